@@ -1,0 +1,6 @@
+//! dayshift starts and stops Kubernetes Deployments at the times written in their annotations.
+//!
+//! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
+//! Each room uses only the rooms listed above it here.
+
+pub mod schedule;

@@ -1,0 +1,3 @@
+//! The program `dayshift`.
+
+fn main() {}
