@@ -3,4 +3,5 @@
 //! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
 //! Each room uses only the rooms listed above it here.
 
+pub mod clock;
 pub mod schedule;
