@@ -5,3 +5,4 @@
 
 pub mod clock;
 pub mod schedule;
+pub mod workload;
