@@ -4,5 +4,7 @@
 //! Each room uses only the rooms listed above it here.
 
 pub mod clock;
+pub mod cluster;
+pub mod controller;
 pub mod schedule;
 pub mod workload;
