@@ -6,5 +6,6 @@
 pub mod clock;
 pub mod cluster;
 pub mod controller;
+pub mod sandbox;
 pub mod schedule;
 pub mod workload;
