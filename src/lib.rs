@@ -5,3 +5,5 @@
 
 pub mod clock;
 pub mod schedule;
+
+pub mod controller;
