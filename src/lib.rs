@@ -7,3 +7,4 @@ pub mod clock;
 pub mod schedule;
 
 pub mod controller;
+pub mod server;
