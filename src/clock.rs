@@ -62,7 +62,10 @@ impl Clock {
             Source::Simulated(clock) => {
                 let gone = TimeDelta::from_std(clock.begun.elapsed()).unwrap_or(TimeDelta::MAX);
                 let stepped = TimeDelta::microseconds(clock.stepped_by.load(Ordering::Relaxed));
-                clock.start.checked_add_signed(gone + stepped).unwrap_or(DateTime::<Utc>::MAX_UTC)
+                clock
+                    .start
+                    .checked_add_signed(gone + stepped)
+                    .unwrap_or(DateTime::<Utc>::MAX_UTC)
             }
         }
     }
@@ -71,7 +74,9 @@ impl Clock {
     /// own clock is left alone.
     pub fn step(&self, by: TimeDelta) {
         if let Source::Simulated(clock) = &self.0 {
-            clock.stepped_by.fetch_add(by.num_microseconds().unwrap_or(0), Ordering::Relaxed);
+            clock
+                .stepped_by
+                .fetch_add(by.num_microseconds().unwrap_or(0), Ordering::Relaxed);
             clock.stepped.notify_waiters();
         }
     }

@@ -4,7 +4,9 @@
 //! Each room uses only the rooms listed above it here.
 
 pub mod clock;
-pub mod schedule;
-
+pub mod cluster;
 pub mod controller;
+pub mod sandbox;
+pub mod schedule;
 pub mod server;
+pub mod workload;

@@ -64,7 +64,7 @@ impl std::error::Error for TextError {
 
 /// At most [`QUOTED`] characters of `text`, safe to print: control characters and those that
 /// reorder or hide what follows are escaped.
-fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut quoted = String::new();
     let mut room = QUOTED;
     for character in text.trim().chars() {
