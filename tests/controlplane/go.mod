@@ -1,5 +1,5 @@
 // The real control plane of the tests: Kubernetes' own programs and a fake node, built from source.
-// A module of its own, so that nothing here reaches the crate. See tests/support/assets.rs.
+// A module of its own, so that nothing here reaches the crate. See tests/support/build.rs.
 module dayshift/tests/controlplane
 
 go 1.26.0
