@@ -35,6 +35,9 @@ const BATCH: usize = 256;
 /// How often the server's time is asked for while the clock is wrong.
 const PROBE_PAUSE: Duration = Duration::from_secs(5);
 
+/// How often the objects are counted at most.
+const COUNT_PAUSE: Duration = Duration::from_secs(1);
+
 /// The whole state of a running controller.
 pub(super) struct Engine {
     pub(super) clock: Clock,
@@ -53,6 +56,7 @@ pub(super) struct Engine {
     probed: Option<Instant>,
     lists_wanted: Vec<WatchId>,
     changed: bool,
+    counted: Option<Instant>,
 }
 
 /// Nothing is sent for a while after the server was away or asked to be left alone.
@@ -84,6 +88,7 @@ impl Engine {
             probed: None,
             lists_wanted: (0..watches).collect(),
             changed: false,
+            counted: None,
             server_clock,
             telemetry,
             settings,
@@ -153,7 +158,12 @@ impl Engine {
             return;
         }
         match self.index.decide(id, self.clock.now()) {
-            Some(Decision::Wait { due }) => self.wait(id, due),
+            Some(Decision::Wait { due }) => {
+                if let Some(entry) = self.index.get_mut(id) {
+                    entry.errand.conflicts = 0;
+                }
+                self.wait(id, due);
+            }
             Some(Decision::HandsOff { due, notice }) => {
                 self.wait(id, due);
                 self.hands_off(id, notice);
@@ -256,22 +266,38 @@ impl Engine {
             .probed
             .filter(|_| self.skewed)
             .map(|probed| probed + PROBE_PAUSE);
-        [pause, self.retries.next().filter(|_| !self.skewed), probe]
-            .into_iter()
-            .flatten()
-            .map(wall)
-            .chain(due)
-            .min()
-            .unwrap_or(now + TimeDelta::days(1))
+        let count = self
+            .counted
+            .filter(|_| self.changed)
+            .map(|counted| counted + COUNT_PAUSE);
+        [
+            pause,
+            self.retries.next().filter(|_| !self.skewed),
+            probe,
+            count,
+        ]
+        .into_iter()
+        .flatten()
+        .map(wall)
+        .chain(due)
+        .min()
+        .unwrap_or(now + TimeDelta::days(1))
     }
 
-    /// Publishes what has changed since the last time: how many objects are in which state, how
-    /// much is queued.
+    /// Publishes how much is queued and, at most once a second, how many objects are in which
+    /// state: counting them costs as much as there are.
     pub(super) fn publish(&mut self) {
         for (class, depth) in self.queue.depths() {
             self.telemetry.queue_depth(class, depth);
         }
-        if std::mem::take(&mut self.changed) {
+        let now = self.clock.monotonic();
+        if self.changed
+            && self
+                .counted
+                .is_none_or(|counted| now >= counted + COUNT_PAUSE)
+        {
+            self.changed = false;
+            self.counted = Some(now);
             self.count_workloads();
             self.telemetry.next_boundary(self.agenda.next());
         }

@@ -78,6 +78,12 @@ impl Deployment {
     }
 }
 
+impl From<Deployment> for Value {
+    fn from(deployment: Deployment) -> Self {
+        deployment.0
+    }
+}
+
 impl Sandbox {
     /// An empty cluster at a local time, such as `2026-11-20 18:00 Asia/Tokyo`, with no scaler
     /// yet.
@@ -239,10 +245,6 @@ impl Sandbox {
 
     pub fn utc(&self, local: &str) -> DateTime<Utc> {
         parse(local, self.zone)
-    }
-
-    pub fn now(&self) -> DateTime<Utc> {
-        self.clock.now()
     }
 
     pub fn step_clock(&self, by: TimeDelta) {
