@@ -5,6 +5,7 @@ mod exit;
 mod log;
 mod program;
 mod run;
+mod run_args;
 mod selector;
 mod signals;
 mod values;

@@ -6,7 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{
     exit::{Exit, wrong_usage},
-    run::RunArgs,
+    run_args::RunArgs,
 };
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.
