@@ -335,11 +335,14 @@ impl Engine {
             return;
         };
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
-        let skew = self
+        let server_clock = self
             .server_clock
             .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .skew(now, monotonic);
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(skew) = server_clock.skew(now, monotonic) else {
+            return;
+        };
+        drop(server_clock);
         self.telemetry.clock_skew(skew.as_seconds_f64());
         let skewed = skew.abs() > most;
         if skewed != self.skewed {

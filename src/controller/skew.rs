@@ -19,19 +19,17 @@ impl ServerClock {
         self.heard = Some((date, at));
     }
 
-    /// How far `now`, read at `at`, is ahead of the server's clock; negative behind it, zero
+    /// How far `now`, read at `at`, is ahead of the server's clock, negative behind it; none
     /// where nothing has been heard.
-    pub(super) fn skew(&self, now: DateTime<Utc>, at: Instant) -> TimeDelta {
-        let Some((date, heard)) = self.heard else {
-            return TimeDelta::zero();
-        };
+    pub(super) fn skew(&self, now: DateTime<Utc>, at: Instant) -> Option<TimeDelta> {
+        let (date, heard) = self.heard?;
         let gone = TimeDelta::from_std(at.saturating_duration_since(heard)).unwrap_or_default();
         let ahead = now - (date + gone);
-        if ahead < TimeDelta::zero() {
+        Some(if ahead < TimeDelta::zero() {
             ahead
         } else {
             (ahead - TimeDelta::seconds(1)).max(TimeDelta::zero())
-        }
+        })
     }
 }
 
@@ -47,7 +45,7 @@ mod tests {
         let begun = Instant::now();
         let later = begun + Duration::from_secs(60);
         let mut clock = ServerClock::default();
-        assert_eq!(clock.skew(date, begun), TimeDelta::zero());
+        assert_eq!(clock.skew(date, begun), None);
         clock.heard(date, begun);
         for (now, expected) in [
             ("2026-11-20T10:01:00.900Z", 0), // within the second that `Date` leaves open
@@ -55,7 +53,7 @@ mod tests {
             ("2026-11-20T10:00:00Z", -60),
         ] {
             let skew = clock.skew(now.parse().unwrap(), later);
-            assert_eq!(skew, TimeDelta::seconds(expected), "{now}");
+            assert_eq!(skew, Some(TimeDelta::seconds(expected)), "{now}");
         }
     }
 }
