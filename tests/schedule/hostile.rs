@@ -57,7 +57,7 @@ fn long_and_strange_texts_are_errors() {
     ] {
         for (reader, error) in read_by_all(&text) {
             // A date range to the end of time is refused by its year, which is an error too.
-            let error = error.unwrap_or_else(|| panic!("{reader} took {:.60}", text));
+            let error = error.unwrap_or_else(|| panic!("{reader} took {text:.60}"));
             is_decent(&text, &error);
         }
     }
