@@ -18,9 +18,10 @@ use tempfile::TempDir;
 use super::assets::Assets;
 use super::audit::Audit;
 use super::blocking::block_on;
+use super::compaction::compact;
 use super::kubeconfig;
 use super::namespace::Namespace;
-use super::programs::{Parts, Programs, User};
+use super::programs::{ETCD_SOCKET, Parts, Programs, User};
 
 /// The Namespace and the ServiceAccount of `manifests/dayshift.yaml`.
 const SHIPPED: (&str, &str) = ("dayshift", "dayshift");
@@ -103,6 +104,11 @@ impl ControlPlane {
     /// What the server has been asked.
     pub(crate) fn audit(&self) -> &Audit {
         &self.audit
+    }
+
+    /// Makes etcd forget all history, as it does by itself after minutes.
+    pub(crate) fn compact(&self) {
+        compact(&self.folder.path().join(ETCD_SOCKET));
     }
 
     /// Panics where one of its programs has ended.

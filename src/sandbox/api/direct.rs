@@ -194,6 +194,7 @@ impl Api {
             name,
             now,
             writer,
+            dry_run: false,
             admit: &|_| None,
         })
     }

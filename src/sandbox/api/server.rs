@@ -66,6 +66,10 @@ pub struct Admission<'a> {
     pub verb: &'static str,
     /// The plural, such as `deployments`.
     pub resource: &'static str,
+    /// The object's namespace; empty for a Namespace.
+    pub namespace: &'a str,
+    /// The object's name.
+    pub name: &'a str,
     /// The object as stored; absent on creation.
     pub old: Option<&'a Value>,
     /// The object as it would be stored; null on deletion.
