@@ -52,6 +52,7 @@ pub(super) struct Engine {
     agenda: Scheduler<Id, DateTime<Utc>>,
     pause: Pause,
     server_clock: Arc<Mutex<ServerClock>>,
+    skew: TimeDelta,
     skewed: bool,
     probed: Option<Instant>,
     lists_wanted: Vec<WatchId>,
@@ -84,6 +85,7 @@ impl Engine {
             retries: Scheduler::new(),
             pause: Pause::default(),
             random: fastrand::Rng::with_seed(settings.seed),
+            skew: TimeDelta::zero(),
             skewed: false,
             probed: None,
             lists_wanted: (0..watches).collect(),
@@ -98,7 +100,8 @@ impl Engine {
 
     /// Takes in what a watch shows.
     pub(super) fn saw(&mut self, watch: WatchId, event: Event) {
-        let now = self.clock.now();
+        self.look_at_the_clock();
+        let now = self.true_now();
         match event {
             Ok(watcher::Event::Apply(deployment) | watcher::Event::InitApply(deployment)) => {
                 self.saw_deployment(&deployment, watch, now);
@@ -343,6 +346,7 @@ impl Engine {
             return;
         };
         drop(server_clock);
+        self.skew = skew;
         self.telemetry.clock_skew(skew.as_seconds_f64());
         let skewed = skew.abs() > most;
         if skewed != self.skewed {
@@ -374,6 +378,13 @@ impl Engine {
                 Finished::ToldTheTime(writer.ask_the_time(namespace.as_deref()).await)
             }));
         }
+    }
+
+    /// The time, by the server's clock where this one is too far from it: what is seen while the
+    /// clock is wrong is not seen at a wrong time.
+    fn true_now(&self) -> DateTime<Utc> {
+        let now = self.clock.now();
+        if self.skewed { now - self.skew } else { now }
     }
 
     pub(super) fn told_the_time(result: Result<(), ReadError>) {
