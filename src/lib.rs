@@ -3,6 +3,11 @@
 //! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
 //! Each room uses only the rooms listed above it here.
 
-/// An in-memory Kubernetes API behind the same client: for `dayshift sandbox` and the fast tests.
+pub mod cli;
+pub mod clock;
+pub mod cluster;
+pub mod controller;
 pub mod sandbox;
 pub mod schedule;
+pub mod server;
+pub mod workload;

@@ -1,1 +1,42 @@
 //! Times, hours, zones and the boundaries they make. No Kubernetes, no runtime, no clock.
+//!
+//! A text becomes [`Times`] or [`Hours`], these with a [`Zone`] and [`ExceptedDates`] a
+//! [`Schedule`], and a schedule answers with [`Boundary`]s. What is wrong with a text is a
+//! [`TextError`], which knows where.
+
+mod boundary;
+mod cron;
+mod cron_field;
+mod cron_text;
+mod date;
+mod days;
+mod error;
+mod except;
+mod hours;
+mod jitter;
+mod local;
+mod moment;
+mod reason;
+#[expect(clippy::module_inception, reason = "the type is named as its room is")]
+mod schedule;
+mod text;
+mod times;
+mod tokens;
+mod wall_time;
+mod weekly;
+mod windows;
+mod zone;
+mod zone_name;
+
+pub use boundary::{Action, Boundary};
+pub use error::{TextError, quote};
+pub use except::ExceptedDates;
+pub use hours::Hours;
+pub use jitter::parse_jitter;
+pub use moment::parse_moment;
+pub use reason::{CronField, Reason};
+pub use schedule::{Rule, Schedule};
+pub use text::MAX_TEXT;
+pub use times::Times;
+pub use wall_time::WallTime;
+pub use zone::Zone;

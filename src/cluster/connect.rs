@@ -1,0 +1,55 @@
+//! From flags and environment to a client.
+
+use std::path::PathBuf;
+
+use http::Uri;
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
+};
+
+/// Where the cluster is: as kubectl finds it.
+#[derive(Clone, Debug, Default)]
+pub struct Connection {
+    /// A kubeconfig file; else `KUBECONFIG`, `~/.kube/config`, the pod's ServiceAccount.
+    pub kubeconfig: Option<PathBuf>,
+    /// The context in the kubeconfig; else its current one.
+    pub context: Option<String>,
+}
+
+/// Why no client can be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The kubeconfig is missing or wrong.
+    #[error("cannot use the kubeconfig: {0}")]
+    Kubeconfig(#[from] KubeconfigError),
+    /// There is neither a kubeconfig nor a pod's ServiceAccount.
+    #[error("found no cluster: {0}; give --kubeconfig, or set KUBECONFIG")]
+    NoCluster(#[from] kube::config::InferConfigError),
+    /// The configuration makes no client: a broken certificate, say.
+    #[error("cannot make a client: {0}")]
+    Client(#[from] kube::Error),
+}
+
+/// A client for that cluster, and the server it asks; its default namespace is the context's
+/// own. The server need not be there yet.
+///
+/// # Errors
+/// Where the configuration is missing or wrong.
+pub async fn connect(connection: &Connection) -> Result<(Client, Uri), ConnectError> {
+    let options = KubeConfigOptions {
+        context: connection.context.clone(),
+        ..KubeConfigOptions::default()
+    };
+    let mut config = match (&connection.kubeconfig, &connection.context) {
+        (Some(path), _) => {
+            Config::from_custom_kubeconfig(Kubeconfig::read_from(path)?, &options).await?
+        }
+        (None, Some(_)) => Config::from_kubeconfig(&options).await?,
+        (None, None) => Config::infer().await?,
+    };
+    // kube would try a 429, 503 or 504 again up to 15 times inside one call, out of sight.
+    config.default_retry = false;
+    let server = config.cluster_url.clone();
+    Ok((Client::try_from(config)?, server))
+}

@@ -1,0 +1,265 @@
+//! A Deployment, down to what dayshift looks at.
+
+use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
+
+use k8s_openapi::{
+    NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    apimachinery::pkg::apis::meta::v1::Time,
+};
+use kube::Resource;
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
+
+use crate::workload::{Inputs, Label, Labels, ObjectRef, Observed, Prefix, Replicas};
+
+/// A Deployment without its pod template, status and managed fields, which are skipped as they
+/// are read: a cluster's Deployments pass through here, and most of them are not ours.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Deployment {
+    #[serde(deserialize_with = "trimmed")]
+    metadata: ObjectMeta,
+    #[serde(default)]
+    spec: Spec,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Spec {
+    replicas: Option<u32>,
+}
+
+/// An object's `resourceVersion`.
+///
+/// Versions of one resource compare as numbers, which Kubernetes promises since 1.35 (KEP-5504)
+/// and etcd has always kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(Option<u64>);
+
+impl Version {
+    /// Whether this is known to be of an earlier state of the object than `other`.
+    pub fn is_before(self, other: Self) -> bool {
+        matches!((self.0, other.0), (Some(this), Some(other)) if this < other)
+    }
+
+    /// Whether the two can be told apart in time.
+    pub const fn is_number(self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl Deployment {
+    /// The namespace; empty on an object without one, which the API server never shows.
+    pub fn namespace(&self) -> &str {
+        self.metadata.namespace.as_deref().unwrap_or_default()
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    /// The UID.
+    pub fn uid(&self) -> &str {
+        self.metadata.uid.as_deref().unwrap_or_default()
+    }
+
+    /// Which state of the object this is.
+    pub fn version(&self) -> Version {
+        Version(
+            self.metadata
+                .resource_version
+                .as_deref()
+                .and_then(|text| text.parse().ok()),
+        )
+    }
+
+    /// Whether any annotation or label stands under the prefix.
+    pub fn concerns(&self, prefix: &Prefix) -> bool {
+        let ours = |map: &Option<BTreeMap<String, String>>| {
+            map.iter()
+                .flat_map(BTreeMap::keys)
+                .any(|key| prefix.strip(key).is_some())
+        };
+        ours(&self.metadata.annotations) || ours(&self.metadata.labels)
+    }
+
+    /// What dayshift sees in it.
+    pub fn observe(&self, prefix: &Prefix) -> Observed {
+        let annotations = self.metadata.annotations.as_ref();
+        let labels = self.metadata.labels.as_ref();
+        let texts = annotations
+            .into_iter()
+            .flatten()
+            .map(|(key, text)| (&**key, &**text));
+        let mut ours = Labels::default();
+        for label in Label::ALL {
+            ours.set(
+                label,
+                labels.and_then(|labels| labels.get(&prefix.label(label)).cloned()),
+            );
+        }
+        Observed {
+            object: ObjectRef {
+                namespace: self.namespace().into(),
+                name: self.name().into(),
+                uid: self.uid().into(),
+            },
+            replicas: Replicas::new(self.spec.replicas.unwrap_or(1)),
+            inputs: Arc::new(Inputs::from_annotations(prefix, texts)),
+            labels: ours,
+            error: annotations
+                .and_then(|annotations| annotations.get(&prefix.error()))
+                .map(|text| text.as_str().into()),
+            has_labels: labels.is_some_and(|labels| !labels.is_empty()),
+            has_annotations: annotations.is_some_and(|annotations| !annotations.is_empty()),
+            deleting: self.metadata.deletion_timestamp.is_some(),
+        }
+    }
+}
+
+impl Resource for Deployment {
+    type DynamicType = ();
+    type Scope = NamespaceResourceScope;
+
+    fn kind((): &()) -> Cow<'_, str> {
+        "Deployment".into()
+    }
+
+    fn group((): &()) -> Cow<'_, str> {
+        "apps".into()
+    }
+
+    fn version((): &()) -> Cow<'_, str> {
+        "v1".into()
+    }
+
+    fn plural((): &()) -> Cow<'_, str> {
+        "deployments".into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct Meta {
+    name: Option<String>,
+    namespace: Option<String>,
+    uid: Option<String>,
+    resource_version: Option<String>,
+    deletion_timestamp: Option<Time>,
+    labels: Option<BTreeMap<String, String>>,
+    #[serde(deserialize_with = "without_last_applied")]
+    annotations: Option<BTreeMap<String, String>>,
+}
+
+fn trimmed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMeta, D::Error> {
+    let meta = Meta::deserialize(deserializer)?;
+    Ok(ObjectMeta {
+        name: meta.name,
+        namespace: meta.namespace,
+        uid: meta.uid,
+        resource_version: meta.resource_version,
+        deletion_timestamp: meta.deletion_timestamp,
+        labels: meta.labels,
+        annotations: meta.annotations,
+        ..ObjectMeta::default()
+    })
+}
+
+/// What client-side `kubectl apply` leaves: the whole manifest once more, as one text.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The annotations, with no text kept where kubectl's copy of the manifest stands.
+fn without_last_applied<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, String>>, D::Error> {
+    struct Annotations;
+
+    impl<'de> Visitor<'de> for Annotations {
+        type Value = Option<BTreeMap<String, String>>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("annotations")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut annotations = BTreeMap::new();
+            while let Some(key) = map.next_key::<String>()? {
+                let text = if key == LAST_APPLIED {
+                    map.next_value::<IgnoredAny>()?;
+                    String::new()
+                } else {
+                    map.next_value()?
+                };
+                annotations.insert(key, text);
+            }
+            Ok(Some(annotations))
+        }
+    }
+
+    deserializer.deserialize_any(Annotations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_what_is_looked_at_and_nothing_else() {
+        let deployment: Deployment = serde_json::from_value(serde_json::json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {
+                "name": "web", "namespace": "dev", "uid": "u", "resourceVersion": "42",
+                "managedFields": [{"manager": "kubectl"}],
+                "labels": {"dayshift/state": "stopped", "app": "web"},
+                "annotations": {"dayshift/start": "09:00", LAST_APPLIED: "{…}"},
+            },
+            "spec": {"replicas": 0, "template": {"spec": {"containers": []}}},
+            "status": {"replicas": 0},
+        }))
+        .unwrap();
+        assert!(deployment.metadata.managed_fields.is_none());
+        assert_eq!(
+            deployment.metadata.annotations.as_ref().unwrap()[LAST_APPLIED],
+            ""
+        );
+        let observed = deployment.observe(&Prefix::default());
+        assert_eq!(observed.object.to_string(), "dev/web");
+        assert_eq!(observed.replicas, Replicas::ZERO);
+        assert_eq!(observed.labels.text(Label::State), Some("stopped"));
+        assert!(deployment.concerns(&Prefix::default()));
+        assert!(!deployment.concerns(&Prefix::parse("other").unwrap()));
+    }
+
+    #[test]
+    fn a_null_among_the_metadata_is_as_good_as_absent() {
+        let deployment: Deployment = serde_json::from_value(serde_json::json!({
+            "metadata": {"name": "web", "annotations": null, "labels": null}, "spec": {},
+        }))
+        .unwrap();
+        let observed = deployment.observe(&Prefix::default());
+        assert_eq!(observed.replicas, Replicas::ONE);
+        assert!(!observed.has_annotations && !observed.has_labels && !observed.concerns_us());
+    }
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        let version = |text: &str| Version(text.parse().ok());
+        assert!(version("9").is_before(version("10")));
+        assert!(!version("10").is_before(version("10")));
+        assert!(!version("x").is_before(version("10")));
+    }
+}

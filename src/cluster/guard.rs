@@ -1,0 +1,104 @@
+//! One guarded patch: a change, and the tests on everything that it was decided from.
+
+use json_patch::{
+    AddOperation, Patch, PatchOperation, RemoveOperation, TestOperation, jsonptr::PointerBuf,
+};
+use serde_json::{Map, Value, json};
+
+use crate::workload::{Change, Key, Label, Observed, Prefix};
+
+/// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
+///
+/// The tests come first: UID, count, every input annotation, every state label and the error,
+/// with `null` where one is missing (the API server lets such a test pass on a missing key).
+/// Count and state follow in the same patch, so they change together or not at all.
+pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> Patch {
+    let mut patch = Operations::default();
+    patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
+    patch.test(&["spec", "replicas"], json!(observed.replicas.get()));
+    patch.annotations(observed, change, prefix);
+    patch.labels(observed, change, prefix);
+    if change.replicas != observed.replicas {
+        patch.add(&["spec", "replicas"], json!(change.replicas.get()));
+    }
+    Patch(patch.tests.into_iter().chain(patch.writes).collect())
+}
+
+#[derive(Default)]
+struct Operations {
+    tests: Vec<PatchOperation>,
+    writes: Vec<PatchOperation>,
+}
+
+impl Operations {
+    fn annotations(&mut self, observed: &Observed, change: &Change, prefix: &Prefix) {
+        const MAP: [&str; 2] = ["metadata", "annotations"];
+        let error = prefix.error();
+        if !observed.has_annotations {
+            self.test(&MAP, Value::Null);
+            if let Some(text) = &change.error {
+                self.add(&MAP, json!({ error: &**text }));
+            }
+            return;
+        }
+        for key in Key::ALL {
+            self.test(
+                &[MAP[0], MAP[1], &prefix.annotation(key)],
+                json!(observed.inputs.text(key)),
+            );
+        }
+        let path = [MAP[0], MAP[1], &error];
+        self.test(&path, json!(observed.error.as_deref()));
+        if change.error != observed.error {
+            self.put(&path, change.error.as_deref());
+        }
+    }
+
+    fn labels(&mut self, observed: &Observed, change: &Change, prefix: &Prefix) {
+        const MAP: [&str; 2] = ["metadata", "labels"];
+        let wanted = change.state.to_labels();
+        if !observed.has_labels {
+            self.test(&MAP, Value::Null);
+            let labels: Map<_, _> = Label::ALL
+                .into_iter()
+                .filter_map(|label| Some((prefix.label(label), json!(wanted.text(label)?))))
+                .collect();
+            if !labels.is_empty() {
+                self.add(&MAP, Value::Object(labels));
+            }
+            return;
+        }
+        for label in Label::ALL {
+            let name = prefix.label(label);
+            let path = [MAP[0], MAP[1], &name];
+            let (seen, text) = (observed.labels.text(label), wanted.text(label));
+            self.test(&path, json!(seen));
+            if seen != text {
+                self.put(&path, text);
+            }
+        }
+    }
+
+    fn test(&mut self, path: &[&str], value: Value) {
+        let path = PointerBuf::from_tokens(path.iter().copied());
+        self.tests
+            .push(PatchOperation::Test(TestOperation { path, value }));
+    }
+
+    fn add(&mut self, path: &[&str], value: Value) {
+        let path = PointerBuf::from_tokens(path.iter().copied());
+        self.writes
+            .push(PatchOperation::Add(AddOperation { path, value }));
+    }
+
+    fn put(&mut self, path: &[&str], text: Option<&str>) {
+        match text {
+            Some(text) => self.add(path, json!(text)),
+            None => {
+                let path = PointerBuf::from_tokens(path.iter().copied());
+                self.writes
+                    .push(PatchOperation::Remove(RemoveOperation { path }));
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! A look at every request as it passes: its verb, its code, and the server's time.
+
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use futures::future::BoxFuture;
+use http::{Method, Request, Response, header};
+use http_body_util::Either;
+use kube::{Client, client::Body};
+use tokio::time::timeout;
+use tower::{BoxError, Service};
+use tower_http::timeout::TimeoutBody;
+
+/// One request and what came of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange {
+    /// The verb as RBAC names it: `list`, `watch`, `get`, `patch` or `create`.
+    pub verb: &'static str,
+    /// The status code; none where no answer came.
+    pub code: Option<u16>,
+    /// The server's clock when it answered, in whole seconds (RFC 9110, `Date`).
+    pub date: Option<DateTime<Utc>>,
+}
+
+/// How long a request that is no watch may wait for its answer, and an answer for its next byte.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The same client, with `look` called after each request. Every request but a watch is given
+/// up after a time, which kube does not do by itself.
+pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'static) -> Client {
+    let namespace = client.default_namespace().to_owned();
+    Client::new(
+        Instrumented {
+            client,
+            look: Arc::new(look),
+        },
+        namespace,
+    )
+}
+
+#[derive(Clone)]
+struct Instrumented<L: ?Sized> {
+    client: Client,
+    look: Arc<L>,
+}
+
+impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> for Instrumented<L> {
+    type Response = Response<Either<Body, TimeoutBody<Body>>>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let (client, look) = (self.client.clone(), self.look.clone());
+        Box::pin(async move {
+            let verb = verb(&request);
+            let answer = match verb {
+                "watch" => client.send(request).await.map_err(BoxError::from),
+                _ => match timeout(PATIENCE, client.send(request)).await {
+                    Ok(answer) => answer.map_err(BoxError::from),
+                    Err(elapsed) => Err(elapsed.into()),
+                },
+            };
+            look(Exchange {
+                verb,
+                code: answer
+                    .as_ref()
+                    .ok()
+                    .map(|response| response.status().as_u16()),
+                date: answer.as_ref().ok().and_then(date),
+            });
+            Ok(answer?.map(|body| match verb {
+                "watch" => Either::Left(body),
+                _ => Either::Right(TimeoutBody::new(PATIENCE, body)),
+            }))
+        })
+    }
+}
+
+fn verb(request: &Request<Body>) -> &'static str {
+    let uri = request.uri();
+    match *request.method() {
+        Method::GET
+            if uri
+                .query()
+                .is_some_and(|query| query.contains("watch=true")) =>
+        {
+            "watch"
+        }
+        Method::GET if uri.path().ends_with("/deployments") => "list",
+        Method::GET => "get",
+        Method::PATCH => "patch",
+        Method::POST => "create",
+        _ => "other",
+    }
+}
+
+fn date(response: &Response<Body>) -> Option<DateTime<Utc>> {
+    let text = response.headers().get(header::DATE)?.to_str().ok()?;
+    DateTime::parse_from_rfc2822(text)
+        .ok()
+        .map(|date| date.with_timezone(&Utc))
+}

@@ -1,0 +1,15 @@
+//! Kubernetes: the client, a Deployment as dayshift sees it, and the only code that sends writes.
+
+mod connect;
+mod deployment;
+mod error;
+mod guard;
+mod instrument;
+mod writer;
+
+pub use connect::{ConnectError, Connection, connect};
+pub use deployment::{Deployment, Version};
+pub use error::{AnnounceError, PatchError, ReadError};
+pub use guard::guarded_patch;
+pub use instrument::{Exchange, instrument};
+pub use writer::Writer;

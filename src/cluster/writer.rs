@@ -1,0 +1,219 @@
+//! The only code that sends writes: guarded patches and Events.
+
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use http::{HeaderMap, Request, StatusCode, header};
+use kube::{Client, client::Body, core::Status};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::workload::{Change, Notice, ObjectRef, Observed, Prefix};
+
+use super::{
+    deployment::Deployment,
+    error::{AnnounceError, Answer, PatchError, ReadError, Unavailable},
+    guard::guarded_patch,
+};
+
+/// Who we are in `managedFields` and in Events.
+const FIELD_MANAGER: &str = "dayshift";
+
+/// How long one request may take as a whole. A patch that took effect although its answer came
+/// too late is harmless: sent again, its tests fail, and the object is read anew.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What the API server takes as the note of an Event, in bytes.
+const NOTE_LIMIT: usize = 1024;
+
+/// Sends what was decided, for one prefix and under one name.
+#[derive(Clone)]
+pub struct Writer {
+    client: Client,
+    prefix: Prefix,
+    instance: String,
+}
+
+impl Writer {
+    /// A writer that calls itself `instance` (the pod's name, say) in Events.
+    pub const fn new(client: Client, prefix: Prefix, instance: String) -> Self {
+        Self {
+            client,
+            prefix,
+            instance,
+        }
+    }
+
+    /// Makes the change, if the object still is as observed, and returns what it became.
+    ///
+    /// # Errors
+    /// [`PatchError`] tells a conflict from a refusal and from an absent server.
+    pub async fn patch(
+        &self,
+        observed: &Observed,
+        change: &Change,
+    ) -> Result<Deployment, PatchError> {
+        let uri = format!("{}?fieldManager={FIELD_MANAGER}", path(&observed.object));
+        let patch = guarded_patch(observed, change, &self.prefix);
+        let request =
+            Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
+        let body = serde_json::to_vec(&patch).map_err(no_answer)?;
+        let answer = self.send(request, body).await?.body(PatchError::sort)?;
+        Ok(serde_json::from_slice(&answer).map_err(no_answer)?)
+    }
+
+    /// Reads the object as it is now.
+    ///
+    /// # Errors
+    /// Where it is gone, or the server absent or unwilling.
+    pub async fn read(&self, object: &ObjectRef) -> Result<Deployment, ReadError> {
+        let request = Request::get(path(object));
+        let answer = self
+            .send(request, Vec::new())
+            .await?
+            .body(ReadError::sort)?;
+        Ok(serde_json::from_slice(&answer).map_err(no_answer)?)
+    }
+
+    /// Asks for a list of at most one object, for the sake of the server's `Date`.
+    ///
+    /// # Errors
+    /// Where the server is absent or unwilling.
+    pub async fn ask_the_time(&self, namespace: Option<&str>) -> Result<(), ReadError> {
+        let uri = match namespace {
+            Some(namespace) => format!("/apis/apps/v1/namespaces/{namespace}/deployments?limit=1"),
+            None => "/apis/apps/v1/deployments?limit=1".to_owned(),
+        };
+        let request = Request::get(uri);
+        self.send(request, Vec::new())
+            .await?
+            .body(ReadError::sort)?;
+        Ok(())
+    }
+
+    /// Sends the notice as an Event of the object.
+    ///
+    /// # Errors
+    /// Where the server is absent or unwilling.
+    pub async fn announce(
+        &self,
+        object: &ObjectRef,
+        notice: &Notice,
+        at: DateTime<Utc>,
+    ) -> Result<(), AnnounceError> {
+        let uri = format!(
+            "/apis/events.k8s.io/v1/namespaces/{}/events",
+            object.namespace
+        );
+        let request = Request::post(uri).header(header::CONTENT_TYPE, "application/json");
+        let body = serde_json::to_vec(&self.event(object, notice, at)).map_err(no_answer)?;
+        self.send(request, body).await?.body(AnnounceError::sort)?;
+        Ok(())
+    }
+
+    /// An Event of the group events.k8s.io, which wants every field that is given here.
+    fn event(&self, object: &ObjectRef, notice: &Notice, at: DateTime<Utc>) -> Value {
+        let short: String = object.name.chars().take(200).collect();
+        let kind = if notice.reason.is_warning() {
+            "Warning"
+        } else {
+            "Normal"
+        };
+        json!({
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": {"generateName": format!("{short}.dayshift-"), "namespace": &*object.namespace},
+            "eventTime": at.to_rfc3339_opts(SecondsFormat::Micros, true),
+            "reportingController": FIELD_MANAGER,
+            "reportingInstance": self.instance,
+            "action": "Scale",
+            "reason": notice.reason.to_string(),
+            "type": kind,
+            "note": cut(&notice.text, NOTE_LIMIT),
+            "regarding": {
+                "apiVersion": "apps/v1", "kind": "Deployment",
+                "namespace": &*object.namespace, "name": &*object.name, "uid": &*object.uid,
+            },
+        })
+    }
+
+    async fn send(
+        &self,
+        request: http::request::Builder,
+        body: Vec<u8>,
+    ) -> Result<Answer, Unavailable> {
+        let request = request.body(Body::from(body)).map_err(no_answer)?;
+        timeout(REQUEST_TIMEOUT, self.exchange(request))
+            .await
+            .map_err(|_| Unavailable {
+                reason: format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()),
+                retry_after: None,
+            })?
+    }
+
+    async fn exchange(&self, request: Request<Body>) -> Result<Answer, Unavailable> {
+        let response = self.client.send(request).await.map_err(no_answer)?;
+        let (code, retry_after) = (response.status(), retry_after(response.headers()));
+        let body = response
+            .into_body()
+            .collect_bytes()
+            .await
+            .map_err(no_answer)?;
+        if code.is_success() {
+            return Ok(Answer::Success(body.to_vec()));
+        }
+        let status = serde_json::from_slice(&body).unwrap_or_else(|_| foreign(code, &body));
+        Ok(Answer::Failure {
+            code,
+            status: Box::new(status),
+            retry_after,
+        })
+    }
+}
+
+fn path(object: &ObjectRef) -> String {
+    format!(
+        "/apis/apps/v1/namespaces/{}/deployments/{}",
+        object.namespace, object.name
+    )
+}
+
+/// `Retry-After` in seconds, the only form that the API server uses.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    headers
+        .get(header::RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()
+        .map(Duration::from_secs)
+}
+
+fn no_answer(error: impl std::error::Error) -> Unavailable {
+    let mut reason = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        reason += &format!(": {cause}");
+        source = cause.source();
+    }
+    Unavailable {
+        reason,
+        retry_after: None,
+    }
+}
+
+/// A failure that is no Kubernetes status: something before the API server has answered.
+fn foreign(code: StatusCode, body: &[u8]) -> Status {
+    let text = String::from_utf8_lossy(body);
+    Status::failure(
+        cut(&text, 200),
+        code.canonical_reason().unwrap_or("Unknown"),
+    )
+}
+
+fn cut(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len()))
+        .rev()
+        .find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
+}

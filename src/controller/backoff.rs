@@ -1,0 +1,52 @@
+//! How long to wait before something is tried again.
+
+use std::time::Duration;
+
+/// Doubling delays with jitter: each is between half and all of what it would be without.
+#[derive(Debug)]
+pub(super) struct Backoff {
+    first: Duration,
+    longest: Duration,
+}
+
+impl Backoff {
+    /// For a server that is away or overloaded.
+    pub(super) const SERVER: Self = Self {
+        first: Duration::from_millis(200),
+        longest: Duration::from_secs(5),
+    };
+    /// For one object whose patch the server refuses.
+    pub(super) const REFUSED: Self = Self {
+        first: Duration::from_secs(30),
+        longest: Duration::from_secs(600),
+    };
+    /// For one object that changes faster than it can be read.
+    pub(super) const CONFLICT: Self = Self {
+        first: Duration::from_secs(1),
+        longest: Duration::from_secs(30),
+    };
+
+    /// The delay after this many failures in a row, at least one.
+    pub(super) fn delay(&self, failures: u32, random: &mut fastrand::Rng) -> Duration {
+        let doubled = 2u32.saturating_pow(failures.saturating_sub(1).min(20));
+        let delay = self.first.saturating_mul(doubled).min(self.longest);
+        delay.mul_f64(0.5 + random.f64() / 2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_up_to_a_limit_and_spreads() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for (failures, full) in [(1, 200), (2, 400), (5, 3200), (6, 5000), (u32::MAX, 5000)] {
+            let full = Duration::from_millis(full);
+            for _ in 0..100 {
+                let delay = Backoff::SERVER.delay(failures, &mut random);
+                assert!(delay >= full / 2 && delay <= full, "{failures}: {delay:?}");
+            }
+        }
+    }
+}

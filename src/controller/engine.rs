@@ -1,0 +1,415 @@
+//! From what the watch shows and what the scheduler says is due to requests, and back.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures::stream::FuturesUnordered;
+use kube::{Client, runtime::watcher};
+use tokio::time::Instant;
+
+use crate::{
+    clock::Clock,
+    cluster::{Deployment, ReadError, Writer},
+    workload::{Decision, Notice, Phase},
+};
+
+use super::{
+    backoff::Backoff,
+    index::{Entry, Errand, INVALID, Id, Index},
+    metrics::{EventOutcome, Telemetry},
+    queue::{Announcement, Queue},
+    readiness::Condition,
+    requests::{Finished, Request},
+    scheduler::Scheduler,
+    settings::Settings,
+    skew::ServerClock,
+    watch::{Event, WatchId},
+};
+
+/// How many boundaries are taken from the scheduler before the next request is sent.
+const BATCH: usize = 256;
+
+/// How often the server's time is asked for while the clock is wrong.
+const PROBE_PAUSE: Duration = Duration::from_secs(5);
+
+/// How often the objects are counted at most.
+const COUNT_PAUSE: Duration = Duration::from_secs(1);
+
+/// The whole state of a running controller.
+pub(super) struct Engine {
+    pub(super) clock: Clock,
+    pub(super) settings: Settings,
+    pub(super) telemetry: Arc<Telemetry>,
+    pub(super) writer: Writer,
+    pub(super) index: Index,
+    pub(super) queue: Queue,
+    pub(super) in_flight: FuturesUnordered<Request>,
+    pub(super) retries: Scheduler<Id, Instant>,
+    pub(super) random: fastrand::Rng,
+    agenda: Scheduler<Id, DateTime<Utc>>,
+    pause: Pause,
+    server_clock: Arc<Mutex<ServerClock>>,
+    skew: TimeDelta,
+    skewed: bool,
+    probed: Option<Instant>,
+    lists_wanted: Vec<WatchId>,
+    changed: bool,
+    counted: Option<Instant>,
+}
+
+/// Nothing is sent for a while after the server was away or asked to be left alone.
+#[derive(Default)]
+struct Pause {
+    until: Option<Instant>,
+    failures: u32,
+}
+
+impl Engine {
+    pub(super) fn new(
+        client: Client,
+        clock: Clock,
+        settings: Settings,
+        telemetry: Arc<Telemetry>,
+        server_clock: Arc<Mutex<ServerClock>>,
+        watches: usize,
+    ) -> Self {
+        Self {
+            writer: Writer::new(client, settings.prefix.clone(), settings.instance.clone()),
+            index: Index::new(&settings),
+            queue: Queue::default(),
+            in_flight: FuturesUnordered::new(),
+            agenda: Scheduler::new(),
+            retries: Scheduler::new(),
+            pause: Pause::default(),
+            random: fastrand::Rng::with_seed(settings.seed),
+            skew: TimeDelta::zero(),
+            skewed: false,
+            probed: None,
+            lists_wanted: (0..watches).collect(),
+            changed: false,
+            counted: None,
+            server_clock,
+            telemetry,
+            settings,
+            clock,
+        }
+    }
+
+    /// Takes in what a watch shows.
+    pub(super) fn saw(&mut self, watch: WatchId, event: Event) {
+        self.look_at_the_clock();
+        let now = self.true_now();
+        match event {
+            Ok(watcher::Event::Apply(deployment) | watcher::Event::InitApply(deployment)) => {
+                self.saw_deployment(&deployment, watch, now);
+            }
+            Ok(watcher::Event::Delete(deployment)) => {
+                let gone = self.index.gone(&deployment);
+                self.forgot(gone);
+            }
+            Ok(watcher::Event::Init) => self.index.list_begins(watch),
+            Ok(watcher::Event::InitDone) => {
+                let vanished = self.index.list_ends(watch);
+                self.forgot(vanished);
+                self.lists_wanted.retain(|wanted| *wanted != watch);
+                self.telemetry
+                    .set(Condition::Listed, self.lists_wanted.is_empty());
+                if self.lists_wanted.is_empty() {
+                    tracing::debug!("listed");
+                }
+            }
+            Err(error) => {
+                self.telemetry.watch_restart();
+                self.telemetry.set(Condition::Reachable, false);
+                tracing::warn!(error = %chain(&error), "the watch failed; it is begun anew");
+            }
+        }
+    }
+
+    pub(super) fn saw_deployment(
+        &mut self,
+        deployment: &Deployment,
+        watch: WatchId,
+        now: DateTime<Utc>,
+    ) {
+        if let Some(id) = self.index.saw(deployment, watch, now) {
+            self.consider(id);
+        }
+    }
+
+    fn forgot(&mut self, ids: impl IntoIterator<Item = Id>) {
+        for id in ids {
+            self.agenda.cancel(id);
+            self.retries.cancel(id);
+            self.changed = true;
+        }
+    }
+
+    pub(super) fn forget(&mut self, id: Id) {
+        self.index.forget(id);
+        self.forgot([id]);
+    }
+
+    /// Decides about an object, and queues it or notes when it is due.
+    pub(super) fn consider(&mut self, id: Id) {
+        self.changed = true;
+        let busy = |errand: &Errand| errand.queued || errand.in_flight || errand.held;
+        if self.skewed || self.index.get(id).is_none_or(|entry| busy(&entry.errand)) {
+            return;
+        }
+        match self.index.decide(id, self.clock.now()) {
+            Some(Decision::Wait { due }) => {
+                if let Some(entry) = self.index.get_mut(id) {
+                    entry.errand.conflicts = 0;
+                }
+                self.wait(id, due);
+            }
+            Some(Decision::HandsOff { due, notice }) => {
+                self.wait(id, due);
+                self.hands_off(id, notice);
+            }
+            Some(decision @ Decision::Write(_)) => {
+                if let Some(entry) = self.index.get_mut(id) {
+                    entry.errand.queued = true;
+                }
+                self.queue.push(id, &decision);
+            }
+            None => {}
+        }
+    }
+
+    fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>) {
+        match due {
+            Some(due) => self.agenda.set(id, due),
+            None => self.agenda.cancel(id),
+        }
+        if due.is_none() && self.index.get(id).is_some_and(Entry::is_over) {
+            self.forget(id);
+        }
+    }
+
+    fn hands_off(&mut self, id: Id, notice: Notice) {
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        if !std::mem::replace(&mut entry.errand.hands_off_told, true) {
+            tracing::warn!(object = %entry.object(), "{}", notice.text);
+            self.announce(id, notice);
+        }
+    }
+
+    pub(super) fn announce(&mut self, id: Id, notice: Notice) {
+        let Some(entry) = self.index.get(id) else {
+            return;
+        };
+        let object = entry.object().clone();
+        if self.settings.dry_run {
+            tracing::info!(%object, reason = %notice.reason, "would tell: {}", notice.text);
+            return;
+        }
+        let at = self.clock.now();
+        let room = self.queue.announce(Announcement {
+            object,
+            notice,
+            at,
+            tries: 0,
+        });
+        if !room {
+            self.telemetry.event(EventOutcome::Dropped);
+        }
+    }
+
+    /// Does all that can be done now: what is due is queued, what is queued is sent.
+    pub(super) fn act(&mut self) {
+        self.look_at_the_clock();
+        if self.skewed {
+            return;
+        }
+        let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
+        for _ in 0..BATCH {
+            let Some((id, _)) = self.agenda.take_due(now) else {
+                break;
+            };
+            if let Some(entry) = self.index.get_mut(id)
+                && !entry.errand.queued
+                && !entry.errand.in_flight
+            {
+                entry.errand.queued = true;
+                entry.errand.held = false;
+                self.queue.push_transition(id);
+            }
+        }
+        while let Some((id, _)) = self.retries.take_due(monotonic) {
+            if let Some(entry) = self.index.get_mut(id) {
+                entry.errand.held = false;
+            }
+            self.consider(id);
+        }
+        if self.pause.is_over(monotonic) {
+            self.dispatch();
+        }
+    }
+
+    /// When there is something to do again, as far as is known now.
+    pub(super) fn next_wake(&self) -> DateTime<Utc> {
+        let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
+        let wall = |at: Instant| {
+            now + TimeDelta::from_std(at.saturating_duration_since(monotonic)).unwrap_or_default()
+        };
+        let pause = self.pause.until.filter(|_| !self.queue.is_empty());
+        let due = if self.skewed {
+            None
+        } else {
+            self.agenda.next()
+        };
+        let probe = self
+            .probed
+            .filter(|_| self.skewed)
+            .map(|probed| probed + PROBE_PAUSE);
+        let count = self
+            .counted
+            .filter(|_| self.changed)
+            .map(|counted| counted + COUNT_PAUSE);
+        [
+            pause,
+            self.retries.next().filter(|_| !self.skewed),
+            probe,
+            count,
+        ]
+        .into_iter()
+        .flatten()
+        .map(wall)
+        .chain(due)
+        .min()
+        .unwrap_or(now + TimeDelta::days(1))
+    }
+
+    /// Publishes how much is queued and, at most once a second, how many objects are in which
+    /// state: counting them costs as much as there are.
+    pub(super) fn publish(&mut self) {
+        for (class, depth) in self.queue.depths() {
+            self.telemetry.queue_depth(class, depth);
+        }
+        let now = self.clock.monotonic();
+        if self.changed
+            && self
+                .counted
+                .is_none_or(|counted| now >= counted + COUNT_PAUSE)
+        {
+            self.changed = false;
+            self.counted = Some(now);
+            self.count_workloads();
+            self.telemetry.next_boundary(self.agenda.next());
+        }
+    }
+
+    fn count_workloads(&self) {
+        let census = self.index.census();
+        for phase in Phase::ALL {
+            let count = census.get(phase.name()).copied().unwrap_or_default();
+            self.telemetry.workloads(phase.name(), count);
+        }
+        self.telemetry
+            .invalid_schedules(census.get(INVALID).copied().unwrap_or_default());
+    }
+
+    /// The server did not answer, or asked to be left alone: nothing is sent for a while.
+    pub(super) fn stand_back(&mut self, asked: Option<Duration>) {
+        let now = self.clock.monotonic();
+        if self.pause.is_over(now) {
+            self.pause.failures = self.pause.failures.saturating_add(1);
+        }
+        let delay = Backoff::SERVER.delay(self.pause.failures, &mut self.random);
+        let until = now + delay.max(asked.unwrap_or_default());
+        self.pause.until = Some(self.pause.until.map_or(until, |known| known.max(until)));
+    }
+
+    /// The server has answered.
+    pub(super) fn answered(&mut self) {
+        self.pause.failures = 0;
+    }
+
+    /// Rule 13: while the clock is wrong nothing is due and nothing is written.
+    fn look_at_the_clock(&mut self) {
+        let Some(most) = self.settings.max_clock_skew else {
+            return;
+        };
+        let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
+        let server_clock = self
+            .server_clock
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(skew) = server_clock.skew(now, monotonic) else {
+            return;
+        };
+        drop(server_clock);
+        self.skew = skew;
+        self.telemetry.clock_skew(skew.as_seconds_f64());
+        let skewed = skew.abs() > most;
+        if skewed != self.skewed {
+            self.skewed = skewed;
+            self.telemetry.set(Condition::Clock, !skewed);
+            let skew = skew.as_seconds_f64();
+            if skewed {
+                tracing::error!(
+                    skew,
+                    "the clock is too far from the API server's: nothing is done until it is right"
+                );
+            } else {
+                tracing::info!(skew, "the clock is right again");
+                for id in self.index.ids() {
+                    self.consider(id);
+                }
+            }
+        }
+        let due = self
+            .probed
+            .is_none_or(|probed| monotonic >= probed + PROBE_PAUSE);
+        if self.skewed && due {
+            self.probed = Some(monotonic);
+            let (writer, namespace) = (
+                self.writer.clone(),
+                self.settings.scope.namespaces.first().cloned(),
+            );
+            self.in_flight.push(Box::pin(async move {
+                Finished::ToldTheTime(writer.ask_the_time(namespace.as_deref()).await)
+            }));
+        }
+    }
+
+    /// The time, by the server's clock where this one is too far from it: what is seen while the
+    /// clock is wrong is not seen at a wrong time.
+    fn true_now(&self) -> DateTime<Utc> {
+        let now = self.clock.now();
+        if self.skewed { now - self.skew } else { now }
+    }
+
+    pub(super) fn told_the_time(result: Result<(), ReadError>) {
+        if let Err(error) = result {
+            tracing::warn!(error = %error, "cannot ask the API server for its time");
+        }
+    }
+}
+
+impl Pause {
+    fn is_over(&self, now: Instant) -> bool {
+        self.until.is_none_or(|until| now >= until)
+    }
+}
+
+/// An error and what caused it, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text += &format!(": {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}

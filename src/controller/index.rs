@@ -1,0 +1,321 @@
+//! Every object that concerns us, and what is known of it. No request leaves from here.
+
+use std::{collections::HashMap, sync::Arc};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::{
+    cluster::{Deployment, Version},
+    workload::{Change, Decision, Memory, ObjectRef, Observed, Prefix, Reading, Situation, decide},
+};
+
+use super::{
+    readings::Readings,
+    settings::{OwnPod, Settings},
+    watch::WatchId,
+};
+
+/// An object, for as long as it is known.
+pub(super) type Id = u64;
+
+/// What is known of one object.
+pub(super) struct Entry {
+    pub(super) observed: Observed,
+    reading: Arc<Reading>,
+    memory: Memory,
+    version: Version,
+    seen: DateTime<Utc>,
+    watch: WatchId,
+    listed: bool,
+    pub(super) errand: Errand,
+}
+
+/// What is being done about one object.
+#[derive(Default)]
+pub(super) struct Errand {
+    /// It stands in a queue.
+    pub(super) queued: bool,
+    /// A request about it is under way.
+    pub(super) in_flight: bool,
+    /// Nothing is tried until its retry is due.
+    pub(super) held: bool,
+    /// Conflicts in a row.
+    pub(super) conflicts: u32,
+    /// Refusals in a row.
+    pub(super) refusals: u32,
+    /// What the user was last told of a refusal.
+    pub(super) told: Option<String>,
+    /// Whether the user was told that hands are off.
+    pub(super) hands_off_told: bool,
+}
+
+/// How an object whose schedule is refused is counted.
+pub(super) const INVALID: &str = "invalid";
+
+pub(super) struct Index {
+    prefix: Prefix,
+    own_pod: Option<OwnPod>,
+    catch_up: TimeDelta,
+    dry_run: bool,
+    readings: Readings,
+    entries: HashMap<Id, Entry>,
+    by_name: HashMap<Box<str>, Id>,
+    last_id: Id,
+}
+
+impl Index {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
+            prefix: settings.prefix.clone(),
+            own_pod: settings.own_pod.clone(),
+            catch_up: settings.catch_up,
+            dry_run: settings.dry_run,
+            readings: Readings::new(settings.default_zone),
+            entries: HashMap::new(),
+            by_name: HashMap::new(),
+            last_id: 0,
+        }
+    }
+
+    /// Takes in an object as the server showed it at `now`; the id if it concerns us and says
+    /// anything new. What is older than what is known is merely late.
+    pub(super) fn saw(
+        &mut self,
+        deployment: &Deployment,
+        watch: WatchId,
+        now: DateTime<Utc>,
+    ) -> Option<Id> {
+        let name = full_name(deployment.namespace(), deployment.name());
+        let known = self.by_name.get(&*name).copied();
+        if known.is_none() && !deployment.concerns(&self.prefix) || self.is_own(deployment) {
+            return None;
+        }
+        let observed = deployment.observe(&self.prefix);
+        if let Some(id) = known
+            && self
+                .entries
+                .get(&id)
+                .is_some_and(|entry| entry.observed.object == observed.object)
+        {
+            return self.saw_again(id, observed, deployment.version(), now);
+        }
+        if let Some(id) = known {
+            self.forget(id);
+        }
+        observed
+            .concerns_us()
+            .then(|| self.add(name, observed, deployment.version(), watch, now))
+    }
+
+    fn saw_again(
+        &mut self,
+        id: Id,
+        observed: Observed,
+        version: Version,
+        now: DateTime<Utc>,
+    ) -> Option<Id> {
+        let entry = self.entries.get_mut(&id)?;
+        entry.listed = true;
+        if version.is_before(entry.version) {
+            return None;
+        }
+        entry.version = version;
+        entry.show(observed, &mut self.readings, now, self.dry_run);
+        Some(id)
+    }
+
+    /// Takes in the object as the server gave it to us alone; false where it is another of that
+    /// name by now.
+    pub(super) fn saw_own(&mut self, id: Id, deployment: &Deployment, now: DateTime<Utc>) -> bool {
+        let Some(entry) = self.entries.get(&id) else {
+            return false;
+        };
+        if &*entry.observed.object.uid != deployment.uid() {
+            return false;
+        }
+        let observed = deployment.observe(&self.prefix);
+        self.saw_again(id, observed, deployment.version(), now);
+        true
+    }
+
+    fn add(
+        &mut self,
+        name: Box<str>,
+        mut observed: Observed,
+        version: Version,
+        watch: WatchId,
+        now: DateTime<Utc>,
+    ) -> Id {
+        self.last_id += 1;
+        let (inputs, reading) = self.readings.of(&observed.inputs);
+        observed.inputs = inputs;
+        let entry = Entry {
+            memory: Memory::of(&observed),
+            observed,
+            reading,
+            version,
+            seen: now,
+            watch,
+            listed: true,
+            errand: Errand::default(),
+        };
+        self.entries.insert(self.last_id, entry);
+        self.by_name.insert(name, self.last_id);
+        self.last_id
+    }
+
+    /// The object of that name is gone, or out of scope.
+    pub(super) fn gone(&mut self, deployment: &Deployment) -> Option<Id> {
+        let name = full_name(deployment.namespace(), deployment.name());
+        let id = *self.by_name.get(&*name)?;
+        let is_it = self
+            .get(id)
+            .is_some_and(|entry| &*entry.observed.object.uid == deployment.uid());
+        is_it.then(|| self.forget(id));
+        is_it.then_some(id)
+    }
+
+    pub(super) fn forget(&mut self, id: Id) {
+        if let Some(entry) = self.entries.remove(&id) {
+            let object = &entry.observed.object;
+            self.by_name
+                .remove(&*full_name(&object.namespace, &object.name));
+        }
+    }
+
+    /// A list begins: what it does not show is gone when it ends.
+    pub(super) fn list_begins(&mut self, watch: WatchId) {
+        for entry in self
+            .entries
+            .values_mut()
+            .filter(|entry| entry.watch == watch)
+        {
+            entry.listed = false;
+        }
+    }
+
+    /// A list has ended: what it did not show is forgotten.
+    pub(super) fn list_ends(&mut self, watch: WatchId) -> Vec<Id> {
+        let vanished: Vec<Id> = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.watch == watch && !entry.listed)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in &vanished {
+            self.forget(*id);
+        }
+        vanished
+    }
+
+    /// What to do with an object now.
+    pub(super) fn decide(&self, id: Id, now: DateTime<Utc>) -> Option<Decision> {
+        let entry = self.entries.get(&id)?;
+        let situation = Situation {
+            reading: &entry.reading,
+            observed: &entry.observed,
+            memory: &entry.memory,
+            seen: entry.seen,
+            catch_up: self.catch_up,
+            prefix: &self.prefix,
+        };
+        Some(decide(&situation, now))
+    }
+
+    /// Takes in a change that the server has made of what was observed.
+    pub(super) fn wrote(&mut self, id: Id, observed: &Observed, change: &Change) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.memory.wrote(observed, change);
+            entry.errand.hands_off_told &= !change.kind.is_transition();
+        }
+    }
+
+    /// Makes the change here alone, for a dry run.
+    pub(super) fn pretend(&mut self, id: Id, change: &Change) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.memory.wrote(&entry.observed, change);
+            entry.observed.replicas = change.replicas;
+            entry.observed.labels = change.state.to_labels();
+            entry.observed.error.clone_from(&change.error);
+        }
+    }
+
+    pub(super) fn get(&self, id: Id) -> Option<&Entry> {
+        self.entries.get(&id)
+    }
+
+    pub(super) fn get_mut(&mut self, id: Id) -> Option<&mut Entry> {
+        self.entries.get_mut(&id)
+    }
+
+    pub(super) fn ids(&self) -> Vec<Id> {
+        self.entries.keys().copied().collect()
+    }
+
+    /// How many objects are in each state, `invalid` where the schedule is refused.
+    pub(super) fn census(&self) -> HashMap<&'static str, usize> {
+        let mut census = HashMap::new();
+        for entry in self.entries.values() {
+            *census.entry(entry.standing()).or_default() += 1;
+        }
+        census
+    }
+
+    fn is_own(&self, deployment: &Deployment) -> bool {
+        self.own_pod
+            .as_ref()
+            .is_some_and(|pod| pod.belongs_to(deployment.namespace(), deployment.name()))
+    }
+}
+
+impl Entry {
+    pub(super) fn object(&self) -> &ObjectRef {
+        &self.observed.object
+    }
+
+    /// Whether nothing more is to be known of it: no schedule, no state.
+    pub(super) fn is_over(&self) -> bool {
+        !self.observed.concerns_us() && !self.errand.in_flight
+    }
+
+    fn show(
+        &mut self,
+        mut observed: Observed,
+        readings: &mut Readings,
+        now: DateTime<Utc>,
+        dry_run: bool,
+    ) {
+        if dry_run {
+            // What was only said lives on here, whatever the server shows.
+            observed.labels = self.observed.labels.clone();
+            observed.error.clone_from(&self.observed.error);
+        }
+        if observed.inputs != self.observed.inputs {
+            let (inputs, reading) = readings.of(&observed.inputs);
+            observed.inputs = inputs;
+            self.reading = reading;
+            self.seen = now;
+            self.errand.held = false;
+        } else {
+            observed.inputs = self.observed.inputs.clone();
+        }
+        self.memory.saw(&observed);
+        self.observed = observed;
+    }
+
+    fn standing(&self) -> &'static str {
+        match &*self.reading {
+            Reading::Unscheduled => "unscheduled",
+            Reading::Refused(_) => INVALID,
+            Reading::Scheduled(_) => self
+                .observed
+                .state()
+                .phase
+                .map_or("unknown", |phase| phase.name()),
+        }
+    }
+}
+
+fn full_name(namespace: &str, name: &str) -> Box<str> {
+    format!("{namespace}/{name}").into()
+}

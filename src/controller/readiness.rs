@@ -1,0 +1,99 @@
+//! Whether the scaler can do its work now, and if not, why.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Something that must hold for the scaler to be ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The first list of Deployments came, from every namespace that is watched.
+    Listed,
+    /// The API server answers what it is asked.
+    Reachable,
+    /// The machine's clock agrees with the API server's. Holds until it is seen not to.
+    Clock,
+}
+
+impl Condition {
+    const ALL: [Self; 3] = [Self::Listed, Self::Reachable, Self::Clock];
+
+    const fn unmet(self) -> &'static str {
+        match self {
+            Self::Listed => "the Deployments have not been listed yet",
+            Self::Reachable => "the API server does not answer or refuses",
+            Self::Clock => "the clock is too far from the API server's",
+        }
+    }
+}
+
+/// Every [`Condition`], and whether the end has begun.
+#[derive(Debug)]
+pub(super) struct Readiness {
+    met: [AtomicBool; Condition::ALL.len()],
+    ending: AtomicBool,
+}
+
+impl Readiness {
+    pub(super) fn new() -> Self {
+        Self {
+            met: Condition::ALL.map(|condition| AtomicBool::new(condition == Condition::Clock)),
+            ending: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn set(&self, condition: Condition, holds: bool) {
+        for (known, met) in Condition::ALL.into_iter().zip(&self.met) {
+            if known == condition {
+                met.store(holds, Ordering::Relaxed);
+            }
+        }
+    }
+
+    pub(super) fn end(&self) {
+        self.ending.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn check(&self) -> Result<(), Vec<&'static str>> {
+        if self.ending.load(Ordering::Relaxed) {
+            return Err(vec!["dayshift is shutting down"]);
+        }
+        let unmet: Vec<_> = Condition::ALL
+            .into_iter()
+            .zip(&self.met)
+            .filter(|(_, met)| !met.load(Ordering::Relaxed))
+            .map(|(condition, _)| condition.unmet())
+            .collect();
+        if unmet.is_empty() { Ok(()) } else { Err(unmet) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_ready_while_every_condition_holds_and_the_end_has_not_begun() {
+        let readiness = Readiness::new();
+        assert_eq!(
+            readiness.check().unwrap_err(),
+            [
+                "the Deployments have not been listed yet",
+                "the API server does not answer or refuses"
+            ],
+        );
+        readiness.set(Condition::Listed, true);
+        readiness.set(Condition::Reachable, true);
+        assert_eq!(readiness.check(), Ok(()));
+
+        readiness.set(Condition::Clock, false);
+        assert_eq!(
+            readiness.check().unwrap_err(),
+            ["the clock is too far from the API server's"],
+        );
+        readiness.set(Condition::Clock, true);
+        readiness.end();
+        assert_eq!(
+            readiness.check().unwrap_err(),
+            ["dayshift is shutting down"]
+        );
+    }
+}

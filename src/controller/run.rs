@@ -1,0 +1,82 @@
+//! The loop of the controller.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures::StreamExt as _;
+use kube::Client;
+use tokio::time::timeout;
+
+use crate::{
+    clock::Clock,
+    cluster::{Exchange, instrument},
+};
+
+use super::{
+    engine::Engine, metrics::Telemetry, readiness::Condition, settings::Settings,
+    skew::ServerClock, watch,
+};
+
+/// How long requests in flight may take to end after a shutdown.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Scales Deployments at the times in their annotations until `shutdown`, then lets the requests
+/// in flight end, for at most 10 s.
+///
+/// It needs nothing but the API server, keeps nothing that the labels on the Deployments do not
+/// hold, and never gives up: an absent server or a missing permission is waited for.
+pub async fn run(
+    client: Client,
+    clock: Clock,
+    settings: Settings,
+    telemetry: Arc<Telemetry>,
+    shutdown: impl Future<Output = ()>,
+) {
+    let server_clock = Arc::new(Mutex::new(ServerClock::default()));
+    let client = instrument(client, {
+        let (server_clock, telemetry, clock) =
+            (server_clock.clone(), telemetry.clone(), clock.clone());
+        move |exchange: Exchange| {
+            telemetry.api_request(exchange.verb, exchange.code);
+            if exchange.code.is_some_and(|code| code < 400) {
+                telemetry.set(Condition::Reachable, true);
+            }
+            if let Some(date) = exchange.date {
+                let mut server_clock = server_clock.lock().unwrap_or_else(PoisonError::into_inner);
+                server_clock.heard(date, clock.monotonic());
+            }
+        }
+    });
+    let (count, mut watches) = watch::deployments(&client, &settings.scope, settings.seed);
+    let mut engine = Engine::new(
+        client,
+        clock.clone(),
+        settings,
+        telemetry.clone(),
+        server_clock,
+        count,
+    );
+    tokio::pin!(shutdown);
+    loop {
+        engine.act();
+        engine.publish();
+        let wake = engine.next_wake();
+        tokio::select! {
+            biased;
+            () = &mut shutdown => break,
+            Some(outcome) = engine.in_flight.next(), if !engine.in_flight.is_empty() => {
+                engine.finished(outcome);
+            }
+            () = clock.doze_until(wake) => {}
+            Some((watch, event)) = watches.next() => engine.saw(watch, event),
+        }
+    }
+    telemetry.shutting_down();
+    tracing::info!(in_flight = engine.in_flight.len(), "shutting down");
+    let rest = async { while engine.in_flight.next().await.is_some() {} };
+    if timeout(GRACE, rest).await.is_err() {
+        tracing::warn!("gave up requests that took too long to end");
+    }
+}

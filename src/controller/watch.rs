@@ -1,0 +1,110 @@
+//! The watch over Deployments: one stream of events for all namespaces that are looked at.
+
+use std::{pin::Pin, time::Duration};
+
+use futures::{Stream, StreamExt as _, stream::select_all};
+use kube::{
+    Api, Client,
+    runtime::{WatchStreamExt as _, utils::Backoff, watcher},
+};
+use tokio::time::Instant;
+
+use crate::cluster::Deployment;
+
+use super::settings::Scope;
+
+/// Which of the watches an event comes from.
+pub(super) type WatchId = usize;
+
+pub(super) type Event = Result<watcher::Event<Deployment>, watcher::Error>;
+
+pub(super) type Watches = Pin<Box<dyn Stream<Item = (WatchId, Event)> + Send>>;
+
+/// Watches everything in scope, one watch a namespace or one for all. A watch that fails is
+/// begun anew, after a pause that grows to a few seconds; it never ends.
+pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> (usize, Watches) {
+    let mut config = watcher::Config::default();
+    if let Some(selector) = &scope.selector {
+        config = config.labels(selector);
+    }
+    let excluded: Vec<_> = scope
+        .excluded_namespaces
+        .iter()
+        .map(|namespace| format!("metadata.namespace!={namespace}"))
+        .collect();
+    if !excluded.is_empty() {
+        config = config.fields(&excluded.join(","));
+    }
+    let apis: Vec<Api<Deployment>> = match &*scope.namespaces {
+        [] => vec![Api::all(client.clone())],
+        some => some
+            .iter()
+            .map(|name| Api::namespaced(client.clone(), name))
+            .collect(),
+    };
+    let watches = apis.into_iter().enumerate().map(|(id, api)| {
+        let pauses = Pauses {
+            failures: 0,
+            last: None,
+            random: fastrand::Rng::with_seed(seed + id as u64),
+        };
+        watcher(api, config.clone())
+            .backoff(pauses)
+            .map(move |event| (id, event))
+            .boxed()
+    });
+    let watches: Vec<_> = watches.collect();
+    (watches.len(), Box::pin(select_all(watches)))
+}
+
+/// The pauses of a watch that fails: those of everything else that waits for the server.
+struct Pauses {
+    failures: u32,
+    last: Option<Instant>,
+    random: fastrand::Rng,
+}
+
+/// After so long without a failure the next one is the first again.
+const CALM: Duration = Duration::from_secs(60);
+
+impl Iterator for Pauses {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        let now = Instant::now();
+        if self.last.replace(now).is_some_and(|last| now - last > CALM) {
+            self.failures = 0;
+        }
+        self.failures = self.failures.saturating_add(1);
+        Some(super::backoff::Backoff::SERVER.delay(self.failures, &mut self.random))
+    }
+}
+
+impl Backoff for Pauses {
+    /// Called on everything that is no error, and so between any two failures too: each new try
+    /// begins with an event that says that it begins.
+    fn reset(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn pauses_grow_while_tries_fail_and_are_short_again_after_a_calm() {
+        let mut pauses = Pauses {
+            failures: 0,
+            last: None,
+            random: fastrand::Rng::with_seed(1),
+        };
+        let first = Duration::from_millis(200);
+        assert!(pauses.next().unwrap() <= first);
+        for _ in 0..9 {
+            pauses.reset(); // the new try begins
+            tokio::time::sleep(pauses.next().unwrap()).await;
+        }
+        assert!(pauses.next().unwrap() > first);
+        tokio::time::sleep(2 * CALM).await;
+        assert!(pauses.next().unwrap() <= first);
+    }
+}

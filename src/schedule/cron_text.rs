@@ -1,0 +1,234 @@
+//! Cron as text: the dialect of Kubernetes' CronJob, which is the standard parser of
+//! robfig/cron v3, with 7 for Sunday and an optional leading field of seconds.
+//!
+//! What differs and why is written down in `docs/decisions/cron-text.md`.
+
+use super::cron::Cron;
+use super::cron_field::Values;
+use super::error::TextError;
+use super::reason::{CronField, Reason};
+use super::text::Piece;
+
+const NICKNAMES: [(&str, &str); 7] = [
+    ("@yearly", "0 0 1 1 *"),
+    ("@annually", "0 0 1 1 *"),
+    ("@monthly", "0 0 1 * *"),
+    ("@weekly", "0 0 * * 0"),
+    ("@daily", "0 0 * * *"),
+    ("@midnight", "0 0 * * *"),
+    ("@hourly", "0 * * * *"),
+];
+/// Reads five fields, six with seconds before them, or a nickname such as `@daily`.
+pub(super) fn parse(item: Piece<'_>) -> Result<Cron, TextError> {
+    if item.text().starts_with('@') {
+        return nickname(item);
+    }
+    if let Some(zone) = item.words().next().filter(|word| is_zone(word.text())) {
+        return Err(zone.fails(Reason::ZoneInCron));
+    }
+    fields(item)
+}
+
+/// Whether a word is `TZ=…` or `CRON_TZ=…`.
+pub(super) fn is_zone(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    name.len() < word.len()
+        && (name.eq_ignore_ascii_case("TZ") || name.eq_ignore_ascii_case("CRON_TZ"))
+}
+
+fn nickname(item: Piece<'_>) -> Result<Cron, TextError> {
+    let name = item.text().to_ascii_lowercase();
+    if let Some((_, meaning)) = NICKNAMES.iter().find(|(nickname, _)| *nickname == name) {
+        return fields(Piece::whole(meaning, "")?);
+    }
+    Err(item.fails(match name.split_whitespace().next() {
+        Some("@every") => Reason::Every,
+        Some("@reboot") => Reason::Reboot,
+        _ => Reason::Nickname {
+            nearest: nearest_nickname(&name),
+        },
+    }))
+}
+
+fn nearest_nickname(name: &str) -> Option<&'static str> {
+    if name.len() > 12 {
+        return None;
+    }
+    NICKNAMES
+        .iter()
+        .map(|&(nickname, _)| (strsim::osa_distance(name, nickname), nickname))
+        .min()
+        .filter(|&(distance, _)| distance <= 3)
+        .map(|(_, nickname)| nickname)
+}
+
+fn fields(item: Piece<'_>) -> Result<Cron, TextError> {
+    let words: Vec<_> = item.words().take(8).collect();
+    let (second, rest) = match *words.as_slice() {
+        [minute, hour, day, month, week] => (None, [minute, hour, day, month, week]),
+        [second, minute, hour, day, month, week] => {
+            (Some(second), [minute, hour, day, month, week])
+        }
+        [_, _, _, _, _, _, year] => return Err(year.fails(Reason::Year)),
+        _ => {
+            return Err(item.fails(Reason::FieldCount {
+                found: item.words().count(),
+            }));
+        }
+    };
+    let [minute, hour, day, month, week] = rest;
+    let seconds = match second {
+        Some(second) => Values::parse(second, CronField::Second)?.bits,
+        None => 1,
+    };
+    let minute = Values::parse(minute, CronField::Minute)?;
+    let hour = Values::parse(hour, CronField::Hour)?;
+    let days_of_month = Values::parse(day, CronField::DayOfMonth)?;
+    let months = Values::parse(month, CronField::Month)?;
+    let days_of_week = Values::parse(week, CronField::DayOfWeek)?;
+    let cron = Cron {
+        seconds,
+        minutes: minute.bits,
+        hours: hour.bits,
+        days_of_month: days_of_month.bits,
+        months: months.bits,
+        days_of_week: days_of_week.bits,
+        either_day: !days_of_month.star && !days_of_week.star,
+    };
+    if cron.ever_comes() {
+        Ok(cron)
+    } else {
+        Err(day.to(month).fails(Reason::NeverComes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cron(text: &str) -> Result<Cron, TextError> {
+        parse(Piece::whole(text, "").unwrap())
+    }
+
+    #[test]
+    fn reads_fields_and_nicknames() {
+        assert_eq!(cron("30 9 * * *").unwrap().seconds, 1);
+        assert_eq!(
+            cron("*/20 30 9 * * *").unwrap().seconds,
+            1 | 1 << 20 | 1 << 40
+        );
+        assert_eq!(cron("@Daily"), cron("0 0 * * *"));
+        assert_eq!(cron("@yearly"), cron("0 0 1 jan ?"));
+        assert_eq!(cron("@weekly"), cron("0 0 * * 7"));
+    }
+
+    /// crontab(5) and robfig/cron: a star that leaves nothing out makes the other field rule.
+    #[test]
+    fn either_field_of_days_will_do_unless_one_is_a_star() {
+        for (text, either) in [
+            ("0 0 1 * Mon", true),
+            ("0 0 */2 * Mon", true), // a step takes the star away
+            ("0 0 1-31 * Mon", true),
+            ("0 0 * * Mon", false),
+            ("0 0 ? * Mon", false),
+            ("0 0 */1 * Mon", false),
+            ("0 0 1,* * Mon", false),
+            ("0 0 1 * *", false),
+        ] {
+            assert_eq!(cron(text).unwrap().either_day, either, "{text}");
+        }
+    }
+
+    #[test]
+    fn says_which_value_is_wrong_and_what_to_write() {
+        for (text, found, message) in [
+            ("60 * * * *", "60", "is no minute; write 0 to 59"),
+            ("0 24 * * *", "24", "is no hour; write 0 to 23"),
+            ("0 0 0 * *", "0", "is no day of month; write 1 to 31"),
+            (
+                "0 0 1 13 *",
+                "13",
+                "is no month; write 1 to 12 or Jan to Dec",
+            ),
+            ("0 0 1 January *", "January", "is no month"),
+            ("0 0 * * 8", "8", "is no day of week; write 0 to 7"),
+            ("0 0 * * 1-8", "8", "is no day of week"),
+            ("0 0 * * Monday", "Monday", "is no day of week"),
+            ("60 0 0 * * *", "60", "is no second; write 0 to 59"),
+            ("Mon * * * *", "Mon", "is no minute"),
+            ("0 １2 * * *", "１2", "is no hour"),
+            (
+                "0 99999999999999999999 * * *",
+                "99999999999999999999",
+                "is no hour",
+            ),
+            ("0 1,2-x * * *", "x", "is no hour"),
+            ("0 -5 * * *", "-5", "is no hour"),
+            ("0 5- * * *", "5-", "is no hour"),
+            ("0 17-9 * * *", "17-9", "runs backwards"),
+            (
+                "0 0 * * Fri-Mon",
+                "Fri-Mon",
+                "write two, such as `Fri-Sat,Sun-Mon`",
+            ),
+            ("0 0 * * Fri-Sun", "Fri-Sun", "runs backwards"),
+            ("*/0 * * * *", "0", "is no step; write a whole number"),
+            ("*/ * * * *", "*/", "is no step"),
+            ("*/x * * * *", "x", "is no step"),
+            (
+                "*/9223372036854775808 * * * *",
+                "9223372036854775808",
+                "is no step",
+            ),
+            ("1/2/3 * * * *", "1/2/3", "is no range"),
+            ("1-2-3 * * * *", "1-2-3", "is no range"),
+            ("*-5 * * * *", "*-5", "`*` is every value by itself"),
+            (", * * * *", ",", "holds no minute"),
+            ("0 0 L * *", "L", "means the last day"),
+            ("0 0 L-3 * *", "L-3", "means the last day"),
+            ("0 0 * * 5L", "5L", "means the last day"),
+            ("0 0 * * friL", "friL", "means the last day"),
+            ("0 0 15W * *", "15W", "means the nearest weekday"),
+            ("0 0 LW * *", "LW", "means the nearest weekday"),
+            ("0 0 * * Mon#2", "Mon#2", "counts weekdays in other crons"),
+            ("+5 * * * *", "+5", "has a `+`"),
+            ("0 0 1 * +Mon", "+Mon", "has a `+`"),
+            ("0 0 30 2 *", "30 2", "is a date that never comes"),
+            ("0 0 30,31 Feb ?", "30,31 Feb", "is a date that never comes"),
+            (
+                "0 0 31 4,6,9,11 *",
+                "31 4,6,9,11",
+                "is a date that never comes",
+            ),
+            ("0 0 9 * * * 2026", "2026", "would be a year"),
+            ("* * * *", "* * * *", "has 4 fields"),
+            ("* * * * * * * * *", "* * * * * * * * *", "has 9 fields"),
+            (
+                "@every 5m",
+                "@every 5m",
+                "counts from whenever the program began",
+            ),
+            ("@reboot", "@reboot", "is no time"),
+            ("@dayly", "@dayly", "did you mean `@daily`?"),
+            ("@", "@", "is no nickname"),
+            (
+                "TZ=Asia/Tokyo 0 9 * * *",
+                "TZ=Asia/Tokyo",
+                "put the zone into the timezone",
+            ),
+            (
+                "CRON_TZ=UTC 0 9 * * *",
+                "CRON_TZ=UTC",
+                "put the zone into the timezone",
+            ),
+        ] {
+            let padded = format!("\u{3000}{text}");
+            let error = cron(&padded).unwrap_err();
+            assert_eq!(&padded[error.span()], found, "{text}: {error}");
+            assert!(error.to_string().contains(message), "{text}: {error}");
+        }
+        for text in ["0 0 29 2 *", "0 0 30 2 Mon", "0 0 30 1-2 *", "0 0 31 4 */2"] {
+            assert!(cron(text).is_ok(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Days of the week, as people write them: `Mon-Fri`, `Sat,Sun`, `weekdays`.
+
+use super::error::TextError;
+use super::reason::Reason;
+use super::text::Piece;
+
+/// A set of weekdays; bit 0 is Monday.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Days(u8);
+
+const NAMES: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
+const GROUPS: [(&str, Days); 3] = [
+    ("weekdays", Days(0b001_1111)),
+    ("weekends", Days(0b110_0000)),
+    ("daily", Days::ALL),
+];
+
+impl Days {
+    pub(super) const NONE: Self = Self(0);
+    pub(super) const ALL: Self = Self(0b111_1111);
+
+    /// The days that one word means: a day, in three letters or in full, or a group of days. In
+    /// any case.
+    pub(super) fn parse(word: Piece<'_>) -> Result<Self, TextError> {
+        if let Some(day) = day_of(word.text()) {
+            return Ok(Self(1 << day));
+        }
+        let group = GROUPS
+            .iter()
+            .find(|(name, _)| word.text().eq_ignore_ascii_case(name));
+        group.map(|&(_, days)| days).ok_or_else(|| unknown(word))
+    }
+
+    /// Days from one word to another, both included; `Fri-Mon` wraps, as in spoken use.
+    pub(super) fn range(first: Piece<'_>, last: Piece<'_>) -> Result<Self, TextError> {
+        let from = day_of(first.text()).ok_or_else(|| unknown(first))?;
+        let to = day_of(last.text()).ok_or_else(|| unknown(last))?;
+        let length = (to + 7 - from) % 7;
+        Ok((0..=length).fold(Self::NONE, |days, next| {
+            days.and(Self(1 << ((from + next) % 7)))
+        }))
+    }
+
+    /// The days of both sets.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The days in order; 0 is Monday.
+    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
+        (0..7).filter(move |day| self.0 & (1 << day) != 0)
+    }
+}
+
+fn day_of(text: &str) -> Option<usize> {
+    NAMES.iter().position(|name| {
+        text.eq_ignore_ascii_case(name)
+            || name
+                .get(..3)
+                .is_some_and(|short| text.eq_ignore_ascii_case(short))
+    })
+}
+
+fn unknown(word: Piece<'_>) -> TextError {
+    word.fails(Reason::UnknownDay {
+        nearest: nearest(word.text()),
+    })
+}
+
+/// A name at most two letters away, if the word is more than those two letters.
+fn nearest(text: &str) -> Option<&'static str> {
+    if !(4..=12).contains(&text.len()) {
+        return None;
+    }
+    let wanted = text.to_lowercase();
+    let names = NAMES
+        .iter()
+        .copied()
+        .chain(GROUPS.iter().map(|&(name, _)| name));
+    names
+        .map(|name| (strsim::osa_distance(&wanted, &name.to_lowercase()), name))
+        .min()
+        .filter(|&(distance, _)| distance <= 2)
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(text: &str) -> Piece<'_> {
+        Piece::whole(text, "").unwrap()
+    }
+
+    fn sketch(days: Days) -> String {
+        (0..7)
+            .map(|day| {
+                if days.iter().any(|it| it == day) {
+                    'x'
+                } else {
+                    '-'
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn reads_days_groups_and_ranges() {
+        for (text, expected) in [
+            ("Mon", "x------"),
+            ("SUNDAY", "------x"),
+            ("weekdays", "xxxxx--"),
+            ("Weekends", "-----xx"),
+            ("daily", "xxxxxxx"),
+        ] {
+            assert_eq!(
+                sketch(Days::parse(piece(text)).unwrap()),
+                expected,
+                "{text}"
+            );
+        }
+        for (first, last, expected) in [
+            ("mon", "fri", "xxxxx--"),
+            ("Friday", "Mon", "x---xxx"),
+            ("Wed", "wed", "--x----"),
+            ("Tue", "Mon", "xxxxxxx"),
+        ] {
+            let days = Days::range(piece(first), piece(last)).unwrap();
+            assert_eq!(sketch(days), expected, "{first}-{last}");
+        }
+    }
+
+    #[test]
+    fn suggests_the_day_that_was_meant() {
+        for (text, expected) in [
+            ("Wendesday", Some("Wednesday")),
+            ("weekday", Some("weekdays")),
+            ("Thurs", None),
+            ("Fry", None),
+            ("everyday", None),
+        ] {
+            assert_eq!(nearest(text), expected, "{text}");
+        }
+        assert!(Days::range(piece("weekdays"), piece("Sat")).is_err());
+    }
+}

@@ -1,0 +1,91 @@
+//! Over how long starts are spread.
+
+use chrono::TimeDelta;
+
+use super::date::number;
+use super::error::TextError;
+use super::reason::Reason;
+use super::text::Piece;
+
+/// The longest jitter, in seconds.
+const MOST: u32 = 3600;
+
+/// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m30s`, `1h`.
+pub fn parse_jitter(text: &str) -> Result<TimeDelta, TextError> {
+    let all = Piece::whole(text, "5m")?;
+    let mut rest = all;
+    let mut total = 0_u32;
+    let mut last_unit = u32::MAX;
+    while !rest.text().is_empty() {
+        let digits = rest.text().bytes().take_while(u8::is_ascii_digit).count();
+        let unit = match rest.text().as_bytes().get(digits) {
+            Some(b'h') => 3600,
+            Some(b'm') => 60,
+            Some(b's') => 1,
+            _ => return Err(all.fails(Reason::NotALength)),
+        };
+        // From the greatest unit to the smallest, each at most once.
+        if digits == 0 || unit >= last_unit {
+            return Err(all.fails(Reason::NotALength));
+        }
+        let count = number(rest.part(0..digits).text().as_bytes());
+        total = count
+            .and_then(|count| count.checked_mul(unit)?.checked_add(total))
+            .filter(|&total| total <= MOST)
+            .ok_or_else(|| all.fails(Reason::TooMuchJitter))?;
+        rest = rest.part(digits + 1..rest.text().len());
+        last_unit = unit;
+    }
+    Ok(TimeDelta::seconds(total.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_whole_seconds_up_to_an_hour() {
+        for (text, seconds) in [
+            ("5m", 300),
+            ("90s", 90),
+            (" 1h ", 3600),
+            ("1m30s", 90),
+            ("0s", 0),
+            ("60m0s", 3600),
+        ] {
+            assert_eq!(
+                parse_jitter(text).unwrap(),
+                TimeDelta::seconds(seconds),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_length_or_too_long() {
+        for (text, reason) in [
+            ("5", Reason::NotALength),
+            ("5 m", Reason::NotALength),
+            ("5min", Reason::NotALength),
+            ("1.5h", Reason::NotALength),
+            ("-5m", Reason::NotALength),
+            ("m", Reason::NotALength),
+            ("30s1m", Reason::NotALength),
+            ("1m1m", Reason::NotALength),
+            ("五m", Reason::NotALength),
+            ("1h1s", Reason::TooMuchJitter),
+            ("61m", Reason::TooMuchJitter),
+            ("99999999999999999999s", Reason::TooMuchJitter),
+            ("4294967295h", Reason::TooMuchJitter),
+        ] {
+            let text = format!("\u{3000}{text}");
+            let error = parse_jitter(&text).unwrap_err();
+            assert_eq!(
+                (error.reason(), error.span()),
+                (&reason, 3..text.len()),
+                "{text}"
+            );
+        }
+        assert_eq!(parse_jitter(" ").unwrap_err().span(), 0..1);
+    }
+}

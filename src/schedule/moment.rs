@@ -1,0 +1,178 @@
+//! Single moments: local ones such as `2026-12-24 18:00`, and RFC 3339.
+
+use chrono::{DateTime, Utc};
+
+use super::date::{number, parse_date};
+use super::error::TextError;
+use super::local::{Local, day_number};
+use super::reason::Reason;
+use super::text::Piece;
+use super::wall_time::WallTime;
+use super::zone::Zone;
+
+const EXAMPLE: &str = "2026-12-24 18:00";
+
+/// Reads a moment, to the second: RFC 3339 (`2026-12-24T18:00:00+09:00`, where the seconds may be
+/// left out and fractions are dropped), or `YYYY-MM-DD HH:MM[:SS]` on the clocks of `zone`. A
+/// clock change moves a local one as it moves a schedule's times.
+///
+/// ```
+/// use dayshift::schedule::{Zone, parse_moment};
+///
+/// let tokyo = Zone::parse("Asia/Tokyo").unwrap();
+/// let local = parse_moment("2026-12-24 18:00", tokyo).unwrap();
+/// assert_eq!(local.to_rfc3339(), "2026-12-24T09:00:00+00:00");
+/// assert_eq!(parse_moment("2026-12-24T18:00:00+09:00", Zone::UTC).unwrap(), local);
+/// ```
+pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
+    let all = Piece::whole(text, EXAMPLE)?;
+    let (date, rest) = split_date(all)?;
+    let day = day_number(parse_date(date)?);
+    let separator = rest.text().chars().next();
+    let strict = matches!(separator, Some('T' | 't'));
+    let time = if strict {
+        rest.part(1..rest.text().len())
+    } else {
+        rest.trim()
+    };
+    let offset_at = time.text().find(['Z', 'z', '+', '-']);
+    let clock = time.part(0..offset_at.unwrap_or(time.text().len()));
+    if clock.text().is_empty() {
+        return Err(all.fails(Reason::DateAlone));
+    }
+    let local = Local::on(day, read_clock(clock)?);
+    let second = match offset_at {
+        Some(at) => local.0 - read_offset(time.part(at..time.text().len()))?,
+        None if strict => return Err(all.fails(Reason::NoOffset)),
+        None => zone.second_of(local),
+    };
+    DateTime::from_timestamp(second, 0).ok_or_else(|| date.fails(Reason::YearOutOfRange))
+}
+
+/// Reads `YYYY-MM-DD HH:MM`.
+pub(super) fn parse_local(item: Piece<'_>) -> Result<Local, TextError> {
+    let (date, rest) = split_date(item)?;
+    let day = day_number(parse_date(date)?);
+    if rest.text().starts_with(['T', 't']) {
+        return Err(item.fails(Reason::NotLocal));
+    }
+    let mut words = rest.words();
+    let time = words.next().ok_or_else(|| item.fails(Reason::DateAlone))?;
+    if let Some(extra) = words.next() {
+        return Err(extra.fails(Reason::NotLocal));
+    }
+    if let Some(at) = time.text().find(['Z', 'z', '+', '-']) {
+        return Err(time.part(at..time.text().len()).fails(Reason::NotLocal));
+    }
+    Ok(Local::on(day, WallTime::parse(time)?.seconds()))
+}
+
+/// The date at the beginning, and what follows it: nothing, a blank or a `T`.
+fn split_date(all: Piece<'_>) -> Result<(Piece<'_>, Piece<'_>), TextError> {
+    let text = all.text();
+    let end = text.find(|it: char| it.is_whitespace() || matches!(it, 'T' | 't'));
+    let date = all.part(0..end.unwrap_or(text.len()));
+    if date.text().starts_with(|it: char| it.is_ascii_digit()) && date.text().contains('-') {
+        Ok((date, all.part(date.text().len()..text.len())))
+    } else {
+        Err(all.fails(Reason::NotAMoment))
+    }
+}
+
+/// Seconds from midnight of `HH:MM[:SS[.fraction]]`.
+fn read_clock(clock: Piece<'_>) -> Result<u32, TextError> {
+    let text = clock.text();
+    let (Some(minutes), Some(rest)) = (text.get(..5), text.get(5..)) else {
+        return Ok(WallTime::parse(clock)?.seconds());
+    };
+    let seconds = match rest.as_bytes() {
+        [] => Some(0),
+        [b':', tens, ones] => number(&[*tens, *ones]),
+        [b':', tens, ones, b'.', first, more @ ..] => {
+            let fraction = first.is_ascii_digit() && more.iter().all(u8::is_ascii_digit);
+            number(&[*tens, *ones]).filter(|_| fraction)
+        }
+        _ => None,
+    };
+    match seconds {
+        Some(seconds @ 0..60) => {
+            Ok(WallTime::parse(clock.part(0..minutes.len()))?.seconds() + seconds)
+        }
+        Some(_) => Err(clock.fails(Reason::OutOfDay)),
+        None => Ok(WallTime::parse(clock)?.seconds()),
+    }
+}
+
+/// Seconds of `Z` or `±HH:MM`.
+fn read_offset(offset: Piece<'_>) -> Result<i64, TextError> {
+    let (sign, hours, minutes) = match *offset.text().as_bytes() {
+        [b'Z' | b'z'] => return Ok(0),
+        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
+            (sign, number(&[h1, h2]), number(&[m1, m2]))
+        }
+        _ => return Err(offset.fails(Reason::Offset)),
+    };
+    match (hours, minutes) {
+        (Some(hours @ 0..24), Some(minutes @ 0..60)) => {
+            let seconds = i64::from(hours * 3600 + minutes * 60);
+            Ok(if sign == b'-' { -seconds } else { seconds })
+        }
+        _ => Err(offset.fails(Reason::Offset)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_local_time_and_rfc_3339() {
+        let berlin = Zone::parse("Europe/Berlin").unwrap();
+        for (text, expected) in [
+            ("2026-12-24 18:00", "2026-12-24T17:00:00"),
+            (" 2026-12-24  9:05 ", "2026-12-24T08:05:00"),
+            ("2026-12-24 18:00:30", "2026-12-24T17:00:30"),
+            ("2026-12-24T18:00:00Z", "2026-12-24T18:00:00"),
+            ("2026-12-24t18:00z", "2026-12-24T18:00:00"),
+            ("2026-12-24 18:00:00Z", "2026-12-24T18:00:00"),
+            ("2026-12-24T18:00:00.999-05:30", "2026-12-24T23:30:00"),
+            ("2026-03-29 02:30", "2026-03-29T01:00:00"),
+            ("2026-10-25 02:30", "2026-10-25T00:30:00"),
+        ] {
+            let at = parse_moment(text, berlin).unwrap();
+            assert_eq!(at.naive_utc(), expected.parse().unwrap(), "{text}");
+        }
+    }
+
+    #[test]
+    fn says_where_a_moment_is_wrong() {
+        for (text, found, reason) in [
+            ("morgen", "morgen", Reason::NotAMoment),
+            ("18:00", "18:00", Reason::NotAMoment),
+            ("2026-12-24", "2026-12-24", Reason::DateAlone),
+            ("2026-12-24T", "2026-12-24T", Reason::DateAlone),
+            ("2026-02-30 18:00", "2026-02-30", Reason::NoSuchDate),
+            (
+                "2026-12-24T18:00:00",
+                "2026-12-24T18:00:00",
+                Reason::NoOffset,
+            ),
+            ("2026-12-24T18:00:00+9", "+9", Reason::Offset),
+            ("2026-12-24T18:00:00+25:00", "+25:00", Reason::Offset),
+            ("2026-12-24 18:00:60", "18:00:60", Reason::OutOfDay),
+            ("2026-12-24 24:00", "24:00", Reason::EndOfDay),
+            ("2026-12-24T25:00Z", "25:00", Reason::OutOfDay),
+        ] {
+            for text in [text.to_owned(), format!("\u{3000} {text}")] {
+                let error = parse_moment(&text, Zone::UTC).unwrap_err();
+                assert_eq!(
+                    (&text[error.span()], error.reason()),
+                    (found, &reason),
+                    "{text}"
+                );
+            }
+        }
+        let error = parse_moment("2026-12-24 18時", Zone::UTC).unwrap_err();
+        assert_eq!(error.span(), 11..16);
+    }
+}

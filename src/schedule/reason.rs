@@ -1,0 +1,287 @@
+//! The reasons for which a text is refused, each with what to write instead.
+
+use std::fmt;
+
+use super::wall_time::WallTime;
+
+/// What is wrong with a text. `Display` goes on after the offending words: "is no day; write …".
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The text is longer than [`MAX_TEXT`](super::MAX_TEXT) and was not read.
+    #[error(
+        "the text is {bytes} bytes long; at most {} are read",
+        super::text::MAX_TEXT
+    )]
+    TooLong {
+        /// Length of the text.
+        bytes: usize,
+    },
+    /// The text or one of its items is empty.
+    #[error("nothing is written here; write for example `{example}`")]
+    Empty {
+        /// A text that would do.
+        example: &'static str,
+    },
+    /// A dash that looks like `-` and is another character.
+    #[error("is not the plain `-` of the keyboard; write for example `{example}`")]
+    ForeignDash {
+        /// A text that would do.
+        example: &'static str,
+    },
+    /// A word where none can stand.
+    #[error("is not expected here; write for example `{example}`")]
+    Unexpected {
+        /// A text that would do.
+        example: &'static str,
+    },
+
+    /// A word that is no day of the week.
+    #[error("is no day; write Mon, Tue, Wed, Thu, Fri, Sat or Sun, a range such as Mon-Fri, weekdays, weekends or daily{}", did_you_mean(.nearest))]
+    UnknownDay {
+        /// The word that may have been meant.
+        nearest: Option<&'static str>,
+    },
+    /// A word that is no `HH:MM`.
+    #[error("is no time of day; write for example `{meant}`")]
+    NotATime {
+        /// The time that may have been meant.
+        meant: WallTime,
+    },
+    /// Hours above 23 or minutes above 59.
+    #[error("is not in a day; times run from `00:00` to `23:59`")]
+    OutOfDay,
+    /// `24:00` where a time is asked for and not the end of a window.
+    #[error("is not in a day; midnight is `00:00` of the next day (`24:00` only ends a window)")]
+    EndOfDay,
+    /// `HH:MM:SS`.
+    #[error(
+        "has seconds; write `{meant}`, or cron with a leading field of seconds such as `30 0 9 * * *`"
+    )]
+    Seconds {
+        /// The time without its seconds.
+        meant: WallTime,
+    },
+    /// Days with no time after them.
+    #[error("has no time of day; write for example `{example}`")]
+    NoTime {
+        /// A text that would do.
+        example: &'static str,
+    },
+    /// Days that follow the time.
+    #[error("stands after the time; days go first, as in `{example}`, and `;` goes between items")]
+    DaysAfterTime {
+        /// A text that would do.
+        example: &'static str,
+    },
+    /// Two days with only a blank between them.
+    #[error("has no comma before it; write days as `Mon,Wed` or `Mon-Fri`")]
+    NoComma,
+    /// A window where a time is asked for.
+    #[error(
+        "is a window, and here one time is asked for, as in `Mon-Fri 09:00`; windows are written as hours"
+    )]
+    WindowInTimes,
+    /// A window without its end.
+    #[error("has no end; hours are windows such as `Mon-Fri 09:00-19:00`")]
+    NoEnd,
+    /// A window that ends where it begins.
+    #[error("begins and ends at the same time; a whole day is `00:00-24:00`")]
+    EmptyWindow,
+    /// A cron text among hours.
+    #[error("is cron, which has no end; hours are windows such as `Mon-Fri 09:00-19:00`")]
+    CronInHours,
+    /// A date among hours.
+    #[error("is a date; hours are windows on days of the week such as `Mon-Fri 09:00-19:00`")]
+    DateInHours,
+
+    /// Not five or six fields.
+    #[error(
+        "has {found} fields; cron has five (minute, hour, day of month, month, day of week), as in `0 9 * * Mon-Fri`, or six with seconds before them"
+    )]
+    FieldCount {
+        /// How many there are.
+        found: usize,
+    },
+    /// A seventh field.
+    #[error(
+        "would be a year, which cron has no field for; leave it out, or write local moments such as `2026-12-24 18:00`"
+    )]
+    Year,
+    /// A value that is no number (or name) of its field.
+    #[error("is no {field}; write {}", .field.values())]
+    NotInField {
+        /// The field it stands in.
+        field: CronField,
+    },
+    /// A range whose beginning is after its end.
+    #[error("runs backwards; cron's ranges do not wrap: write two, such as `{example}`")]
+    Backwards {
+        /// A text that would do.
+        example: &'static str,
+    },
+    /// A step of zero or no number.
+    #[error("is no step; write a whole number from 1 up, as in `*/15`")]
+    Step,
+    /// More than one `-` or `/` in one value.
+    #[error("is no range; write `from-to` or `from-to/step`, as in `9-17/2`")]
+    Range,
+    /// `*-5`, which robfig/cron reads as `*`.
+    #[error(
+        "is no range: `*` is every value by itself; write for example `0-5`, or `*/5` for every fifth"
+    )]
+    StarRange,
+    /// A field with nothing but commas, which would never happen.
+    #[error("holds no {field}; write {}", .field.values())]
+    NoValue {
+        /// The field.
+        field: CronField,
+    },
+    /// `L`: the last day.
+    #[error(
+        "means the last day in other crons, not in this one; write local moments such as `2026-12-31 18:00`, or days such as `28-31`"
+    )]
+    Last,
+    /// `W`: the nearest weekday.
+    #[error(
+        "means the nearest weekday in other crons, not in this one; write days of the week such as `0 9 * * Mon-Fri`"
+    )]
+    NearestWeekday,
+    /// `#`: the nth weekday of a month.
+    #[error(
+        "counts weekdays in other crons, not in this one; write local moments such as `2026-12-07 09:00`"
+    )]
+    NthWeekday,
+    /// `+`, by which other crons join day of month and day of week.
+    #[error(
+        "has a `+`, which cron's fields do not take; write the plain value, and `*` in the field of days that is to be ignored"
+    )]
+    Plus,
+    /// `@every`.
+    #[error(
+        "counts from whenever the program began; write the times instead, such as `*/30 * * * *` or `@hourly`"
+    )]
+    Every,
+    /// `@reboot`.
+    #[error("is no time; write the times instead, such as `Mon-Fri 09:00`")]
+    Reboot,
+    /// An unknown `@` nickname.
+    #[error("is no nickname; write @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly{}", did_you_mean(.nearest))]
+    Nickname {
+        /// The nickname that may have been meant.
+        nearest: Option<&'static str>,
+    },
+    /// `TZ=` or `CRON_TZ=`.
+    #[error(
+        "does not belong in the times; put the zone into the timezone annotation and leave the times alone, as in `0 9 * * *`"
+    )]
+    ZoneInCron,
+    /// A date that no year has.
+    #[error("is a date that never comes; write days that the months have, such as `28` or `1`")]
+    NeverComes,
+
+    /// A word that is no `YYYY-MM-DD`.
+    #[error("is no date; write for example `2026-12-24`")]
+    NotADate,
+    /// A date that its year does not have.
+    #[error("is a date that does not exist; write for example `2026-12-24`")]
+    NoSuchDate,
+    /// A date before 1970 or after 2199.
+    #[error("is out of range; years run from 1970 to 2199")]
+    YearOutOfRange,
+    /// A date with a time where only dates can stand.
+    #[error(
+        "is more than a date; whole days are meant here, such as `2026-12-24` or `2026-12-28..2027-01-03`"
+    )]
+    TimeInDates,
+    /// A range of dates without an end or a beginning.
+    #[error("is half a range; write both dates, such as `2026-12-28..2027-01-03`")]
+    OpenDates,
+    /// A range of dates whose beginning is after its end.
+    #[error("runs backwards; write the earlier date first, such as `2026-12-28..2027-01-03`")]
+    DatesBackwards,
+
+    /// A text that does not begin with a date.
+    #[error(
+        "is no moment; write local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`"
+    )]
+    NotAMoment,
+    /// A date without a time of day.
+    #[error("has no time of day; write for example `2026-12-24 18:00`")]
+    DateAlone,
+    /// A moment with `T` and without `Z` or an offset.
+    #[error("has no offset; write `2026-12-24 18:00` for local time, or `2026-12-24T18:00:00Z`")]
+    NoOffset,
+    /// A local moment with an offset, where the zone is set elsewhere.
+    #[error(
+        "is not a local moment; write for example `2026-12-24 18:00`, without `T`, `Z` or an offset"
+    )]
+    NotLocal,
+    /// A word that is no offset from UTC.
+    #[error("is no offset; write `Z`, or hours and minutes such as `+09:00`")]
+    Offset,
+
+    /// A name that is no zone.
+    #[error("is no time zone; write a name of the IANA database{}", .nearest.map_or(" such as `Europe/Berlin`, `Asia/Tokyo` or `UTC`".to_owned(), |zone| format!(": did you mean `{zone}`?")))]
+    UnknownZone {
+        /// The zone that may have been meant.
+        nearest: Option<&'static str>,
+    },
+
+    /// A text that is no length of time.
+    #[error("is no length of time; write for example `5m`, `90s` or `1h`")]
+    NotALength,
+    /// A jitter above one hour.
+    #[error("is longer than an hour; write at most `1h`")]
+    TooMuchJitter,
+}
+
+/// A field of cron.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CronField {
+    /// 0-59, the optional leading field.
+    Second,
+    /// 0-59.
+    Minute,
+    /// 0-23.
+    Hour,
+    /// 1-31.
+    DayOfMonth,
+    /// 1-12 or Jan-Dec.
+    Month,
+    /// 0-7 or Sun-Sat; 0 and 7 are Sunday.
+    DayOfWeek,
+}
+
+impl CronField {
+    /// What may stand in the field, with an example.
+    fn values(self) -> &'static str {
+        match self {
+            Self::Second => "0 to 59, as in `0` or `*/10`",
+            Self::Minute => "0 to 59, as in `0` or `*/15`",
+            Self::Hour => "0 to 23, as in `9` or `9-17`",
+            Self::DayOfMonth => "1 to 31, as in `1` or `1,15`",
+            Self::Month => "1 to 12 or Jan to Dec, as in `1` or `Jan-Mar`",
+            Self::DayOfWeek => {
+                "0 to 7 (0 and 7 are Sunday) or Sun to Sat, as in `1-5` or `Mon-Fri`"
+            }
+        }
+    }
+}
+
+impl fmt::Display for CronField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Second => "second",
+            Self::Minute => "minute",
+            Self::Hour => "hour",
+            Self::DayOfMonth => "day of month",
+            Self::Month => "month",
+            Self::DayOfWeek => "day of week",
+        })
+    }
+}
+
+fn did_you_mean(nearest: &Option<&'static str>) -> String {
+    nearest.map_or_else(String::new, |word| format!(" (did you mean `{word}`?)"))
+}

@@ -1,0 +1,301 @@
+//! A schedule: what is to happen, where the clocks are, and the boundaries that follow.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::boundary::{Action, Boundary};
+use super::except::ExceptedDates;
+use super::hours::Hours;
+use super::local::Local;
+use super::times::Times;
+use super::zone::Zone;
+
+/// When to start and when to stop.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// Times to start at and times to stop at; one of them is enough.
+    Times {
+        /// When to start.
+        start: Option<Times>,
+        /// When to stop.
+        stop: Option<Times>,
+    },
+    /// Windows to run in.
+    Hours(Hours),
+}
+
+/// A rule in a zone, without the dates that are excepted. It answers for every instant from 1970
+/// to 2199; there is no boundary outside.
+///
+/// Every question takes a `delay`: how long each start of one object is moved, its share of the
+/// jitter, from zero to an hour in whole seconds. A moved start never reaches the next stop; days
+/// and excepted dates, and which of two at the same instant counts, are those of the unmoved
+/// times.
+///
+/// ```
+/// use chrono::TimeDelta;
+/// use dayshift::schedule::{Action, ExceptedDates, Hours, Rule, Schedule, Zone};
+///
+/// let hours = Hours::parse("Mon-Fri 09:00-19:00").unwrap();
+/// let tokyo = Zone::parse("Asia/Tokyo").unwrap();
+/// let schedule = Schedule::new(Rule::Hours(hours), ExceptedDates::default(), tokyo);
+///
+/// let friday_evening = "2026-11-20T20:00:00+09:00".parse().unwrap();
+/// let next = schedule.next_after(friday_evening, TimeDelta::zero()).unwrap();
+/// assert_eq!(next.action, Action::Start);
+/// assert_eq!(next.at.to_rfc3339(), "2026-11-23T00:00:00+00:00");
+/// assert_eq!(schedule.says(friday_evening, TimeDelta::zero()), Some(Action::Stop));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Schedule {
+    rule: Rule,
+    except: ExceptedDates,
+    zone: Zone,
+}
+
+/// The longest that a start is moved, in seconds.
+const MOST_DELAY: i64 = 3600;
+
+/// A boundary in seconds since 1970-01-01T00:00:00Z.
+type At = (i64, Action);
+
+impl Schedule {
+    /// The schedule of `rule` on the clocks of `zone`. Starts (or windows that begin) on the
+    /// local dates of `except` are left out.
+    pub fn new(rule: Rule, except: ExceptedDates, zone: Zone) -> Self {
+        Self { rule, except, zone }
+    }
+
+    /// The zone whose clocks it goes by.
+    pub fn zone(&self) -> Zone {
+        self.zone
+    }
+
+    /// The first boundary strictly after an instant.
+    pub fn next_after(&self, after: DateTime<Utc>, delay: TimeDelta) -> Option<Boundary> {
+        self.next_moved(second_of(after), seconds(delay))
+            .and_then(boundary)
+    }
+
+    /// The newest boundary at or before an instant.
+    pub fn latest_at(&self, at: DateTime<Utc>, delay: TimeDelta) -> Option<Boundary> {
+        self.latest_moved(second_of(at), seconds(delay))
+            .and_then(boundary)
+    }
+
+    /// What the schedule wants at an instant: what the newest boundary says. Where there was
+    /// none, hours still know whether they are on; times do not, and that is `None`.
+    pub fn says(&self, at: DateTime<Utc>, delay: TimeDelta) -> Option<Action> {
+        let second = second_of(at);
+        let latest = self
+            .latest_moved(second, seconds(delay))
+            .map(|(_, action)| action);
+        latest.or_else(|| match &self.rule {
+            Rule::Hours(hours) => {
+                let on = hours.cover(self.zone.shown_by(second), &self.except);
+                Some(if on { Action::Start } else { Action::Stop })
+            }
+            Rule::Times { .. } => None,
+        })
+    }
+
+    /// The boundaries in `[from, until)`, in order.
+    pub fn boundaries(
+        &self,
+        from: DateTime<Utc>,
+        until: DateTime<Utc>,
+        delay: TimeDelta,
+    ) -> impl Iterator<Item = Boundary> + '_ {
+        let whole = i64::from(from.timestamp_subsec_nanos() == 0);
+        let delay = seconds(delay);
+        let next = move |after| self.next_moved(after, delay);
+        std::iter::successors(next(second_of(from) - whole), move |&(at, _)| next(at))
+            .filter_map(boundary)
+            .take_while(move |boundary| boundary.at < until)
+    }
+
+    /// The first moved boundary after a second.
+    fn next_moved(&self, after: i64, delay: i64) -> Option<At> {
+        if delay == 0 {
+            return self.next(after);
+        }
+        // Starts that are still to come lie after this: they are moved by less than `delay` only
+        // by a stop, and then that stop is to come too.
+        let waiting = match self.last_stop(after - delay, after + 1) {
+            Some(stop) if stop > after => return Some((stop, Action::Stop)),
+            stop => stop.unwrap_or(after - delay),
+        };
+        self.next(waiting)
+            .map(|boundary| self.moved(boundary, delay))
+    }
+
+    /// The newest moved boundary at or before a second.
+    fn latest_moved(&self, second: i64, delay: i64) -> Option<At> {
+        let latest = self.latest(second)?;
+        let moved = self.moved(latest, delay);
+        if moved.0 <= second {
+            return Some(moved);
+        }
+        // It is a start that waits, and so do all within `delay` but those before a stop.
+        let stop = self
+            .last_stop(second - delay, second)
+            .map(|stop| (stop, Action::Stop));
+        stop.or_else(|| Some(self.moved(self.latest(second - delay)?, delay)))
+    }
+
+    /// Where a boundary comes to lie: a start later by `delay`, but before the next stop.
+    fn moved(&self, (at, action): At, delay: i64) -> At {
+        if action == Action::Stop || delay == 0 {
+            return (at, action);
+        }
+        let moved = at + delay;
+        (
+            self.first_stop(at, moved).map_or(moved, |stop| stop - 1),
+            action,
+        )
+    }
+
+    /// The first unmoved boundary after a second.
+    fn next(&self, after: i64) -> Option<At> {
+        let shown = self.zone.shown_by(after);
+        match &self.rule {
+            Rule::Times { start, stop } => {
+                let start = start
+                    .as_ref()
+                    .and_then(|times| self.next_start(times, shown));
+                let stop = stop.as_ref().and_then(|times| times.next(shown));
+                let at = self.zone.second_of(start.into_iter().chain(stop).min()?);
+                match (start, stop) {
+                    // Two that a clock change puts at one instant: the later local time counts.
+                    (Some(start), Some(stop))
+                        if start != stop
+                            && self.zone.second_of(start) == self.zone.second_of(stop) =>
+                    {
+                        self.latest(at)
+                    }
+                    (Some(start), stop) if stop.is_none_or(|stop| start <= stop) => {
+                        Some((at, Action::Start))
+                    }
+                    _ => Some((at, Action::Stop)),
+                }
+            }
+            Rule::Hours(hours) => {
+                let mut shown = shown.max(Local::FIRST.before());
+                let on = hours.cover(shown, &self.except);
+                loop {
+                    let change = hours.next_change(shown, &self.except)?;
+                    let at = self.zone.second_of(change);
+                    shown = self.zone.shown_by(at);
+                    // A window that begins and ends in a gap vanishes, and so does a pause.
+                    if hours.cover(shown, &self.except) != on {
+                        return Some((at, if on { Action::Stop } else { Action::Start }));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The newest unmoved boundary at or before a second.
+    fn latest(&self, second: i64) -> Option<At> {
+        let shown = self.zone.shown_by(second);
+        match &self.rule {
+            Rule::Times { start, stop } => {
+                let start = start
+                    .as_ref()
+                    .and_then(|times| self.last_start(times, shown));
+                let stop = stop.as_ref().and_then(|times| times.previous(shown));
+                // A start and a stop at the same local time: start wins.
+                let (local, action) = if start >= stop {
+                    (start?, Action::Start)
+                } else {
+                    (stop?, Action::Stop)
+                };
+                Some((self.zone.second_of(local), action))
+            }
+            Rule::Hours(hours) => {
+                let mut shown = shown.min(Local::LAST);
+                let on = hours.cover(shown, &self.except);
+                loop {
+                    let change = hours.last_change(shown, &self.except)?;
+                    let at = self.zone.second_of(change);
+                    shown = self.zone.shown_by(at - 1);
+                    if hours.cover(shown, &self.except) != on {
+                        return Some((at, if on { Action::Start } else { Action::Stop }));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first unmoved stop in `(from, to]`.
+    fn first_stop(&self, from: i64, to: i64) -> Option<i64> {
+        let mut after = from;
+        loop {
+            let at = match &self.rule {
+                Rule::Times { stop, .. } => self
+                    .zone
+                    .second_of(stop.as_ref()?.next(self.zone.shown_by(after))?),
+                Rule::Hours(_) => self.next(after)?.0,
+            };
+            if at > to {
+                return None;
+            }
+            if self.latest(at) == Some((at, Action::Stop)) {
+                return Some(at);
+            }
+            after = at;
+        }
+    }
+
+    /// The last unmoved stop in `(from, to]`.
+    fn last_stop(&self, from: i64, to: i64) -> Option<i64> {
+        let mut until = to;
+        loop {
+            let at = match &self.rule {
+                Rule::Times { stop, .. } => self
+                    .zone
+                    .second_of(stop.as_ref()?.previous(self.zone.shown_by(until))?),
+                Rule::Hours(_) => self.latest(until)?.0,
+            };
+            if at <= from {
+                return None;
+            }
+            if self.latest(at) == Some((at, Action::Stop)) {
+                return Some(at);
+            }
+            until = at - 1;
+        }
+    }
+
+    /// The first start after `local` that is not on an excepted date.
+    fn next_start(&self, times: &Times, local: Local) -> Option<Local> {
+        let mut next = times.next(local)?;
+        while let Some((_, last)) = self.except.range_of(next.day()) {
+            next = times.next(Local::on(last + 1, 0).before())?;
+        }
+        Some(next)
+    }
+
+    /// The last start at or before `local` that is not on an excepted date.
+    fn last_start(&self, times: &Times, local: Local) -> Option<Local> {
+        let mut last = times.previous(local)?;
+        while let Some((first, _)) = self.except.range_of(last.day()) {
+            last = times.previous(Local::on(first, 0).before())?;
+        }
+        Some(last)
+    }
+}
+
+/// The whole second of an instant, within two days of the range of schedules.
+fn second_of(at: DateTime<Utc>) -> i64 {
+    const MARGIN: i64 = 2 * 86_400;
+    at.timestamp()
+        .clamp(Local::FIRST.0 - MARGIN, Local::LAST.0 + MARGIN)
+}
+
+fn seconds(delay: TimeDelta) -> i64 {
+    delay.num_seconds().clamp(0, MOST_DELAY)
+}
+
+fn boundary((second, action): At) -> Option<Boundary> {
+    DateTime::from_timestamp(second, 0).map(|at| Boundary { at, action })
+}

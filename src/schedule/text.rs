@@ -1,0 +1,190 @@
+//! A text and its pieces, which know where in the text they stand.
+
+use std::ops::Range;
+
+use super::error::TextError;
+use super::reason::Reason;
+
+/// The longest text that is read, in bytes. Longer ones are refused unparsed.
+pub const MAX_TEXT: usize = 4096;
+
+/// Part of a text, and where in it the part stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece<'a> {
+    whole: &'a str,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> Piece<'a> {
+    /// The whole text without the blanks around it, or the error for one too long or empty.
+    pub(super) fn whole(text: &'a str, example: &'static str) -> Result<Self, TextError> {
+        if text.len() > MAX_TEXT {
+            let cut = (0..=MAX_TEXT)
+                .rfind(|&at| text.is_char_boundary(at))
+                .unwrap_or_default();
+            let reason = Reason::TooLong { bytes: text.len() };
+            return Err(TextError::new(cut..text.len(), "", reason));
+        }
+        let trimmed = Self {
+            whole: text,
+            start: 0,
+            end: text.len(),
+        }
+        .trim();
+        if trimmed.text().is_empty() {
+            return Err(TextError::new(0..text.len(), "", Reason::Empty { example }));
+        }
+        Ok(trimmed)
+    }
+
+    /// The items between the `;` of `text`, each without the blanks around it and none empty.
+    pub(super) fn items(
+        text: &'a str,
+        example: &'static str,
+    ) -> Result<impl Iterator<Item = Result<Self, TextError>>, TextError> {
+        Self::whole(text, example)?;
+        let whole = Self {
+            whole: text,
+            start: 0,
+            end: text.len(),
+        };
+        Ok(whole.split(|character| character == ';').map(move |item| {
+            let trimmed = item.trim();
+            if !trimmed.text().is_empty() {
+                return Ok(trimmed);
+            }
+            // The blank item, with the `;` that makes it one.
+            let span = if item.end < text.len() {
+                item.start..item.end + 1
+            } else {
+                item.start.saturating_sub(1)..item.end
+            };
+            Err(TextError::new(span, "", Reason::Empty { example }))
+        }))
+    }
+
+    pub(super) fn text(self) -> &'a str {
+        self.whole.get(self.start..self.end).unwrap_or_default()
+    }
+
+    pub(super) fn span(self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// The error that blames all of this piece.
+    pub(super) fn fails(self, reason: Reason) -> TextError {
+        TextError::new(self.span(), self.text(), reason)
+    }
+
+    /// The part in `range` (bytes of this piece, on character boundaries).
+    pub(super) fn part(self, range: Range<usize>) -> Self {
+        Self {
+            start: self.start + range.start,
+            end: self.start + range.end,
+            ..self
+        }
+    }
+
+    /// From the beginning of this piece to the end of `last`, a later part of the same text.
+    pub(super) fn to(self, last: Self) -> Self {
+        Self {
+            end: last.end,
+            ..self
+        }
+    }
+
+    pub(super) fn trim(self) -> Self {
+        let text = self.text();
+        let left = text.len() - text.trim_start().len();
+        self.part(left..left + text.trim().len())
+    }
+
+    /// The pieces between the characters for which `separates` holds, empty ones too.
+    pub(super) fn split(self, separates: fn(char) -> bool) -> impl Iterator<Item = Self> {
+        let mut rest = Some(self);
+        std::iter::from_fn(move || {
+            let piece = rest?;
+            let separator = piece.text().char_indices().find(|&(_, it)| separates(it));
+            rest =
+                separator.map(|(at, it)| piece.part(at + it.len_utf8()..piece.end - piece.start));
+            Some(separator.map_or(piece, |(at, _)| piece.part(0..at)))
+        })
+    }
+
+    /// What stands before and after the first `separator`.
+    pub(super) fn split_once(self, separator: &str) -> Option<(Self, Self)> {
+        let at = self.text().find(separator)?;
+        let rest = Self {
+            start: self.start + at + separator.len(),
+            ..self
+        };
+        Some((self.part(0..at), rest))
+    }
+
+    /// The words between blanks.
+    pub(super) fn words(self) -> impl Iterator<Item = Self> {
+        self.split(char::is_whitespace)
+            .filter(|word| !word.text().is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(text: &str) -> Vec<Range<usize>> {
+        Piece::items(text, "09:00")
+            .unwrap()
+            .map(|item| item.unwrap().span())
+            .collect()
+    }
+
+    #[test]
+    fn items_know_where_they_stand() {
+        for (text, expected) in [
+            ("9;10", vec![0..1, 2..4]),
+            (" 09:00 ;10:00", vec![1..6, 8..13]),
+            ("月曜; é", vec![0..6, 8..10]),
+        ] {
+            assert_eq!(spans(text), expected, "{text}");
+        }
+        let words: Vec<_> = Piece::whole("月曜  09:00\t é", "")
+            .unwrap()
+            .words()
+            .map(Piece::span)
+            .collect();
+        assert_eq!(words, [0..6, 8..13, 15..17]);
+    }
+
+    #[test]
+    fn an_empty_text_or_item_is_an_error() {
+        for (text, expected) in [
+            ("", 0..0),
+            ("  ", 0..2),
+            (";", 0..1),
+            ("é; ", 2..4),
+            ("é; ;x", 3..5),
+            (";x", 0..1),
+        ] {
+            let error = match Piece::items(text, "09:00") {
+                Err(error) => error,
+                Ok(items) => items.collect::<Result<Vec<_>, _>>().unwrap_err(),
+            };
+            assert_eq!(error.span(), expected, "{text:?}");
+            assert_eq!(error.reason(), &Reason::Empty { example: "09:00" });
+        }
+    }
+
+    #[test]
+    fn a_text_too_long_is_not_read() {
+        let text = format!("{}日", "x".repeat(MAX_TEXT - 1));
+        let error = Piece::whole(&text, "").unwrap_err();
+        assert_eq!(error.span(), MAX_TEXT - 1..MAX_TEXT + 2);
+        assert_eq!(
+            error.to_string(),
+            "the text is 4098 bytes long; at most 4096 are read"
+        );
+        assert!(Piece::whole(&text[..MAX_TEXT - 1], "").is_ok());
+    }
+}

@@ -1,0 +1,372 @@
+//! Times at which something happens once: `Mon-Fri 09:00`, cron, or one local moment.
+
+use super::cron::Cron;
+use super::error::TextError;
+use super::local::Local;
+use super::reason::Reason;
+use super::text::Piece;
+use super::tokens::{Kind, Tokens};
+use super::wall_time::WallTime;
+use super::weekly::Weekly;
+use super::{cron_text, moment};
+
+const EXAMPLE: &str = "Mon-Fri 09:00";
+
+/// Local times, of any number and kind, as one list.
+///
+/// ```
+/// use dayshift::schedule::Times;
+///
+/// for text in [
+///     "09:00",
+///     "Mon-Fri 09:00; Sat,Sun 10:00,22:00",
+///     "weekdays 09:00; 2026-12-24 14:00",
+///     "0 9 * * Mon-Fri; @monthly",
+///     "*/10 0 9 * * *", // with a leading field of seconds
+/// ] {
+///     assert!(Times::parse(text).is_ok());
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Times {
+    weekly: Weekly,
+    /// In order, each once.
+    moments: Box<[Local]>,
+    /// Each once.
+    crons: Box<[Cron]>,
+}
+
+impl Times {
+    /// Reads items separated by `;`. Each is cron (five fields, six with seconds before them, or
+    /// a nickname such as `@daily`), or `[days] HH:MM[,HH:MM…]`, or one local moment
+    /// `YYYY-MM-DD HH:MM`.
+    pub fn parse(text: &str) -> Result<Self, TextError> {
+        let mut weekly = Vec::new();
+        let mut moments = Vec::new();
+        let mut crons = Vec::new();
+        for item in Piece::items(text, EXAMPLE)? {
+            let item = item?;
+            match Form::of(item) {
+                Form::Cron => crons.push(cron_text::parse(item)?),
+                Form::Moment => moments.push(moment::parse_local(item)?),
+                Form::Days => read_weekly(item, &mut weekly)?,
+            }
+        }
+        Ok(Self {
+            weekly: Weekly::new(weekly),
+            moments: set(moments),
+            crons: set(crons),
+        })
+    }
+
+    /// The first of them after `local`.
+    pub(super) fn next(&self, local: Local) -> Option<Local> {
+        let moment = self
+            .moments
+            .get(self.moments.partition_point(|&it| it <= local))
+            .copied();
+        let cron = self.crons.iter().filter_map(|cron| cron.next(local)).min();
+        [self.weekly.next(local), moment, cron]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// The last of them at or before `local`.
+    pub(super) fn previous(&self, local: Local) -> Option<Local> {
+        let moment = self
+            .moments
+            .get(..self.moments.partition_point(|&it| it <= local));
+        let moment = moment.and_then(<[Local]>::last).copied();
+        let cron = self
+            .crons
+            .iter()
+            .filter_map(|cron| cron.previous(local))
+            .max();
+        [self.weekly.previous(local), moment, cron]
+            .into_iter()
+            .flatten()
+            .max()
+    }
+}
+
+/// Sorted, each once.
+fn set<T: Ord>(mut items: Vec<T>) -> Box<[T]> {
+    items.sort_unstable();
+    items.dedup();
+    items.into()
+}
+
+/// The three ways to write an item, told apart at a glance so that an error speaks of the one
+/// that was meant.
+enum Form {
+    Cron,
+    Moment,
+    Days,
+}
+
+impl Form {
+    fn of(item: Piece<'_>) -> Self {
+        let text = item.text();
+        let looks_like_date = text.split('-').next().is_some_and(|year| {
+            year.len() == 4 && year.len() < text.len() && year.bytes().all(|it| it.is_ascii_digit())
+        });
+        if looks_like_date {
+            return Self::Moment;
+        }
+        // A time of day has a colon, which cron never has; days begin with a letter.
+        let several = item.words().nth(2).is_some() && !text.contains(':');
+        let zone = item
+            .words()
+            .next()
+            .is_some_and(|word| cron_text::is_zone(word.text()));
+        if text.starts_with('@')
+            || zone
+            || text.contains('*')
+            || several && !text.starts_with(char::is_alphabetic)
+        {
+            Self::Cron
+        } else {
+            Self::Days
+        }
+    }
+}
+
+/// `[days] HH:MM[,HH:MM…]`
+fn read_weekly(item: Piece<'_>, weekly: &mut Vec<u32>) -> Result<(), TextError> {
+    let mut tokens = Tokens::of(item, EXAMPLE);
+    let days = tokens.days()?;
+    let mut before = item;
+    loop {
+        let word = tokens.word_after(before)?;
+        let time = WallTime::parse(word)?;
+        if let Some(dash) = tokens.take(Kind::Dash)? {
+            let end = tokens.take(Kind::Word)?.unwrap_or(dash);
+            return Err(word.to(end).fails(Reason::WindowInTimes));
+        }
+        weekly.extend(days.iter().map(|day| day_start(day) + time.seconds()));
+        match tokens.take(Kind::Comma)? {
+            Some(comma) => before = comma,
+            None => return tokens.end(),
+        }
+    }
+}
+
+fn day_start(day: usize) -> u32 {
+    u32::try_from(day).unwrap_or_default() * 86_400
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, NaiveDateTime};
+
+    use super::*;
+
+    /// What `text` means from Monday 2026-11-23 00:00 on, in the order of time.
+    fn first(text: &str, count: usize) -> Vec<String> {
+        let times = Times::parse(text).unwrap();
+        let mut local = monday().before();
+        std::iter::from_fn(|| {
+            local = times.next(local)?;
+            Some(
+                DateTime::from_timestamp(local.0, 0)?
+                    .format("%a %d %H:%M")
+                    .to_string(),
+            )
+        })
+        .take(count)
+        .collect()
+    }
+
+    fn monday() -> Local {
+        Local::from("2026-11-23T00:00:00".parse::<NaiveDateTime>().unwrap())
+    }
+
+    #[test]
+    fn reads_what_people_write() {
+        for (text, expected) in [
+            ("09:00", ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"]),
+            (
+                "Mon-Fri 9:00",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "fri-mon 09:00,18:30",
+                ["Mon 23 09:00", "Mon 23 18:30", "Fri 27 09:00"],
+            ),
+            (
+                "Mon - Wed , Sat 09:00",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "Mon, Tue, Wed, Thu, Fri 09:00",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "weekends 10:00",
+                ["Sat 28 10:00", "Sun 29 10:00", "Sat 05 10:00"],
+            ),
+            (
+                "Tuesday 00:00; daily 00:00",
+                ["Mon 23 00:00", "Tue 24 00:00", "Wed 25 00:00"],
+            ),
+            (
+                "2026-11-24 18:00;Sun 23:59",
+                ["Tue 24 18:00", "Sun 29 23:59", "Sun 06 23:59"],
+            ),
+            (
+                "0 9 * * 1-5",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "30 0 9 ? * Sun",
+                ["Sun 29 09:00", "Sun 06 09:00", "Sun 13 09:00"],
+            ),
+            (
+                "@weekly; 23:00",
+                ["Mon 23 23:00", "Tue 24 23:00", "Wed 25 23:00"],
+            ),
+            (
+                "0 9 * * *\n; 10:00",
+                ["Mon 23 09:00", "Mon 23 10:00", "Tue 24 09:00"],
+            ),
+        ] {
+            assert_eq!(first(text, 3), expected, "{text}");
+        }
+        assert_eq!(
+            first("2026-11-24 18:00; 2026-11-24 18:00", 3),
+            ["Tue 24 18:00"]
+        );
+        assert_eq!(first("2025-11-24 18:00", 3), Vec::<String>::new());
+    }
+
+    #[test]
+    fn says_where_a_text_is_wrong_and_what_to_write() {
+        for (item, found, message) in [
+            ("Mon-Fry 09:00", "Fry", "is no day; write Mon,"),
+            ("Mon-Frday 09:00", "Frday", "daily (did you mean `Friday`?)"),
+            ("月曜 09:00", "月曜", "is no day"),
+            ("noon", "noon", "is no day"),
+            (
+                "Mon-Fri",
+                "Mon-Fri",
+                "has no time of day; write for example `Mon-Fri 09:00`",
+            ),
+            (
+                "Mon Wed 09:00",
+                "Wed",
+                "has no comma before it; write days as `Mon,Wed`",
+            ),
+            ("Mon-09:00", "09:00", "is no day"),
+            ("Mon, 09:00", ",", "is not expected here"),
+            ("Mon- 09:00-", "09:00", "is no day"),
+            ("Mon–Fri 09:00", "–", "is not the plain `-` of the keyboard"),
+            (
+                "Monday 9",
+                "9",
+                "is no time of day; write for example `09:00`",
+            ),
+            ("9am", "9am", "is no time of day; write for example `09:00`"),
+            ("900", "900", "is no time of day; write for example `09:00`"),
+            ("Mon at 09:00", "at", "is no time of day"),
+            ("\"09:00\"", "\"09:00\"", "is no time of day"),
+            ("Mon 24:00", "24:00", "midnight is `00:00` of the next day"),
+            ("Mon 25:00", "25:00", "is not in a day"),
+            (
+                "09:00:30",
+                "09:00:30",
+                "has seconds; write `09:00`, or cron",
+            ),
+            ("09:00,", ",", "is not expected here"),
+            ("09:00 10:00", "10:00", "is not expected here"),
+            (
+                "09:00 Mon-Fri",
+                "Mon",
+                "stands after the time; days go first",
+            ),
+            ("Mon 09:00-17:00", "09:00-17:00", "is a window"),
+            ("09:00 – 17:00", "–", "is not the plain `-`"),
+            (
+                "2026-12-24",
+                "2026-12-24",
+                "has no time of day; write for example `2026-12-24",
+            ),
+            (
+                "2026-12-24T18:00",
+                "2026-12-24T18:00",
+                "is not a local moment",
+            ),
+            ("2026-12-24 18:00 +09:00", "+09:00", "is not a local moment"),
+            ("2026-12-24 18:00Z", "Z", "is not a local moment"),
+            (
+                "2026-02-30 18:00",
+                "2026-02-30",
+                "is a date that does not exist",
+            ),
+            ("0 9 * *", "0 9 * *", "has 4 fields; cron has five"),
+            ("9 30 0", "9 30 0", "has 3 fields; cron has five"),
+            ("0 0 9 * * * 2026", "2026", "would be a year"),
+            ("0 9 * * Mon-Fry", "Fry", "is no day of week; write 0 to 7"),
+        ] {
+            let text = format!("weekdays 10:00;\u{3000}{item} ; 2026-12-24 18:00");
+            let error = Times::parse(&text).unwrap_err();
+            assert_eq!(&text[error.span()], found, "{item}: {error}");
+            let at = 18 + item.find(found).unwrap();
+            assert_eq!(error.span(), at..at + found.len(), "{item}");
+            assert!(
+                error.to_string().starts_with(&format!("`{found}` ")),
+                "{error}"
+            );
+            assert!(error.to_string().contains(message), "{item}: {error}");
+        }
+        for (text, span) in [("", 0..0), ("09:00;", 5..6), ("09:00;;10:00", 6..7)] {
+            assert_eq!(Times::parse(text).unwrap_err().span(), span, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_the_same_times_in_both_directions() {
+        for text in [
+            "Mon 00:00; Sun 23:59",
+            "*/7 */5 * * *; 2026-11-24 18:00",
+            "0 0 29 2 *",
+        ] {
+            let times = Times::parse(text).unwrap();
+            let mut forwards = Vec::new();
+            let mut local = monday();
+            while forwards.len() < 100 {
+                let Some(next) = times.next(local) else { break };
+                assert_eq!(times.previous(next), Some(next), "{text}");
+                forwards.push(next);
+                local = next;
+            }
+            for pair in forwards.windows(2) {
+                assert_eq!(times.previous(pair[1].before()), Some(pair[0]), "{text}");
+                assert_eq!(times.previous(pair[0].after()), Some(pair[0]), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn ends_where_schedules_end() {
+        for text in [
+            "daily 00:00",
+            "0 0 * * *",
+            "* * * * * *",
+            "1970-01-01 00:00; 2199-12-31 23:59",
+        ] {
+            let times = Times::parse(text).unwrap();
+            assert_eq!(
+                times.next(Local(i64::MIN / 2)),
+                Some(Local::FIRST),
+                "{text}"
+            );
+            assert_eq!(times.previous(Local::FIRST.before()), None, "{text}");
+            assert_eq!(times.next(Local::LAST), None, "{text}");
+            assert!(
+                times.previous(Local(i64::MAX / 2)) > Some(Local(Local::LAST.0 - 86_400)),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The words, dashes and commas of an item such as `Mon-Wed,Sat 09:00-12:00`.
+
+use super::days::Days;
+use super::error::TextError;
+use super::reason::Reason;
+use super::text::Piece;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Word,
+    Dash,
+    Comma,
+}
+
+/// What is left to read of one item. Blanks around dashes and commas mean nothing.
+pub(super) struct Tokens<'a> {
+    rest: Piece<'a>,
+    example: &'static str,
+}
+
+/// The dashes that editors and chats make of `-`.
+fn is_foreign_dash(character: char) -> bool {
+    matches!(
+        character,
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}'
+    )
+}
+
+fn ends_word(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '-' | ',') || is_foreign_dash(character)
+}
+
+impl<'a> Tokens<'a> {
+    /// `example` goes into the errors.
+    pub(super) fn of(item: Piece<'a>, example: &'static str) -> Self {
+        Self {
+            rest: item.trim(),
+            example,
+        }
+    }
+
+    /// The next token, which stays where it is. A foreign dash is an error.
+    pub(super) fn peek(&self) -> Result<Option<(Kind, Piece<'a>)>, TextError> {
+        let text = self.rest.text();
+        let Some(first) = text.chars().next() else {
+            return Ok(None);
+        };
+        let mark = self.rest.part(0..first.len_utf8());
+        Ok(Some(match first {
+            '-' => (Kind::Dash, mark),
+            ',' => (Kind::Comma, mark),
+            _ if is_foreign_dash(first) => {
+                return Err(mark.fails(Reason::ForeignDash {
+                    example: self.example,
+                }));
+            }
+            _ => {
+                let end = text.find(ends_word).unwrap_or(text.len());
+                (Kind::Word, self.rest.part(0..end))
+            }
+        }))
+    }
+
+    fn advance(&mut self, over: Piece<'a>) {
+        let from = over.text().len();
+        self.rest = self.rest.part(from..self.rest.text().len()).trim();
+    }
+
+    /// The next token if it is of that kind.
+    pub(super) fn take(&mut self, kind: Kind) -> Result<Option<Piece<'a>>, TextError> {
+        let Some((_, piece)) = self.peek()?.filter(|&(found, _)| found == kind) else {
+            return Ok(None);
+        };
+        self.advance(piece);
+        Ok(Some(piece))
+    }
+
+    /// The word after `before`, or the error that blames what stands there instead (`before`
+    /// itself at the end of the item).
+    pub(super) fn word_after(&mut self, before: Piece<'a>) -> Result<Piece<'a>, TextError> {
+        if let Some(word) = self.take(Kind::Word)? {
+            return Ok(word);
+        }
+        let blamed = self.peek()?.map_or(before, |(_, piece)| piece);
+        Err(blamed.fails(Reason::Unexpected {
+            example: self.example,
+        }))
+    }
+
+    /// The days that the item begins with: every day if it names none.
+    pub(super) fn days(&mut self) -> Result<Days, TextError> {
+        let Some(first) = self.rest_is_days()? else {
+            return Ok(Days::ALL);
+        };
+        let mut days = Days::NONE;
+        let mut word = first;
+        loop {
+            self.advance(word);
+            days = days.and(match self.take(Kind::Dash)? {
+                Some(dash) => Days::range(word, self.word_after(dash)?)?,
+                None => Days::parse(word)?,
+            });
+            let Some(comma) = self.take(Kind::Comma)? else {
+                break;
+            };
+            word = self.rest_is_days()?.ok_or_else(|| {
+                comma.fails(Reason::Unexpected {
+                    example: self.example,
+                })
+            })?;
+        }
+        match self.rest_is_days()? {
+            Some(word) if Days::parse(word).is_ok() => Err(word.fails(Reason::NoComma)),
+            None if self.peek()?.is_none() => {
+                let all = first.to(self.rest).trim();
+                Err(all.fails(Reason::NoTime {
+                    example: self.example,
+                }))
+            }
+            _ => Ok(days),
+        }
+    }
+
+    /// The next token if it is a word and does not begin as a time does.
+    fn rest_is_days(&self) -> Result<Option<Piece<'a>>, TextError> {
+        Ok(self
+            .peek()?
+            .filter(|&(kind, word)| kind == Kind::Word && is_day_like(word.text()))
+            .map(|(_, word)| word))
+    }
+
+    /// Refuses whatever is left when the times have been read.
+    pub(super) fn end(&self) -> Result<(), TextError> {
+        let Some((kind, piece)) = self.peek()? else {
+            return Ok(());
+        };
+        let example = self.example;
+        Err(
+            piece.fails(if kind == Kind::Word && is_day_like(piece.text()) {
+                Reason::DaysAfterTime { example }
+            } else {
+                Reason::Unexpected { example }
+            }),
+        )
+    }
+}
+
+/// Whether a word can only be meant as a day: times begin with a digit.
+pub(super) fn is_day_like(word: &str) -> bool {
+    word.starts_with(char::is_alphabetic)
+}

@@ -1,0 +1,236 @@
+//! The names of every annotation and label, in the one place where they are written.
+
+use std::{fmt, sync::Arc};
+
+/// An annotation that a user writes. The order is the one in which they are documented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Key {
+    /// When to start: a list of times.
+    Start,
+    /// When to stop: a list of times.
+    Stop,
+    /// Running hours, in place of start and stop.
+    Hours,
+    /// IANA zone of every local time on the object.
+    Timezone,
+    /// The exact count after a start.
+    Replicas,
+    /// The count after a stop.
+    StopReplicas,
+    /// How long starts are spread over.
+    Jitter,
+    /// Local dates on which no start happens.
+    Except,
+    /// `true`, or a time until which nothing is done.
+    Pause,
+    /// Running until a time, whatever the schedule says.
+    WakeUntil,
+    /// Stopped until a time, whatever the schedule says.
+    SleepUntil,
+    /// A change made by hand while stopped is put back.
+    Enforce,
+}
+
+impl Key {
+    /// Every key, in the order of the documentation.
+    pub const ALL: [Self; 12] = [
+        Self::Start,
+        Self::Stop,
+        Self::Hours,
+        Self::Timezone,
+        Self::Replicas,
+        Self::StopReplicas,
+        Self::Jitter,
+        Self::Except,
+        Self::Pause,
+        Self::WakeUntil,
+        Self::SleepUntil,
+        Self::Enforce,
+    ];
+
+    /// The name after the prefix, such as `stop-replicas`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Stop => "stop",
+            Self::Hours => "hours",
+            Self::Timezone => "timezone",
+            Self::Replicas => "replicas",
+            Self::StopReplicas => "stop-replicas",
+            Self::Jitter => "jitter",
+            Self::Except => "except",
+            Self::Pause => "pause",
+            Self::WakeUntil => "wake-until",
+            Self::SleepUntil => "sleep-until",
+            Self::Enforce => "enforce",
+        }
+    }
+
+    /// The key of that name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key| key.name() == name)
+    }
+
+    /// The key whose name is nearest to a misspelt one, if any comes near.
+    pub fn nearest(name: &str) -> Option<Self> {
+        let similarity = |key: Self| strsim::jaro_winkler(&name.to_lowercase(), key.name());
+        Self::ALL
+            .into_iter()
+            .max_by(|a, b| similarity(*a).total_cmp(&similarity(*b)))
+            .filter(|key| similarity(*key) > 0.7)
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A label that dayshift writes on an object: its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Label {
+    /// What was done last, a [`crate::workload::Phase`].
+    State,
+    /// Everything up to here has been considered.
+    Last,
+    /// The next boundary; absent where there is none.
+    Next,
+    /// The count to come back to.
+    SavedReplicas,
+    /// Which schedule, on which object, the others belong to.
+    Fingerprint,
+}
+
+impl Label {
+    /// Every label, in the order of the documentation.
+    pub const ALL: [Self; 5] = [
+        Self::State,
+        Self::Last,
+        Self::Next,
+        Self::SavedReplicas,
+        Self::Fingerprint,
+    ];
+
+    /// The name after the prefix, such as `saved-replicas`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::Last => "last",
+            Self::Next => "next",
+            Self::SavedReplicas => "saved-replicas",
+            Self::Fingerprint => "fingerprint",
+        }
+    }
+}
+
+/// The name of the one annotation that dayshift writes: why a schedule is refused.
+pub const ERROR: &str = "error";
+
+/// What stands before the `/` of every annotation and label, `dayshift` by default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prefix(Arc<str>);
+
+/// Why a text cannot stand before the `/` of an annotation or label key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no prefix of a Kubernetes key; write a DNS name in lower case of at most 253 characters, such as dayshift or scaling.example.com"
+)]
+pub struct PrefixError(String);
+
+impl Prefix {
+    /// Reads a prefix; it is a DNS subdomain (RFC 1123), as Kubernetes wants of key prefixes.
+    ///
+    /// # Errors
+    /// Where the text is none.
+    pub fn parse(text: &str) -> Result<Self, PrefixError> {
+        let label = |part: &str| {
+            (1..=63).contains(&part.len())
+                && part
+                    .bytes()
+                    .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+                && !part.starts_with('-')
+                && !part.ends_with('-')
+        };
+        if text.len() <= 253 && text.split('.').all(label) {
+            Ok(Self(text.into()))
+        } else {
+            Err(PrefixError(text.chars().take(60).collect()))
+        }
+    }
+
+    /// The full name of an input annotation, such as `dayshift/start`.
+    pub fn annotation(&self, key: Key) -> String {
+        self.full(key.name())
+    }
+
+    /// The full name of a state label, such as `dayshift/next`.
+    pub fn label(&self, label: Label) -> String {
+        self.full(label.name())
+    }
+
+    /// The full name of the annotation that says why a schedule is refused.
+    pub fn error(&self) -> String {
+        self.full(ERROR)
+    }
+
+    /// `name` behind this prefix and a slash.
+    pub fn full(&self, name: &str) -> String {
+        format!("{}/{name}", self.0)
+    }
+
+    /// What follows this prefix and the slash in a full name, if it stands there.
+    pub fn strip<'a>(&self, full: &'a str) -> Option<&'a str> {
+        full.strip_prefix(&*self.0)?.strip_prefix('/')
+    }
+}
+
+impl Default for Prefix {
+    fn default() -> Self {
+        Self("dayshift".into())
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_key_is_told_the_nearest_right_one() {
+        for (typo, expected) in [
+            ("strat", Some(Key::Start)),
+            ("Start", Some(Key::Start)),
+            ("stpo", Some(Key::Stop)),
+            ("time-zone", Some(Key::Timezone)),
+            ("stop_replicas", Some(Key::StopReplicas)),
+            ("wake", Some(Key::WakeUntil)),
+            ("qqq", None),
+        ] {
+            assert_eq!(Key::nearest(typo), expected, "{typo}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_a_dns_name() {
+        for good in ["dayshift", "scaling.example.com", "a-1"] {
+            assert_eq!(Prefix::parse(good).unwrap().to_string(), good);
+        }
+        for bad in ["", "Dayshift", "a/b", "-a", "a..b", "a_b", &"a".repeat(64)] {
+            assert!(Prefix::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn another_prefix_that_begins_alike_is_not_ours() {
+        let prefix = Prefix::default();
+        assert_eq!(prefix.strip("dayshift/start"), Some("start"));
+        assert_eq!(prefix.strip("dayshift.io/start"), None);
+        assert_eq!(prefix.strip("dayshifts/start"), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! What the running scaler remembers of one object, beside what the object itself says.
+
+use std::sync::Arc;
+
+use super::{
+    decide::{Change, ChangeKind},
+    observed::Observed,
+    replicas::Replicas,
+    state::State,
+};
+
+/// The newest state known of one object, and how often it had to be put right.
+///
+/// It is kept for as long as the process runs and is never needed: after a restart the labels
+/// are all there is. It serves rule 9 (state is healed) and rule 12 (no fights).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    uid: Arc<str>,
+    state: State,
+    error: Option<Box<str>>,
+    stop_replicas: Replicas,
+    corrections: u8,
+}
+
+/// How many times an object's state is put right between two boundaries.
+const PATIENCE: u8 = 3;
+
+impl Memory {
+    /// What is known after a first sight.
+    pub fn of(observed: &Observed) -> Self {
+        Self {
+            uid: observed.object.uid.clone(),
+            state: observed.state(),
+            error: observed.error.clone(),
+            stop_replicas: observed.inputs.stop_replicas(),
+            corrections: 0,
+        }
+    }
+
+    /// Takes in what was seen: whatever is newer of that and what is known.
+    pub fn saw(&mut self, observed: &Observed) {
+        if self.uid != observed.object.uid {
+            *self = Self::of(observed);
+            return;
+        }
+        self.state = self.newest(observed);
+    }
+
+    /// Takes in a change of ours that the server has accepted.
+    pub fn wrote(&mut self, observed: &Observed, change: &Change) {
+        self.uid = observed.object.uid.clone();
+        self.state = change.state.clone();
+        self.error = change.error.clone();
+        self.stop_replicas = observed.inputs.stop_replicas();
+        self.corrections = match change.kind {
+            ChangeKind::Start | ChangeKind::Stop | ChangeKind::Adopt(_) => 0,
+            _ if change.corrective => self.corrections.saturating_add(1),
+            _ => self.corrections,
+        };
+    }
+
+    /// The newest state of the object: what is known where the object's own went backwards or
+    /// vanished, else the object's own.
+    ///
+    /// A saved count is kept from either side as long as the object is down: a count too many
+    /// is put right by the next stop, a count lost is lost for good.
+    pub fn newest(&self, observed: &Observed) -> State {
+        let seen = observed.state();
+        let Some(known_last) = self.state.last.filter(|_| self.uid == observed.object.uid) else {
+            return seen;
+        };
+        let known = self.state.clone();
+        match seen.last {
+            Some(last) if last > known_last => seen,
+            Some(last) if last == known_last => State {
+                phase: seen.phase.or(known.phase),
+                last: Some(last),
+                next: seen.next.or(known.next),
+                saved: seen.saved.or(known.saved),
+                fingerprint: seen.fingerprint.or(known.fingerprint),
+            },
+            _ => {
+                let down = observed.replicas <= self.stopped_count(observed);
+                State {
+                    saved: known.saved.or(seen.saved.filter(|_| down)),
+                    ..known
+                }
+            }
+        }
+    }
+
+    /// The largest count at which the object can be called stopped: an edit may have lowered
+    /// `stop-replicas` since the stop.
+    pub(super) fn stopped_count(&self, observed: &Observed) -> Replicas {
+        let now = observed.inputs.stop_replicas();
+        if self.uid == observed.object.uid {
+            now.max(self.stop_replicas)
+        } else {
+            now
+        }
+    }
+
+    /// Whether the error annotation that we last wrote, or left away, is this one.
+    pub(super) fn knows_error(&self, error: Option<&str>) -> bool {
+        self.error.as_deref() == error
+    }
+
+    /// Whether the state was put right so often since the last boundary that somebody must be
+    /// putting it wrong on purpose.
+    pub(super) fn out_of_patience(&self) -> bool {
+        self.corrections >= PATIENCE
+    }
+}

@@ -1,0 +1,30 @@
+//! One object: what its annotations ask for, what its labels remember, and [`decide`].
+//!
+//! Nothing here knows Kubernetes' client, a runtime or a clock: the same inputs give the same
+//! decision, which is what the tables and the oracle of the tests rest on.
+
+mod counts;
+mod decide;
+mod fingerprint;
+mod inputs;
+mod keys;
+mod memory;
+mod notice;
+mod observed;
+mod problem;
+mod reading;
+mod replicas;
+mod state;
+
+pub use counts::{started, stopped};
+pub use decide::{Adoption, Change, ChangeKind, Decision, Situation, decide};
+pub use fingerprint::Fingerprint;
+pub use inputs::Inputs;
+pub use keys::{ERROR, Key, Label, Prefix, PrefixError};
+pub use memory::Memory;
+pub use notice::{Notice, Reason};
+pub use observed::{Labels, ObjectRef, Observed};
+pub use problem::{Problem, Refusal};
+pub use reading::{Reading, Timetable, read};
+pub use replicas::{Replicas, ReplicasError};
+pub use state::{Phase, State};

@@ -1,0 +1,76 @@
+//! What was seen of one object.
+
+use std::{fmt, sync::Arc};
+
+use super::{inputs::Inputs, keys::Label, replicas::Replicas, state::State};
+
+/// Which object: a Deployment by namespace and name, and which of that name by UID.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ObjectRef {
+    /// The namespace.
+    pub namespace: Arc<str>,
+    /// The name.
+    pub name: Arc<str>,
+    /// The UID, which a deleted and newly made object does not keep.
+    pub uid: Arc<str>,
+}
+
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// The texts of the state labels, as they stand on the object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Labels([Option<Box<str>>; Label::ALL.len()]);
+
+impl Labels {
+    /// The text of a label.
+    pub fn text(&self, label: Label) -> Option<&str> {
+        self.0[label as usize].as_deref()
+    }
+
+    /// Puts a text in place of another, or takes it away.
+    pub fn set(&mut self, label: Label, text: Option<String>) {
+        self.0[label as usize] = text.map(String::into_boxed_str);
+    }
+
+    /// Whether no label of ours is there.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+}
+
+/// One object as the API server showed it, with all that a decision and its guard rest on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    /// Which object.
+    pub object: ObjectRef,
+    /// `spec.replicas`.
+    pub replicas: Replicas,
+    /// What the user wrote.
+    pub inputs: Arc<Inputs>,
+    /// What we wrote, as texts.
+    pub labels: Labels,
+    /// The text of our annotation `error`.
+    pub error: Option<Box<str>>,
+    /// Whether the object has any label at all, ours or not.
+    pub has_labels: bool,
+    /// Whether the object has any annotation at all, ours or not.
+    pub has_annotations: bool,
+    /// Whether it is on its way out (`deletionTimestamp` is set).
+    pub deleting: bool,
+}
+
+impl Observed {
+    /// The state in the labels.
+    pub fn state(&self) -> State {
+        State::from_labels(&self.labels)
+    }
+
+    /// Whether dayshift has anything to do with the object: an input, a state label, an error.
+    pub fn concerns_us(&self) -> bool {
+        !self.inputs.is_empty() || !self.labels.is_empty() || self.error.is_some()
+    }
+}

@@ -1,0 +1,111 @@
+//! Why a schedule is refused.
+
+use std::{fmt, ops::Range};
+
+use crate::schedule::TextError;
+
+use super::keys::{Key, Prefix};
+
+/// One thing wrong with one annotation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The annotation's name behind the prefix: a [`Key`]'s, or one that is no key.
+    pub annotation: Box<str>,
+    /// What is wrong and what to write instead.
+    pub message: Box<str>,
+    /// Which bytes of the annotation's text are at fault.
+    pub span: Range<usize>,
+}
+
+impl Problem {
+    /// A problem with the text of a key, as its parser put it.
+    pub(super) fn of(key: Key, error: &TextError) -> Self {
+        Self::at(key.name(), error.span(), error.to_string())
+    }
+
+    pub(super) fn at(annotation: &str, span: Range<usize>, message: String) -> Self {
+        Self {
+            annotation: annotation.into(),
+            message: message.into(),
+            span,
+        }
+    }
+}
+
+/// Everything wrong with the annotations of one object; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    problems: Vec<Problem>,
+}
+
+/// What the annotation `error` may hold.
+const LIMIT: usize = 1024;
+
+impl Refusal {
+    /// A refusal for these problems; none where there is no problem.
+    pub(super) fn for_problems(problems: Vec<Problem>) -> Option<Self> {
+        if problems.is_empty() {
+            None
+        } else {
+            Some(Self { problems })
+        }
+    }
+
+    /// The problems, in the order of the documentation of their annotations.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The text for the annotation `error` and the Event: at most 1 kB, cut between characters.
+    pub fn text(&self, prefix: &Prefix) -> String {
+        let mut text = String::new();
+        for problem in &self.problems {
+            let separator = if text.is_empty() { "" } else { "\n" };
+            let name = cut(&problem.annotation, 60);
+            text += &format!("{separator}{}: {}", prefix.full(name), problem.message);
+        }
+        if text.len() > LIMIT {
+            let kept = cut_bytes(&text, LIMIT - '…'.len_utf8()).len();
+            text.truncate(kept);
+            text.push('…');
+        }
+        text
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(&Prefix::default()))
+    }
+}
+
+fn cut(text: &str, characters: usize) -> &str {
+    text.char_indices()
+        .nth(characters)
+        .map_or(text, |(end, _)| &text[..end])
+}
+
+fn cut_bytes(text: &str, mut bytes: usize) -> &str {
+    while !text.is_char_boundary(bytes) {
+        bytes -= 1;
+    }
+    &text[..bytes]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_cut_at_one_kilobyte_between_characters() {
+        let problem = Problem::at("start", 0..1, "é".repeat(400));
+        let refusal = Refusal::for_problems(vec![problem.clone(), problem]).unwrap();
+        let text = refusal.text(&Prefix::default());
+        assert!(
+            text.len() <= LIMIT && text.len() > LIMIT - 8,
+            "{}",
+            text.len()
+        );
+        assert!(text.ends_with("é…"));
+    }
+}

@@ -1,0 +1,80 @@
+//! A number of replicas, as `spec.replicas` holds it.
+
+use std::fmt;
+
+/// A count from 0 to 2147483647, which is what `spec.replicas` (an int32) can hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Replicas(u32);
+
+/// Why a text is no number of replicas.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{quoted}` is no number of replicas; write a whole number such as 3", quoted = crate::schedule::quote(.0))]
+pub struct ReplicasError(String);
+
+impl Replicas {
+    /// Nothing runs.
+    pub const ZERO: Self = Self(0);
+    /// What a Deployment gets that names no count, and what a start gives that knows none.
+    pub const ONE: Self = Self(1);
+
+    /// A count, cut to what `spec.replicas` can hold.
+    pub const fn new(count: u32) -> Self {
+        Self(if count > i32::MAX as u32 {
+            i32::MAX as u32
+        } else {
+            count
+        })
+    }
+
+    /// The plain number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// Reads decimal digits alone: no sign, no blank.
+    ///
+    /// # Errors
+    /// Where the text is anything else or too large.
+    pub fn parse(text: &str) -> Result<Self, ReplicasError> {
+        let error = || ReplicasError(text.to_owned());
+        if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(error());
+        }
+        let count: u32 = text.parse().map_err(|_| error())?;
+        if count > i32::MAX as u32 {
+            Err(error())
+        } else {
+            Ok(Self(count))
+        }
+    }
+}
+
+impl fmt::Display for Replicas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_whole_numbers_and_nothing_else() {
+        assert_eq!(Replicas::parse("0"), Ok(Replicas::ZERO));
+        assert_eq!(Replicas::parse("2147483647"), Ok(Replicas::new(u32::MAX)));
+        for bad in [
+            "",
+            " 1",
+            "+1",
+            "-1",
+            "1.0",
+            "two",
+            "2147483648",
+            "99999999999",
+            "１",
+        ] {
+            assert!(Replicas::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

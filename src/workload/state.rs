@@ -1,0 +1,155 @@
+//! What dayshift remembers of an object, in the labels on the object itself.
+
+use std::fmt;
+
+use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
+
+use super::{fingerprint::Fingerprint, keys::Label, observed::Labels, replicas::Replicas};
+
+/// What was done to an object last: the label `state`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// Its schedule was seen; nothing has been scaled since.
+    Adopted,
+    /// The last boundary was a start.
+    Running,
+    /// The last boundary was a stop.
+    Stopped,
+    /// An override holds it up.
+    Woken,
+    /// An override holds it down.
+    Slept,
+    /// Nothing is done for now.
+    Paused,
+}
+
+impl Phase {
+    /// Every phase, in the order of the documentation.
+    pub const ALL: [Self; 6] = [
+        Self::Adopted,
+        Self::Running,
+        Self::Stopped,
+        Self::Woken,
+        Self::Slept,
+        Self::Paused,
+    ];
+
+    /// The text of the label.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Adopted => "adopted",
+            Self::Running => "running",
+            Self::Stopped => "stopped",
+            Self::Woken => "woken",
+            Self::Slept => "slept",
+            Self::Paused => "paused",
+        }
+    }
+
+    /// Whether the last thing done was a start of ours, so that a 0 seen since is somebody's wish.
+    pub const fn follows_a_start(self) -> bool {
+        matches!(self, Self::Running | Self::Woken)
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The labels of one object, read. What is absent or unreadable is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct State {
+    /// What was done last.
+    pub phase: Option<Phase>,
+    /// Everything up to this instant, in whole seconds, has been considered.
+    pub last: Option<DateTime<Utc>>,
+    /// The next boundary, in whole seconds; none where there is none or the schedule is refused.
+    pub next: Option<DateTime<Utc>>,
+    /// The count to come back to.
+    pub saved: Option<Replicas>,
+    /// Which schedule, on which object, the rest belongs to.
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// How an instant stands in a label, which takes no colon: RFC 3339 in UTC with dots in the time.
+const LABEL_TIME: &str = "%Y-%m-%dT%H.%M.%SZ";
+
+impl State {
+    /// Reads the labels; one that cannot be read is as good as absent.
+    pub fn from_labels(labels: &Labels) -> Self {
+        let text = |label| labels.text(label);
+        Self {
+            phase: text(Label::State)
+                .and_then(|text| Phase::ALL.into_iter().find(|phase| phase.name() == text)),
+            last: text(Label::Last).and_then(parse_time),
+            next: text(Label::Next).and_then(parse_time),
+            saved: text(Label::SavedReplicas).and_then(|text| Replicas::parse(text).ok()),
+            fingerprint: text(Label::Fingerprint).and_then(Fingerprint::parse),
+        }
+    }
+
+    /// The labels that hold this state.
+    pub fn to_labels(&self) -> Labels {
+        let time = |at: DateTime<Utc>| at.format(LABEL_TIME).to_string();
+        let mut labels = Labels::default();
+        labels.set(Label::State, self.phase.map(|phase| phase.to_string()));
+        labels.set(Label::Last, self.last.map(time));
+        labels.set(Label::Next, self.next.map(time));
+        labels.set(
+            Label::SavedReplicas,
+            self.saved.map(|count| count.to_string()),
+        );
+        labels.set(
+            Label::Fingerprint,
+            self.fingerprint.as_ref().map(ToString::to_string),
+        );
+        labels
+    }
+
+    /// Whether none of the labels is there.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// `at` without its fraction of a second: all that a label can hold.
+pub(super) fn whole_second(at: DateTime<Utc>) -> DateTime<Utc> {
+    at.trunc_subsecs(0)
+}
+
+fn parse_time(text: &str) -> Option<DateTime<Utc>> {
+    NaiveDateTime::parse_from_str(text, LABEL_TIME)
+        .ok()
+        .map(|at| at.and_utc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_hold_a_state_and_give_it_back() {
+        let state = State {
+            phase: Some(Phase::Stopped),
+            last: parse_time("2026-11-20T10.00.00Z"),
+            next: parse_time("2026-11-23T00.00.00Z"),
+            saved: Some(Replicas::new(3)),
+            fingerprint: Fingerprint::parse("v1-0123456789abcdef"),
+        };
+        let labels = state.to_labels();
+        assert_eq!(labels.text(Label::Last), Some("2026-11-20T10.00.00Z"));
+        assert_eq!(labels.text(Label::SavedReplicas), Some("3"));
+        assert_eq!(State::from_labels(&labels), state);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_absent() {
+        let mut labels = Labels::default();
+        labels.set(Label::State, Some("asleep".into()));
+        labels.set(Label::Last, Some("yesterday".into()));
+        labels.set(Label::SavedReplicas, Some("-3".into()));
+        assert!(State::from_labels(&labels).is_empty());
+    }
+}

@@ -1,0 +1,209 @@
+//! One object that obeys `decide`, and everything that can happen to it, with no cluster.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use dayshift::{
+    schedule::Zone,
+    workload::{
+        Change, Decision, Inputs, Label, Labels, Memory, Notice, ObjectRef, Observed, Phase,
+        Prefix, Replicas, Situation, State, decide, read,
+    },
+};
+
+pub struct Object {
+    pub observed: Observed,
+    pub now: DateTime<Utc>,
+    pub notices: Vec<Notice>,
+    pub writes: usize,
+    memory: Memory,
+    seen: DateTime<Utc>,
+    annotations: Vec<(String, String)>,
+    default_zone: Zone,
+    catch_up: TimeDelta,
+}
+
+/// `2026-11-20 18:00` or with seconds, in UTC.
+pub fn utc(text: &str) -> DateTime<Utc> {
+    ["%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
+        .iter()
+        .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
+        .unwrap()
+        .and_utc()
+}
+
+impl Object {
+    /// A Deployment with this many replicas and no annotation yet.
+    pub fn new(now: &str, replicas: u32) -> Self {
+        let observed = Observed {
+            object: ObjectRef {
+                namespace: "dev".into(),
+                name: "web".into(),
+                uid: "u1".into(),
+            },
+            replicas: Replicas::new(replicas),
+            inputs: Arc::new(Inputs::default()),
+            labels: Labels::default(),
+            error: None,
+            has_labels: true,
+            has_annotations: true,
+            deleting: false,
+        };
+        Self {
+            memory: Memory::of(&observed),
+            observed,
+            now: utc(now),
+            seen: utc(now),
+            notices: Vec::new(),
+            writes: 0,
+            annotations: Vec::new(),
+            default_zone: Zone::UTC,
+            catch_up: TimeDelta::hours(72),
+        }
+    }
+
+    pub fn annotate(mut self, key: &str, text: &str) -> Self {
+        self.edit(key, Some(text));
+        self
+    }
+
+    /// Writes, changes or removes an annotation, as `kubectl annotate` does.
+    pub fn edit(&mut self, key: &str, text: Option<&str>) -> &mut Self {
+        self.annotations
+            .retain(|(known, _)| known != &format!("dayshift/{key}"));
+        if let Some(text) = text {
+            self.annotations
+                .push((format!("dayshift/{key}"), text.to_owned()));
+        }
+        let texts = self.annotations.iter().map(|(key, text)| (&**key, &**text));
+        self.observed.inputs = Arc::new(Inputs::from_annotations(&Prefix::default(), texts));
+        self.show()
+    }
+
+    pub fn scale(&mut self, replicas: u32) -> &mut Self {
+        self.observed.replicas = Replicas::new(replicas);
+        self.show()
+    }
+
+    pub fn label(&mut self, label: Label, text: Option<&str>) -> &mut Self {
+        self.observed.labels.set(label, text.map(str::to_owned));
+        self.show()
+    }
+
+    /// `kubectl replace` with a manifest that knows nothing of our labels.
+    pub fn replace(&mut self, replicas: u32) -> &mut Self {
+        self.observed.labels = Labels::default();
+        self.observed.error = None;
+        self.scale(replicas)
+    }
+
+    /// The same annotations and labels on an object of another UID.
+    pub fn copy(&mut self) -> &mut Self {
+        self.observed.object.uid = "u2".into();
+        self.restart()
+    }
+
+    /// The scaler is started anew: all it knows is on the object.
+    pub fn restart(&mut self) -> &mut Self {
+        self.memory = Memory::of(&self.observed);
+        self.seen = self.now;
+        self
+    }
+
+    pub fn restart_in_zone(&mut self, zone: &str) -> &mut Self {
+        self.default_zone = Zone::parse(zone).unwrap();
+        self.restart()
+    }
+
+    fn show(&mut self) -> &mut Self {
+        self.memory.saw(&self.observed);
+        self.seen = self.now;
+        self
+    }
+
+    /// Lets time pass with nobody looking.
+    pub fn away_until(&mut self, at: &str) -> &mut Self {
+        self.now = utc(at);
+        self
+    }
+
+    /// Lets time pass; every boundary on the way is obeyed at its instant.
+    pub fn until(&mut self, at: &str) -> &mut Self {
+        let end = utc(at);
+        assert!(end >= self.now, "time goes forward");
+        loop {
+            match self.obey() {
+                Some(due) if due <= end => self.now = due.max(self.now),
+                _ => break,
+            }
+        }
+        self.now = end;
+        self.obey();
+        self
+    }
+
+    pub fn decide(&self) -> Decision {
+        let reading = read(&self.observed.inputs, self.default_zone);
+        let situation = Situation {
+            reading: &reading,
+            observed: &self.observed,
+            memory: &self.memory,
+            seen: self.seen,
+            catch_up: self.catch_up,
+            prefix: &Prefix::default(),
+        };
+        decide(&situation, self.now)
+    }
+
+    /// Makes every change that is decided now, and says what is due next.
+    pub fn obey(&mut self) -> Option<DateTime<Utc>> {
+        for _ in 0..9 {
+            match self.decide() {
+                Decision::Wait { due } => return due,
+                Decision::HandsOff { due, notice } => {
+                    self.notices.push(notice);
+                    return due;
+                }
+                Decision::Write(change) => self.write(change),
+            }
+        }
+        panic!("it never has enough: {:?}", self.decide());
+    }
+
+    pub fn write(&mut self, change: Change) {
+        self.memory.wrote(&self.observed, &change);
+        self.writes += 1;
+        self.observed.replicas = change.replicas;
+        self.observed.labels = change.state.to_labels();
+        self.observed.error = change.error;
+        self.notices.extend(change.notice);
+    }
+
+    pub fn state(&self) -> State {
+        self.observed.state()
+    }
+
+    pub fn phase(&self) -> Option<Phase> {
+        self.state().phase
+    }
+
+    pub fn replicas(&self) -> u32 {
+        self.observed.replicas.get()
+    }
+
+    pub fn saved(&self) -> Option<u32> {
+        self.state().saved.map(Replicas::get)
+    }
+
+    pub fn next(&self) -> Option<String> {
+        self.observed.labels.text(Label::Next).map(str::to_owned)
+    }
+
+    /// The reasons of the notices so far, which are forgotten.
+    pub fn told(&mut self) -> Vec<String> {
+        self.notices
+            .drain(..)
+            .map(|notice| notice.reason.to_string())
+            .collect()
+    }
+}

@@ -1,0 +1,10 @@
+//! What a user lives through, told with the real controller against the cluster in memory.
+//!
+//! 2026-11-20 is a Friday.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod faults;
+mod objects;
+mod sandbox;
+mod scope;
+mod time;
