@@ -1,6 +1,6 @@
 //! A Kubernetes control plane of the test's own.
 
-use std::env;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
