@@ -6,5 +6,6 @@
 pub mod clock;
 pub mod cluster;
 pub mod controller;
+pub mod manifest;
 pub mod schedule;
 pub mod workload;
