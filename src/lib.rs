@@ -3,9 +3,13 @@
 //! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
 //! Each room uses only the rooms listed above it here.
 
+pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod controller;
 pub mod manifest;
+pub mod plan;
+pub mod sandbox;
 pub mod schedule;
+pub mod server;
 pub mod workload;

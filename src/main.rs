@@ -1,3 +1,13 @@
-//! The program `dayshift`.
+//! The program `dayshift`: parses, runs, exits.
 
-fn main() {}
+use std::process::ExitCode;
+
+use dayshift::cli::Program;
+
+fn main() -> ExitCode {
+    match Program::from_arguments() {
+        Ok(program) => program.run(),
+        Err(exit) => exit,
+    }
+    .into()
+}

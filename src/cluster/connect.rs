@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use http::Uri;
 use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
@@ -30,12 +31,12 @@ pub enum ConnectError {
     Client(#[from] kube::Error),
 }
 
-/// A client for that cluster; its default namespace is the context's own. The server need not
-/// be there yet.
+/// A client for that cluster, and the server it asks; its default namespace is the context's
+/// own. The server need not be there yet.
 ///
 /// # Errors
 /// Where the configuration is missing or wrong.
-pub async fn connect(connection: &Connection) -> Result<Client, ConnectError> {
+pub async fn connect(connection: &Connection) -> Result<(Client, Uri), ConnectError> {
     let options = KubeConfigOptions {
         context: connection.context.clone(),
         ..KubeConfigOptions::default()
@@ -49,5 +50,6 @@ pub async fn connect(connection: &Connection) -> Result<Client, ConnectError> {
     };
     // kube would try a 429, 503 or 504 again up to 15 times inside one call, out of sight.
     config.default_retry = false;
-    Ok(Client::try_from(config)?)
+    let server = config.cluster_url.clone();
+    Ok((Client::try_from(config)?, server))
 }

@@ -7,6 +7,7 @@ use kube::{
     Api, Client,
     runtime::{WatchStreamExt as _, utils::Backoff, watcher},
 };
+use tokio::time::Instant;
 
 use crate::cluster::Deployment;
 
@@ -44,6 +45,7 @@ pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> (usize, 
     let watches = apis.into_iter().enumerate().map(|(id, api)| {
         let pauses = Pauses {
             failures: 0,
+            last: None,
             random: fastrand::Rng::with_seed(seed + id as u64),
         };
         watcher(api, config.clone())
@@ -58,20 +60,51 @@ pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> (usize, 
 /// The pauses of a watch that fails: those of everything else that waits for the server.
 struct Pauses {
     failures: u32,
+    last: Option<Instant>,
     random: fastrand::Rng,
 }
+
+/// After so long without a failure the next one is the first again.
+const CALM: Duration = Duration::from_secs(60);
 
 impl Iterator for Pauses {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
+        let now = Instant::now();
+        if self.last.replace(now).is_some_and(|last| now - last > CALM) {
+            self.failures = 0;
+        }
         self.failures = self.failures.saturating_add(1);
         Some(super::backoff::Backoff::SERVER.delay(self.failures, &mut self.random))
     }
 }
 
 impl Backoff for Pauses {
-    fn reset(&mut self) {
-        self.failures = 0;
+    /// Called on everything that is no error, and so between any two failures too: each new try
+    /// begins with an event that says that it begins.
+    fn reset(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn pauses_grow_while_tries_fail_and_are_short_again_after_a_calm() {
+        let mut pauses = Pauses {
+            failures: 0,
+            last: None,
+            random: fastrand::Rng::with_seed(1),
+        };
+        let first = Duration::from_millis(200);
+        assert!(pauses.next().unwrap() <= first);
+        for _ in 0..9 {
+            pauses.reset(); // the new try begins
+            tokio::time::sleep(pauses.next().unwrap()).await;
+        }
+        assert!(pauses.next().unwrap() > first);
+        tokio::time::sleep(2 * CALM).await;
+        assert!(pauses.next().unwrap() <= first);
     }
 }

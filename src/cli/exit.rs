@@ -1,0 +1,41 @@
+//! How the program ends.
+
+use std::process::ExitCode;
+
+/// How the program ends. The status tells a pipeline a finding from an outage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done: 0.
+    Done,
+    /// Something was found that a person should look at: 1.
+    Problems,
+    /// The command line is wrong: 2.
+    Usage,
+    /// It could not run (no cluster, no permission, no port): 3.
+    CouldNotRun,
+    /// A second signal of that number ended it at once: 128 and the number, as a shell has it.
+    Signal(u8),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Problems => 1,
+            Exit::Usage => 2,
+            Exit::CouldNotRun => 3,
+            Exit::Signal(number) => 128_u8.saturating_add(number),
+        })
+    }
+}
+
+/// Says what is wrong with the command line, or prints the help or version that it asks for.
+pub(super) fn wrong_usage(error: &clap::Error) -> Exit {
+    // Where nobody reads, nobody misses it.
+    let _ = error.print();
+    if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Done
+    }
+}

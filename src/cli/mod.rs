@@ -1,0 +1,14 @@
+//! The program's command line: one thin file per subcommand.
+
+mod connection;
+mod exit;
+mod log;
+mod plan;
+mod program;
+mod run;
+mod selector;
+mod signals;
+mod values;
+
+pub use exit::Exit;
+pub use program::Program;

@@ -1,0 +1,117 @@
+//! The program and its subcommands.
+
+use std::{env, ffi::OsStr, path::Path, sync::LazyLock};
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use super::{
+    exit::{Exit, wrong_usage},
+    plan::PlanArgs,
+    run::RunArgs,
+};
+
+/// The whole command line. A subcommand is a variant of `Command` and a file of its own.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dayshift",
+    version = VERSION.as_str(),
+    about = "Starts and stops Kubernetes Deployments at the times in their annotations",
+    after_help = AFTER_HELP,
+    arg_required_else_help = true,
+    args_override_self = true,
+    disable_help_subcommand = true
+)]
+pub struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(Box<RunArgs>),
+    Plan(Box<PlanArgs>),
+}
+
+const AFTER_HELP: &str = "\
+Each flag of a command can be set by a variable too: --log-format is DAYSHIFT_LOG_FORMAT.
+Exit status: 0 done, 1 found problems, 2 wrong usage, 3 could not run.";
+
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{} (tzdata {})",
+        env!("CARGO_PKG_VERSION"),
+        chrono_tz::IANA_TZDB_VERSION
+    )
+});
+
+impl Program {
+    /// Reads the arguments and the `DAYSHIFT_…` variables of this process.
+    ///
+    /// # Errors
+    /// How to end, where there is nothing to run: help or version was asked for and is printed,
+    /// or the usage is wrong and what is wrong has been said.
+    pub fn from_arguments() -> Result<Self, Exit> {
+        let arguments: Vec<_> = env::args_os().collect();
+        // The names of the variables follow from those of the flags, and would drown the help.
+        let mut command = Self::command().mut_subcommands(|subcommand| {
+            subcommand
+                .args_override_self(true)
+                .mut_args(|flag| flag.hide_env(true))
+        });
+        if is_plugin(arguments.first().map(OsStr::new)) {
+            command = command.bin_name("kubectl dayshift");
+        }
+        let matches = command.try_get_matches_from_mut(arguments);
+        matches
+            .and_then(|matches| Self::from_arg_matches(&matches))
+            .map_err(|error| wrong_usage(&error))
+    }
+
+    /// Does what was asked for.
+    pub fn run(self) -> Exit {
+        match self.command {
+            Command::Run(args) => args.run(),
+            Command::Plan(args) => args.run(),
+        }
+    }
+}
+
+/// Whether the program was called by kubectl, which finds `kubectl dayshift` by that name.
+fn is_plugin(program: Option<&OsStr>) -> bool {
+    program
+        .and_then(|path| Path::new(path).file_stem())
+        .is_some_and(|it| it == "kubectl-dayshift")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flag_has_a_variable_named_after_it() {
+        Program::command().debug_assert();
+        let mut flags = 0;
+        for command in Program::command().get_subcommands() {
+            for arg in command.get_arguments() {
+                let Some(long) = arg.get_long().filter(|long| *long != "help") else {
+                    continue;
+                };
+                let expected = format!("DAYSHIFT_{}", long.replace('-', "_").to_uppercase());
+                assert_eq!(arg.get_env(), Some(OsStr::new(&expected)), "--{long}");
+                flags += 1;
+            }
+        }
+        assert!(flags > 10, "{flags}");
+    }
+
+    #[test]
+    fn kubectl_calls_it_by_another_name() {
+        for (path, expected) in [
+            ("/usr/bin/kubectl-dayshift", true),
+            ("kubectl-dayshift.exe", true),
+            ("/usr/bin/dayshift", false),
+        ] {
+            assert_eq!(is_plugin(Some(OsStr::new(path))), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The signals that ask the program to end.
+
+use std::io;
+
+use super::exit::Exit;
+
+/// SIGTERM (Kubernetes, systemd) and SIGINT (Ctrl-C), from when they are first listened to.
+pub(super) struct Signals {
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+}
+
+/// One that came.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Signal {
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there is none elsewhere"))]
+    Terminate,
+    Interrupt,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    pub(super) fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn listen() -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    /// Waits for the next one.
+    #[cfg(unix)]
+    pub(super) async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.terminate.recv() => Signal::Terminate,
+            _ = self.interrupt.recv() => Signal::Interrupt,
+        }
+    }
+
+    /// Waits for the next one.
+    #[cfg(not(unix))]
+    pub(super) async fn next(&mut self) -> Signal {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        Signal::Interrupt
+    }
+}
+
+impl Signal {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Terminate => "SIGTERM",
+            Self::Interrupt => "SIGINT",
+        }
+    }
+
+    /// The end of a program that does not wait for anything more.
+    pub(super) const fn exit(self) -> Exit {
+        Exit::Signal(match self {
+            Self::Terminate => 15,
+            Self::Interrupt => 2,
+        })
+    }
+}

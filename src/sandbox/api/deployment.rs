@@ -1,0 +1,208 @@
+//! What the server fills in, and refuses, in Deployments.
+
+use serde_json::{Map, Value, json};
+
+use super::metadata::mismatch;
+use super::names;
+use super::status::Cause;
+
+/// The members of a bookmark's Deployment.
+pub(super) const EMPTY: &str = r#","spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}"#;
+
+/// The first member of `spec` that the server cannot decode.
+pub(super) fn type_error(object: &Value) -> Option<String> {
+    for key in [
+        "replicas",
+        "minReadySeconds",
+        "revisionHistoryLimit",
+        "progressDeadlineSeconds",
+    ] {
+        let value = &object["spec"][key];
+        let fits = value
+            .as_i64()
+            .is_some_and(|number| i32::try_from(number).is_ok());
+        if !(fits || value.is_null()) {
+            return Some(mismatch(
+                value,
+                &format!("DeploymentSpec.spec.{key}"),
+                "int32",
+            ));
+        }
+    }
+    None
+}
+
+/// Fills in the defaults of `apps/v1`; the status is the Deployment controller's alone.
+pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
+    new["status"] = old.map_or_else(|| json!({}), |old| old["status"].clone());
+    let Some(spec) = object(&mut new["spec"]) else {
+        return;
+    };
+    or_else(spec, "replicas", || json!(1));
+    or_else(spec, "revisionHistoryLimit", || json!(10));
+    or_else(spec, "progressDeadlineSeconds", || json!(600));
+    let strategy = spec.entry("strategy").or_insert_with(|| json!({}));
+    if strategy["type"].as_str().is_none_or(str::is_empty) {
+        strategy["type"] = json!("RollingUpdate");
+    }
+    if strategy["type"] == "RollingUpdate"
+        && let Some(rolling) = object(&mut strategy["rollingUpdate"])
+    {
+        or_else(rolling, "maxUnavailable", || json!("25%"));
+        or_else(rolling, "maxSurge", || json!("25%"));
+    }
+    let template = spec.entry("template").or_insert_with(|| json!({}));
+    if let Some(template) = object(template) {
+        template.entry("metadata").or_insert_with(|| json!({}));
+        complete_pod(template.entry("spec").or_insert_with(|| json!({})));
+    }
+}
+
+fn complete_pod(spec: &mut Value) {
+    let Some(spec) = object(spec) else { return };
+    or_else(spec, "restartPolicy", || json!("Always"));
+    or_else(spec, "terminationGracePeriodSeconds", || json!(30));
+    or_else(spec, "dnsPolicy", || json!("ClusterFirst"));
+    or_else(spec, "securityContext", || json!({}));
+    or_else(spec, "schedulerName", || json!("default-scheduler"));
+    for list in ["initContainers", "containers"] {
+        for container in spec
+            .get_mut(list)
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            let Some(container) = object(container) else {
+                continue;
+            };
+            let image = container
+                .get("image")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let tag = image.rsplit('/').next().unwrap_or_default();
+            let newest = tag.ends_with(":latest") || !tag.contains([':', '@']);
+            let policy = if newest { "Always" } else { "IfNotPresent" };
+            or_else(container, "imagePullPolicy", || json!(policy));
+            or_else(container, "resources", || json!({}));
+            or_else(container, "terminationMessagePath", || {
+                json!("/dev/termination-log")
+            });
+            or_else(container, "terminationMessagePolicy", || json!("File"));
+            for port in container
+                .get_mut("ports")
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten()
+            {
+                let Some(port) = object(port) else { continue };
+                or_else(port, "protocol", || json!("TCP"));
+            }
+        }
+    }
+}
+
+/// Refuses negative counts, and a selector, labels or containers that do not fit together.
+pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
+    let spec = &new["spec"];
+    not_negative(spec, "replicas", causes);
+    check_selector(spec, causes);
+    check_template(&spec["template"], causes);
+    match spec["strategy"]["type"].as_str() {
+        Some("RollingUpdate" | "Recreate") => {}
+        _ => {
+            let known = ["Recreate", "RollingUpdate"];
+            causes.push(Cause::not_supported(
+                "spec.strategy",
+                &spec["strategy"].to_string(),
+                &known,
+            ));
+        }
+    }
+    not_negative(spec, "minReadySeconds", causes);
+    not_negative(spec, "revisionHistoryLimit", causes);
+    not_negative(spec, "progressDeadlineSeconds", causes);
+    let seconds = |key: &str| spec[key].as_i64().unwrap_or_default();
+    if seconds("progressDeadlineSeconds") <= seconds("minReadySeconds") {
+        let shown = seconds("progressDeadlineSeconds").to_string();
+        let why = "must be greater than minReadySeconds";
+        causes.push(Cause::invalid("spec.progressDeadlineSeconds", &shown, why));
+    }
+    if let Some(old) = old
+        && old["spec"]["selector"] != spec["selector"]
+    {
+        let shown = spec["selector"].to_string();
+        causes.push(Cause::invalid(
+            "spec.selector",
+            &shown,
+            "field is immutable",
+        ));
+    }
+}
+
+fn not_negative(spec: &Value, key: &str, causes: &mut Vec<Cause>) {
+    if let Some(count @ ..0) = spec[key].as_i64() {
+        let why = "must be greater than or equal to 0";
+        causes.push(Cause::invalid(
+            &format!("spec.{key}"),
+            &count.to_string(),
+            why,
+        ));
+    }
+}
+
+fn check_selector(spec: &Value, causes: &mut Vec<Cause>) {
+    let selector = &spec["selector"];
+    if selector.is_null() {
+        causes.push(Cause::required("spec.selector", ""));
+        return;
+    }
+    let labels = selector["matchLabels"].as_object();
+    let expressions = selector["matchExpressions"].as_array();
+    if labels.is_none_or(Map::is_empty) && expressions.is_none_or(Vec::is_empty) {
+        let why = "empty selector is invalid for deployment";
+        causes.push(Cause::invalid("spec.selector", "{}", why));
+        return;
+    }
+    let given = &spec["template"]["metadata"]["labels"];
+    if labels
+        .into_iter()
+        .flatten()
+        .any(|(key, value)| given.get(key) != Some(value))
+    {
+        let shown = if given.is_null() {
+            "null".into()
+        } else {
+            given.to_string()
+        };
+        let why = "`selector` does not match template `labels`";
+        causes.push(Cause::invalid("spec.template.metadata.labels", &shown, why));
+    }
+}
+
+fn check_template(template: &Value, causes: &mut Vec<Cause>) {
+    let labels = "spec.template.labels";
+    names::check_labels(&template["metadata"]["labels"], labels, causes);
+    let containers = template["spec"]["containers"].as_array();
+    if containers.is_none_or(Vec::is_empty) {
+        causes.push(Cause::required("spec.template.spec.containers", ""));
+    }
+    for (index, container) in containers.into_iter().flatten().enumerate() {
+        for key in ["name", "image"] {
+            if container[key].as_str().is_none_or(str::is_empty) {
+                let field = format!("spec.template.spec.containers[{index}].{key}");
+                causes.push(Cause::required(&field, ""));
+            }
+        }
+    }
+}
+
+fn object(value: &mut Value) -> Option<&mut Map<String, Value>> {
+    if value.is_null() {
+        *value = json!({});
+    }
+    value.as_object_mut()
+}
+
+fn or_else(members: &mut Map<String, Value>, key: &str, default: impl FnOnce() -> Value) {
+    members.entry(key).or_insert_with(default);
+}

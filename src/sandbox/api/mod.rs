@@ -1,0 +1,26 @@
+//! The API: routes, a store with resourceVersions, lists, watches and guarded patches.
+
+mod continuation;
+mod deployment;
+mod direct;
+mod event;
+mod json_patch;
+mod list;
+mod metadata;
+mod names;
+mod namespace;
+mod ownership;
+mod request;
+mod requests;
+mod resources;
+mod selectors;
+mod server;
+mod service;
+mod status;
+mod store;
+mod watch;
+mod write;
+
+pub use requests::{Fault, RequestLine};
+pub use server::{Admission, Api};
+pub use status::{Cause, Details, Status};

@@ -1,0 +1,215 @@
+//! The server itself: its clock, its store, its log, and the hooks by which tests make it fail.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::requests::{Fault, Log, RequestLine};
+use super::status::Status;
+use super::store::Store;
+
+/// How many requests are remembered unless [`Api::remember_requests`] says otherwise.
+const REQUESTS: usize = 100_000;
+
+/// An in-memory Kubernetes API that answers as a kube-apiserver 1.36 does. Clones share it.
+///
+/// It serves Deployments, Namespaces and Events (`events.k8s.io/v1`). [`Api::client`] speaks HTTP to
+/// it without a socket, so it works on tokio's paused clock; the other methods reach in directly, as
+/// the hands of a user or of another controller would.
+///
+/// What it does not do: server-side apply (415), strategic merge patches that hold lists or
+/// directives (415), subresources, authentication. Unknown fields of an object are kept.
+///
+/// ```
+/// # tokio_test().block_on(async {
+/// use dayshift::sandbox::Api;
+/// use k8s_openapi::api::apps::v1::Deployment;
+///
+/// let api = Api::new(chrono::Utc::now);
+/// api.apply(serde_json::json!({
+///     "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+///     "spec": {
+///         "replicas": 3,
+///         "selector": {"matchLabels": {"app": "web"}},
+///         "template": {
+///             "metadata": {"labels": {"app": "web"}},
+///             "spec": {"containers": [{"name": "nginx", "image": "nginx"}]},
+///         },
+///     },
+/// }))?;
+/// let deployments: kube::Api<Deployment> = kube::Api::namespaced(api.client(), "default");
+/// let web = deployments.get("web").await?;
+/// assert_eq!(web.spec.and_then(|spec| spec.replicas), Some(3));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// # fn tokio_test() -> tokio::runtime::Runtime {
+/// #     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Api {
+    pub(super) server: Arc<Server>,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api").finish_non_exhaustive()
+    }
+}
+
+/// What an admission policy is asked about: a valid write, before it is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Admission<'a> {
+    /// `create`, `update` (patches too) or `delete`.
+    pub verb: &'static str,
+    /// The plural, such as `deployments`.
+    pub resource: &'static str,
+    /// The object as stored; absent on creation.
+    pub old: Option<&'a Value>,
+    /// The object as it would be stored; null on deletion.
+    pub new: &'a Value,
+    /// The field manager who writes.
+    pub manager: &'a str,
+}
+
+type FaultHook = dyn Fn(&RequestLine) -> Option<Fault> + Send + Sync;
+type Policy = dyn Fn(&Admission<'_>) -> Option<Status> + Send + Sync;
+
+/// What all clones and watches of an [`Api`] share.
+pub(super) struct Server {
+    clock: Box<dyn Fn() -> DateTime<Utc> + Send + Sync>,
+    store: Mutex<Store>,
+    log: Mutex<Log>,
+    fault: Mutex<Option<Arc<FaultHook>>>,
+    policy: Mutex<Option<Arc<Policy>>>,
+    closing: watch::Sender<u64>,
+}
+
+impl Server {
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        (self.clock)()
+    }
+
+    pub(super) fn store(&self) -> MutexGuard<'_, Store> {
+        lock(&self.store)
+    }
+
+    pub(super) fn log(&self) -> MutexGuard<'_, Log> {
+        lock(&self.log)
+    }
+
+    /// Wakes when all watches are to end.
+    pub(super) fn closing(&self) -> watch::Receiver<u64> {
+        self.closing.subscribe()
+    }
+
+    pub(super) fn fault(&self, line: &RequestLine) -> Option<Fault> {
+        let hook = lock(&self.fault).clone();
+        hook.and_then(|hook| hook(line))
+    }
+
+    pub(super) fn refusal(&self, admission: &Admission<'_>) -> Option<Status> {
+        let policy = lock(&self.policy).clone();
+        policy.and_then(|policy| policy(admission))
+    }
+}
+
+/// A lock that a panicking test thread has left is still good: no write is left half done in it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Api {
+    /// An empty cluster with the namespaces that every cluster has.
+    ///
+    /// `now` is the server's clock: the `Date` header, `creationTimestamp` and all other times.
+    pub fn new(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
+        let server = Server {
+            clock: Box::new(now),
+            store: Mutex::new(Store::new()),
+            log: Mutex::new(Log::new(REQUESTS)),
+            fault: Mutex::new(None),
+            policy: Mutex::new(None),
+            closing: watch::Sender::new(0),
+        };
+        let api = Self {
+            server: Arc::new(server),
+        };
+        for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+            api.namespace(name);
+        }
+        api
+    }
+
+    /// The requests of all clients, oldest first, in the order of their arrival.
+    pub fn requests(&self) -> Vec<RequestLine> {
+        self.server.log().lines()
+    }
+
+    /// Forgets the requests so far.
+    pub fn forget_requests(&self) {
+        self.server.log().clear();
+    }
+
+    /// Remembers the last `limit` requests from now on, at first 100,000; 0 remembers none.
+    pub fn remember_requests(&self, limit: usize) {
+        self.server.log().set_limit(limit);
+    }
+
+    /// From now on `hook` sees each request before it is served, and may spoil it.
+    pub fn on_request(&self, hook: impl Fn(&RequestLine) -> Option<Fault> + Send + Sync + 'static) {
+        *lock(&self.server.fault) = Some(Arc::new(hook));
+    }
+
+    /// Spoils the next request that `which` accepts, once; replaces any other hook.
+    pub fn fail_next(
+        &self,
+        which: impl Fn(&RequestLine) -> bool + Send + Sync + 'static,
+        fault: Fault,
+    ) {
+        let fault = Mutex::new(Some(fault));
+        self.on_request(move |line| {
+            if which(line) {
+                lock(&fault).take()
+            } else {
+                None
+            }
+        });
+    }
+
+    /// Requests are served as they should be again.
+    pub fn serve_well(&self) {
+        *lock(&self.server.fault) = None;
+    }
+
+    /// From now on `policy` is asked about each valid write, and may refuse it, as an admission
+    /// policy does. Writes made directly are not asked about.
+    pub fn on_admission(
+        &self,
+        policy: impl Fn(&Admission<'_>) -> Option<Status> + Send + Sync + 'static,
+    ) {
+        *lock(&self.server.policy) = Some(Arc::new(policy));
+    }
+
+    /// Every valid write is admitted again.
+    pub fn admit_all(&self) {
+        *lock(&self.server.policy) = None;
+    }
+
+    /// Ends all watches, as a restart of the server does.
+    pub fn close_watches(&self) {
+        self.server.closing.send_modify(|count| *count += 1);
+    }
+
+    /// Forgets all history: what begins at an older resourceVersion is answered with 410.
+    pub fn compact(&self) {
+        self.server.store().compact();
+    }
+
+    /// The newest resourceVersion.
+    pub fn revision(&self) -> u64 {
+        self.server.store().revision()
+    }
+}

@@ -1,0 +1,321 @@
+//! The `Status` objects that say why a request was refused, worded as the server words them.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::resources::Resource;
+
+/// A refusal: HTTP code, reason and message, as in the `Status` object of `k8s.io/apimachinery`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} ({code} {reason})")]
+pub struct Status {
+    /// The HTTP status code.
+    pub code: u16,
+    /// The reason in one word, such as `Conflict`; what clients branch on.
+    pub reason: String,
+    /// What a person reads.
+    pub message: String,
+    /// Which object, and which of its fields; absent where the server sends none.
+    pub details: Option<Box<Details>>,
+    /// A token with which an expired list goes on, inconsistently.
+    pub continue_token: Option<String>,
+}
+
+/// What a [`Status`] is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Details {
+    /// The object's name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The API group.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The resource's plural, or the kind where the object is invalid.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// The object's uid, after a deletion.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+    /// One for each field at fault. A patch whose `test` failed has none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
+    /// Seconds to wait before the next try; sent as the `Retry-After` header too.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retry_after_seconds: u32,
+}
+
+/// One field at fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cause {
+    /// `FieldValueInvalid`, `FieldValueRequired`, and so on.
+    pub reason: String,
+    /// What is wrong with it.
+    pub message: String,
+    /// The path of the field, such as `spec.replicas`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub field: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(seconds: &u32) -> bool {
+    *seconds == 0
+}
+
+impl Cause {
+    /// A value that is not allowed; `shown` is the value as the server prints it.
+    pub fn invalid(field: &str, shown: &str, why: &str) -> Self {
+        Self::new(
+            "FieldValueInvalid",
+            field,
+            format!("Invalid value: {shown}: {why}"),
+        )
+    }
+
+    /// A field that has to be there.
+    pub fn required(field: &str, why: &str) -> Self {
+        let message = if why.is_empty() {
+            "Required value".into()
+        } else {
+            format!("Required value: {why}")
+        };
+        Self::new("FieldValueRequired", field, message)
+    }
+
+    /// A field that must not be there.
+    pub fn forbidden(field: &str, why: &str) -> Self {
+        Self::new("FieldValueForbidden", field, format!("Forbidden: {why}"))
+    }
+
+    /// A value that is too long; `limit` is in bytes.
+    pub fn too_long(field: &str, limit: usize) -> Self {
+        let message = format!("Too long: may not be more than {limit} bytes");
+        Self::new("FieldValueTooLong", field, message)
+    }
+
+    /// A value that is none of those the server knows.
+    pub fn not_supported(field: &str, shown: &str, known: &[&str]) -> Self {
+        let known: Vec<_> = known.iter().map(|value| format!("{value:?}")).collect();
+        let message = format!(
+            "Unsupported value: {shown}: supported values: {}",
+            known.join(", ")
+        );
+        Self::new("FieldValueNotSupported", field, message)
+    }
+
+    fn new(reason: &str, field: &str, message: String) -> Self {
+        Self {
+            reason: reason.into(),
+            message,
+            field: field.into(),
+        }
+    }
+}
+
+impl Status {
+    /// A refusal without details.
+    pub fn new(code: u16, reason: &str, message: impl Into<String>) -> Self {
+        let (reason, message) = (reason.into(), message.into());
+        Self {
+            code,
+            reason,
+            message,
+            details: None,
+            continue_token: None,
+        }
+    }
+
+    /// 422 with a cause per field, as validation and admission policies answer.
+    /// `group` and `kind` are of the object, such as `apps` and `Deployment`.
+    pub fn invalid(group: &str, kind: &str, name: &str, causes: Vec<Cause>) -> Self {
+        let mut bodies: Vec<String> = Vec::new();
+        for cause in &causes {
+            let text = if cause.field.is_empty() {
+                cause.message.clone()
+            } else {
+                format!("{}: {}", cause.field, cause.message)
+            };
+            if !bodies.contains(&text) {
+                bodies.push(text);
+            }
+        }
+        let whole = if group.is_empty() {
+            kind.to_owned()
+        } else {
+            format!("{kind}.{group}")
+        };
+        let message = match bodies.as_slice() {
+            [] => format!("{whole} {name:?} is invalid"),
+            [only] => format!("{whole} {name:?} is invalid: {only}"),
+            several => format!("{whole} {name:?} is invalid: [{}]", several.join(", ")),
+        };
+        let details = Details {
+            name: name.into(),
+            group: group.into(),
+            kind: kind.into(),
+            causes,
+            ..Details::default()
+        };
+        Self {
+            details: Some(Box::new(details)),
+            ..Self::new(422, "Invalid", message)
+        }
+    }
+
+    /// 403, as an authorizer or an admission plugin answers.
+    pub fn forbidden(group: &str, plural: &str, name: &str, why: &str) -> Self {
+        let whole = if group.is_empty() {
+            plural.to_owned()
+        } else {
+            format!("{plural}.{group}")
+        };
+        let message = if name.is_empty() {
+            format!("{whole} is forbidden: {why}")
+        } else {
+            format!("{whole} {name:?} is forbidden: {why}")
+        };
+        let details = Details {
+            name: name.into(),
+            group: group.into(),
+            kind: plural.into(),
+            ..Details::default()
+        };
+        Self {
+            details: Some(Box::new(details)),
+            ..Self::new(403, "Forbidden", message)
+        }
+    }
+
+    /// 429, to be tried again after `seconds`.
+    pub fn too_many_requests(seconds: u32) -> Self {
+        let details = Details {
+            retry_after_seconds: seconds,
+            ..Details::default()
+        };
+        let message = "Too many requests, please try again later.";
+        Self {
+            details: Some(Box::new(details)),
+            ..Self::new(429, "TooManyRequests", message)
+        }
+    }
+
+    /// 500, as when etcd is away.
+    pub fn internal(why: &str) -> Self {
+        let cause = Cause {
+            reason: String::new(),
+            message: why.into(),
+            field: String::new(),
+        };
+        let details = Details {
+            causes: vec![cause],
+            ..Details::default()
+        };
+        let message = format!("Internal error occurred: {why}");
+        Self {
+            details: Some(Box::new(details)),
+            ..Self::new(500, "InternalError", message)
+        }
+    }
+
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    pub(super) fn not_found(resource: &Resource, name: &str) -> Self {
+        let message = format!("{} {name:?} not found", resource.qualified());
+        Self::about(resource, name, Self::new(404, "NotFound", message))
+    }
+
+    pub(super) fn already_exists(resource: &Resource, name: &str) -> Self {
+        let message = format!("{} {name:?} already exists", resource.qualified());
+        Self::about(resource, name, Self::new(409, "AlreadyExists", message))
+    }
+
+    pub(super) fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
+        let message = format!(
+            "Operation cannot be fulfilled on {} {name:?}: {why}",
+            resource.qualified()
+        );
+        Self::about(resource, name, Self::new(409, "Conflict", message))
+    }
+
+    /// 422 without causes: a JSON patch that does not apply, be it a `test` or a path.
+    pub(super) fn patch_does_not_apply() -> Self {
+        let message = "the server rejected our request due to an error in our request";
+        Self {
+            details: Some(Box::default()),
+            ..Self::new(422, "Invalid", message)
+        }
+    }
+
+    pub(super) fn unsupported_media_type(accepted: &str) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {accepted}"
+        );
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    pub(super) fn not_acceptable() -> Self {
+        let message = "only the following media types are accepted: application/json";
+        Self::new(406, "NotAcceptable", message)
+    }
+
+    pub(super) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self {
+            details: Some(Box::default()),
+            ..Self::new(405, "MethodNotAllowed", message)
+        }
+    }
+
+    pub(super) fn expired(message: impl Into<String>) -> Self {
+        Self::new(410, "Expired", message)
+    }
+
+    pub(super) fn version_ahead(asked: u64, current: u64) -> Self {
+        let cause = Cause {
+            reason: "ResourceVersionTooLarge".into(),
+            message: "Too large resource version".into(),
+            field: String::new(),
+        };
+        let details = Details {
+            causes: vec![cause],
+            retry_after_seconds: 1,
+            ..Details::default()
+        };
+        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+        Self {
+            details: Some(Box::new(details)),
+            ..Self::new(504, "Timeout", message)
+        }
+    }
+
+    /// The object as it stands in a response body or a watch's `ERROR` event.
+    pub fn to_value(&self) -> Value {
+        let metadata = match &self.continue_token {
+            Some(token) => json!({ "continue": token }),
+            None => json!({}),
+        };
+        let mut value = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": metadata, "status": "Failure",
+            "message": self.message, "reason": self.reason, "code": self.code,
+        });
+        if let Some(details) = &self.details {
+            value["details"] = json!(**details);
+        }
+        value
+    }
+
+    fn about(resource: &Resource, name: &str, status: Self) -> Self {
+        let details = Details {
+            name: name.into(),
+            group: resource.group.into(),
+            kind: resource.plural.into(),
+            ..Details::default()
+        };
+        Self {
+            details: Some(Box::new(details)),
+            ..status
+        }
+    }
+}

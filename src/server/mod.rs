@@ -1,0 +1,7 @@
+//! Probes and metrics over HTTP: `/healthz`, `/readyz` and `/metrics`.
+
+mod connection;
+mod routes;
+mod serve;
+
+pub use serve::serve;

@@ -1,0 +1,116 @@
+//! What is answered to which request.
+
+use http::{
+    HeaderValue, Method, Response, StatusCode,
+    header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE},
+};
+use http_body_util::Full;
+use hyper::body::Bytes;
+
+use crate::controller::Telemetry;
+
+const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+/// <https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md>
+const OPEN_METRICS: HeaderValue =
+    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+
+/// The answer to a request: without delay, whatever the controller does meanwhile. (The body of
+/// an answer to HEAD is left out by hyper.)
+pub(super) fn answer(method: &Method, path: &str, telemetry: &Telemetry) -> Response<Full<Bytes>> {
+    let answers: fn(&Telemetry) -> Response<Full<Bytes>> = match path {
+        "/healthz" => |_| plain(StatusCode::OK, "ok\n"),
+        "/readyz" => ready,
+        "/metrics" => |telemetry| response(StatusCode::OK, OPEN_METRICS, telemetry.render()),
+        _ => {
+            let text = "not found; there are /healthz, /readyz and /metrics\n";
+            return plain(StatusCode::NOT_FOUND, text);
+        }
+    };
+    if matches!(*method, Method::GET | Method::HEAD) {
+        return answers(telemetry);
+    }
+    let mut refusal = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+    refusal
+        .headers_mut()
+        .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+    refusal
+}
+
+fn ready(telemetry: &Telemetry) -> Response<Full<Bytes>> {
+    match telemetry.ready() {
+        Ok(()) => plain(StatusCode::OK, "ok\n"),
+        Err(reasons) => {
+            let text = format!("not ready: {}\n", reasons.join("; "));
+            plain(StatusCode::SERVICE_UNAVAILABLE, text)
+        }
+    }
+}
+
+fn plain(status: StatusCode, text: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    response(status, PLAIN, text)
+}
+
+fn response(
+    status: StatusCode,
+    content_type: HeaderValue,
+    body: impl Into<Bytes>,
+) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+    use crate::controller::Condition;
+
+    fn telemetry() -> Telemetry {
+        Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn answers_to_get_and_head_on_three_paths_alone() {
+        for (method, path, expected) in [
+            (Method::GET, "/healthz", 200),
+            (Method::HEAD, "/healthz", 200),
+            (Method::GET, "/readyz", 503),
+            (Method::GET, "/metrics", 200),
+            (Method::POST, "/metrics", 405),
+            (Method::OPTIONS, "/healthz", 405),
+            (Method::GET, "/", 404),
+            (Method::GET, "/healthz/", 404),
+            (Method::POST, "/elsewhere", 404),
+        ] {
+            let answer = answer(&method, path, &telemetry());
+            assert_eq!(answer.status(), expected, "{method} {path}");
+            assert_eq!(
+                answer.headers().contains_key(ALLOW),
+                expected == 405,
+                "{method} {path}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn says_why_it_is_not_ready() {
+        let telemetry = telemetry();
+        telemetry.set(Condition::Reachable, true);
+        let body = answer(&Method::GET, "/readyz", &telemetry)
+            .into_body()
+            .collect()
+            .await;
+        assert_eq!(
+            body.unwrap().to_bytes(),
+            "not ready: the Deployments have not been listed yet\n"
+        );
+        telemetry.set(Condition::Listed, true);
+        assert_eq!(answer(&Method::GET, "/readyz", &telemetry).status(), 200);
+    }
+}

@@ -1,0 +1,67 @@
+//! The listening socket and the connections that are open.
+
+use std::{collections::VecDeque, pin::pin, sync::Arc, time::Duration};
+
+use tokio::{
+    net::TcpListener,
+    task::{AbortHandle, spawn},
+    time::sleep,
+};
+
+use super::connection::converse;
+use crate::controller::Telemetry;
+
+/// The most connections at once. One more closes the oldest: so whoever hoards connections keeps
+/// no probe from its answer.
+const MOST: usize = 64;
+/// The pause after a connection could not be accepted, as when file descriptors have run out.
+const RECOVERY: Duration = Duration::from_millis(100);
+
+/// Answers `/healthz`, `/readyz` and `/metrics` over HTTP/1.1 until `shutdown` resolves; what is
+/// open then is closed.
+pub async fn serve(
+    listener: TcpListener,
+    telemetry: Arc<Telemetry>,
+    shutdown: impl Future<Output = ()>,
+) {
+    let mut shutdown = pin!(shutdown);
+    let mut open = Connections::default();
+    loop {
+        tokio::select! {
+            () = &mut shutdown => return,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    open.admit(spawn(converse(stream, Arc::clone(&telemetry))).abort_handle());
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "could not accept a connection");
+                    sleep(RECOVERY).await;
+                }
+            },
+        }
+    }
+}
+
+/// The open connections, the oldest first. Dropped, they are closed.
+#[derive(Default)]
+struct Connections(VecDeque<AbortHandle>);
+
+impl Connections {
+    fn admit(&mut self, newest: AbortHandle) {
+        self.0.retain(|connection| !connection.is_finished());
+        if self.0.len() == MOST
+            && let Some(oldest) = self.0.pop_front()
+        {
+            oldest.abort();
+        }
+        self.0.push_back(newest);
+    }
+}
+
+impl Drop for Connections {
+    fn drop(&mut self) {
+        for connection in &self.0 {
+            connection.abort();
+        }
+    }
+}

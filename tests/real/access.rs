@@ -1,0 +1,130 @@
+//! What the shipped manifests allow, and that a cluster with strict rules takes them.
+
+use crate::support::{ControlPlane, Parts, Story, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    [
+        stories![
+            Parts::Server;
+            the_service_account_may_do_what_the_manifest_says_and_nothing_else,
+            the_namespaced_manifest_reaches_no_further_than_its_namespace,
+        ],
+        stories![Parts::Pods; the_manifest_passes_the_restricted_pod_security_standard],
+    ]
+    .concat()
+}
+
+/// Rows of `kubectl auth can-i --list` that every authenticated user has.
+const EVERYBODY: [&str; 2] = [".authorization.k8s.io", ".authentication.k8s.io"];
+
+fn the_service_account_may_do_what_the_manifest_says_and_nothing_else(plane: &ControlPlane) {
+    let dayshift = plane.install();
+    let team = plane.namespace("access");
+
+    let listed = plane
+        .kubectl_as(
+            dayshift,
+            &["auth", "can-i", "--list", "--no-headers", "-n", team.name()],
+        )
+        .success();
+    let mut rights: Vec<String> = listed
+        .lines()
+        .filter(|row| !row.trim_start().starts_with('['))
+        .filter(|row| !EVERYBODY.iter().any(|group| row.contains(group)))
+        .map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    rights.sort();
+    assert_eq!(
+        rights,
+        [
+            "deployments.apps [] [] [get list watch patch]",
+            "events.events.k8s.io [] [] [create]"
+        ]
+    );
+
+    for (allowed, verb, resource) in [
+        (true, "list", "deployments.apps"),
+        (true, "watch", "deployments.apps"),
+        (true, "get", "deployments.apps/web"),
+        (true, "patch", "deployments.apps/web"),
+        (true, "create", "events.events.k8s.io"),
+        (false, "create", "deployments.apps"),
+        (false, "update", "deployments.apps/web"),
+        (false, "delete", "deployments.apps/web"),
+        (false, "list", "replicasets.apps"),
+        (false, "list", "pods"),
+        (false, "get", "secrets"),
+        (false, "get", "configmaps"),
+        (false, "list", "namespaces"),
+        (false, "list", "events.events.k8s.io"),
+        (false, "patch", "events.events.k8s.io"),
+    ] {
+        let asked = ["auth", "can-i", verb, resource, "-n", team.name()];
+        let answer = plane.kubectl_as(dayshift, &asked);
+        assert_eq!(
+            answer.stdout.trim(),
+            if allowed { "yes" } else { "no" },
+            "{verb} {resource}"
+        );
+    }
+    let scale = [
+        "auth",
+        "can-i",
+        "patch",
+        "deployments.apps",
+        "--subresource=scale",
+        "-n",
+        team.name(),
+    ];
+    assert_eq!(plane.kubectl_as(dayshift, &scale).stdout.trim(), "no");
+}
+
+fn the_namespaced_manifest_reaches_no_further_than_its_namespace(plane: &ControlPlane) {
+    let team = plane.namespace("own");
+    let neighbour = plane.namespace("neighbour");
+    let applied = team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"]);
+    assert_eq!(applied.stderr, "");
+    applied.success();
+    let dayshift = plane.kubeconfig_of(team.name(), "dayshift");
+
+    for (allowed, verb, resource, namespace) in [
+        (true, "watch", "deployments.apps", team.name()),
+        (true, "patch", "deployments.apps", team.name()),
+        (true, "create", "events.events.k8s.io", team.name()),
+        (false, "list", "deployments.apps", neighbour.name()),
+        (false, "patch", "deployments.apps", neighbour.name()),
+        (false, "create", "events.events.k8s.io", neighbour.name()),
+    ] {
+        let asked = ["auth", "can-i", verb, resource, "-n", namespace];
+        let answer = plane.kubectl_as(&dayshift, &asked).stdout;
+        let expected = if allowed { "yes" } else { "no" };
+        assert_eq!(answer.trim(), expected, "{verb} {resource} in {namespace}");
+    }
+}
+
+/// Pod Security admission refuses or warns; it looks at pods, so there has to be one.
+fn the_manifest_passes_the_restricted_pod_security_standard(plane: &ControlPlane) {
+    plane.install();
+    let label = "pod-security.kubernetes.io/enforce";
+    let level = [
+        "get",
+        "namespace",
+        "dayshift",
+        "-o",
+        &format!(
+            "jsonpath={{.metadata.labels['{}']}}",
+            label.replace('.', "\\.")
+        ),
+    ];
+    assert_eq!(plane.kubectl(&level).success(), "restricted");
+
+    let rolled_out = [
+        "rollout",
+        "status",
+        "-n",
+        "dayshift",
+        "deployment/dayshift",
+        "--timeout=30s",
+    ];
+    plane.kubectl(&rolled_out).success();
+}

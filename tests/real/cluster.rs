@@ -1,0 +1,92 @@
+//! The control plane itself: were it not as in a real cluster, no other story would mean much.
+
+use k8s_openapi::apimachinery::pkg::version::Info;
+
+use crate::support::{ControlPlane, Parts, Story, block_on, deployment, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    [
+        stories![Parts::Server; its_version_can_be_read, the_audit_log_tells_who_asked_what],
+        stories![Parts::Pods; pods_go_with_a_count_of_zero_and_come_back],
+    ]
+    .concat()
+}
+
+/// Programs built without Kubernetes' own scripts call themselves `v0.0.0`.
+fn its_version_can_be_read(plane: &ControlPlane) {
+    let Info {
+        major,
+        minor,
+        git_version,
+        ..
+    } = block_on(plane.client().apiserver_version()).unwrap();
+    assert_eq!(git_version.split('.').next(), Some("v1"), "{git_version}");
+    assert_eq!(
+        git_version.split('.').nth(1),
+        Some(minor.as_str()),
+        "{git_version}"
+    );
+    assert_eq!(major, "1");
+    assert!(minor.parse::<u32>().is_ok(), "{minor}");
+
+    let said = plane.kubectl(&["version"]).success();
+    assert_eq!(
+        said.matches(&git_version).count(),
+        2,
+        "client and server are one version: {said}"
+    );
+}
+
+fn the_audit_log_tells_who_asked_what(plane: &ControlPlane) {
+    let team = plane.namespace("audit");
+    let mark = plane.audit().mark();
+    team.create(deployment("web").replicas(3));
+    team.scale("web", 1);
+    assert!(!team.kubectl(&["get", "deployment", "api"]).ok);
+
+    let told: Vec<_> = plane
+        .audit()
+        .since(mark)
+        .into_iter()
+        .filter(|request| request.namespace == team.name() && request.resource != "namespaces")
+        .inspect(|request| assert!(request.answered > request.received, "{request:?}"))
+        .map(|request| {
+            (
+                request.user,
+                request.verb,
+                request.resource,
+                request.name,
+                request.code,
+            )
+        })
+        .collect();
+    let expected = [
+        ("create", "deployments", "web", 201),
+        ("patch", "deployments/scale", "web", 200),
+        ("get", "deployments", "api", 404),
+    ]
+    .map(|(verb, resource, name, code)| {
+        (
+            "admin".to_owned(),
+            verb.to_owned(),
+            resource.to_owned(),
+            name.to_owned(),
+            code,
+        )
+    });
+    assert_eq!(told, expected);
+}
+
+fn pods_go_with_a_count_of_zero_and_come_back(plane: &ControlPlane) {
+    let team = plane.namespace("pods");
+    team.create(deployment("web").replicas(2));
+    team.await_pods("web", 2);
+
+    team.kubectl(&["scale", "deployment", "web", "--replicas=0"])
+        .success();
+    team.await_pods("web", 0);
+
+    team.kubectl(&["scale", "deployment", "web", "--replicas=3"])
+        .success();
+    team.await_pods("web", 3);
+}

@@ -1,0 +1,36 @@
+//! Stories on a real API server: etcd and kube-apiserver, and where a story asks for pods
+//! Kubernetes' own controllers, scheduler and a fake node. See `tests/support`.
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test may stop where it stands"
+)]
+
+mod access;
+mod cluster;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::Arguments;
+
+use support::Stage;
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // Stories wait for instants most of their time: more of them than there are cores.
+    arguments.test_threads.get_or_insert(16);
+
+    let stage = Arc::new(Stage::default());
+    let stories = [access::stories(), cluster::stories()].concat();
+    let trials = stories
+        .into_iter()
+        .map(|story| stage.trial(story))
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}

@@ -1,0 +1,263 @@
+//! A cluster in memory with a scaler in it, on time that passes at once.
+
+use std::{sync::Arc, time::Duration};
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
+use chrono_tz::Tz;
+use dayshift::{
+    clock::Clock,
+    controller::{Settings, Telemetry, run},
+    sandbox::{Api, RequestLine},
+};
+use serde_json::{Value, json};
+use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle, time::sleep};
+
+pub struct Sandbox {
+    pub api: Api,
+    pub clock: Clock,
+    pub telemetry: Arc<Telemetry>,
+    runtime: Runtime,
+    scalers: Vec<Scaler>,
+    zone: Tz,
+}
+
+struct Scaler {
+    task: JoinHandle<()>,
+    stop: oneshot::Sender<()>,
+}
+
+/// A manifest that reads like a sentence: `deployment("web").replicas(3).start("Mon-Fri 09:00")`.
+pub struct Deployment(Value);
+
+pub fn deployment(name: &str) -> Deployment {
+    Deployment(json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "dev", "annotations": {}},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+            },
+        },
+    }))
+}
+
+impl Deployment {
+    pub fn replicas(mut self, count: u32) -> Self {
+        self.0["spec"]["replicas"] = json!(count);
+        self
+    }
+
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.0["metadata"]["namespace"] = json!(namespace);
+        self
+    }
+
+    pub fn label(mut self, key: &str, text: &str) -> Self {
+        self.0["metadata"]["labels"][key] = json!(text);
+        self
+    }
+
+    pub fn annotation(mut self, key: &str, text: &str) -> Self {
+        self.0["metadata"]["annotations"][format!("dayshift/{key}")] = json!(text);
+        self
+    }
+
+    pub fn start(self, text: &str) -> Self {
+        self.annotation("start", text)
+    }
+
+    pub fn stop(self, text: &str) -> Self {
+        self.annotation("stop", text)
+    }
+
+    pub fn hours(self, text: &str) -> Self {
+        self.annotation("hours", text)
+    }
+}
+
+impl Sandbox {
+    /// An empty cluster at a local time, such as `2026-11-20 18:00 Asia/Tokyo`, with no scaler
+    /// yet.
+    pub fn empty_at(text: &str) -> Self {
+        let (local, zone) = text.rsplit_once(' ').unwrap();
+        let zone: Tz = zone.parse().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build();
+        let runtime = runtime.unwrap();
+        let clock = runtime.block_on(async { Clock::simulated(parse(local, zone)) });
+        let api = Api::new({
+            let clock = clock.clone();
+            move || clock.now()
+        });
+        api.namespace("dev");
+        let telemetry = Arc::new(Telemetry::new(clock.now()));
+        Self {
+            api,
+            clock,
+            telemetry,
+            runtime,
+            scalers: Vec::new(),
+            zone,
+        }
+    }
+
+    /// The same with a scaler.
+    pub fn at(text: &str) -> Self {
+        let mut sandbox = Self::empty_at(text);
+        sandbox.start_scaler(Settings::default());
+        sandbox
+    }
+
+    /// Starts a scaler; several may run at once.
+    pub fn start_scaler(&mut self, settings: Settings) {
+        let (stop, stopped) = oneshot::channel();
+        let context = self.runtime.enter();
+        let client = self
+            .api
+            .client_as(&format!("scaler-{}", self.scalers.len()));
+        let (clock, telemetry) = (self.clock.clone(), self.telemetry.clone());
+        let task = self.runtime.spawn(async move {
+            let stopped = async move { drop(stopped.await) };
+            run(client, clock, settings, telemetry, stopped).await;
+        });
+        drop(context);
+        self.scalers.push(Scaler { task, stop });
+        self.settle();
+    }
+
+    /// Ends every scaler at once, as SIGKILL does.
+    pub fn kill_scalers(&mut self) {
+        for scaler in self.scalers.drain(..) {
+            scaler.task.abort();
+        }
+        self.settle();
+    }
+
+    /// Ends every scaler as SIGTERM does, and waits for it.
+    pub fn stop_scalers(&mut self) {
+        for scaler in self.scalers.drain(..) {
+            let _ = scaler.stop.send(());
+            self.runtime.block_on(scaler.task).unwrap();
+        }
+    }
+
+    pub fn apply(&self, deployment: Deployment) {
+        self.api.apply(deployment.0).unwrap();
+        self.settle();
+    }
+
+    pub fn scale(&self, name: &str, replicas: i32) {
+        self.api.scale("dev", name, replicas).unwrap();
+        self.settle();
+    }
+
+    pub fn annotate(&self, name: &str, key: &str, text: Option<&str>) {
+        self.api
+            .annotate("dev", name, &format!("dayshift/{key}"), text)
+            .unwrap();
+        self.settle();
+    }
+
+    /// Lets everybody do what can be done now: some milliseconds.
+    pub fn settle(&self) {
+        self.pass(Duration::from_millis(50));
+    }
+
+    pub fn pass(&self, time: Duration) {
+        self.runtime.block_on(async { sleep(time).await });
+    }
+
+    /// Lets time pass until a local time, `23:00` of the same day or `2026-11-23 09:01`.
+    pub fn sleep_until(&self, local: &str) {
+        let at = if local.contains('-') {
+            parse(local, self.zone)
+        } else {
+            let today = self
+                .clock
+                .now()
+                .with_timezone(&self.zone)
+                .format("%Y-%m-%d");
+            parse(&format!("{today} {local}"), self.zone)
+        };
+        assert!(at >= self.clock.now(), "{local} has gone by");
+        self.runtime.block_on(self.clock.sleep_until(at));
+        self.settle();
+    }
+
+    pub fn replicas(&self, name: &str) -> i32 {
+        self.api.replicas("dev", name).unwrap()
+    }
+
+    pub fn object(&self, name: &str) -> Value {
+        self.api.get("Deployment", "dev", name).unwrap()
+    }
+
+    pub fn label(&self, name: &str, label: &str) -> Option<String> {
+        let labels = &self.object(name)["metadata"]["labels"];
+        labels[format!("dayshift/{label}")]
+            .as_str()
+            .map(str::to_owned)
+    }
+
+    pub fn error(&self, name: &str) -> Option<String> {
+        self.object(name)["metadata"]["annotations"]["dayshift/error"]
+            .as_str()
+            .map(str::to_owned)
+    }
+
+    /// The reasons of the Events of one object, in order.
+    pub fn events(&self, name: &str) -> Vec<String> {
+        let events = self.api.list("Event");
+        let of = events
+            .iter()
+            .filter(|event| event["regarding"]["name"] == name);
+        of.map(|event| event["reason"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// The requests with this verb so far, on Deployments.
+    pub fn requests(&self, verb: &str) -> Vec<RequestLine> {
+        let lines = self.api.requests().into_iter();
+        lines
+            .filter(|line| line.verb == verb && line.resource == "deployments")
+            .collect()
+    }
+
+    /// When each successful patch of an object arrived.
+    pub fn patched(&self, name: &str) -> Vec<DateTime<Utc>> {
+        let patches = self.requests("patch").into_iter();
+        patches
+            .filter(|line| line.name == name && line.code == Some(200))
+            .map(|line| line.at)
+            .collect()
+    }
+
+    pub fn utc(&self, local: &str) -> DateTime<Utc> {
+        parse(local, self.zone)
+    }
+
+    pub fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    pub fn step_clock(&self, by: TimeDelta) {
+        self.clock.step(by);
+        self.settle();
+    }
+}
+
+fn parse(local: &str, zone: Tz) -> DateTime<Utc> {
+    let local = ["%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
+        .iter()
+        .find_map(|form| NaiveDateTime::parse_from_str(local, form).ok())
+        .unwrap();
+    zone.from_local_datetime(&local)
+        .earliest()
+        .unwrap()
+        .to_utc()
+}

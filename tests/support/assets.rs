@@ -1,0 +1,105 @@
+//! Where the programs of the control plane come from.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use super::build;
+
+/// Programs that every control plane needs.
+const SERVER: [&str; 3] = ["etcd", "kube-apiserver", "kubectl"];
+/// Programs and files that turn Deployments into pods. `setup-envtest` does not bring them.
+const PODS: [&str; 4] = [
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kwok",
+    build::STAGES,
+];
+
+/// A folder with the programs of a control plane.
+#[derive(Clone, Debug)]
+pub(crate) struct Assets {
+    folder: PathBuf,
+}
+
+/// Why there is no control plane.
+#[derive(Clone, Debug)]
+pub(crate) enum Missing {
+    /// This machine has no means for it.
+    NoMeans(String),
+    /// The means failed.
+    Failed(String),
+}
+
+impl Assets {
+    /// Looks in `KUBEBUILDER_ASSETS`, then in the cache, and builds into the cache where neither
+    /// has them.
+    pub(crate) fn find() -> Result<Self, Missing> {
+        if let Some(folder) = env::var_os("KUBEBUILDER_ASSETS").filter(|folder| !folder.is_empty())
+        {
+            let assets = Self {
+                folder: folder.into(),
+            };
+            return assets.has(&SERVER).map(|()| assets);
+        }
+        let recipe = build::Recipe::read();
+        let folder = cache()?.join(recipe.folder_name());
+        if !folder.is_dir() {
+            if !answers("go") {
+                let reason = "no KUBEBUILDER_ASSETS, and no `go` to build a control plane with";
+                return Err(Missing::NoMeans(reason.to_owned()));
+            }
+            recipe.build(&folder).map_err(Missing::Failed)?;
+        }
+        Ok(Self { folder })
+    }
+
+    /// Whether Deployments get pods with these programs; the error says what is missing.
+    pub(crate) fn make_pods(&self) -> Result<(), Missing> {
+        self.has(&PODS)
+    }
+
+    pub(crate) fn path(&self, program: &str) -> PathBuf {
+        self.folder.join(program)
+    }
+
+    fn has(&self, programs: &[&str]) -> Result<(), Missing> {
+        match programs
+            .iter()
+            .find(|program| !self.path(program).is_file())
+        {
+            None => Ok(()),
+            Some(program) => Err(Missing::NoMeans(format!(
+                "{} has no {program}; unset KUBEBUILDER_ASSETS to have all of it built with `go`",
+                self.folder.display()
+            ))),
+        }
+    }
+}
+
+/// The cache lies outside the checkout, so that a new clone finds what an old one has built.
+fn cache() -> Result<PathBuf, Missing> {
+    let absolute = |name| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let root = absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        .ok_or_else(|| Missing::NoMeans("neither XDG_CACHE_HOME nor HOME is set".to_owned()))?;
+    let folder = root.join("dayshift");
+    fs::create_dir_all(&folder)
+        .map_err(|error| Missing::Failed(format!("{}: {error}", folder.display())))?;
+    Ok(folder)
+}
+
+fn answers(program: impl AsRef<OsStr>) -> bool {
+    Command::new(program)
+        .arg("version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}

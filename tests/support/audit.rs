@@ -1,0 +1,175 @@
+//! The audit log of the API server: who asked for what, when, and what came of it.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use chrono::DateTime;
+use serde::Deserialize;
+
+use super::blocking::block_on;
+use super::wait::eventually;
+
+/// Everything the server was asked since it started, but by Kubernetes' own controllers.
+pub(crate) struct Audit {
+    log: PathBuf,
+    client: kube::Client,
+    marks: AtomicU32,
+}
+
+/// A place in the log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark(usize);
+
+/// A request, answered; or a watch, begun.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// When the first byte had arrived, in microseconds since 1970.
+    pub(crate) received: i64,
+    /// When it was answered, likewise.
+    pub(crate) answered: i64,
+    /// `admin` is the test itself; see [`Request::is_dayshift`].
+    pub(crate) user: String,
+    pub(crate) user_agent: String,
+    /// `get`, `list`, `watch`, `patch`, `create`, …
+    pub(crate) verb: String,
+    pub(crate) uri: String,
+    /// `deployments`, or with its subresource `deployments/scale`; empty for paths such as
+    /// `/readyz`.
+    pub(crate) resource: String,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) code: u16,
+}
+
+impl Request {
+    pub(crate) fn is_dayshift(&self) -> bool {
+        self.user == "system:serviceaccount:dayshift:dayshift"
+    }
+
+    /// Anything but `get`, `list` and `watch`.
+    pub(crate) fn is_write(&self) -> bool {
+        !matches!(self.verb.as_str(), "get" | "list" | "watch")
+    }
+}
+
+impl Audit {
+    pub(crate) fn new(log: PathBuf, client: kube::Client) -> Self {
+        Self {
+            log,
+            client,
+            marks: AtomicU32::new(0),
+        }
+    }
+
+    /// The present end of the log: see [`Audit::since`].
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.settled().len())
+    }
+
+    /// What the server has answered after `mark` and before this call, in order of arrival.
+    pub(crate) fn since(&self, mark: Mark) -> Vec<Request> {
+        let text = self.settled();
+        let mut latest: HashMap<String, Request> = HashMap::new();
+        for line in text[mark.0..].lines() {
+            let line: Line = serde_json::from_str(line).unwrap();
+            // A watch has a line when it begins and one when it ends.
+            latest.insert(line.audit_id.clone(), line.into());
+        }
+        let mut requests: Vec<Request> = latest
+            .into_values()
+            .filter(|request| !request.uri.starts_with(MARK))
+            .collect();
+        requests.sort_by_key(|request| request.received);
+        requests
+    }
+
+    /// Those of [`Audit::since`] that dayshift's ServiceAccount has made in `namespace`.
+    pub(crate) fn by_dayshift(&self, mark: Mark, namespace: &str) -> Vec<Request> {
+        let mut requests = self.since(mark);
+        requests.retain(|request| request.is_dayshift() && request.namespace == namespace);
+        requests
+    }
+
+    /// The whole lines of the log, once a request of our own, made now, has come out at its end.
+    fn settled(&self) -> String {
+        let uri = format!("{MARK}{};", self.marks.fetch_add(1, Ordering::Relaxed));
+        let request = http::Request::get(&uri).body(Vec::new()).unwrap();
+        block_on(self.client.request_text(request)).unwrap();
+        eventually("the audit log is written", || {
+            let mut text = fs::read_to_string(&self.log).ok()?;
+            text.truncate(text.rfind('\n')? + 1);
+            text.contains(&uri).then_some(text)
+        })
+    }
+}
+
+const MARK: &str = "/version?mark=";
+
+/// A line of the log, <https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/>.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    #[serde(rename = "auditID")]
+    audit_id: String,
+    request_received_timestamp: String,
+    stage_timestamp: String,
+    verb: String,
+    #[serde(rename = "requestURI")]
+    request_uri: String,
+    user: LineUser,
+    #[serde(default)]
+    user_agent: String,
+    #[serde(default)]
+    object_ref: ObjectRef,
+    #[serde(default)]
+    response_status: ResponseStatus,
+}
+
+#[derive(Deserialize)]
+struct LineUser {
+    username: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ObjectRef {
+    resource: String,
+    subresource: String,
+    namespace: String,
+    name: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ResponseStatus {
+    code: u16,
+}
+
+impl From<Line> for Request {
+    fn from(line: Line) -> Self {
+        let micros = |text: &str| {
+            DateTime::parse_from_rfc3339(text)
+                .unwrap()
+                .timestamp_micros()
+        };
+        let object = line.object_ref;
+        let resource = match object.subresource.as_str() {
+            "" => object.resource,
+            subresource => format!("{}/{subresource}", object.resource),
+        };
+        Self {
+            received: micros(&line.request_received_timestamp),
+            answered: micros(&line.stage_timestamp),
+            user: line.user.username,
+            user_agent: line.user_agent,
+            verb: line.verb,
+            uri: line.request_uri,
+            resource,
+            namespace: object.namespace,
+            name: object.name,
+            code: line.response_status.code,
+        }
+    }
+}

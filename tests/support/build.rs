@@ -1,0 +1,193 @@
+//! Builds the control plane with `go` from the module in `tests/controlplane`.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use sha2::{Digest, Sha256};
+
+/// kwok's stages in one file: what the fake node does with a pod.
+pub(crate) const STAGES: &str = "kwok-stages.yaml";
+
+/// The folders of kwok's module that hold them, without those for its own tests.
+const STAGE_FOLDERS: [&str; 3] = ["node/fast", "node/heartbeat", "pod/fast"];
+
+/// The name of each program and its package. Two packages are named `server`: hence the names.
+const PACKAGES: [(&str, &str); 6] = [
+    ("etcd", "go.etcd.io/etcd/server/v3"),
+    ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    ("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
+    (
+        "kube-controller-manager",
+        "k8s.io/kubernetes/cmd/kube-controller-manager",
+    ),
+    ("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
+    ("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
+];
+
+/// What is built and how. Its hash names the folder of the result.
+pub(crate) struct Recipe {
+    module: PathBuf,
+    flags: Vec<String>,
+    sources: Vec<u8>,
+}
+
+impl Recipe {
+    pub(crate) fn read() -> Self {
+        let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/controlplane");
+        let go_mod = fs::read_to_string(module.join("go.mod")).unwrap();
+        let go_sum = fs::read_to_string(module.join("go.sum")).unwrap();
+        let flags = [
+            "-trimpath",
+            "-buildvcs=false",
+            "-ldflags",
+            &linker_flags(&go_mod),
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        Self {
+            module,
+            flags,
+            sources: (go_mod + &go_sum).into_bytes(),
+        }
+    }
+
+    pub(crate) fn folder_name(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(&self.sources);
+        hash.update(format!("{:?}{PACKAGES:?}{STAGE_FOLDERS:?}", self.flags));
+        hash.update(format!(
+            "{} {}",
+            std::env::consts::OS,
+            std::env::consts::ARCH
+        ));
+        let hex: String = hash
+            .finalize()
+            .iter()
+            .take(6)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        format!("controlplane-{hex}")
+    }
+
+    /// Builds into `folder`, which appears whole or not at all. Two test processes that come here
+    /// together build once: the second waits.
+    pub(crate) fn build(&self, folder: &Path) -> Result<(), String> {
+        let lock_path = folder.with_extension("lock");
+        let lock = File::create(&lock_path)
+            .map_err(|error| format!("{}: {error}", lock_path.display()))?;
+        if lock.try_lock().is_err() {
+            eprintln!("waiting for another process that builds the control plane");
+            lock.lock()
+                .map_err(|error| format!("{}: {error}", lock_path.display()))?;
+        }
+        if folder.is_dir() {
+            return Ok(());
+        }
+        let partial = folder.with_extension("partial");
+        let _ = fs::remove_dir_all(&partial);
+        fs::create_dir_all(&partial).map_err(|error| error.to_string())?;
+        eprintln!("building the control plane of the tests with go (once: minutes, 500 MB)");
+        for (index, (name, package)) in PACKAGES.iter().enumerate() {
+            let begin = Instant::now();
+            self.go(
+                &["build"],
+                &self.flags,
+                &["-o", &partial.join(name).to_string_lossy(), package],
+            )?;
+            let (done, all, seconds) = (index + 1, PACKAGES.len(), begin.elapsed().as_secs());
+            eprintln!("  {done} of {all}: {name} ({seconds} s)");
+        }
+        self.collect_stages(&partial.join(STAGES))?;
+        fs::rename(&partial, folder).map_err(|error| error.to_string())?;
+        eprintln!("the control plane is in {}", folder.display());
+        Ok(())
+    }
+
+    /// kwok knows its stages as files only, and a build does not bring files.
+    fn collect_stages(&self, into: &Path) -> Result<(), String> {
+        let module = self.go(
+            &["list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kwok"],
+            &[],
+            &[],
+        )?;
+        let mut stages = String::new();
+        for folder in STAGE_FOLDERS {
+            let folder = Path::new(module.trim())
+                .join("kustomize/stage")
+                .join(folder);
+            let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+                .map_err(|error| format!("{}: {error}", folder.display()))?
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| {
+                    path.extension()
+                        .is_some_and(|extension| extension == "yaml")
+                })
+                .filter(|path| !path.ends_with("kustomization.yaml"))
+                .collect();
+            files.sort();
+            for file in files {
+                stages.push_str("---\n");
+                stages.push_str(&fs::read_to_string(file).unwrap());
+            }
+        }
+        fs::write(into, stages).map_err(|error| error.to_string())
+    }
+
+    fn go(&self, verb: &[&str], flags: &[String], rest: &[&str]) -> Result<String, String> {
+        let output = Command::new("go")
+            .args(verb)
+            .args(flags)
+            .args(rest)
+            .current_dir(&self.module)
+            .env("GOWORK", "off")
+            .env("CGO_ENABLED", "0")
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("go: {error}"))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let what = verb
+            .iter()
+            .chain(rest)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(" ");
+        Err(format!(
+            "go {what}:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        ))
+    }
+}
+
+/// Kubernetes' build scripts give its programs their version; without it they report `v0.0.0`,
+/// which clients cannot work with.
+fn linker_flags(go_mod: &str) -> String {
+    let version = go_mod
+        .lines()
+        .find_map(|line| {
+            line.trim()
+                .strip_prefix("k8s.io/kubernetes v")?
+                .split(' ')
+                .next()
+        })
+        .expect("go.mod requires k8s.io/kubernetes");
+    let mut numbers = version.split('.');
+    let (major, minor) = (numbers.next().unwrap(), numbers.next().unwrap());
+    let mut flags = "-s -w".to_owned();
+    for package in [
+        "k8s.io/component-base/version",
+        "k8s.io/client-go/pkg/version",
+    ] {
+        for (variable, value) in [
+            ("gitVersion", format!("v{version}")),
+            ("gitMajor", major.to_owned()),
+            ("gitMinor", minor.to_owned()),
+        ] {
+            flags.push_str(&format!(" -X {package}.{variable}={value}"));
+        }
+    }
+    flags
+}

@@ -1,0 +1,265 @@
+//! A Kubernetes control plane of the test's own.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
+use k8s_openapi::api::core::v1::{Namespace as Definition, Node, ServiceAccount};
+use kube::api::{Api, PostParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::assets::Assets;
+use super::audit::Audit;
+use super::blocking::block_on;
+use super::kubeconfig;
+use super::namespace::Namespace;
+use super::programs::{Parts, Programs, User};
+
+/// The Namespace and the ServiceAccount of `manifests/dayshift.yaml`.
+const SHIPPED: (&str, &str) = ("dayshift", "dayshift");
+
+/// A control plane on a loopback port, with RBAC and an audit log. Its processes and its folder
+/// go when it is dropped.
+pub(crate) struct ControlPlane {
+    // Before the folder, so that they are gone when it goes.
+    programs: Mutex<Programs>,
+    assets: Assets,
+    parts: Parts,
+    url: String,
+    client: kube::Client,
+    audit: Audit,
+    installed: OnceLock<PathBuf>,
+    names: AtomicU32,
+    folder: TempDir,
+}
+
+impl ControlPlane {
+    /// Starts one and waits until it is ready, about 3 s on an idle machine.
+    pub(crate) fn start(assets: &Assets, parts: Parts) -> Self {
+        let folder = folder();
+        let mut programs = Programs::new(assets.clone(), folder.path().to_owned());
+        programs.start_etcd();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let url = format!("https://127.0.0.1:{port}");
+        programs.start_api_server(port);
+
+        let admin = folder.path().join("admin.kubeconfig");
+        kubeconfig::write(&admin, &url, &programs.ca(), User::Admin.token());
+        let client = await_ready(&mut programs, &admin);
+        if parts == Parts::Pods {
+            programs.start_pod_makers(&url);
+            add_node(&client);
+        }
+        let audit = Audit::new(programs.audit_log(), client.clone());
+        Self {
+            programs: Mutex::new(programs),
+            assets: assets.clone(),
+            parts,
+            url,
+            client,
+            audit,
+            installed: OnceLock::new(),
+            names: AtomicU32::new(0),
+            folder,
+        }
+    }
+
+    /// Where the server answers, `https` and a port of 127.0.0.1.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The PEM file that a client trusts.
+    pub(crate) fn ca(&self) -> PathBuf {
+        self.folder.path().join("certs/apiserver.crt")
+    }
+
+    /// The file of the user `admin`, who may do everything.
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        self.folder.path().join("admin.kubeconfig")
+    }
+
+    /// A client of the user `admin`. Its futures belong to [`super::block_on`].
+    pub(crate) fn client(&self) -> &kube::Client {
+        &self.client
+    }
+
+    /// Whether Deployments get pods here.
+    pub(crate) fn parts(&self) -> Parts {
+        self.parts
+    }
+
+    /// What the server has been asked.
+    pub(crate) fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// Panics where one of its programs has ended.
+    pub(crate) fn assert_alive(&self) {
+        self.programs.lock().unwrap().assert_alive();
+    }
+
+    /// A Namespace that no other test knows. Its name begins with `name`.
+    pub(crate) fn namespace(&self, name: &str) -> Namespace<'_> {
+        let name = format!("{name}-{}", self.names.fetch_add(1, Ordering::Relaxed));
+        let definition: Definition =
+            serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+        let namespaces: Api<Definition> = Api::all(self.client.clone());
+        block_on(namespaces.create(&PostParams::default(), &definition)).unwrap();
+        Namespace::new(self, name)
+    }
+
+    /// The real kubectl, as admin.
+    pub(crate) fn kubectl(&self, arguments: &[&str]) -> Output {
+        self.kubectl_as(&self.kubeconfig(), arguments)
+    }
+
+    /// The real kubectl, as whoever the kubeconfig says.
+    pub(crate) fn kubectl_as(&self, kubeconfig: &Path, arguments: &[&str]) -> Output {
+        let output = Command::new(self.assets.path("kubectl"))
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .env("KUBECONFIG", kubeconfig)
+            .env("HOME", self.folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        Output {
+            command: format!("kubectl {}", arguments.join(" ")),
+            ok: output.status.success(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Applies `manifests/dayshift.yaml` as a user would, once, and returns a kubeconfig with
+    /// the token of its ServiceAccount: what the program under test runs with.
+    pub(crate) fn install(&self) -> &Path {
+        self.installed.get_or_init(|| {
+            let output = self.kubectl(&["apply", "-f", "manifests/dayshift.yaml"]);
+            assert_eq!(output.stderr, "", "{}", output.command);
+            output.success();
+            let (namespace, account) = SHIPPED;
+            self.kubeconfig_of(namespace, account)
+        })
+    }
+
+    /// A kubeconfig with a fresh token of a ServiceAccount.
+    pub(crate) fn kubeconfig_of(&self, namespace: &str, account: &str) -> PathBuf {
+        let path = self
+            .folder
+            .path()
+            .join(format!("{namespace}.{account}.kubeconfig"));
+        kubeconfig::write(
+            &path,
+            &self.url,
+            &self.ca(),
+            &self.token_of(namespace, account),
+        );
+        path
+    }
+
+    /// A token of a ServiceAccount that is valid for an hour.
+    pub(crate) fn token_of(&self, namespace: &str, account: &str) -> String {
+        let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), namespace);
+        let request = TokenRequest {
+            spec: Some(TokenRequestSpec {
+                expiration_seconds: Some(3600),
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        let answer =
+            block_on(accounts.create_token_request(account, &PostParams::default(), &request));
+        answer.unwrap().status.unwrap().token.unwrap()
+    }
+}
+
+/// What a command has printed.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) command: String,
+    pub(crate) ok: bool,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Output {
+    /// The standard output; panics with all of it where the command has failed.
+    pub(crate) fn success(self) -> String {
+        assert!(
+            self.ok,
+            "{} failed:\n{}{}",
+            self.command, self.stdout, self.stderr
+        );
+        self.stdout
+    }
+}
+
+/// In memory where there is such a place: nothing in it outlives the test.
+fn folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let parent = if memory.is_dir() {
+        memory.to_owned()
+    } else {
+        env::temp_dir()
+    };
+    tempfile::Builder::new()
+        .prefix("dayshift-")
+        .tempdir_in(parent)
+        .or_else(|_| tempfile::tempdir())
+        .unwrap()
+}
+
+fn await_ready(programs: &mut Programs, admin: &Path) -> kube::Client {
+    let begin = Instant::now();
+    let mut client = None;
+    loop {
+        programs.assert_alive();
+        if client.is_none() && fs::metadata(programs.ca()).is_ok_and(|file| file.len() > 0) {
+            client = connect(admin);
+        }
+        if let Some(client) = &client {
+            let request = http::Request::get("/readyz").body(Vec::new()).unwrap();
+            if block_on(client.request_text(request)).is_ok() {
+                return client.clone();
+            }
+        }
+        assert!(
+            begin.elapsed() < Duration::from_secs(120),
+            "the API server is not ready"
+        );
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn connect(kubeconfig: &Path) -> Option<kube::Client> {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
+    block_on(async {
+        let options = KubeConfigOptions::default();
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options)
+            .await
+            .ok()?;
+        kube::Client::try_from(config).ok()
+    })
+}
+
+fn add_node(client: &kube::Client) {
+    let node: Node = serde_json::from_value(json!({
+        "metadata": {"name": "fake", "labels": {"kubernetes.io/os": "linux"}},
+    }))
+    .unwrap();
+    let nodes: Api<Node> = Api::all(client.clone());
+    block_on(nodes.create(&PostParams::default(), &node)).unwrap();
+}

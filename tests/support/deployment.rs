@@ -1,0 +1,79 @@
+//! Deployments, written as one would say them.
+
+use k8s_openapi::api::apps::v1::Deployment;
+use serde_json::{Value, json};
+
+/// A Deployment of nginx with one replica and no annotation.
+///
+/// `deployment("web").replicas(3).start("Mon-Fri 09:00")`
+pub(crate) fn deployment(name: &str) -> DeploymentBuilder {
+    DeploymentBuilder(json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "annotations": {}, "labels": {"app": name}},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {
+                    "terminationGracePeriodSeconds": 0,
+                    "containers": [{"name": "nginx", "image": "nginx"}],
+                },
+            },
+        },
+    }))
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DeploymentBuilder(Value);
+
+impl DeploymentBuilder {
+    pub(crate) fn replicas(mut self, replicas: i32) -> Self {
+        self.0["spec"]["replicas"] = replicas.into();
+        self
+    }
+
+    /// `spec.replicas` left out of the manifest: the server makes it 1.
+    pub(crate) fn without_replicas(mut self) -> Self {
+        self.0["spec"].as_object_mut().unwrap().remove("replicas");
+        self
+    }
+
+    pub(crate) fn start(self, times: impl Into<String>) -> Self {
+        self.annotation("dayshift/start", times)
+    }
+
+    pub(crate) fn stop(self, times: impl Into<String>) -> Self {
+        self.annotation("dayshift/stop", times)
+    }
+
+    pub(crate) fn hours(self, windows: impl Into<String>) -> Self {
+        self.annotation("dayshift/hours", windows)
+    }
+
+    pub(crate) fn timezone(self, zone: impl Into<String>) -> Self {
+        self.annotation("dayshift/timezone", zone)
+    }
+
+    pub(crate) fn annotation(mut self, key: &str, value: impl Into<String>) -> Self {
+        self.0["metadata"]["annotations"][key] = value.into().into();
+        self
+    }
+
+    pub(crate) fn label(mut self, key: &str, value: impl Into<String>) -> Self {
+        self.0["metadata"]["labels"][key] = value.into().into();
+        self
+    }
+
+    /// The manifest, to be applied by kubectl.
+    pub(crate) fn manifest(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl From<DeploymentBuilder> for Deployment {
+    fn from(builder: DeploymentBuilder) -> Self {
+        serde_json::from_value(builder.0).unwrap()
+    }
+}

@@ -1,0 +1,36 @@
+//! The support of the tests that run against a real API server.
+//!
+//! [`Assets`] finds or builds Kubernetes' own programs, [`ControlPlane`] starts them and
+//! [`Namespace`] is where a test lives; [`Dayshift`] runs the real program with the shipped
+//! ServiceAccount's token, and [`Audit`] says what the server was asked. All of it blocks: a test
+//! reads from top to bottom.
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test binary uses its own part of it"
+)]
+
+mod assets;
+mod audit;
+mod blocking;
+mod build;
+mod control_plane;
+mod dayshift;
+mod deployment;
+mod kubeconfig;
+mod namespace;
+mod programs;
+mod stories;
+mod tether;
+mod wait;
+
+pub(crate) use assets::Assets;
+pub(crate) use audit::{Audit, Mark, Request};
+pub(crate) use blocking::block_on;
+pub(crate) use control_plane::{ControlPlane, Output};
+pub(crate) use dayshift::Dayshift;
+pub(crate) use deployment::{DeploymentBuilder, deployment};
+pub(crate) use namespace::Namespace;
+pub(crate) use programs::Parts;
+pub(crate) use stories::{Stage, Story, stories};
+pub(crate) use wait::{Soon, eventually, soon};

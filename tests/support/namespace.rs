@@ -1,0 +1,227 @@
+//! A Namespace of one test, and the hands of its users.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::events::v1::Event;
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use serde_json::{Value, json};
+
+use super::audit::{Mark, Request};
+use super::blocking::block_on;
+use super::control_plane::{ControlPlane, Output};
+use super::wait::eventually;
+
+/// A Namespace of one test. What is done through it, the user `admin` does.
+pub(crate) struct Namespace<'a> {
+    plane: &'a ControlPlane,
+    name: String,
+    begin: Mark,
+}
+
+impl<'a> Namespace<'a> {
+    pub(crate) fn new(plane: &'a ControlPlane, name: String) -> Self {
+        Self {
+            plane,
+            name,
+            begin: plane.audit().mark(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn plane(&self) -> &'a ControlPlane {
+        self.plane
+    }
+
+    /// The real kubectl, in this Namespace.
+    pub(crate) fn kubectl(&self, arguments: &[&str]) -> Output {
+        let mut all = vec!["--namespace", &self.name];
+        all.extend(arguments);
+        self.plane.kubectl(&all)
+    }
+
+    /// Makes a Deployment; panics where there is one of that name.
+    pub(crate) fn create(&self, deployment: impl Into<Deployment>) -> Deployment {
+        let params = PostParams::default();
+        block_on(self.deployments().create(&params, &deployment.into())).unwrap()
+    }
+
+    pub(crate) fn delete(&self, name: &str) {
+        block_on(self.deployments().delete(name, &DeleteParams::default())).unwrap();
+        eventually("the Deployment is gone", || {
+            block_on(self.deployments().get_opt(name))
+                .unwrap()
+                .is_none()
+                .then_some(())
+        });
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Deployment {
+        block_on(self.deployments().get(name)).unwrap()
+    }
+
+    /// All Deployments here.
+    pub(crate) fn list(&self) -> Vec<Deployment> {
+        block_on(self.deployments().list(&ListParams::default()))
+            .unwrap()
+            .items
+    }
+
+    /// Scales as `kubectl scale` does, through the subresource.
+    pub(crate) fn scale(&self, name: &str, replicas: i32) {
+        let patch = json!({"spec": {"replicas": replicas}});
+        let params = PatchParams::default();
+        block_on(
+            self.deployments()
+                .patch_scale(name, &params, &Patch::Merge(&patch)),
+        )
+        .unwrap();
+    }
+
+    /// Sets an annotation, or with `None` takes it away.
+    pub(crate) fn annotate<'v>(&self, name: &str, key: &str, value: impl Into<Option<&'v str>>) {
+        self.merge(
+            name,
+            &json!({"metadata": {"annotations": {key: value.into()}}}),
+        );
+    }
+
+    pub(crate) fn merge(&self, name: &str, patch: &Value) -> Deployment {
+        let params = PatchParams::default();
+        block_on(
+            self.deployments()
+                .patch(name, &params, &Patch::Merge(patch)),
+        )
+        .unwrap()
+    }
+
+    /// `spec.replicas`.
+    pub(crate) fn replicas(&self, name: &str) -> i32 {
+        self.get(name).spec.unwrap().replicas.unwrap()
+    }
+
+    /// `spec.replicas` of all Deployments here, by name.
+    pub(crate) fn all_replicas(&self) -> BTreeMap<String, i32> {
+        let replicas = |deployment: Deployment| {
+            (
+                deployment.metadata.name.unwrap(),
+                deployment.spec.unwrap().replicas.unwrap(),
+            )
+        };
+        self.list().into_iter().map(replicas).collect()
+    }
+
+    pub(crate) fn label(&self, name: &str, key: &str) -> Option<String> {
+        self.get(name)
+            .metadata
+            .labels
+            .unwrap_or_default()
+            .remove(key)
+    }
+
+    pub(crate) fn annotation(&self, name: &str, key: &str) -> Option<String> {
+        self.get(name)
+            .metadata
+            .annotations
+            .unwrap_or_default()
+            .remove(key)
+    }
+
+    /// Waits until `spec.replicas` is `expected`.
+    pub(crate) fn await_replicas(&self, name: &str, expected: i32) {
+        eventually(
+            &format!("{}/{name} has {expected} replicas", self.name),
+            || (self.replicas(name) == expected).then_some(()),
+        );
+    }
+
+    /// Waits until a label has a value.
+    pub(crate) fn await_label(&self, name: &str, key: &str, expected: &str) {
+        eventually(
+            &format!("{}/{name} has the label {key}={expected}", self.name),
+            || (self.label(name, key).as_deref() == Some(expected)).then_some(()),
+        );
+    }
+
+    /// Waits until exactly `expected` pods of a Deployment are there, all of them ready.
+    pub(crate) fn await_pods(&self, name: &str, expected: usize) {
+        eventually(&format!("{}/{name} has {expected} pods", self.name), || {
+            let pods = self.pods(name);
+            (pods.len() == expected && pods.iter().all(is_ready)).then_some(())
+        });
+    }
+
+    /// The pods with the label `app` that [`super::deployment`] gives its Deployments.
+    pub(crate) fn pods(&self, name: &str) -> Vec<Pod> {
+        let pods: Api<Pod> = Api::namespaced(self.plane.client().clone(), &self.name);
+        let params = ListParams::default().labels(&format!("app={name}"));
+        block_on(pods.list(&params)).unwrap().items
+    }
+
+    /// dayshift's Events about a Deployment, oldest first: `("Stopped", "3 → 0 …")`.
+    pub(crate) fn events(&self, name: &str) -> Vec<(String, String)> {
+        let events: Api<Event> = Api::namespaced(self.plane.client().clone(), &self.name);
+        let mut events = block_on(events.list(&ListParams::default())).unwrap().items;
+        events.sort_by_key(|event| event.event_time.clone().map(|time| time.0));
+        events
+            .into_iter()
+            .filter(|event| {
+                let about = event.regarding.clone().unwrap_or_default();
+                about.kind.as_deref() == Some("Deployment") && about.name.as_deref() == Some(name)
+            })
+            .filter(|event| event.reporting_controller.as_deref() == Some("dayshift"))
+            .map(|event| {
+                (
+                    event.reason.unwrap_or_default(),
+                    event.note.unwrap_or_default(),
+                )
+            })
+            .collect()
+    }
+
+    /// Waits for an Event with this reason and returns its note.
+    pub(crate) fn await_event(&self, name: &str, reason: &str) -> String {
+        eventually(
+            &format!("{}/{name} has an Event {reason}", self.name),
+            || {
+                self.events(name)
+                    .into_iter()
+                    .find(|event| event.0 == reason)
+                    .map(|event| event.1)
+            },
+        )
+    }
+
+    /// What dayshift's ServiceAccount has asked of the server in this Namespace, in order.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.plane.audit().by_dayshift(self.begin, &self.name)
+    }
+
+    /// dayshift's writes to a Deployment, in order, refused ones included.
+    pub(crate) fn writes(&self, name: &str) -> Vec<Request> {
+        let mut requests = self.requests();
+        requests.retain(|request| {
+            request.is_write() && request.resource == "deployments" && request.name == name
+        });
+        requests
+    }
+
+    fn deployments(&self) -> Api<Deployment> {
+        Api::namespaced(self.plane.client().clone(), &self.name)
+    }
+}
+
+fn is_ready(pod: &Pod) -> bool {
+    let conditions = pod
+        .status
+        .as_ref()
+        .and_then(|status| status.conditions.as_ref());
+    conditions.is_some_and(|all| {
+        all.iter()
+            .any(|each| each.type_ == "Ready" && each.status == "True")
+    })
+}

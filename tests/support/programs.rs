@@ -1,0 +1,226 @@
+//! The command line of each program of a control plane.
+//!
+//! All of them work in the control plane's own folder, so that their paths are short and stay
+//! inside it: `kube-apiserver` signs its own certificate there, and its key signs the
+//! ServiceAccounts' tokens too.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::assets::Assets;
+use super::kubeconfig;
+use super::tether::Tethered;
+
+/// What a control plane is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Parts {
+    /// An API server on etcd: objects stay as they are written.
+    Server,
+    /// Besides these Kubernetes' own controllers, a scheduler and a fake node: Deployments get
+    /// pods that are ready at once.
+    Pods,
+}
+
+/// The bearers that the server knows from the start; all of them may do everything.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum User {
+    /// The hands of the test.
+    Admin,
+    ControllerManager,
+    Scheduler,
+    Kwok,
+}
+
+impl User {
+    const ALL: [Self; 4] = [
+        Self::Admin,
+        Self::ControllerManager,
+        Self::Scheduler,
+        Self::Kwok,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::ControllerManager => "system:kube-controller-manager",
+            Self::Scheduler => "system:kube-scheduler",
+            Self::Kwok => "kwok",
+        }
+    }
+
+    pub(crate) fn token(self) -> &'static str {
+        match self {
+            Self::Admin => "token-of-admin",
+            Self::ControllerManager => "token-of-controller-manager",
+            Self::Scheduler => "token-of-scheduler",
+            Self::Kwok => "token-of-kwok",
+        }
+    }
+}
+
+/// One line of audit log for each request that ended and each watch that began; none for what
+/// Kubernetes' own controllers do. The first rule that matches decides.
+const AUDIT_POLICY: &str = r#"{
+  "apiVersion": "audit.k8s.io/v1",
+  "kind": "Policy",
+  "omitStages": ["RequestReceived"],
+  "rules": [
+    {"level": "None", "users": [
+      "system:apiserver", "system:kube-controller-manager", "system:kube-scheduler", "kwok"]},
+    {"level": "Metadata"}
+  ]
+}"#;
+
+/// Those of Kubernetes' controllers that have to do with Deployments, their pods and namespaces.
+const CONTROLLERS: [&str; 7] = [
+    "deployment-controller",
+    "replicaset-controller",
+    "serviceaccount-controller",
+    "namespace-controller",
+    "garbage-collector-controller",
+    "resourcequota-controller",
+    "horizontal-pod-autoscaler-controller",
+];
+
+/// Programs that run in one control plane's folder.
+pub(crate) struct Programs {
+    assets: Assets,
+    folder: PathBuf,
+    running: Vec<(&'static str, Tethered)>,
+}
+
+impl Programs {
+    pub(crate) fn new(assets: Assets, folder: PathBuf) -> Self {
+        Self {
+            assets,
+            folder,
+            running: Vec::new(),
+        }
+    }
+
+    /// The API server's certificate, followed by that of the authority that has signed it.
+    pub(crate) fn ca(&self) -> PathBuf {
+        self.folder.join("certs/apiserver.crt")
+    }
+
+    pub(crate) fn audit_log(&self) -> PathBuf {
+        self.folder.join("audit.log")
+    }
+
+    /// Starts etcd on a socket in the folder: no port, and no disk to wait for.
+    pub(crate) fn start_etcd(&mut self) {
+        self.start(
+            "etcd",
+            &[
+                "--name=tests",
+                "--data-dir=etcd",
+                "--unsafe-no-fsync",
+                "--log-level=warn",
+                "--listen-client-urls=unix://localhost:1",
+                "--advertise-client-urls=unix://localhost:1",
+                "--listen-peer-urls=unix://localhost:2",
+                "--initial-advertise-peer-urls=unix://localhost:2",
+                "--initial-cluster=tests=unix://localhost:2",
+            ],
+        );
+    }
+
+    pub(crate) fn start_api_server(&mut self, port: u16) {
+        let tokens: String = User::ALL
+            .iter()
+            .map(|user| format!("{},{1},{1},system:masters\n", user.token(), user.name()))
+            .collect();
+        std::fs::write(self.folder.join("tokens.csv"), tokens).unwrap();
+        std::fs::write(self.folder.join("audit-policy.json"), AUDIT_POLICY).unwrap();
+        self.start(
+            "kube-apiserver",
+            &[
+                "--etcd-servers=unix://localhost:1",
+                "--bind-address=127.0.0.1",
+                "--advertise-address=127.0.0.1",
+                "--endpoint-reconciler-type=none",
+                &format!("--secure-port={port}"),
+                "--cert-dir=certs",
+                "--service-cluster-ip-range=10.0.0.0/24",
+                "--service-account-issuer=https://kubernetes.default.svc",
+                "--service-account-signing-key-file=certs/apiserver.key",
+                "--service-account-key-file=certs/apiserver.key",
+                "--token-auth-file=tokens.csv",
+                "--authorization-mode=RBAC",
+                // Pods would have to tolerate a taint that the fake node never loses.
+                "--disable-admission-plugins=TaintNodesByCondition",
+                "--audit-policy-file=audit-policy.json",
+                "--audit-log-path=audit.log",
+                "--audit-log-mode=blocking",
+                "--profiling=false",
+            ],
+        );
+    }
+
+    pub(crate) fn start_pod_makers(&mut self, url: &str) {
+        let controllers = format!("--controllers={}", CONTROLLERS.join(","));
+        let config = self.kubeconfig(User::ControllerManager, url);
+        self.start(
+            "kube-controller-manager",
+            &[
+                &config,
+                &controllers,
+                "--secure-port=0",
+                "--leader-elect=false",
+                "--service-account-private-key-file=certs/apiserver.key",
+                "--concurrent-deployment-syncs=10",
+                "--concurrent-replicaset-syncs=10",
+                "--kube-api-qps=500",
+                "--kube-api-burst=500",
+            ],
+        );
+        let config = self.kubeconfig(User::Scheduler, url);
+        self.start(
+            "kube-scheduler",
+            &[&config, "--secure-port=0", "--leader-elect=false"],
+        );
+        let config = self.kubeconfig(User::Kwok, url);
+        let stages = format!(
+            "--config={}",
+            self.assets.path("kwok-stages.yaml").display()
+        );
+        self.start("kwok", &[&config, &stages, "--manage-all-nodes=true"]);
+    }
+
+    /// Panics with the end of its log if one of them has ended.
+    pub(crate) fn assert_alive(&mut self) {
+        for (name, program) in &mut self.running {
+            if let Some(status) = program.exited() {
+                let log = std::fs::read_to_string(log_of(&self.folder, name)).unwrap_or_default();
+                let tail: Vec<&str> = log.lines().rev().take(20).collect();
+                let tail: Vec<&str> = tail.into_iter().rev().collect();
+                panic!("{name} ended: {status}\n{}", tail.join("\n"));
+            }
+        }
+    }
+
+    fn kubeconfig(&self, user: User, url: &str) -> String {
+        let path = self.folder.join(format!("{}.kubeconfig", user.token()));
+        kubeconfig::write(&path, url, &self.ca(), user.token());
+        format!("--kubeconfig={}", path.display())
+    }
+
+    fn start(&mut self, name: &'static str, flags: &[&str]) {
+        let log = File::create(log_of(&self.folder, name)).unwrap();
+        let mut command = Command::new(self.assets.path(name));
+        command
+            .args(flags)
+            .current_dir(&self.folder)
+            .env("HOME", &self.folder)
+            .env_remove("KUBECONFIG")
+            .stdout(log.try_clone().unwrap())
+            .stderr(log);
+        let program = Tethered::spawn(&mut command, Some(&self.folder)).unwrap();
+        self.running.push((name, program));
+    }
+}
+
+fn log_of(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.log"))
+}

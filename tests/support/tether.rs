@@ -1,0 +1,87 @@
+//! Child processes that do not outlive the test process, however it ends.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Waits until the other end of its standard input is gone, which is when the test process has
+/// died without a chance to clean up, and then does that for it.
+const TETHER: &str = r#"read -r _; kill -9 "$1" 2>/dev/null; sleep 1; [ -z "$2" ] || rm -rf "$2""#;
+
+/// A running program, killed when dropped, when the test process ends and when that is killed.
+#[derive(Debug)]
+pub(crate) struct Tethered {
+    child: Child,
+    tether: Option<Child>,
+}
+
+impl Tethered {
+    /// Starts `command`; `litter` is a folder that goes with it if the test process is killed.
+    pub(crate) fn spawn(command: &mut Command, litter: Option<&Path>) -> io::Result<Self> {
+        // A group of its own: Ctrl-C is for the test process, whose end then ends the others.
+        let child = command.process_group(0).stdin(Stdio::null()).spawn()?;
+        let tether = Command::new("sh")
+            .args(["-c", TETHER, "tether", &child.id().to_string()])
+            .arg(litter.unwrap_or(Path::new("")))
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut tethered = Self {
+            child,
+            tether: None,
+        };
+        tethered.tether = Some(tether?);
+        Ok(tethered)
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn signal(&mut self, signal: Signal) {
+        if self.exited().is_none() {
+            kill_process(Pid::from_child(&self.child), signal).unwrap();
+        }
+    }
+
+    pub(crate) fn exited(&mut self) -> Option<ExitStatus> {
+        let status = self.child.try_wait().unwrap();
+        if status.is_some() {
+            self.untie();
+        }
+        status
+    }
+
+    /// `None` where it is still running after `timeout`.
+    pub(crate) fn wait(&mut self, timeout: Duration) -> Option<ExitStatus> {
+        let begin = Instant::now();
+        loop {
+            match self.exited() {
+                None if begin.elapsed() < timeout => std::thread::sleep(Duration::from_millis(5)),
+                status => return status,
+            }
+        }
+    }
+
+    /// The number of a child that has been waited for may be given to somebody else's process.
+    fn untie(&mut self) {
+        if let Some(mut tether) = self.tether.take() {
+            let _ = tether.kill();
+            let _ = tether.wait();
+        }
+    }
+}
+
+impl Drop for Tethered {
+    fn drop(&mut self) {
+        self.untie();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
