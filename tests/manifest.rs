@@ -311,6 +311,10 @@ fn broken_files_are_told_with_line_and_column() {
         ("é: 1\n\tb: 2", "file.yaml:1:4: "),
         ("a: *nobody", "file.yaml:1:4: "),
         (
+            "name: {{ .Values.name }}",
+            "file.yaml:1:8: a key is a text, and this is a map; a template has to be rendered first, as `helm template` does",
+        ),
+        (
             "a: &a [*a]",
             "file.yaml:1:8: this alias stands inside of what it names",
         ),
