@@ -65,7 +65,7 @@ fn hostile() -> Vec<(&'static str, String)> {
         ("words without an end", many("word ")),
         ("colons", many(":")),
         ("commas", "[".to_owned() + &many(",")),
-        ("numbers", format!("[{}]", many("0,"))),
+        ("numbers", format!("[{}]", "0,".repeat(200_000))),
         ("control characters", many("\u{1}")),
         ("a null byte", "a: \0".to_owned()),
         (
@@ -75,7 +75,7 @@ fn hostile() -> Vec<(&'static str, String)> {
         (
             "annotations",
             annotated(
-                &(0..400_000)
+                &(0..40_000)
                     .map(|at| format!("    dayshift/a{at}: x\n"))
                     .collect::<String>(),
             ),
