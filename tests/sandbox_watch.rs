@@ -156,6 +156,24 @@ async fn an_expired_watch_lists_anew() {
     );
 }
 
+/// Its text is that of a server that was restarted: a fresh one knows all versions there have been.
+#[tokio::test(start_paused = true)]
+async fn a_version_that_is_too_old_is_an_event_and_the_end() {
+    let api = cluster("2026-11-20T10:00:00Z");
+    api.create(deployment("web")).unwrap();
+    api.compact();
+    let path = "/apis/apps/v1/deployments?watch=true&resourceVersion=1";
+    let request = http::Request::get(path).body(Vec::new()).unwrap();
+    let answer = api.client().request_text(request).await.unwrap();
+    let message = format!("too old resource version: 1 ({})", api.revision());
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": message, "reason": "Expired", "code": 410,
+    });
+    let event: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(event, json!({"type": "ERROR", "object": status}));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_selector_sees_objects_come_and_go() {
     let api = cluster("2026-11-20T10:00:00Z");

@@ -6,6 +6,7 @@ mod log;
 mod plan;
 mod program;
 mod run;
+mod run_args;
 mod selector;
 mod signals;
 mod values;

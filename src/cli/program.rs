@@ -7,7 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::{
     exit::{Exit, wrong_usage},
     plan::PlanArgs,
-    run::RunArgs,
+    run_args::RunArgs,
 };
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.

@@ -139,7 +139,7 @@ impl Telemetry {
         let clock_skew = Optional::default();
         ours.register_with_unit(
             "clock_skew",
-            "How far this clock is ahead of the API server's; absent until it has answered",
+            "How far this clock is ahead of the API server's; absent where that is not looked at",
             Unit::Seconds,
             Optional::clone(&clock_skew),
         );

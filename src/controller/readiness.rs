@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Condition {
     /// The first list of Deployments came, from every namespace that is watched.
     Listed,
-    /// The API server answers.
+    /// The API server answers what it is asked.
     Reachable,
     /// The machine's clock agrees with the API server's. Holds until it is seen not to.
     Clock,
@@ -19,7 +19,7 @@ impl Condition {
     const fn unmet(self) -> &'static str {
         match self {
             Self::Listed => "the Deployments have not been listed yet",
-            Self::Reachable => "the API server does not answer",
+            Self::Reachable => "the API server does not answer or refuses",
             Self::Clock => "the clock is too far from the API server's",
         }
     }
@@ -77,7 +77,7 @@ mod tests {
             readiness.check().unwrap_err(),
             [
                 "the Deployments have not been listed yet",
-                "the API server does not answer"
+                "the API server does not answer or refuses"
             ],
         );
         readiness.set(Condition::Listed, true);

@@ -4,6 +4,7 @@
 //! What differs and why is written down in `docs/decisions/cron-text.md`.
 
 use super::cron::Cron;
+use super::cron_field::Values;
 use super::error::TextError;
 use super::reason::{CronField, Reason};
 use super::text::Piece;
@@ -17,11 +18,6 @@ const NICKNAMES: [(&str, &str); 7] = [
     ("@midnight", "0 0 * * *"),
     ("@hourly", "0 * * * *"),
 ];
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-];
-const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-
 /// Reads five fields, six with seconds before them, or a nickname such as `@daily`.
 pub(super) fn parse(item: Piece<'_>) -> Result<Cron, TextError> {
     if item.text().starts_with('@') {
@@ -81,20 +77,17 @@ fn fields(item: Piece<'_>) -> Result<Cron, TextError> {
         }
     };
     let [minute, hour, day, month, week] = rest;
-    let second = second.map_or(
-        Ok(Values {
-            bits: 1,
-            star: false,
-        }),
-        |second| Values::parse(second, CronField::Second),
-    )?;
+    let seconds = match second {
+        Some(second) => Values::parse(second, CronField::Second)?.bits,
+        None => 1,
+    };
     let minute = Values::parse(minute, CronField::Minute)?;
     let hour = Values::parse(hour, CronField::Hour)?;
     let days_of_month = Values::parse(day, CronField::DayOfMonth)?;
     let months = Values::parse(month, CronField::Month)?;
     let days_of_week = Values::parse(week, CronField::DayOfWeek)?;
     let cron = Cron {
-        seconds: second.bits,
+        seconds,
         minutes: minute.bits,
         hours: hour.bits,
         days_of_month: days_of_month.bits,
@@ -109,179 +102,133 @@ fn fields(item: Piece<'_>) -> Result<Cron, TextError> {
     }
 }
 
-/// The values that one field means.
-struct Values {
-    bits: u64,
-    /// Whether the field has a `*` or `?` that leaves nothing out.
-    star: bool,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Values {
-    /// A list of values between commas. Empty ones are passed over, as robfig/cron does, but one
-    /// must be there: a field without any would never happen.
-    fn parse(word: Piece<'_>, field: CronField) -> Result<Self, TextError> {
-        let mut all = Self {
-            bits: 0,
-            star: false,
-        };
-        for value in word
-            .split(|character| character == ',')
-            .filter(|it| !it.text().is_empty())
-        {
-            let Self { bits, star } = Self::one(value, field)?;
-            all.bits |= bits;
-            all.star |= star;
-        }
-        if all.bits == 0 {
-            return Err(word.fails(Reason::NoValue { field }));
-        }
-        if field == CronField::DayOfWeek {
-            // Seven is another name of Sunday.
-            all.bits = (all.bits | all.bits >> 7) & 0x7f;
-        }
-        Ok(all)
+    fn cron(text: &str) -> Result<Cron, TextError> {
+        parse(Piece::whole(text, "").unwrap())
     }
 
-    /// `5`, `1-5`, `*`, or any of these with `/step`. `5/15` goes on to the end of the field.
-    fn one(value: Piece<'_>, field: CronField) -> Result<Self, TextError> {
-        if let Some(reason) = other_dialect(value.text(), field) {
-            return Err(value.fails(reason));
+    #[test]
+    fn reads_fields_and_nicknames() {
+        assert_eq!(cron("30 9 * * *").unwrap().seconds, 1);
+        assert_eq!(
+            cron("*/20 30 9 * * *").unwrap().seconds,
+            1 | 1 << 20 | 1 << 40
+        );
+        assert_eq!(cron("@Daily"), cron("0 0 * * *"));
+        assert_eq!(cron("@yearly"), cron("0 0 1 jan ?"));
+        assert_eq!(cron("@weekly"), cron("0 0 * * 7"));
+    }
+
+    /// crontab(5) and robfig/cron: a star that leaves nothing out makes the other field rule.
+    #[test]
+    fn either_field_of_days_will_do_unless_one_is_a_star() {
+        for (text, either) in [
+            ("0 0 1 * Mon", true),
+            ("0 0 */2 * Mon", true), // a step takes the star away
+            ("0 0 1-31 * Mon", true),
+            ("0 0 * * Mon", false),
+            ("0 0 ? * Mon", false),
+            ("0 0 */1 * Mon", false),
+            ("0 0 1,* * Mon", false),
+            ("0 0 1 * *", false),
+        ] {
+            assert_eq!(cron(text).unwrap().either_day, either, "{text}");
         }
-        let (range, step) = match value.split_once("/") {
-            Some((range, step)) => (range, Some(parse_step(step, value)?)),
-            None => (value, None),
-        };
-        let (first, last) = match range.split_once("-") {
-            Some((first, last)) => (first, Some(last)),
-            None => (range, None),
-        };
-        if matches!(first.text(), "*" | "?") {
-            if last.is_some() {
-                return Err(value.fails(Reason::StarRange));
-            }
-            let (from, to) = limits(field);
-            return Ok(Self {
-                bits: bits(from, to, step),
-                star: step.unwrap_or(1) == 1,
-            });
+    }
+
+    #[test]
+    fn says_which_value_is_wrong_and_what_to_write() {
+        for (text, found, message) in [
+            ("60 * * * *", "60", "is no minute; write 0 to 59"),
+            ("0 24 * * *", "24", "is no hour; write 0 to 23"),
+            ("0 0 0 * *", "0", "is no day of month; write 1 to 31"),
+            (
+                "0 0 1 13 *",
+                "13",
+                "is no month; write 1 to 12 or Jan to Dec",
+            ),
+            ("0 0 1 January *", "January", "is no month"),
+            ("0 0 * * 8", "8", "is no day of week; write 0 to 7"),
+            ("0 0 * * 1-8", "8", "is no day of week"),
+            ("0 0 * * Monday", "Monday", "is no day of week"),
+            ("60 0 0 * * *", "60", "is no second; write 0 to 59"),
+            ("Mon * * * *", "Mon", "is no minute"),
+            ("0 １2 * * *", "１2", "is no hour"),
+            (
+                "0 99999999999999999999 * * *",
+                "99999999999999999999",
+                "is no hour",
+            ),
+            ("0 1,2-x * * *", "x", "is no hour"),
+            ("0 -5 * * *", "-5", "is no hour"),
+            ("0 5- * * *", "5-", "is no hour"),
+            ("0 17-9 * * *", "17-9", "runs backwards"),
+            (
+                "0 0 * * Fri-Mon",
+                "Fri-Mon",
+                "write two, such as `Fri-Sat,Sun-Mon`",
+            ),
+            ("0 0 * * Fri-Sun", "Fri-Sun", "runs backwards"),
+            ("*/0 * * * *", "0", "is no step; write a whole number"),
+            ("*/ * * * *", "*/", "is no step"),
+            ("*/x * * * *", "x", "is no step"),
+            (
+                "*/9223372036854775808 * * * *",
+                "9223372036854775808",
+                "is no step",
+            ),
+            ("1/2/3 * * * *", "1/2/3", "is no range"),
+            ("1-2-3 * * * *", "1-2-3", "is no range"),
+            ("*-5 * * * *", "*-5", "`*` is every value by itself"),
+            (", * * * *", ",", "holds no minute"),
+            ("0 0 L * *", "L", "means the last day"),
+            ("0 0 L-3 * *", "L-3", "means the last day"),
+            ("0 0 * * 5L", "5L", "means the last day"),
+            ("0 0 * * friL", "friL", "means the last day"),
+            ("0 0 15W * *", "15W", "means the nearest weekday"),
+            ("0 0 LW * *", "LW", "means the nearest weekday"),
+            ("0 0 * * Mon#2", "Mon#2", "counts weekdays in other crons"),
+            ("+5 * * * *", "+5", "has a `+`"),
+            ("0 0 1 * +Mon", "+Mon", "has a `+`"),
+            ("0 0 30 2 *", "30 2", "is a date that never comes"),
+            ("0 0 30,31 Feb ?", "30,31 Feb", "is a date that never comes"),
+            (
+                "0 0 31 4,6,9,11 *",
+                "31 4,6,9,11",
+                "is a date that never comes",
+            ),
+            ("0 0 9 * * * 2026", "2026", "would be a year"),
+            ("* * * *", "* * * *", "has 4 fields"),
+            ("* * * * * * * * *", "* * * * * * * * *", "has 9 fields"),
+            (
+                "@every 5m",
+                "@every 5m",
+                "counts from whenever the program began",
+            ),
+            ("@reboot", "@reboot", "is no time"),
+            ("@dayly", "@dayly", "did you mean `@daily`?"),
+            ("@", "@", "is no nickname"),
+            (
+                "TZ=Asia/Tokyo 0 9 * * *",
+                "TZ=Asia/Tokyo",
+                "put the zone into the timezone",
+            ),
+            (
+                "CRON_TZ=UTC 0 9 * * *",
+                "CRON_TZ=UTC",
+                "put the zone into the timezone",
+            ),
+        ] {
+            let padded = format!("\u{3000}{text}");
+            let error = cron(&padded).unwrap_err();
+            assert_eq!(&padded[error.span()], found, "{text}: {error}");
+            assert!(error.to_string().contains(message), "{text}: {error}");
         }
-        if last.is_some_and(|last| last.text().contains('-')) {
-            return Err(value.fails(Reason::Range));
+        for text in ["0 0 29 2 *", "0 0 30 2 Mon", "0 0 30 1-2 *", "0 0 31 4 */2"] {
+            assert!(cron(text).is_ok(), "{text}");
         }
-        let from = number(first, field, value)?;
-        let to = match last {
-            Some(last) => number(last, field, value)?,
-            None if step.is_some() => limits(field).1.max(from),
-            None => from,
-        };
-        if from > to {
-            return Err(value.fails(Reason::Backwards {
-                example: two_ranges(field),
-            }));
-        }
-        Ok(Self {
-            bits: bits(from, to, step),
-            star: false,
-        })
-    }
-}
-
-/// The smallest and the greatest value that a `*` means.
-fn limits(field: CronField) -> (u32, u32) {
-    match field {
-        CronField::Second | CronField::Minute => (0, 59),
-        CronField::Hour => (0, 23),
-        CronField::DayOfMonth => (1, 31),
-        CronField::Month => (1, 12),
-        CronField::DayOfWeek => (0, 6),
-    }
-}
-
-fn bits(from: u32, to: u32, step: Option<u64>) -> u64 {
-    let step = step
-        .and_then(|step| usize::try_from(step).ok())
-        .unwrap_or(1);
-    (from..=to)
-        .step_by(step.max(1))
-        .fold(0, |bits, value| bits | 1 << value)
-}
-
-/// A number or name of the field. An error blames it, or the whole value where it is empty.
-fn number(word: Piece<'_>, field: CronField, value: Piece<'_>) -> Result<u32, TextError> {
-    let names: &[&str] = match field {
-        CronField::Month => &MONTHS,
-        CronField::DayOfWeek => &DAYS,
-        _ => &[],
-    };
-    let (least, most) = limits(field);
-    if let Some(at) = names
-        .iter()
-        .position(|name| word.text().eq_ignore_ascii_case(name))
-    {
-        return Ok(u32::try_from(at).unwrap_or_default() + least);
-    }
-    let most = if field == CronField::DayOfWeek {
-        7
-    } else {
-        most
-    };
-    digits(word.text())
-        .and_then(|number| u32::try_from(number).ok())
-        .filter(|number| (least..=most).contains(number))
-        .ok_or_else(|| {
-            let blamed = if word.text().is_empty() { value } else { word };
-            blamed.fails(Reason::NotInField { field })
-        })
-}
-
-fn parse_step(word: Piece<'_>, value: Piece<'_>) -> Result<u64, TextError> {
-    if word.text().contains('/') {
-        return Err(value.fails(Reason::Range));
-    }
-    digits(word.text()).filter(|&step| step > 0).ok_or_else(|| {
-        let blamed = if word.text().is_empty() { value } else { word };
-        blamed.fails(Reason::Step)
-    })
-}
-
-/// A whole number in ASCII digits alone, as far as Go's 64-bit `int` reaches.
-fn digits(text: &str) -> Option<u64> {
-    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse()
-        .ok()
-        .filter(|&number: &u64| plain && i64::try_from(number).is_ok())
-}
-
-/// Why a value that other crons take is refused here.
-fn other_dialect(value: &str, field: CronField) -> Option<Reason> {
-    let value = value.to_ascii_lowercase();
-    let of_days = matches!(field, CronField::DayOfMonth | CronField::DayOfWeek);
-    let is_number = |text: &str| text.is_empty() || digits(text).is_some();
-    if value.contains('+') {
-        Some(Reason::Plus)
-    } else if of_days && value.contains('#') {
-        Some(Reason::NthWeekday)
-    } else if of_days && (value == "lw" || value.strip_suffix('w').is_some_and(is_number)) {
-        Some(Reason::NearestWeekday)
-    } else if of_days
-        && (value.strip_prefix("l-").is_some_and(is_number)
-            || value
-                .strip_suffix('l')
-                .is_some_and(|day| is_number(day) || DAYS.contains(&day)))
-    {
-        Some(Reason::Last)
-    } else {
-        None
-    }
-}
-
-/// How to write a range that wraps.
-fn two_ranges(field: CronField) -> &'static str {
-    match field {
-        CronField::Second | CronField::Minute => "50-59,0-10",
-        CronField::Hour => "22-23,0-6",
-        CronField::DayOfMonth => "28-31,1-3",
-        CronField::Month => "Nov-Dec,Jan-Feb",
-        CronField::DayOfWeek => "Fri-Sat,Sun-Mon",
     }
 }

@@ -3,13 +3,7 @@
 use super::error::TextError;
 use super::except::ExceptedDates;
 use super::local::{Local, weekday};
-use super::reason::Reason;
-use super::text::Piece;
-use super::tokens::{Kind, Tokens};
-use super::wall_time::WallTime;
-
-const EXAMPLE: &str = "Mon-Fri 09:00-19:00";
-const DAY: u32 = 86_400;
+use super::windows::{DAY, read_windows};
 
 /// Windows of every week. Where they overlap or touch they are one.
 ///
@@ -40,12 +34,8 @@ impl Hours {
     /// Reads windows separated by `;`: `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`. One whose end is not
     /// after its beginning ends on the next day, and belongs to the day on which it begins.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        let mut days: [Vec<(u32, u32)>; 7] = Default::default();
-        for item in Piece::items(text, EXAMPLE)? {
-            read_windows(item?, &mut days)?;
-        }
         Ok(Self {
-            days: days.map(Day::new),
+            days: read_windows(text)?.map(Day::new),
         })
     }
 
@@ -197,56 +187,126 @@ impl Day {
     }
 }
 
-/// `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`
-fn read_windows(item: Piece<'_>, days: &mut [Vec<(u32, u32)>; 7]) -> Result<(), TextError> {
-    refuse_other_forms(item)?;
-    let mut tokens = Tokens::of(item, EXAMPLE);
-    let on = tokens.days()?;
-    let mut before = item;
-    loop {
-        let first = tokens.word_after(before)?;
-        let from = WallTime::parse(first)?;
-        let Some(dash) = tokens.take(Kind::Dash)? else {
-            return Err(first.fails(Reason::NoEnd));
-        };
-        let last = match tokens.peek()? {
-            None => return Err(first.to(dash).fails(Reason::NoEnd)),
-            Some(_) => tokens.word_after(dash)?,
-        };
-        let to = WallTime::parse_end(last)?;
-        if from == to {
-            return Err(first.to(last).fails(Reason::EmptyWindow));
-        }
-        let (from, to) = (from.seconds(), to.seconds());
-        let to = if to > from { to } else { to + DAY };
-        for day in on.iter() {
-            days.get_mut(day)
-                .into_iter()
-                .for_each(|windows| windows.push((from, to)));
-        }
-        match tokens.take(Kind::Comma)? {
-            Some(comma) => before = comma,
-            None => return tokens.end(),
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, NaiveDateTime};
 
-/// Says it plainly where cron or a date stands among hours.
-fn refuse_other_forms(item: Piece<'_>) -> Result<(), TextError> {
-    let text = item.text();
-    let several = item.words().nth(4).is_some() && !text.contains(':');
-    if text.starts_with('@') || text.contains('*') || several {
-        return Err(item.fails(Reason::CronInHours));
+    use super::*;
+
+    /// The changes from Monday 2026-11-23 00:00 on: `+` on, `-` off.
+    fn changes(text: &str, except: &str, count: usize) -> Vec<String> {
+        let hours = Hours::parse(text).unwrap();
+        let except = match except {
+            "" => ExceptedDates::default(),
+            dates => ExceptedDates::parse(dates).unwrap(),
+        };
+        let mut local = Local::from("2026-11-23T00:00:00".parse::<NaiveDateTime>().unwrap());
+        let mut changes = Vec::new();
+        while changes.len() < count {
+            let Some(next) = hours.next_change(local, &except) else {
+                break;
+            };
+            assert_eq!(hours.last_change(next, &except), Some(next), "{text}");
+            assert_eq!(
+                hours.last_change(next.before(), &except),
+                hours.last_change(local, &except)
+            );
+            let sign = if hours.cover(next, &except) { '+' } else { '-' };
+            let time = DateTime::from_timestamp(next.0, 0).unwrap();
+            changes.push(format!("{sign}{}", time.format("%a %d %H:%M")));
+            local = next;
+        }
+        changes
     }
-    let is_date = |word: &Piece<'_>| {
-        let mut parts = word.text().split('-');
-        parts
-            .next()
-            .is_some_and(|year| year.len() == 4 && !year.contains(':'))
-            && parts.count() == 2
-    };
-    match item.words().next().filter(is_date) {
-        Some(date) => Err(date.fails(Reason::DateInHours)),
-        None => Ok(()),
+
+    #[test]
+    fn windows_are_united() {
+        for (text, expected) in [
+            (
+                "09:00-19:00",
+                ["+Mon 23 09:00", "-Mon 23 19:00", "+Tue 24 09:00"],
+            ),
+            (
+                "Sat 22:00 - 06:00",
+                ["+Sat 28 22:00", "-Sun 29 06:00", "+Sat 05 22:00"],
+            ),
+            (
+                "Mon-Tue 00:00-24:00",
+                ["-Wed 25 00:00", "+Mon 30 00:00", "-Wed 02 00:00"],
+            ),
+            (
+                "09:00-12:00,12:00-13:00",
+                ["+Mon 23 09:00", "-Mon 23 13:00", "+Tue 24 09:00"],
+            ),
+            (
+                "09:00-12:00; 11:00-13:00",
+                ["+Mon 23 09:00", "-Mon 23 13:00", "+Tue 24 09:00"],
+            ),
+            (
+                "Tue 20:00-06:00; Wed 05:00-07:00",
+                ["+Tue 24 20:00", "-Wed 25 07:00", "+Tue 01 20:00"],
+            ),
+            (
+                "Tue 20:00-00:00; Wed 00:00-07:00",
+                ["+Tue 24 20:00", "-Wed 25 07:00", "+Tue 01 20:00"],
+            ),
+        ] {
+            assert_eq!(changes(text, "", 3), expected, "{text}");
+        }
+        for always in [
+            "00:00-24:00",
+            "00:00-12:00; 12:00-00:00",
+            "22:00-10:00; 09:00-22:00",
+        ] {
+            assert_eq!(changes(always, "", 3), Vec::<String>::new(), "{always}");
+        }
+    }
+
+    #[test]
+    fn windows_that_begin_on_excepted_dates_are_dropped_before_the_union() {
+        for (text, except, expected) in [
+            (
+                "09:00-19:00",
+                "2026-11-23..2026-11-30",
+                vec!["+Tue 01 09:00", "-Tue 01 19:00"],
+            ),
+            (
+                "22:00-06:00",
+                "2026-11-24",
+                vec![
+                    "-Mon 23 06:00",
+                    "+Mon 23 22:00",
+                    "-Tue 24 06:00",
+                    "+Wed 25 22:00",
+                ],
+            ),
+            (
+                "00:00-24:00",
+                "2027-03-01",
+                vec!["-Mon 01 00:00", "+Tue 02 00:00"],
+            ),
+            (
+                "00:00-24:00",
+                "2026-12-01..2199-12-31",
+                vec!["-Tue 01 00:00"],
+            ),
+            (
+                "Mon 22:00-06:00; Tue 02:00-08:00",
+                "2026-11-23",
+                vec!["+Tue 24 02:00", "-Tue 24 08:00"],
+            ),
+            (
+                "12:00-11:00; 11:00-12:00",
+                "2027-06-01",
+                vec!["-Tue 01 11:00", "+Wed 02 11:00"],
+            ),
+            ("Mon 09:00-10:00", "2026-11-01..2199-12-31", vec![]),
+        ] {
+            assert_eq!(
+                changes(text, except, expected.len()),
+                expected,
+                "{text} but {except}"
+            );
+        }
     }
 }

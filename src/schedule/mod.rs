@@ -6,6 +6,7 @@
 
 mod boundary;
 mod cron;
+mod cron_field;
 mod cron_text;
 mod date;
 mod days;
@@ -22,6 +23,8 @@ mod text;
 mod times;
 mod tokens;
 mod wall_time;
+mod weekly;
+mod windows;
 mod zone;
 mod zone_name;
 

@@ -2,15 +2,15 @@
 
 use super::cron::Cron;
 use super::error::TextError;
-use super::local::{DAY, Local};
+use super::local::Local;
 use super::reason::Reason;
 use super::text::Piece;
 use super::tokens::{Kind, Tokens};
 use super::wall_time::WallTime;
+use super::weekly::Weekly;
 use super::{cron_text, moment};
 
 const EXAMPLE: &str = "Mon-Fri 09:00";
-const WEEK: i64 = 7 * DAY;
 
 /// Local times, of any number and kind, as one list.
 ///
@@ -29,8 +29,7 @@ const WEEK: i64 = 7 * DAY;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Times {
-    /// Seconds since Monday 00:00, in order, each once.
-    weekly: Box<[u32]>,
+    weekly: Weekly,
     /// In order, each once.
     moments: Box<[Local]>,
     /// Each once.
@@ -54,7 +53,7 @@ impl Times {
             }
         }
         Ok(Self {
-            weekly: set(weekly),
+            weekly: Weekly::new(weekly),
             moments: set(moments),
             crons: set(crons),
         })
@@ -67,7 +66,7 @@ impl Times {
             .get(self.moments.partition_point(|&it| it <= local))
             .copied();
         let cron = self.crons.iter().filter_map(|cron| cron.next(local)).min();
-        [self.next_weekly(local), moment, cron]
+        [self.weekly.next(local), moment, cron]
             .into_iter()
             .flatten()
             .min()
@@ -84,43 +83,11 @@ impl Times {
             .iter()
             .filter_map(|cron| cron.previous(local))
             .max();
-        [self.previous_weekly(local), moment, cron]
+        [self.weekly.previous(local), moment, cron]
             .into_iter()
             .flatten()
             .max()
     }
-
-    fn next_weekly(&self, local: Local) -> Option<Local> {
-        let local = local.max(Local::FIRST.before());
-        let (monday, second) = in_week(local);
-        let next = match self
-            .weekly
-            .get(self.weekly.partition_point(|&it| i64::from(it) <= second))
-        {
-            Some(&later) => monday + i64::from(later),
-            None => monday + WEEK + i64::from(*self.weekly.first()?),
-        };
-        Some(Local(next)).filter(|next| next.is_in_range())
-    }
-
-    fn previous_weekly(&self, local: Local) -> Option<Local> {
-        let local = local.min(Local::LAST);
-        let (monday, second) = in_week(local);
-        let earlier = self
-            .weekly
-            .get(..self.weekly.partition_point(|&it| i64::from(it) <= second))?;
-        let previous = match earlier.last() {
-            Some(&earlier) => monday + i64::from(earlier),
-            None => monday - WEEK + i64::from(*self.weekly.last()?),
-        };
-        Some(Local(previous)).filter(|previous| previous.is_in_range())
-    }
-}
-
-/// Monday 00:00 of the week of `local`, and the seconds since then. 1970-01-01 was a Thursday.
-fn in_week(local: Local) -> (i64, i64) {
-    let second = (local.0 + 3 * DAY).rem_euclid(WEEK);
-    (local.0 - second, second)
 }
 
 /// Sorted, each once.
@@ -187,4 +154,219 @@ fn read_weekly(item: Piece<'_>, weekly: &mut Vec<u32>) -> Result<(), TextError> 
 
 fn day_start(day: usize) -> u32 {
     u32::try_from(day).unwrap_or_default() * 86_400
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, NaiveDateTime};
+
+    use super::*;
+
+    /// What `text` means from Monday 2026-11-23 00:00 on, in the order of time.
+    fn first(text: &str, count: usize) -> Vec<String> {
+        let times = Times::parse(text).unwrap();
+        let mut local = monday().before();
+        std::iter::from_fn(|| {
+            local = times.next(local)?;
+            Some(
+                DateTime::from_timestamp(local.0, 0)?
+                    .format("%a %d %H:%M")
+                    .to_string(),
+            )
+        })
+        .take(count)
+        .collect()
+    }
+
+    fn monday() -> Local {
+        Local::from("2026-11-23T00:00:00".parse::<NaiveDateTime>().unwrap())
+    }
+
+    #[test]
+    fn reads_what_people_write() {
+        for (text, expected) in [
+            ("09:00", ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"]),
+            (
+                "Mon-Fri 9:00",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "fri-mon 09:00,18:30",
+                ["Mon 23 09:00", "Mon 23 18:30", "Fri 27 09:00"],
+            ),
+            (
+                "Mon - Wed , Sat 09:00",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "Mon, Tue, Wed, Thu, Fri 09:00",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "weekends 10:00",
+                ["Sat 28 10:00", "Sun 29 10:00", "Sat 05 10:00"],
+            ),
+            (
+                "Tuesday 00:00; daily 00:00",
+                ["Mon 23 00:00", "Tue 24 00:00", "Wed 25 00:00"],
+            ),
+            (
+                "2026-11-24 18:00;Sun 23:59",
+                ["Tue 24 18:00", "Sun 29 23:59", "Sun 06 23:59"],
+            ),
+            (
+                "0 9 * * 1-5",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "30 0 9 ? * Sun",
+                ["Sun 29 09:00", "Sun 06 09:00", "Sun 13 09:00"],
+            ),
+            (
+                "@weekly; 23:00",
+                ["Mon 23 23:00", "Tue 24 23:00", "Wed 25 23:00"],
+            ),
+            (
+                "0 9 * * *\n; 10:00",
+                ["Mon 23 09:00", "Mon 23 10:00", "Tue 24 09:00"],
+            ),
+        ] {
+            assert_eq!(first(text, 3), expected, "{text}");
+        }
+        assert_eq!(
+            first("2026-11-24 18:00; 2026-11-24 18:00", 3),
+            ["Tue 24 18:00"]
+        );
+        assert_eq!(first("2025-11-24 18:00", 3), Vec::<String>::new());
+    }
+
+    #[test]
+    fn says_where_a_text_is_wrong_and_what_to_write() {
+        for (item, found, message) in [
+            ("Mon-Fry 09:00", "Fry", "is no day; write Mon,"),
+            ("Mon-Frday 09:00", "Frday", "daily (did you mean `Friday`?)"),
+            ("月曜 09:00", "月曜", "is no day"),
+            ("noon", "noon", "is no day"),
+            (
+                "Mon-Fri",
+                "Mon-Fri",
+                "has no time of day; write for example `Mon-Fri 09:00`",
+            ),
+            (
+                "Mon Wed 09:00",
+                "Wed",
+                "has no comma before it; write days as `Mon,Wed`",
+            ),
+            ("Mon-09:00", "09:00", "is no day"),
+            ("Mon, 09:00", ",", "is not expected here"),
+            ("Mon- 09:00-", "09:00", "is no day"),
+            ("Mon–Fri 09:00", "–", "is not the plain `-` of the keyboard"),
+            (
+                "Monday 9",
+                "9",
+                "is no time of day; write for example `09:00`",
+            ),
+            ("9am", "9am", "is no time of day; write for example `09:00`"),
+            ("900", "900", "is no time of day; write for example `09:00`"),
+            ("Mon at 09:00", "at", "is no time of day"),
+            ("\"09:00\"", "\"09:00\"", "is no time of day"),
+            ("Mon 24:00", "24:00", "midnight is `00:00` of the next day"),
+            ("Mon 25:00", "25:00", "is not in a day"),
+            (
+                "09:00:30",
+                "09:00:30",
+                "has seconds; write `09:00`, or cron",
+            ),
+            ("09:00,", ",", "is not expected here"),
+            ("09:00 10:00", "10:00", "is not expected here"),
+            (
+                "09:00 Mon-Fri",
+                "Mon",
+                "stands after the time; days go first",
+            ),
+            ("Mon 09:00-17:00", "09:00-17:00", "is a window"),
+            ("09:00 – 17:00", "–", "is not the plain `-`"),
+            (
+                "2026-12-24",
+                "2026-12-24",
+                "has no time of day; write for example `2026-12-24",
+            ),
+            (
+                "2026-12-24T18:00",
+                "2026-12-24T18:00",
+                "is not a local moment",
+            ),
+            ("2026-12-24 18:00 +09:00", "+09:00", "is not a local moment"),
+            ("2026-12-24 18:00Z", "Z", "is not a local moment"),
+            (
+                "2026-02-30 18:00",
+                "2026-02-30",
+                "is a date that does not exist",
+            ),
+            ("0 9 * *", "0 9 * *", "has 4 fields; cron has five"),
+            ("9 30 0", "9 30 0", "has 3 fields; cron has five"),
+            ("0 0 9 * * * 2026", "2026", "would be a year"),
+            ("0 9 * * Mon-Fry", "Fry", "is no day of week; write 0 to 7"),
+        ] {
+            let text = format!("weekdays 10:00;\u{3000}{item} ; 2026-12-24 18:00");
+            let error = Times::parse(&text).unwrap_err();
+            assert_eq!(&text[error.span()], found, "{item}: {error}");
+            let at = 18 + item.find(found).unwrap();
+            assert_eq!(error.span(), at..at + found.len(), "{item}");
+            assert!(
+                error.to_string().starts_with(&format!("`{found}` ")),
+                "{error}"
+            );
+            assert!(error.to_string().contains(message), "{item}: {error}");
+        }
+        for (text, span) in [("", 0..0), ("09:00;", 5..6), ("09:00;;10:00", 6..7)] {
+            assert_eq!(Times::parse(text).unwrap_err().span(), span, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_the_same_times_in_both_directions() {
+        for text in [
+            "Mon 00:00; Sun 23:59",
+            "*/7 */5 * * *; 2026-11-24 18:00",
+            "0 0 29 2 *",
+        ] {
+            let times = Times::parse(text).unwrap();
+            let mut forwards = Vec::new();
+            let mut local = monday();
+            while forwards.len() < 100 {
+                let Some(next) = times.next(local) else { break };
+                assert_eq!(times.previous(next), Some(next), "{text}");
+                forwards.push(next);
+                local = next;
+            }
+            for pair in forwards.windows(2) {
+                assert_eq!(times.previous(pair[1].before()), Some(pair[0]), "{text}");
+                assert_eq!(times.previous(pair[0].after()), Some(pair[0]), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn ends_where_schedules_end() {
+        for text in [
+            "daily 00:00",
+            "0 0 * * *",
+            "* * * * * *",
+            "1970-01-01 00:00; 2199-12-31 23:59",
+        ] {
+            let times = Times::parse(text).unwrap();
+            assert_eq!(
+                times.next(Local(i64::MIN / 2)),
+                Some(Local::FIRST),
+                "{text}"
+            );
+            assert_eq!(times.previous(Local::FIRST.before()), None, "{text}");
+            assert_eq!(times.next(Local::LAST), None, "{text}");
+            assert!(
+                times.previous(Local(i64::MAX / 2)) > Some(Local(Local::LAST.0 - 86_400)),
+                "{text}"
+            );
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A Kubernetes control plane of the test's own.
 
-use std::net::TcpListener;
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,9 +18,10 @@ use tempfile::TempDir;
 use super::assets::Assets;
 use super::audit::Audit;
 use super::blocking::block_on;
+use super::compaction::compact;
 use super::kubeconfig;
 use super::namespace::Namespace;
-use super::programs::{Parts, Programs, User};
+use super::programs::{ETCD_SOCKET, Parts, Programs, User};
 
 /// The Namespace and the ServiceAccount of `manifests/dayshift.yaml`.
 const SHIPPED: (&str, &str) = ("dayshift", "dayshift");
@@ -105,6 +106,11 @@ impl ControlPlane {
         &self.audit
     }
 
+    /// Makes etcd forget all history, as it does by itself after minutes.
+    pub(crate) fn compact(&self) {
+        compact(&self.folder.path().join(ETCD_SOCKET));
+    }
+
     /// Panics where one of its programs has ended.
     pub(crate) fn assert_alive(&self) {
         self.programs.lock().unwrap().assert_alive();
@@ -127,8 +133,29 @@ impl ControlPlane {
 
     /// The real kubectl, as whoever the kubeconfig says.
     pub(crate) fn kubectl_as(&self, kubeconfig: &Path, arguments: &[&str]) -> Output {
-        let output = Command::new(self.assets.path("kubectl"))
-            .args(arguments)
+        let line = format!("kubectl {}", arguments.join(" "));
+        let mut kubectl = Command::new(self.assets.path("kubectl"));
+        self.output(&line, kubectl.args(arguments), kubeconfig)
+    }
+
+    /// A line for a shell that has the real kubectl, as admin.
+    pub(crate) fn shell(&self, line: &str) -> Output {
+        let programs = self.assets.path("kubectl");
+        let path = format!(
+            "{}:{}",
+            programs.parent().unwrap().display(),
+            env::var("PATH").unwrap_or_default()
+        );
+        let mut shell = Command::new("sh");
+        self.output(
+            line,
+            shell.args(["-c", line]).env("PATH", path),
+            &self.kubeconfig(),
+        )
+    }
+
+    fn output(&self, line: &str, command: &mut Command, kubeconfig: &Path) -> Output {
+        let output = command
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .env("KUBECONFIG", kubeconfig)
             .env("HOME", self.folder.path())
@@ -136,7 +163,7 @@ impl ControlPlane {
             .output()
             .unwrap();
         Output {
-            command: format!("kubectl {}", arguments.join(" ")),
+            command: line.to_owned(),
             ok: output.status.success(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),

@@ -14,6 +14,7 @@ mod assets;
 mod audit;
 mod blocking;
 mod build;
+mod compaction;
 mod control_plane;
 mod dayshift;
 mod deployment;

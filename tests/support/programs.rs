@@ -83,6 +83,9 @@ const CONTROLLERS: [&str; 7] = [
     "horizontal-pod-autoscaler-controller",
 ];
 
+/// Where etcd listens, in the folder: its `unix://localhost:1`.
+pub(crate) const ETCD_SOCKET: &str = "localhost:1";
+
 /// Programs that run in one control plane's folder.
 pub(crate) struct Programs {
     assets: Assets,

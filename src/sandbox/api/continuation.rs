@@ -1,7 +1,7 @@
 //! Continue tokens: where a list goes on, and in the state of which resourceVersion.
 
-use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::{DecodeError, Engine as _};
 use serde_json::{Value, json};
 
 /// A decoded token. The format is the server's own.
@@ -17,9 +17,12 @@ impl Continuation {
     /// Reads a token; an error is the message of a 400.
     pub(super) fn decode(token: &str) -> Result<Self, String> {
         let wrong = |why: &str| format!("continue key is not valid: {why}");
-        let bytes = URL_SAFE_NO_PAD
-            .decode(token)
-            .map_err(|error| wrong(&error.to_string()))?;
+        let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|error| match error {
+            DecodeError::InvalidByte(at, _) => {
+                wrong(&format!("illegal base64 data at input byte {at}"))
+            }
+            error => wrong(&error.to_string()),
+        })?;
         let value: Value =
             serde_json::from_slice(&bytes).map_err(|error| wrong(&error.to_string()))?;
         let version = value["v"].as_str().unwrap_or_default();

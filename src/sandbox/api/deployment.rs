@@ -7,10 +7,46 @@ use super::names;
 use super::status::Cause;
 
 /// The members of a bookmark's Deployment.
-pub(super) const EMPTY: &str = r#","spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}"#;
+pub(super) const EMPTY: &str = r#","spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}"#;
+
+/// The members that are objects: where, and what Go calls them and their types.
+const OBJECTS: [(&str, &str, &str); 6] = [
+    ("/spec", "Deployment.spec", "v1.DeploymentSpec"),
+    (
+        "/spec/selector",
+        "DeploymentSpec.spec.selector",
+        "v1.LabelSelector",
+    ),
+    (
+        "/spec/strategy",
+        "DeploymentSpec.spec.strategy",
+        "v1.DeploymentStrategy",
+    ),
+    (
+        "/spec/template",
+        "DeploymentSpec.spec.template",
+        "v1.PodTemplateSpec",
+    ),
+    (
+        "/spec/template/metadata",
+        "PodTemplateSpec.spec.template.metadata",
+        "v1.ObjectMeta",
+    ),
+    (
+        "/spec/template/spec",
+        "PodTemplateSpec.spec.template.spec",
+        "v1.PodSpec",
+    ),
+];
 
 /// The first member of `spec` that the server cannot decode.
 pub(super) fn type_error(object: &Value) -> Option<String> {
+    for (path, field, kind) in OBJECTS {
+        let value = object.pointer(path).unwrap_or(&Value::Null);
+        if !(value.is_object() || value.is_null()) {
+            return Some(mismatch(value, field, kind));
+        }
+    }
     for key in [
         "replicas",
         "minReadySeconds",
@@ -111,11 +147,10 @@ pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
         Some("RollingUpdate" | "Recreate") => {}
         _ => {
             let known = ["Recreate", "RollingUpdate"];
-            causes.push(Cause::not_supported(
-                "spec.strategy",
-                &spec["strategy"].to_string(),
-                &known,
-            ));
+            let strategy = &spec["strategy"];
+            let (kind, rolling) = (&strategy["type"], &strategy["rollingUpdate"]);
+            let shown = format!(r#"{{"Type":{kind},"RollingUpdate":{rolling}}}"#);
+            causes.push(Cause::not_supported("spec.strategy", &shown, &known));
         }
     }
     not_negative(spec, "minReadySeconds", causes);
@@ -152,23 +187,21 @@ fn not_negative(spec: &Value, key: &str, causes: &mut Vec<Cause>) {
 
 fn check_selector(spec: &Value, causes: &mut Vec<Cause>) {
     let selector = &spec["selector"];
-    if selector.is_null() {
-        causes.push(Cause::required("spec.selector", ""));
-        return;
-    }
     let labels = selector["matchLabels"].as_object();
     let expressions = selector["matchExpressions"].as_array();
-    if labels.is_none_or(Map::is_empty) && expressions.is_none_or(Vec::is_empty) {
+    if selector.is_null() {
+        causes.push(Cause::required("spec.selector", ""));
+    } else if labels.is_none_or(Map::is_empty) && expressions.is_none_or(Vec::is_empty) {
         let why = "empty selector is invalid for deployment";
         causes.push(Cause::invalid("spec.selector", "{}", why));
         return;
     }
     let given = &spec["template"]["metadata"]["labels"];
-    if labels
+    let differs = labels
         .into_iter()
         .flatten()
-        .any(|(key, value)| given.get(key) != Some(value))
-    {
+        .any(|(key, value)| given.get(key) != Some(value));
+    if selector.is_null() || differs {
         let shown = if given.is_null() {
             "null".into()
         } else {

@@ -37,6 +37,9 @@ pub(super) fn text<'a>(object: &'a Value, key: &str) -> &'a str {
 
 /// The first member with a type that the server cannot decode, in the words of Go's decoder.
 pub(super) fn type_error(object: &Value) -> Option<String> {
+    if !object.is_object() {
+        return Some("json: cannot unmarshal array into Go value of type struct".into());
+    }
     let metadata = &object["metadata"];
     if !(metadata.is_null() || metadata.is_object()) {
         return Some(mismatch(metadata, "metadata", "v1.ObjectMeta"));
@@ -59,24 +62,24 @@ pub(super) fn type_error(object: &Value) -> Option<String> {
 
 /// What Go says of a value that does not fit its field.
 pub(super) fn mismatch(value: &Value, field: &str, wanted: &str) -> String {
-    let found = match value {
+    let shown = match value {
+        Value::Number(number) if wanted.starts_with("int") => format!(" {number}"),
+        _ => String::new(),
+    };
+    let found = go_kind(value);
+    format!("json: cannot unmarshal {found}{shown} into Go struct field {field} of type {wanted}")
+}
+
+/// What Go calls a JSON value.
+pub(super) fn go_kind(value: &Value) -> &'static str {
+    match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
-        Value::Number(number) => {
-            let shown = if wanted.starts_with("int") {
-                format!(" {number}")
-            } else {
-                String::new()
-            };
-            return format!(
-                "json: cannot unmarshal number{shown} into Go struct field {field} of type {wanted}"
-            );
-        }
+        Value::Number(_) => "number",
         Value::String(_) => "string",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
-    };
-    format!("json: cannot unmarshal {found} into Go struct field {field} of type {wanted}")
+    }
 }
 
 /// Drops what the server's encoder leaves out: nulls, and empty maps and lists of `metadata`.
@@ -205,17 +208,20 @@ pub(super) fn check_new(object: &Value, resource: &Resource, causes: &mut Vec<Ca
     }
 }
 
-/// What is wrong with a change of metadata.
+/// What is wrong with a change of metadata. The server checks it thrice and says so each time.
 pub(super) fn check_update(new: &Value, old: &Value, causes: &mut Vec<Cause>) {
-    let uid = text(new, "uid");
-    if uid != text(old, "uid") {
-        causes.push(Cause::invalid(
-            "metadata.uid",
-            &format!("{uid:?}"),
-            "field is immutable",
-        ));
-    }
     check_maps(new, causes);
+    for _ in 0..2 {
+        let uid = text(new, "uid");
+        if uid != text(old, "uid") {
+            causes.push(Cause::invalid(
+                "metadata.uid",
+                &format!("{uid:?}"),
+                "field is immutable",
+            ));
+        }
+        check_maps(new, causes);
+    }
 }
 
 fn check_maps(object: &Value, causes: &mut Vec<Cause>) {

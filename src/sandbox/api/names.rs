@@ -104,7 +104,8 @@ pub(super) fn label_key(key: &str) -> Vec<String> {
     wrong
 }
 
-fn label_value(value: &str) -> Vec<String> {
+/// What is wrong with the value of a label.
+pub(super) fn label_value(value: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if value.len() > 63 {
         wrong.push("must be no more than 63 bytes".to_owned());

@@ -15,6 +15,8 @@ pub(super) enum Route {
     Page(&'static str),
     /// A path that is not served.
     Unknown,
+    /// A resource that its group does not have.
+    NoResource,
     /// A method that the path does not take.
     Refused(&'static Resource),
 }
@@ -56,7 +58,12 @@ impl Route {
             _ => return Self::Unknown,
         };
         let Some(resource) = Resource::at(group, version, plural) else {
-            return Self::Unknown;
+            let served = Resource::is_group(group, version);
+            return if served {
+                Self::NoResource
+            } else {
+                Self::Unknown
+            };
         };
         let spans = namespace.is_empty() && name.is_empty();
         if resource.namespaced == namespace.is_empty() && !(resource.namespaced && spans) {
@@ -113,10 +120,13 @@ impl Query {
     pub(super) fn number(&self, key: &str) -> Result<Option<u64>, Status> {
         match self.get(key) {
             "" => Ok(None),
-            text => text.parse().map(Some).map_err(|_| {
-                let why = format!("strconv.ParseInt: parsing {text:?}: invalid syntax");
-                Status::bad_request(why)
-            }),
+            text => text
+                .parse::<i64>()
+                .map(|number| u64::try_from(number).ok())
+                .map_err(|_| {
+                    let why = format!("strconv.ParseInt: parsing {text:?}: invalid syntax");
+                    Status::bad_request(why)
+                }),
         }
     }
 }
@@ -164,10 +174,9 @@ impl ListOptions {
             return Err(Status::invalid("meta.k8s.io", "ListOptions", "", causes));
         }
         let text = query.get("resourceVersion");
-        let number: u64 = if text.is_empty() {
-            0
-        } else {
-            text.parse().map_err(|_| version(text))?
+        let number = match text {
+            "" => 0,
+            text => text.parse().map_err(|_| no_version(text, call.verb))?,
         };
         let version = match (text, query.get("resourceVersionMatch")) {
             ("", _) => Version::Newest,
@@ -188,10 +197,15 @@ impl ListOptions {
     }
 }
 
-fn version(text: &str) -> Status {
-    let why = format!("strconv.ParseUint: parsing {text:?}: invalid syntax");
-    let cause = Cause::invalid("resourceVersion", &format!("{text:?}"), &why);
-    Status::invalid("", "", "", vec![cause])
+/// A resourceVersion that is no number; a watch does not expect one.
+fn no_version(text: &str, verb: &str) -> Status {
+    let why = format!(
+        "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
+    );
+    match verb {
+        "watch" => Status::unexpected(why),
+        _ => Status::bad_request(format!("invalid resource version: {why}")),
+    }
 }
 
 /// The rules of `resourceVersionMatch` and `sendInitialEvents`.

@@ -13,6 +13,8 @@ pub(super) struct Resource {
     /// Its place in [`RESOURCES`] and in the store.
     pub index: usize,
     pub group: &'static str,
+    /// The group that a refusal of an invalid object names.
+    pub error_group: &'static str,
     pub version: &'static str,
     pub kind: &'static str,
     pub plural: &'static str,
@@ -36,6 +38,7 @@ pub(super) static RESOURCES: [Resource; 3] = [
     Resource {
         index: 0,
         group: "",
+        error_group: "",
         version: "v1",
         kind: "Namespace",
         plural: "namespaces",
@@ -50,6 +53,7 @@ pub(super) static RESOURCES: [Resource; 3] = [
     Resource {
         index: 1,
         group: "apps",
+        error_group: "apps",
         version: "v1",
         kind: "Deployment",
         plural: "deployments",
@@ -64,6 +68,7 @@ pub(super) static RESOURCES: [Resource; 3] = [
     Resource {
         index: 2,
         group: "events.k8s.io",
+        error_group: "",
         version: "v1",
         kind: "Event",
         plural: "events",
@@ -87,6 +92,12 @@ impl Resource {
         RESOURCES.iter().find(|resource| {
             resource.group == group && resource.version == version && resource.plural == plural
         })
+    }
+
+    pub(super) fn is_group(group: &str, version: &str) -> bool {
+        RESOURCES
+            .iter()
+            .any(|resource| resource.group == group && resource.version == version)
     }
 
     pub(super) fn of_kind(kind: &str) -> Option<&'static Self> {

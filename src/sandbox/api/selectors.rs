@@ -1,5 +1,6 @@
 //! Label and field selectors of lists and watches.
 
+use super::names;
 use super::store::Object;
 
 /// What a list or a watch leaves out.
@@ -116,7 +117,12 @@ fn field_requirement(text: &str) -> Result<Requirement, String> {
 }
 
 fn label_requirement(text: &str) -> Result<Requirement, String> {
-    let wrong = || format!("unable to parse requirement: {text}");
+    let wrong = || match text.split_whitespace().nth(1) {
+        Some(found) => format!(
+            "unable to parse requirement: found '{found}', expected: in, notin, =, ==, !=, gt, lt"
+        ),
+        None => format!("unable to parse requirement: {text}"),
+    };
     let (key, test) = if let Some(key) = text.strip_prefix('!') {
         (key.trim().to_owned(), Test::Missing)
     } else if let Some((head, values)) = text.split_once('(') {
@@ -135,9 +141,22 @@ fn label_requirement(text: &str) -> Result<Requirement, String> {
     } else {
         (text.to_owned(), Test::Exists)
     };
-    let bad = |c: char| !(c.is_ascii_alphanumeric() || "-_./".contains(c));
-    if key.is_empty() || key.contains(bad) {
+    if key.contains(char::is_whitespace) {
         return Err(wrong());
+    }
+    if let Some(why) = names::label_key(&key).first() {
+        return Err(format!(
+            "unable to parse requirement: key: Invalid value: {key:?}: {why}"
+        ));
+    }
+    if let Test::In(values) | Test::NotIn(values) = &test {
+        for (index, value) in values.iter().enumerate() {
+            if let Some(why) = names::label_value(value).first() {
+                return Err(format!(
+                    "unable to parse requirement: values[{index}][{key}]: Invalid value: {value:?}: {why}"
+                ));
+            }
+        }
     }
     Ok(Requirement { key, test })
 }

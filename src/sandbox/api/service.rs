@@ -23,11 +23,14 @@ use super::resources::Resource;
 use super::server::{Admission, Api, Server};
 use super::status::{Details, Status};
 use super::watch::{watch, whole};
-use super::write::{Deleted, PatchForm, Write};
+use super::write::{Deleted, PatchForm, Write, go_error};
 
 /// The most that a request's body may hold.
 const BODY_LIMIT: usize = 3 * 1024 * 1024;
-const PATCH_TYPES: &str = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json";
+const OBJECT_TYPES: &str =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+/// How much of a body that is no object an error shows.
+const SUMMARY: usize = 30;
 
 type ResponseBody = UnsyncBoxBody<Bytes, Infallible>;
 
@@ -125,7 +128,7 @@ impl Connection {
                 &*call.name,
             ),
             Route::Refused(resource) => ("", resource.plural, "", ""),
-            Route::Page(_) | Route::Unknown => ("", head.uri.path(), "", ""),
+            Route::Page(_) | Route::Unknown | Route::NoResource => ("", head.uri.path(), "", ""),
         };
         RequestLine {
             verb,
@@ -144,10 +147,11 @@ impl Connection {
             Route::Call(call) => call,
             Route::Page(text) => return Ok(page(text)),
             Route::Unknown => return Ok(Answer::Text(404, "404 page not found\n")),
+            Route::NoResource => return Err(Status::no_such_resource()),
             Route::Refused(_) => return Err(Status::method_not_allowed()),
         };
         if !accepts_json(&head.headers) {
-            return Err(Status::not_acceptable());
+            return Err(Status::not_acceptable(call.name.is_empty()));
         }
         if body.len() > BODY_LIMIT {
             let why = format!("Request entity too large: limit is {BODY_LIMIT}");
@@ -198,6 +202,7 @@ impl Connection {
                 manager,
                 subresource: "",
             },
+            dry_run: call.query.get("dryRun") == "All",
             admit: &admit,
         };
         let resource = call.resource;
@@ -307,7 +312,7 @@ fn patch_form(content: &str, body: &[u8]) -> Result<PatchForm, Status> {
         "application/json-patch+json" => Ok(PatchForm::Json),
         "application/merge-patch+json" => Ok(PatchForm::Merge),
         "application/strategic-merge-patch+json" if is_plain(body) => Ok(PatchForm::Strategic),
-        _ => Err(Status::unsupported_media_type(PATCH_TYPES)),
+        _ => Err(Status::unsupported_patch()),
     }
 }
 
@@ -318,23 +323,57 @@ fn is_plain(body: &[u8]) -> bool {
 
 fn object(resource: &Resource, content: &str, body: &[u8]) -> Result<Value, Status> {
     if !matches!(content, "application/json" | "") {
-        return Err(Status::unsupported_media_type("application/json"));
+        return Err(Status::unsupported_media_type(OBJECT_TYPES));
     }
-    let mut object: Value = serde_json::from_slice(body).map_err(|error| {
-        let why = format!("couldn't get version/kind; json parse error: {error}");
-        Status::bad_request(why)
-    })?;
+    let unrecognized = |why: &str| {
+        Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {}): couldn't get version/kind; \
+             json parse error: {why} ({})",
+            resource.kind,
+            summary(body)
+        ))
+    };
+    let mut object: Value =
+        serde_json::from_slice(body).map_err(|error| unrecognized(&go_error(&error)))?;
+    let Value::Object(members) = &mut object else {
+        return Err(unrecognized(
+            r#"json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#,
+        ));
+    };
     let (kind, version) = (resource.kind, resource.api_version());
-    let given = |key: &str, own: &str| object[key].as_str().unwrap_or(own).to_owned();
-    let (given_kind, given_version) = (given("kind", kind), given("apiVersion", &version));
-    if given_kind != kind || given_version != version {
+    let mut take = |key: &str, own: &str| {
+        let given = members.remove(key);
+        given
+            .and_then(|given| given.as_str().map(str::to_owned))
+            .unwrap_or_else(|| own.to_owned())
+    };
+    let (given_kind, given_version) = (take("kind", kind), take("apiVersion", &version));
+    if given_version != version {
         return Err(Status::bad_request(format!(
             "the API version in the data ({given_version}) does not match the expected API version ({version})"
         )));
     }
-    if let Value::Object(members) = &mut object {
-        members.remove("kind");
-        members.remove("apiVersion");
+    if given_kind != kind {
+        let short = resource.version;
+        return Err(Status::bad_request(format!(
+            "{given_kind} in version {short:?} cannot be handled as a {kind}: converting \
+             ({short}.{given_kind}) to ({}.{kind}): unknown conversion",
+            resource.group
+        )));
     }
     Ok(object)
+}
+
+/// What is shown of a body that is no object.
+fn summary(body: &[u8]) -> String {
+    let more = if body.len() > SUMMARY { " ..." } else { "" };
+    let head = &body[..body.len().min(SUMMARY)];
+    match head.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => format!("{}{more}", String::from_utf8_lossy(head)),
+        Some(_) => {
+            let hex: String = head.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{hex}{more}")
+        }
+    }
 }

@@ -48,7 +48,8 @@ pub struct Details {
 /// One field at fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cause {
-    /// `FieldValueInvalid`, `FieldValueRequired`, and so on.
+    /// `FieldValueInvalid`, `FieldValueRequired`, and so on; empty from a policy.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// What is wrong with it.
     pub message: String,
@@ -186,6 +187,29 @@ impl Status {
         }
     }
 
+    /// 422 of a ValidatingAdmissionPolicy; `why` is its message, and `plural` such as `deployments`.
+    pub fn denied_by_policy(
+        group: &str,
+        plural: &str,
+        name: &str,
+        (policy, binding): (&str, &str),
+        why: &str,
+    ) -> Self {
+        let message = format!(
+            "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' denied request: {why}"
+        );
+        let mut status = Self::forbidden(group, plural, name, &message);
+        (status.code, status.reason) = (422, "Invalid".into());
+        if let Some(details) = &mut status.details {
+            details.causes.push(Cause {
+                reason: String::new(),
+                message,
+                field: String::new(),
+            });
+        }
+        status
+    }
+
     /// 429, to be tried again after `seconds`.
     pub fn too_many_requests(seconds: u32) -> Self {
         let details = Details {
@@ -239,6 +263,17 @@ impl Status {
         Self::about(resource, name, Self::new(409, "Conflict", message))
     }
 
+    /// 409 of a deletion's precondition, which names the kind.
+    pub(super) fn conflict_of_kind(resource: &Resource, name: &str, why: &str) -> Self {
+        let kind = format!("{}.{}", resource.kind, resource.group);
+        let message = format!("Operation cannot be fulfilled on {kind} {name:?}: {why}");
+        let mut status = Self::about(resource, name, Self::new(409, "Conflict", message));
+        if let Some(details) = &mut status.details {
+            details.kind = resource.kind.into();
+        }
+        status
+    }
+
     /// 422 without causes: a JSON patch that does not apply, be it a `test` or a path.
     pub(super) fn patch_does_not_apply() -> Self {
         let message = "the server rejected our request due to an error in our request";
@@ -255,9 +290,42 @@ impl Status {
         Self::new(415, "UnsupportedMediaType", message)
     }
 
-    pub(super) fn not_acceptable() -> Self {
-        let message = "only the following media types are accepted: application/json";
-        Self::new(406, "NotAcceptable", message)
+    /// 415 for a patch, which the server's router refuses before its handler.
+    pub(super) fn unsupported_patch() -> Self {
+        let message = "415: Unsupported Media Type";
+        Self {
+            details: Some(Box::default()),
+            ..Self::new(415, "UnsupportedMediaType", message)
+        }
+    }
+
+    /// 406; a collection can be watched, so there are more forms of it.
+    pub(super) fn not_acceptable(collection: bool) -> Self {
+        let mut message = "406: Not Acceptable\n\nAvailable representations: application/json, \
+                           application/yaml, application/vnd.kubernetes.protobuf"
+            .to_owned();
+        if collection {
+            message +=
+                ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+        }
+        Self {
+            details: Some(Box::default()),
+            ..Self::new(406, "NotAcceptable", message)
+        }
+    }
+
+    /// 404 for a resource that a group, which is served, does not have.
+    pub(super) fn no_such_resource() -> Self {
+        let message = "the server could not find the requested resource";
+        Self {
+            details: Some(Box::default()),
+            ..Self::new(404, "NotFound", message)
+        }
+    }
+
+    /// 500 without a reason: what the server did not expect to go wrong.
+    pub(super) fn unexpected(message: impl Into<String>) -> Self {
+        Self::new(500, "", message)
     }
 
     pub(super) fn method_not_allowed() -> Self {
@@ -298,8 +366,11 @@ impl Status {
         };
         let mut value = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": metadata, "status": "Failure",
-            "message": self.message, "reason": self.reason, "code": self.code,
+            "message": self.message, "code": self.code,
         });
+        if !self.reason.is_empty() {
+            value["reason"] = json!(self.reason);
+        }
         if let Some(details) = &self.details {
             value["details"] = json!(**details);
         }

@@ -29,6 +29,16 @@ pub(super) struct Object {
 }
 
 impl Object {
+    /// A version that is answered with, but not kept.
+    pub(super) fn unstored(key: Arc<str>, revision: u64, value: &Value) -> Self {
+        Self {
+            key,
+            revision,
+            labels: Vec::new(),
+            body: Bytes::from(value.to_string()),
+        }
+    }
+
     pub(super) fn value(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }

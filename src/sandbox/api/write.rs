@@ -36,6 +36,8 @@ pub(super) struct Write<'a> {
     pub name: &'a str,
     pub now: DateTime<Utc>,
     pub writer: Writer<'a>,
+    /// Everything but the storing is done.
+    pub dry_run: bool,
     /// The policy that may refuse what is valid.
     pub admit: &'a dyn Fn(&Admission<'_>) -> Option<Status>,
 }
@@ -61,6 +63,7 @@ impl Write<'_> {
             let suffix = &uid[..5];
             new["metadata"]["name"] = json!(format!("{}{suffix}", text(&new, "generateName")));
         }
+        let versioned = !matches!(text(&new, "resourceVersion"), "" | "0");
         metadata::normalize(&mut new);
         metadata::begin(&mut new, resource, &uid, self.now);
         (resource.complete)(&mut new, None);
@@ -70,12 +73,16 @@ impl Write<'_> {
         (resource.check)(&new, None, &mut causes);
         self.refuse_if(causes, &name)?;
         ownership::record(&mut new, None, resource, self.writer, self.now);
-        self.admit("create", None, &new)?;
+        self.admit("create", &name, None, &new)?;
+        if versioned {
+            let why = "resourceVersion should not be set on objects to be created";
+            return Err(Status::unexpected(why));
+        }
         let key = resource.key(self.namespace, &name);
         if self.store.get(resource, &key).is_some() {
             return Err(Status::already_exists(resource, &name));
         }
-        Ok(self.store.put(resource, &key, &mut new, self.now))
+        Ok(self.put(&key, &mut new))
     }
 
     pub(super) fn update(&mut self, mut new: Value) -> Result<Arc<Object>, Status> {
@@ -97,8 +104,8 @@ impl Write<'_> {
     }
 
     pub(super) fn patch(&mut self, form: PatchForm, body: &[u8]) -> Result<Arc<Object>, Status> {
-        let patch: Value = serde_json::from_slice(body)
-            .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
+        let patch: Value =
+            serde_json::from_slice(body).map_err(|error| undecodable_patch(&go_error(&error)))?;
         let (object, old) = self.current()?;
         let mut new = old.clone();
         new["kind"] = json!(self.resource.kind);
@@ -119,16 +126,24 @@ impl Write<'_> {
         for (key, what) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
             let (asked, known) = (options["preconditions"][key].as_str(), text(&old, key));
             if let Some(asked) = asked.filter(|asked| *asked != known) {
+                let hint = if key == "uid" {
+                    "deleted and then recreated"
+                } else {
+                    "modified"
+                };
                 let why = format!(
-                    "Precondition failed: {what} in precondition: {asked}, {what} in object meta: {known}"
+                    "the {what} in the precondition ({asked}) does not match the {what} in record \
+                     ({known}). The object might have been {hint}"
                 );
-                return Err(Status::conflict(self.resource, self.name, &why));
+                return Err(Status::conflict_of_kind(self.resource, self.name, &why));
             }
         }
-        self.admit("delete", Some(&old), &Value::Null)?;
+        self.admit("delete", self.name, Some(&old), &Value::Null)?;
         let finalizers = old["metadata"]["finalizers"].as_array();
         if finalizers.is_none_or(Vec::is_empty) {
-            self.store.delete(self.resource, &object.key, self.now);
+            if !self.dry_run {
+                self.store.delete(self.resource, &object.key, self.now);
+            }
             return Ok(Deleted::Gone(text(&old, "uid").to_owned()));
         }
         if old["metadata"]["deletionTimestamp"].is_string() {
@@ -141,12 +156,7 @@ impl Write<'_> {
         if let Some(generation) = generation {
             new["metadata"]["generation"] = json!(generation + 1);
         }
-        Ok(Deleted::Waiting(self.store.put(
-            self.resource,
-            &object.key,
-            &mut new,
-            self.now,
-        )))
+        Ok(Deleted::Waiting(self.put(&object.key, &mut new)))
     }
 
     fn replace(
@@ -174,7 +184,7 @@ impl Write<'_> {
         metadata::check_update(&new, old, &mut causes);
         (resource.check)(&new, Some(old), &mut causes);
         self.refuse_if(causes, self.name)?;
-        self.admit("update", Some(old), &new)?;
+        self.admit("update", self.name, Some(old), &new)?;
         new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"].clone();
         let key = Arc::clone(&object.key);
         if new == *old {
@@ -185,11 +195,13 @@ impl Write<'_> {
         let held = new["metadata"]["finalizers"]
             .as_array()
             .is_some_and(|held| !held.is_empty());
-        let stored = self.store.put(resource, &key, &mut new, self.now);
         if deleting && !held {
-            self.store.delete(resource, &key, self.now);
+            if !self.dry_run {
+                self.store.delete(resource, &key, self.now);
+            }
+            return Ok(Arc::new(Object::unstored(key, object.revision, &new)));
         }
-        Ok(stored)
+        Ok(self.put(&key, &mut new))
     }
 
     fn current(&self) -> Result<(Arc<Object>, Value), Status> {
@@ -237,7 +249,9 @@ impl Write<'_> {
             return Ok(());
         }
         if given.is_empty() {
-            return Err(Status::bad_request("name must be provided"));
+            return Err(Status::bad_request(format!(
+                "the name of the object ({wanted} based on URL) was undeterminable: name must be provided"
+            )));
         }
         Err(Status::bad_request(format!(
             "the name of the object ({given}) does not match the name on the URL ({wanted})"
@@ -249,23 +263,38 @@ impl Write<'_> {
             return Ok(());
         }
         Err(Status::invalid(
-            self.resource.group,
+            self.resource.error_group,
             self.resource.kind,
             name,
             causes,
         ))
     }
 
-    fn admit(&self, verb: &'static str, old: Option<&Value>, new: &Value) -> Result<(), Status> {
-        let (resource, manager) = (self.resource.plural, self.writer.manager);
+    fn admit(
+        &self,
+        verb: &'static str,
+        name: &str,
+        old: Option<&Value>,
+        new: &Value,
+    ) -> Result<(), Status> {
         let admission = Admission {
             verb,
-            resource,
+            resource: self.resource.plural,
+            namespace: self.namespace,
+            name,
             old,
             new,
-            manager,
+            manager: self.writer.manager,
         };
         (self.admit)(&admission).map_or(Ok(()), Err)
+    }
+
+    /// Stores a new version, unless the write is a dry run.
+    fn put(&mut self, key: &str, new: &mut Value) -> Arc<Object> {
+        if self.dry_run {
+            return Arc::new(Object::unstored(key.into(), 0, new));
+        }
+        self.store.put(self.resource, key, new, self.now)
     }
 }
 
@@ -283,10 +312,13 @@ fn apply_patch(object: &mut Value, form: PatchForm, patch: &Value) -> Result<(),
     match form {
         PatchForm::Json => {
             let operations = patch.as_array().ok_or_else(|| {
-                let why =
-                    "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp";
-                Status::bad_request(format!("error decoding patch: {why}"))
+                undecodable_patch(
+                    "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+                )
             })?;
+            if let Some(why) = operations.iter().find_map(wrong_operation) {
+                return Err(undecodable_patch(&why));
+            }
             if operations.len() > MOST_OPERATIONS {
                 let (most, given) = (MOST_OPERATIONS, operations.len());
                 let why = format!(
@@ -300,10 +332,37 @@ fn apply_patch(object: &mut Value, form: PatchForm, patch: &Value) -> Result<(),
             ::json_patch::merge(object, patch);
             Ok(())
         }
-        PatchForm::Merge | PatchForm::Strategic => {
-            let why = "json: cannot unmarshal array into Go value of type map[string]interface {}";
-            Err(Status::bad_request(format!("error decoding patch: {why}")))
-        }
+        PatchForm::Merge | PatchForm::Strategic => Err(undecodable_patch(
+            "json: cannot unmarshal array into Go value of type map[string]interface {}",
+        )),
+    }
+}
+
+fn undecodable_patch(why: &str) -> Status {
+    Status::bad_request(format!("error decoding patch: {why}"))
+}
+
+/// What Go says of an operation that is no object, or has a path that is no text.
+fn wrong_operation(operation: &Value) -> Option<String> {
+    if !(operation.is_object() || operation.is_null()) {
+        let found = metadata::go_kind(operation);
+        return Some(format!(
+            "json: cannot unmarshal {found} into Go value of type handlers.jsonPatchOp"
+        ));
+    }
+    ["op", "path", "from"].into_iter().find_map(|key| {
+        let value = &operation[key];
+        let fits = value.is_string() || value.is_null();
+        (!fits).then(|| metadata::mismatch(value, &format!("jsonPatchOp.{key}"), "string"))
+    })
+}
+
+/// What Go says of a text that is no JSON, where it is cut short; else serde's own words.
+pub(super) fn go_error(error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        "unexpected end of JSON input".to_owned()
+    } else {
+        error.to_string()
     }
 }
 

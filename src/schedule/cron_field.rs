@@ -1,0 +1,229 @@
+//! One field of cron: `*/15`, `9-17`, `Mon-Fri`.
+
+use super::error::TextError;
+use super::reason::{CronField, Reason};
+use super::text::Piece;
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+/// The values that one field means.
+pub(super) struct Values {
+    pub(super) bits: u64,
+    /// Whether the field has a `*` or `?` that leaves nothing out.
+    pub(super) star: bool,
+}
+
+impl Values {
+    /// A list of values between commas. Empty ones are passed over, as robfig/cron does, but one
+    /// must be there: a field without any would never happen.
+    pub(super) fn parse(word: Piece<'_>, field: CronField) -> Result<Self, TextError> {
+        let mut all = Self {
+            bits: 0,
+            star: false,
+        };
+        for value in word
+            .split(|character| character == ',')
+            .filter(|it| !it.text().is_empty())
+        {
+            let Self { bits, star } = Self::one(value, field)?;
+            all.bits |= bits;
+            all.star |= star;
+        }
+        if all.bits == 0 {
+            return Err(word.fails(Reason::NoValue { field }));
+        }
+        if field == CronField::DayOfWeek {
+            // Seven is another name of Sunday.
+            all.bits = (all.bits | all.bits >> 7) & 0x7f;
+        }
+        Ok(all)
+    }
+
+    /// `5`, `1-5`, `*`, or any of these with `/step`. `5/15` goes on to the end of the field.
+    fn one(value: Piece<'_>, field: CronField) -> Result<Self, TextError> {
+        if let Some(reason) = other_dialect(value.text(), field) {
+            return Err(value.fails(reason));
+        }
+        let (range, step) = match value.split_once("/") {
+            Some((range, step)) => (range, Some(parse_step(step, value)?)),
+            None => (value, None),
+        };
+        let (first, last) = match range.split_once("-") {
+            Some((first, last)) => (first, Some(last)),
+            None => (range, None),
+        };
+        if matches!(first.text(), "*" | "?") {
+            if last.is_some() {
+                return Err(value.fails(Reason::StarRange));
+            }
+            let (from, to) = limits(field);
+            return Ok(Self {
+                bits: bits(from, to, step),
+                star: step.unwrap_or(1) == 1,
+            });
+        }
+        if last.is_some_and(|last| last.text().contains('-')) {
+            return Err(value.fails(Reason::Range));
+        }
+        let from = number(first, field, value)?;
+        let to = match last {
+            Some(last) => number(last, field, value)?,
+            None if step.is_some() => limits(field).1.max(from),
+            None => from,
+        };
+        if from > to {
+            return Err(value.fails(Reason::Backwards {
+                example: two_ranges(field),
+            }));
+        }
+        Ok(Self {
+            bits: bits(from, to, step),
+            star: false,
+        })
+    }
+}
+
+/// The smallest and the greatest value that a `*` means.
+fn limits(field: CronField) -> (u32, u32) {
+    match field {
+        CronField::Second | CronField::Minute => (0, 59),
+        CronField::Hour => (0, 23),
+        CronField::DayOfMonth => (1, 31),
+        CronField::Month => (1, 12),
+        CronField::DayOfWeek => (0, 6),
+    }
+}
+
+fn bits(from: u32, to: u32, step: Option<u64>) -> u64 {
+    let step = step
+        .and_then(|step| usize::try_from(step).ok())
+        .unwrap_or(1);
+    (from..=to)
+        .step_by(step.max(1))
+        .fold(0, |bits, value| bits | 1 << value)
+}
+
+/// A number or name of the field. An error blames it, or the whole value where it is empty.
+fn number(word: Piece<'_>, field: CronField, value: Piece<'_>) -> Result<u32, TextError> {
+    let names: &[&str] = match field {
+        CronField::Month => &MONTHS,
+        CronField::DayOfWeek => &DAYS,
+        _ => &[],
+    };
+    let (least, most) = limits(field);
+    if let Some(at) = names
+        .iter()
+        .position(|name| word.text().eq_ignore_ascii_case(name))
+    {
+        return Ok(u32::try_from(at).unwrap_or_default() + least);
+    }
+    let most = if field == CronField::DayOfWeek {
+        7
+    } else {
+        most
+    };
+    digits(word.text())
+        .and_then(|number| u32::try_from(number).ok())
+        .filter(|number| (least..=most).contains(number))
+        .ok_or_else(|| {
+            let blamed = if word.text().is_empty() { value } else { word };
+            blamed.fails(Reason::NotInField { field })
+        })
+}
+
+fn parse_step(word: Piece<'_>, value: Piece<'_>) -> Result<u64, TextError> {
+    if word.text().contains('/') {
+        return Err(value.fails(Reason::Range));
+    }
+    digits(word.text()).filter(|&step| step > 0).ok_or_else(|| {
+        let blamed = if word.text().is_empty() { value } else { word };
+        blamed.fails(Reason::Step)
+    })
+}
+
+/// A whole number in ASCII digits alone, as far as Go's 64-bit `int` reaches.
+fn digits(text: &str) -> Option<u64> {
+    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse()
+        .ok()
+        .filter(|&number: &u64| plain && i64::try_from(number).is_ok())
+}
+
+/// Why a value that other crons take is refused here.
+fn other_dialect(value: &str, field: CronField) -> Option<Reason> {
+    let value = value.to_ascii_lowercase();
+    let of_days = matches!(field, CronField::DayOfMonth | CronField::DayOfWeek);
+    let is_number = |text: &str| text.is_empty() || digits(text).is_some();
+    if value.contains('+') {
+        Some(Reason::Plus)
+    } else if of_days && value.contains('#') {
+        Some(Reason::NthWeekday)
+    } else if of_days && (value == "lw" || value.strip_suffix('w').is_some_and(is_number)) {
+        Some(Reason::NearestWeekday)
+    } else if of_days
+        && (value.strip_prefix("l-").is_some_and(is_number)
+            || value
+                .strip_suffix('l')
+                .is_some_and(|day| is_number(day) || DAYS.contains(&day)))
+    {
+        Some(Reason::Last)
+    } else {
+        None
+    }
+}
+
+/// How to write a range that wraps.
+fn two_ranges(field: CronField) -> &'static str {
+    match field {
+        CronField::Second | CronField::Minute => "50-59,0-10",
+        CronField::Hour => "22-23,0-6",
+        CronField::DayOfMonth => "28-31,1-3",
+        CronField::Month => "Nov-Dec,Jan-Feb",
+        CronField::DayOfWeek => "Fri-Sat,Sun-Mon",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(field: CronField, text: &str) -> Vec<u32> {
+        let bits = Values::parse(Piece::whole(text, "").unwrap(), field)
+            .unwrap()
+            .bits;
+        (0..64).filter(|value| bits >> value & 1 == 1).collect()
+    }
+
+    #[test]
+    fn reads_numbers_names_ranges_and_steps() {
+        for (text, expected) in [
+            ("5", vec![5]),
+            ("05,0000005", vec![5]),
+            ("1-5/2", vec![1, 3, 5]),
+            ("50/4", vec![50, 54, 58]), // goes on to the end of the field
+            ("*/30", vec![0, 30]),
+            ("?/40,3", vec![0, 3, 40]),
+            (",7,,9,", vec![7, 9]),
+            ("3-3/99", vec![3]),
+            ("*/5000000000", vec![0]),
+        ] {
+            assert_eq!(values(CronField::Minute, text), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("0", vec![0]),
+            ("7", vec![0]),
+            ("5-7", vec![0, 5, 6]),
+            ("0-7", vec![0, 1, 2, 3, 4, 5, 6]),
+            ("1/2", vec![1, 3, 5]), // as in CronJob: without the other Sunday
+            ("7/2", vec![0]),
+            ("mon-WED,Sat", vec![1, 2, 3, 6]),
+            ("Sun-7/3", vec![0, 3, 6]),
+        ] {
+            assert_eq!(values(CronField::DayOfWeek, text), expected, "{text}");
+        }
+        assert_eq!(values(CronField::Month, "feb-Apr,DEC"), [2, 3, 4, 12]);
+    }
+}

@@ -1,0 +1,82 @@
+//! Watches: from where, what is seen, and how they end.
+
+use serde_json::{Value, json};
+
+use super::{deployment, web, with};
+use crate::table::{Case, DEPLOYMENTS, WEB, case};
+
+fn at(query: &str) -> String {
+    format!("{DEPLOYMENTS}?watch=true&{query}")
+}
+
+fn labels(labels: Value) -> Value {
+    json!({"metadata": {"labels": labels}})
+}
+
+/// `web` made, scaled, labelled and deleted.
+fn story(name: &'static str) -> Case {
+    case(name)
+        .given(web())
+        .merge_patch(WEB, json!({"spec": {"replicas": 0}}))
+        .merge_patch(WEB, labels(json!({"tier": "back"})))
+        .delete(WEB)
+}
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        story("from a version").watch(&at("resourceVersion={rv0}"), 3),
+        story("from a version, whole objects").watch(&at("resourceVersion={rv0}"), 3).whole(),
+        story("an object leaves the selector").watch(&at("resourceVersion={rv0}&labelSelector=tier%3Dfront"), 2),
+        story("an object enters the selector").watch(&at("resourceVersion={rv0}&labelSelector=tier%3Dback"), 2),
+        story("a name").watch(&at("resourceVersion={rv0}&fieldSelector=metadata.name%3Dweb"), 3),
+        case("a change that is none makes no event")
+            .given(web())
+            .merge_patch(WEB, json!({"spec": {"replicas": 3}}))
+            .merge_patch(WEB, json!({"spec": {"replicas": 4}}))
+            .watch(&at("resourceVersion={rv0}"), 1),
+        case("a deletion in two steps")
+            .post(DEPLOYMENTS, with(web(), "/metadata/finalizers", json!(["example.com/wait"])))
+            .delete(WEB)
+            .merge_patch(WEB, json!({"metadata": {"finalizers": null}}))
+            .watch(&at("resourceVersion={rv0}"), 2),
+        case("from now on, with what there is")
+            .given(deployment("b"))
+            .given(deployment("a"))
+            .get(DEPLOYMENTS)
+            .watch(&at("resourceVersion=0"), 2)
+            .watch(&at(""), 2),
+        case("a streamed list")
+            .given(deployment("b"))
+            .given(deployment("a"))
+            .get(DEPLOYMENTS)
+            .watch(
+                &at("resourceVersion=0&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"),
+                3,
+            )
+            .whole(),
+        case("a streamed list of nothing")
+            .watch(
+                &at("sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"),
+                1,
+            )
+            .whole(),
+        case("a streamed list of namespaces")
+            .watch(
+                "/api/v1/namespaces?watch=true&fieldSelector=metadata.name%3D{ns}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+                2,
+            )
+            .whole(),
+        case("a streamed list of events")
+            .watch(
+                "/apis/events.k8s.io/v1/namespaces/{ns}/events?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+                1,
+            )
+            .whole(),
+        case("a version that is a text").watch(&at("resourceVersion=new"), 1),
+        case("initial events without a match").watch(&at("sendInitialEvents=true"), 1),
+        case("a match without initial events").watch(&at("resourceVersion=0&resourceVersionMatch=NotOlderThan"), 1),
+        case("an exact match").watch(&at("resourceVersion=0&resourceVersionMatch=Exact"), 1),
+        case("it ends by the clock").watch(&at("timeoutSeconds=1"), 1),
+        case("a selector that is none").watch(&at("labelSelector=tier+of+x"), 1),
+    ]
+}

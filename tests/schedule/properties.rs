@@ -1,0 +1,235 @@
+//! Random rules near random clock changes, against the oracle; and what holds for any schedule.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+use dayshift::schedule::{Action, Boundary, ExceptedDates, Hours, Rule, Schedule, Times, Zone};
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
+
+use crate::clock_changes::{ZONES, changes, compare};
+use crate::oracle::{Clocks, moved};
+use crate::texts::{Item, Window, dates_text, joined};
+
+/// A zone, and an instant within a day of one of its clock changes or in the quiet between.
+fn places() -> impl Strategy<Value = (Tz, DateTime<Utc>)> {
+    (
+        0..ZONES.len(),
+        any::<prop::sample::Index>(),
+        -30_i64..30,
+        any::<bool>(),
+    )
+        .prop_map(|(zone, change, hours, quiet)| {
+            let (name, first, last) = ZONES[zone];
+            let zone: Tz = name.parse().unwrap();
+            let changes = changes(zone, first, last);
+            let change = changes[change.index(changes.len())];
+            let away = if quiet {
+                TimeDelta::days(40)
+            } else {
+                TimeDelta::zero()
+            };
+            (zone, change + TimeDelta::hours(hours) + away)
+        })
+}
+
+/// Times of day, most of them in the hours in which clocks are changed.
+fn clock_times() -> impl Strategy<Value = NaiveTime> {
+    let hour = prop_oneof![5 => 0_u32..4, 1 => 4_u32..23, 2 => Just(23)];
+    (hour, 0_u32..12).prop_map(|(hour, five)| NaiveTime::from_hms_opt(hour, five * 5, 0).unwrap())
+}
+
+fn days() -> impl Strategy<Value = u8> {
+    prop_oneof![3 => Just(0x7f_u8), 2 => 1_u8..0x7f]
+}
+
+fn items(near: NaiveDate) -> impl Strategy<Value = Item> {
+    let moment = (-2_i64..3, clock_times())
+        .prop_map(move |(day, time)| Item::Moment((near + TimeDelta::days(day)).and_time(time)));
+    let minutes = vec((0_u32..12).prop_map(|five| five * 5), 1..4);
+    let hours = vec(prop_oneof![3 => 0_u32..4, 1 => 4_u32..24], 1..4);
+    prop_oneof![
+        (days(), vec(clock_times(), 1..4)).prop_map(|(days, times)| Item::Weekly(days, times)),
+        (minutes, hours, days())
+            .prop_map(|(minutes, hours, days)| Item::Cron(minutes, hours, days)),
+        moment,
+    ]
+}
+
+fn windows() -> impl Strategy<Value = Window> {
+    (days(), clock_times(), clock_times()).prop_map(|(days, from, to)| {
+        // What ends where it begins is no window, but for the whole day.
+        let to = if from == to { NaiveTime::MIN } else { to };
+        Window(days, from, to)
+    })
+}
+
+fn excepted(near: NaiveDate) -> impl Strategy<Value = BTreeSet<NaiveDate>> {
+    btree_set(
+        (-3_i64..4).prop_map(move |day| near + TimeDelta::days(day)),
+        0..4,
+    )
+}
+
+fn delays() -> impl Strategy<Value = TimeDelta> {
+    prop_oneof![Just(0_i64), 1_i64..=3600].prop_map(TimeDelta::seconds)
+}
+
+type TimesCase = (
+    Tz,
+    DateTime<Utc>,
+    Vec<Item>,
+    Vec<Item>,
+    BTreeSet<NaiveDate>,
+    TimeDelta,
+);
+type HoursCase = (
+    Tz,
+    DateTime<Utc>,
+    Vec<Window>,
+    BTreeSet<NaiveDate>,
+    TimeDelta,
+);
+
+fn times_cases() -> impl Strategy<Value = TimesCase> {
+    places().prop_flat_map(|(zone, at)| {
+        let date = at.with_timezone(&zone).date_naive();
+        let items = || vec(items(date), 0..3);
+        (
+            Just(zone),
+            Just(at),
+            items(),
+            items(),
+            excepted(date),
+            delays(),
+        )
+    })
+}
+
+fn hours_cases() -> impl Strategy<Value = HoursCase> {
+    places().prop_flat_map(|(zone, at)| {
+        let date = at.with_timezone(&zone).date_naive();
+        (
+            Just(zone),
+            Just(at),
+            vec(windows(), 1..4),
+            excepted(date),
+            delays(),
+        )
+    })
+}
+
+fn times(items: &[Item]) -> Option<Times> {
+    (!items.is_empty()).then(|| Times::parse(&joined(items.iter().map(Item::text))).unwrap())
+}
+
+fn schedule(rule: Rule, except: &BTreeSet<NaiveDate>, zone: Tz) -> Schedule {
+    let except = match except.len() {
+        0 => ExceptedDates::default(),
+        _ => ExceptedDates::parse(&dates_text(except)).unwrap(),
+    };
+    Schedule::new(rule, except, Zone::parse(zone.name()).unwrap())
+}
+
+fn times_schedule((zone, _, start, stop, except, _): &TimesCase) -> Schedule {
+    schedule(
+        Rule::Times {
+            start: times(start),
+            stop: times(stop),
+        },
+        except,
+        *zone,
+    )
+}
+
+fn hours_schedule((zone, _, windows, except, _): &HoursCase) -> Schedule {
+    let text = joined(windows.iter().map(Window::text));
+    schedule(Rule::Hours(Hours::parse(&text).unwrap()), except, *zone)
+}
+
+fn clocks(zone: Tz, middle: DateTime<Utc>) -> Clocks {
+    let reach = TimeDelta::days(4);
+    Clocks::watched(zone, middle - reach, middle + reach)
+}
+
+/// What any schedule keeps, whatever it says.
+fn holds_together(schedule: &Schedule, from: DateTime<Utc>, delay: TimeDelta) {
+    let until = from + TimeDelta::days(9);
+    let all: Vec<Boundary> = schedule.boundaries(from, until, delay).collect();
+    let mut at = from - TimeDelta::nanoseconds(1);
+    for &boundary in &all {
+        assert!(boundary.at > at && boundary.at.timestamp_subsec_nanos() == 0);
+        // The same, asked from anywhere since the last.
+        let middle = at + (boundary.at - at) / 2;
+        for before in [at, middle, boundary.at - TimeDelta::nanoseconds(1)] {
+            assert_eq!(
+                schedule.next_after(before, delay),
+                Some(boundary),
+                "after {before}"
+            );
+        }
+        let latest = schedule.latest_at(at, delay);
+        assert_eq!(
+            schedule.latest_at(boundary.at - TimeDelta::nanoseconds(1), delay),
+            latest
+        );
+        for at in [boundary.at, boundary.at + TimeDelta::milliseconds(999)] {
+            assert_eq!(schedule.latest_at(at, delay), Some(boundary), "at {at}");
+            assert_eq!(schedule.says(at, delay), Some(boundary.action), "at {at}");
+        }
+        at = boundary.at;
+    }
+    assert!(
+        schedule
+            .next_after(at, delay)
+            .is_none_or(|next| next.at >= until)
+    );
+    assert_eq!(schedule.boundaries(from, from, delay).count(), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn times_do_what_the_oracle_says(case in times_cases()) {
+        let (zone, at, start, stop, except, delay) = &case;
+        let [unmoved] =
+            clocks(*zone, *at).of_times(start, stop, std::array::from_ref(except));
+        let expected = moved(&unmoved, *delay);
+        compare(&times_schedule(&case), &expected, *delay, *at, &format!("{case:?}"));
+    }
+
+    #[test]
+    fn hours_do_what_the_oracle_says(case in hours_cases()) {
+        let (zone, at, windows, except, delay) = &case;
+        let unmoved = clocks(*zone, *at).of_hours(windows, except);
+        let expected = moved(&unmoved, *delay);
+        compare(&hours_schedule(&case), &expected, *delay, *at, &format!("{case:?}"));
+    }
+
+    #[test]
+    fn questions_agree_with_one_another(times in times_cases(), hours in hours_cases()) {
+        holds_together(&times_schedule(&times), times.1, times.5);
+        holds_together(&hours_schedule(&hours), hours.1, hours.4);
+    }
+
+    #[test]
+    fn a_delay_moves_starts_alone_and_never_by_more(case in times_cases(), delay in 1_i64..=3600) {
+        let (schedule, at, delay) = (times_schedule(&case), case.1, TimeDelta::seconds(delay));
+        let until = at + TimeDelta::days(9);
+        let stops = |delay| {
+            let all = schedule.boundaries(at, until, delay);
+            all.filter(|it| it.action == Action::Stop).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(stops(TimeDelta::zero()), stops(delay));
+        let unmoved: Vec<_> = schedule.boundaries(at - delay, until, TimeDelta::zero()).collect();
+        for moved in schedule.boundaries(at, until, delay) {
+            let from = moved.at - if moved.action == Action::Start { delay } else { TimeDelta::zero() };
+            let origin = |it: &&Boundary| {
+                it.action == moved.action && from <= it.at && it.at <= moved.at
+            };
+            prop_assert!(unmoved.iter().any(|it| origin(&it)), "{moved}");
+        }
+    }
+}

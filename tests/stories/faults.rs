@@ -1,0 +1,191 @@
+//! A server that is away, refuses or loses answers, and other scalers.
+
+use std::time::Duration;
+
+use dayshift::{
+    controller::Settings,
+    sandbox::{Fault, Status},
+};
+
+use crate::sandbox::{Sandbox, deployment};
+
+fn ready_to_stop() -> Sandbox {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.sleep_until("18:59");
+    story.api.forget_requests();
+    story
+}
+
+#[test]
+fn an_answer_that_is_lost_does_no_harm() {
+    let story = ready_to_stop();
+    story
+        .api
+        .fail_next(|line| line.verb == "patch", Fault::DropAfter);
+    story.sleep_until("19:01");
+    assert_eq!(
+        (
+            story.replicas("web"),
+            story.label("web", "saved-replicas").unwrap()
+        ),
+        (0, "3".into())
+    );
+    assert_eq!(
+        story.patched("web").len(),
+        0,
+        "the one that took effect was not answered"
+    );
+    assert!(story.requests("patch").len() <= 2);
+}
+
+#[test]
+fn a_patch_that_never_arrives_is_sent_again() {
+    for fault in [
+        Fault::DropBefore,
+        Fault::Hang,
+        Fault::Answer(Status::too_many_requests(1)),
+        Fault::Answer(Status::internal("etcd is away")),
+    ] {
+        let story = ready_to_stop();
+        story
+            .api
+            .fail_next(|line| line.verb == "patch", fault.clone());
+        story.sleep_until("19:01");
+        assert_eq!(story.replicas("web"), 0, "{fault:?}");
+        assert_eq!(story.requests("patch").len(), 2, "{fault:?}");
+    }
+}
+
+#[test]
+fn a_server_that_asks_to_be_left_alone_is_left_alone() {
+    let story = ready_to_stop();
+    story.api.fail_next(
+        |line| line.verb == "patch",
+        Fault::Answer(Status::too_many_requests(7)),
+    );
+    story.sleep_until("19:01");
+    let at: Vec<_> = story.requests("patch").iter().map(|line| line.at).collect();
+    assert!(at[1] - at[0] >= chrono::TimeDelta::seconds(7), "{at:?}");
+}
+
+#[test]
+fn a_server_away_across_a_boundary_is_waited_for() {
+    let story = ready_to_stop();
+    story.api.on_request(|_| Some(Fault::DropBefore));
+    story.api.close_watches();
+    story.sleep_until("19:10");
+    assert!(story.telemetry.ready().is_err());
+    let asked = story.api.requests().len();
+    assert!(asked < 600, "{asked} requests in eleven minutes");
+    story.api.serve_well();
+    story.pass(Duration::from_secs(10));
+    assert_eq!(story.replicas("web"), 0);
+    assert_eq!(story.telemetry.ready(), Ok(()));
+}
+
+#[test]
+fn a_policy_that_refuses_is_reported_and_tried_slowly() {
+    let story = ready_to_stop();
+    let refusal = || Status::forbidden("apps", "deployments", "web", "not on my watch");
+    story
+        .api
+        .on_admission(move |write| (write.resource == "deployments").then(refusal));
+    story.sleep_until("19:59");
+    assert_eq!(story.replicas("web"), 3);
+    assert_eq!(story.events("web"), ["ScaleFailed"]);
+    let tries = story.requests("patch").len();
+    assert!((5..=20).contains(&tries), "{tries} tries in an hour");
+    story.api.admit_all();
+    story.sleep_until("20:15");
+    assert_eq!(story.replicas("web"), 0);
+}
+
+#[test]
+fn what_vanished_while_the_watch_was_blind_is_forgotten() {
+    let story = ready_to_stop();
+    story.apply(deployment("gone").replicas(3).stop("19:00"));
+    story.api.on_request(|_| Some(Fault::DropBefore));
+    story.api.close_watches();
+    story.pass(Duration::from_millis(100));
+    story.api.delete("dev", "gone").unwrap();
+    story.api.compact();
+    story.api.serve_well();
+    story.sleep_until("19:01");
+    assert_eq!(story.replicas("web"), 0);
+    let asked_for = story
+        .requests("patch")
+        .into_iter()
+        .filter(|line| line.name == "gone");
+    assert_eq!(asked_for.filter(|line| line.code == Some(404)).count(), 0);
+}
+
+#[test]
+fn two_scalers_make_one_change_between_them() {
+    let mut story = ready_to_stop();
+    story.start_scaler(Settings::default());
+    story.sleep_until("2026-11-23 10:00");
+    // Stop, start and so on: 19:00 on Friday to 09:00 on Monday.
+    assert_eq!(story.patched("web").len(), 6);
+    let conflicts = story
+        .requests("patch")
+        .iter()
+        .filter(|line| line.code == Some(422))
+        .count();
+    assert!(conflicts > 0, "both have tried");
+    assert_eq!(story.requests("get").len(), conflicts, "one GET a conflict");
+}
+
+#[test]
+fn a_scaler_killed_in_the_middle_of_a_boundary_loses_nothing() {
+    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
+    for n in 0..200 {
+        story
+            .api
+            .apply(
+                deployment(&format!("web-{n}"))
+                    .replicas(n % 7 + 1)
+                    .stop("19:00")
+                    .into(),
+            )
+            .unwrap();
+    }
+    story.sleep_until("18:59");
+    story.api.on_request(|line| {
+        (line.verb == "patch").then_some(Fault::Delay(Duration::from_millis(100)))
+    });
+    story.pass(Duration::from_millis(60_000 - 50 + 250));
+    story.kill_scalers();
+    story.api.serve_well();
+    let count = |n: u32| story.replicas(&format!("web-{n}"));
+    let stopped = (0..200).filter(|n| count(*n) == 0).count();
+    assert!(stopped > 0 && stopped < 200, "{stopped}");
+    for n in 0..200 {
+        let name = format!("web-{n}");
+        let saved = story.label(&name, "saved-replicas");
+        let kept = if count(n) == 0 {
+            saved.unwrap()
+        } else {
+            count(n).to_string()
+        };
+        assert_eq!(kept, (n % 7 + 1).to_string(), "{name}");
+    }
+    story.start_scaler(Settings::default());
+    story.settle();
+    assert!((0..200).all(|n| story.replicas(&format!("web-{n}")) == 0));
+}
+
+#[test]
+fn a_shutdown_lets_what_is_in_flight_end() {
+    let mut story = ready_to_stop();
+    story
+        .api
+        .on_request(|line| (line.verb == "patch").then_some(Fault::Delay(Duration::from_secs(5))));
+    story.sleep_until("19:00");
+    story.stop_scalers();
+    assert_eq!(story.replicas("web"), 0);
+    assert_eq!(
+        story.telemetry.ready(),
+        Err(vec!["dayshift is shutting down"])
+    );
+}

@@ -1,0 +1,128 @@
+//! Which objects are looked at, and what is only said.
+
+use dayshift::{
+    controller::{OwnPod, Scope, Settings},
+    workload::Prefix,
+};
+
+use crate::sandbox::{Sandbox, deployment};
+
+fn story_with(settings: Settings) -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for namespace in ["a", "b", "c"] {
+        story.api.namespace(namespace);
+        story.apply(
+            deployment("web")
+                .namespace(namespace)
+                .label("tier", namespace)
+                .stop("19:00"),
+        );
+    }
+    story.start_scaler(settings);
+    story.sleep_until("19:00");
+    story
+}
+
+fn stopped(story: &Sandbox) -> String {
+    let is_stopped = |namespace: &&str| story.api.replicas(namespace, "web") == Some(0);
+    ["a", "b", "c"].into_iter().filter(is_stopped).collect()
+}
+
+#[test]
+fn namespaces_and_a_selector_bound_it() {
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    for (scope, expected) in [
+        (Scope::default(), "abc"),
+        (
+            Scope {
+                namespaces: names(&["a", "c"]),
+                ..Scope::default()
+            },
+            "ac",
+        ),
+        (
+            Scope {
+                excluded_namespaces: names(&["a", "c"]),
+                ..Scope::default()
+            },
+            "b",
+        ),
+        (
+            Scope {
+                selector: Some("tier in (b,c)".into()),
+                ..Scope::default()
+            },
+            "bc",
+        ),
+    ] {
+        let story = story_with(Settings {
+            scope,
+            ..Settings::default()
+        });
+        assert_eq!(stopped(&story), expected);
+    }
+}
+
+#[test]
+fn what_leaves_the_selector_is_forgotten_without_a_write() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.apply(
+        deployment("web")
+            .replicas(3)
+            .label("tier", "dev")
+            .stop("19:00"),
+    );
+    let scope = Scope {
+        selector: Some("tier=dev".into()),
+        ..Scope::default()
+    };
+    story.start_scaler(Settings {
+        scope,
+        ..Settings::default()
+    });
+    story.api.label("dev", "web", "tier", Some("prod")).unwrap();
+    story.sleep_until("20:00");
+    assert_eq!((story.replicas("web"), story.patched("web").len()), (3, 1));
+}
+
+#[test]
+fn another_prefix_is_another_scaler() {
+    let prefix = Prefix::parse("scaling.example.com").unwrap();
+    let story = story_with(Settings {
+        prefix,
+        ..Settings::default()
+    });
+    assert_eq!(stopped(&story), "");
+}
+
+#[test]
+fn it_never_scales_the_deployment_it_runs_from() {
+    let own_pod = Some(OwnPod {
+        namespace: "b".into(),
+        name: "web-7c9f8d6b5-x2x4z".into(),
+    });
+    let story = story_with(Settings {
+        own_pod,
+        ..Settings::default()
+    });
+    assert_eq!(stopped(&story), "ac");
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_goes_on_as_if_it_had() {
+    let story = story_with(Settings {
+        dry_run: true,
+        ..Settings::default()
+    });
+    story.sleep_until("2026-11-22 20:00");
+    assert_eq!(stopped(&story), "");
+    let writes = story
+        .api
+        .requests()
+        .into_iter()
+        .filter(|line| !["list", "watch"].contains(&line.verb));
+    assert_eq!(writes.count(), 0);
+    let metrics = story.telemetry.render();
+    let said = r#"dayshift_transitions_total{action="stop",outcome="dry_run"} 9"#;
+    assert!(metrics.contains(said), "{metrics}");
+}

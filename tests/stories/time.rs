@@ -1,0 +1,181 @@
+//! Boundaries, clocks and counts.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use dayshift::{
+    controller::{Condition, Settings},
+    schedule::Zone,
+};
+
+use crate::sandbox::{Sandbox, deployment};
+
+#[test]
+fn a_one_set_by_hand_at_night_is_five_again_in_the_morning() {
+    for (by_hand, morning) in [(1, 5), (6, 6)] {
+        let night = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
+        let web = deployment("web").replicas(5).hours("Mon-Fri 09:00-19:00");
+        night.apply(web.annotation("timezone", "Asia/Tokyo"));
+        night.sleep_until("23:00");
+        assert_eq!(night.replicas("web"), 0);
+        night.scale("web", by_hand);
+        night.sleep_until("2026-11-23 09:01");
+        assert_eq!(night.replicas("web"), morning);
+    }
+}
+
+#[test]
+fn every_patch_arrives_at_its_very_instant() {
+    let story = Sandbox::at("2026-11-20 08:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.sleep_until("19:30");
+    assert_eq!(
+        story.events("web"),
+        ["Stopped"],
+        "the first start found it running"
+    );
+    story.sleep_until("2026-11-21 10:00");
+    let at = ["2026-11-20 09:00", "2026-11-20 19:00", "2026-11-21 09:00"].map(|at| story.utc(at));
+    assert_eq!(story.patched("web")[1..], at);
+}
+
+#[test]
+fn a_year_of_office_hours_across_clock_changes() {
+    let story = Sandbox::at("2026-06-30 12:00 America/New_York");
+    story.api.remember_requests(usize::MAX);
+    let web = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
+    story.apply(web.annotation("timezone", "America/New_York"));
+    story.sleep_until("2027-06-30 12:00");
+    let patches = story.patched("web");
+    let local: Vec<_> = patches[1..]
+        .iter()
+        .map(|at| {
+            at.with_timezone(&chrono_tz::America::New_York)
+                .format("%H:%M:%S%.3f")
+        })
+        .map(|at| at.to_string())
+        .collect();
+    // 261 working days from noon on a Tuesday to noon on a Wednesday a year later.
+    assert_eq!(local.len(), 522);
+    assert!(
+        local.iter().step_by(2).all(|at| at == "19:00:00.000"),
+        "{local:?}"
+    );
+    assert!(
+        local
+            .iter()
+            .skip(1)
+            .step_by(2)
+            .all(|at| at == "09:00:00.000"),
+        "{local:?}"
+    );
+    assert_eq!(story.replicas("web"), 3);
+}
+
+#[test]
+fn a_zone_given_by_a_flag_counts_where_the_object_names_none() {
+    let mut story = Sandbox::empty_at("2026-11-20 08:00 Asia/Tokyo");
+    let tokyo = Zone::parse("Asia/Tokyo").unwrap();
+    story.start_scaler(Settings {
+        default_zone: tokyo,
+        ..Settings::default()
+    });
+    story.apply(
+        deployment("tokyo")
+            .start("09:00")
+            .annotation("replicas", "2"),
+    );
+    let berlin = deployment("berlin")
+        .start("09:00")
+        .annotation("timezone", "Europe/Berlin");
+    story.apply(berlin.annotation("replicas", "2"));
+    story.sleep_until("09:00");
+    assert_eq!((story.replicas("tokyo"), story.replicas("berlin")), (2, 1));
+    story.sleep_until("17:00");
+    assert_eq!(story.replicas("berlin"), 2);
+}
+
+#[test]
+fn a_boundary_missed_while_away_is_made_up_for_once() {
+    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    story.stop_scalers();
+    story.sleep_until("2026-11-24 10:00");
+    story.api.forget_requests();
+    story.start_scaler(Settings::default());
+    assert_eq!(story.replicas("web"), 3);
+    assert_eq!(story.label("web", "last").unwrap(), "2026-11-24T09.00.00Z");
+    assert_eq!(story.patched("web").len(), 1);
+}
+
+#[test]
+fn a_clock_that_is_set_is_noticed_and_does_not_act() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    // The server's clock is the same one, so only what was heard before the step disagrees.
+    let before = story.api.requests().len();
+    story
+        .api
+        .on_request(|_| Some(dayshift::sandbox::Fault::Hang));
+    story.step_clock(TimeDelta::hours(2));
+    assert_eq!(
+        story.replicas("web"),
+        3,
+        "it is past 19:00, but who says so?"
+    );
+    let unready = story.telemetry.ready().unwrap_err();
+    assert!(
+        unready.iter().any(|why| why.contains("clock")),
+        "{unready:?}"
+    );
+    story.api.serve_well();
+    story.pass(Duration::from_secs(20));
+    assert_eq!(story.telemetry.ready(), Ok(()), "the server says so");
+    assert_eq!(story.replicas("web"), 0);
+    assert!(story.api.requests().len() - before < 10);
+    story.telemetry.set(Condition::Clock, true);
+}
+
+#[test]
+fn what_is_first_seen_by_a_wrong_clock_is_not_acted_on_backwards() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.server_is_ahead(2 * 3600); // it is 20:00; the stop of 19:00 has gone by
+    story.start_scaler(Settings::default());
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.pass(Duration::from_secs(60));
+    assert!(story.telemetry.ready().is_err());
+    assert_eq!(story.label("web", "state"), None, "nothing is written");
+    story.server_is_ahead(0);
+    story.step_clock(TimeDelta::hours(2));
+    story.pass(Duration::from_secs(20));
+    assert_eq!(
+        (story.replicas("web"), story.label("web", "state").unwrap()),
+        (3, "adopted".into())
+    );
+    assert_eq!(story.label("web", "last").unwrap(), "2026-11-20T20.00.00Z");
+}
+
+#[test]
+fn a_clock_within_the_allowance_is_good_enough() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.step_clock(TimeDelta::seconds(29));
+    assert_eq!(story.telemetry.ready(), Ok(()));
+}
+
+#[test]
+fn idle_means_no_request_but_the_watch() {
+    let story = Sandbox::at("2026-11-20 10:00 UTC");
+    for name in ["a", "b", "c"] {
+        story.apply(deployment(name).hours("09:00-19:00"));
+    }
+    story.api.forget_requests();
+    story.sleep_until("18:59");
+    let other: Vec<_> = story
+        .api
+        .requests()
+        .into_iter()
+        .filter(|line| line.verb != "watch")
+        .collect();
+    assert_eq!(other, []);
+}
