@@ -7,6 +7,8 @@ pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod controller;
+pub mod manifest;
+pub mod plan;
 pub mod sandbox;
 pub mod schedule;
 pub mod server;

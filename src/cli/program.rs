@@ -6,6 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{
     exit::{Exit, wrong_usage},
+    plan::PlanArgs,
     run_args::RunArgs,
 };
 
@@ -28,6 +29,7 @@ pub struct Program {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<RunArgs>),
+    Plan(Box<PlanArgs>),
 }
 
 const AFTER_HELP: &str = "\
@@ -69,6 +71,7 @@ impl Program {
     pub fn run(self) -> Exit {
         match self.command {
             Command::Run(args) => args.run(),
+            Command::Plan(args) => args.run(),
         }
     }
 }
