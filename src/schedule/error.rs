@@ -62,7 +62,7 @@ impl std::error::Error for TextError {
     }
 }
 
-/// At most [`QUOTED`] characters of `text`, safe to print: control characters and those that
+/// At most 60 characters of `text`, safe to print: control characters and those that
 /// reorder or hide what follows are escaped.
 pub fn quote(text: &str) -> String {
     let mut quoted = String::new();

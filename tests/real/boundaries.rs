@@ -17,7 +17,7 @@ fn a_start_raises_one_to_two_at_its_instant_with_one_write(plane: &ControlPlane)
     let team = plane.namespace("start");
     let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
     dayshift.wait_ready();
-    let start = soon(3);
+    let start = soon(5);
     team.create(
         deployment("web")
             .start(start.text())
@@ -38,7 +38,7 @@ fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
     let team = plane.namespace("pods");
     let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
     dayshift.wait_ready();
-    let stop = soon(3);
+    let stop = soon(5);
     let start = stop.plus(4);
     team.create(
         deployment("web")
