@@ -59,7 +59,7 @@ impl fmt::Display for TextError {
 /// Without a source: what the reason says is part of the message already.
 impl std::error::Error for TextError {}
 
-/// At most [`QUOTED`] characters of `text`, safe to print: control characters and those that
+/// At most `QUOTED` characters of `text`, safe to print: control characters and those that
 /// reorder or hide what follows are escaped.
 pub fn quote(text: &str) -> String {
     let mut quoted = String::new();
