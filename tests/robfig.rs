@@ -21,9 +21,11 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
+/// Asks the program at that path.
+type Test = fn(&Path) -> Result<(), Failed>;
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    type Test = fn(&Path) -> Result<(), Failed>;
     let tests: [(&str, Test); 3] = [
         ("random_texts_happen_at_the_same_instants", same_instants),
         ("damaged_texts_are_read_and_refused_alike", same_refusals),
