@@ -272,11 +272,12 @@ impl Situation<'_> {
         let object = &self.observed.object;
         let from = match why {
             Adoption::Missed | Adoption::FromFuture => now,
-            Adoption::New | Adoption::Changed => state
-                .last
-                .filter(|last| *last <= now)
-                .unwrap_or(self.seen)
-                .max(self.seen),
+            Adoption::New | Adoption::Changed => {
+                // The clock may have been set back since: what is to come is not considered yet.
+                let seen = self.seen.min(now);
+                let known = state.last.filter(|last| *last <= now);
+                known.map_or(seen, |last| last.max(seen))
+            }
         };
         let last = whole_second(from);
         let next = timetable.next_after(object, last);

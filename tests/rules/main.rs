@@ -128,6 +128,15 @@ mod a_schedule_never_acts_backwards {
     }
 
     #[test]
+    fn what_was_seen_before_the_clock_was_set_back_is_as_of_now() {
+        let mut object =
+            Object::new("2026-11-20 09:30", 3).annotate("hours", "Mon-Fri 09:00-19:00");
+        object.away_until("2026-11-20 08:45").obey();
+        assert_eq!(object.state().last, Some(utc("2026-11-20 08:45")));
+        assert_eq!(object.next().unwrap(), "2026-11-20T09.00.00Z");
+    }
+
+    #[test]
     fn an_edit_is_told_and_scales_nothing() {
         let mut object = office(3);
         object.edit("hours", Some("Mon-Fri 20:00-22:00")).obey();
