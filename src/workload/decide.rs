@@ -140,8 +140,7 @@ const AHEAD: TimeDelta = TimeDelta::hours(1);
 pub fn decide(situation: &Situation<'_>, now: DateTime<Utc>) -> Decision {
     let observed = situation.observed;
     let state = situation.memory.newest(observed);
-    let alien = matches!(state.fingerprint, Some(Fingerprint::Newer(_)));
-    if observed.deleting || alien {
+    if observed.deleting || state.is_of_a_later_version() {
         return Decision::Wait { due: None };
     }
     match situation.reading {
@@ -164,9 +163,7 @@ impl Situation<'_> {
         if nothing_of_ours {
             return Decision::Wait { due: None };
         }
-        let saved = state
-            .saved
-            .filter(|saved| *saved > running && running <= self.stopped_count());
+        let saved = self.memory.saved_after_removal(self.observed, state);
         let notice = saved.map(|saved| Notice::removed(&self.observed.object, running, saved));
         self.write(
             Change {
