@@ -64,8 +64,7 @@ const AHEAD: TimeDelta = TimeDelta::hours(1);
 pub fn decide(situation: &Situation<'_>, now: DateTime<Utc>) -> Decision {
     let observed = situation.observed;
     let state = situation.memory.newest(observed);
-    let alien = matches!(state.fingerprint, Some(Fingerprint::Newer(_)));
-    if observed.deleting || alien {
+    if observed.deleting || state.is_of_a_later_version() {
         return Decision::Wait { due: None };
     }
     match situation.reading {
@@ -88,9 +87,7 @@ impl Situation<'_> {
         if nothing_of_ours {
             return Decision::Wait { due: None };
         }
-        let saved = state
-            .saved
-            .filter(|saved| *saved > running && running <= self.stopped_count());
+        let saved = self.memory.saved_after_removal(self.observed, state);
         let notice = saved.map(|saved| Notice::removed(&self.observed.object, running, saved));
         self.write(
             Change {
@@ -196,11 +193,12 @@ impl Situation<'_> {
         let object = &self.observed.object;
         let from = match why {
             Adoption::Missed | Adoption::FromFuture => now,
-            Adoption::New | Adoption::Changed => state
-                .last
-                .filter(|last| *last <= now)
-                .unwrap_or(self.seen)
-                .max(self.seen),
+            Adoption::New | Adoption::Changed => {
+                // The clock may have been set back since: what is to come is not considered yet.
+                let seen = self.seen.min(now);
+                let known = state.last.filter(|last| *last <= now);
+                known.map_or(seen, |last| last.max(seen))
+            }
         };
         let last = whole_second(from);
         let next = timetable.next_after(object, last);
