@@ -7,6 +7,7 @@ pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod controller;
+pub mod manifest;
 pub mod sandbox;
 pub mod schedule;
 pub mod server;

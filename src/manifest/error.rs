@@ -1,0 +1,52 @@
+//! Why a file cannot be read.
+
+use std::io;
+
+use super::source::MAX_BYTES;
+
+/// Why a file or folder could not be opened. Each names it as it was given.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It is not there, may not be read, or ended early.
+    #[error("cannot read {name}: {error}")]
+    Read {
+        /// The file or folder.
+        name: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It is longer than [`MAX_BYTES`].
+    #[error("{name} is too large; at most {} MiB are read, so split it", MAX_BYTES >> 20)]
+    TooLarge {
+        /// The file.
+        name: String,
+    },
+    /// It is not UTF-8, which YAML and JSON are written in.
+    #[error("{name}:{line}: this line is not UTF-8 text; save the file as UTF-8")]
+    NotText {
+        /// The file.
+        name: String,
+        /// The first line that is not, from 1.
+        line: usize,
+    },
+    /// It is a folder without a manifest.
+    #[error("{name} holds no file that ends in .yaml, .yml or .json")]
+    EmptyFolder {
+        /// The folder.
+        name: String,
+    },
+}
+
+/// What in a file makes it no manifest, in the form `FILE:LINE:COLUMN: …` that editors know.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}:{column}: {message}")]
+pub struct SyntaxError {
+    /// The file, as it was given.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1, in characters.
+    pub column: usize,
+    /// What is wrong there.
+    pub message: String,
+}

@@ -1,0 +1,20 @@
+//! Files of manifests: the Deployments in them, and where in the file everything stands.
+//!
+//! A [`Source`] is opened and read into [`Workload`]s. Values mean what they mean to kubectl, so
+//! that what is shown of a file is what applying it does. What a stranger's file can cost is
+//! bounded: too large, too deep or too often repeated is an error as a missing quote is.
+
+mod error;
+mod examples;
+mod node;
+mod parse;
+mod place;
+mod scalar;
+mod source;
+mod workload;
+
+pub use error::{OpenError, SyntaxError};
+pub use examples::EXAMPLES;
+pub use place::Place;
+pub use source::{MAX_BYTES, Source};
+pub use workload::{Annotation, Workload};

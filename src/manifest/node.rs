@@ -1,0 +1,123 @@
+//! The tree of one document.
+
+use std::{borrow::Cow, rc::Rc};
+
+use serde_json::{Map, Value};
+
+use super::{place::Place, scalar::Scalar};
+
+/// A value of a document and where it stands. An alias is the node it names, shared.
+#[derive(Debug)]
+pub(super) struct Node<'a> {
+    pub(super) place: Place,
+    /// How many levels it has, itself included.
+    pub(super) height: usize,
+    /// What it takes to write it out, with all that its aliases repeat; about bytes.
+    pub(super) cost: usize,
+    pub(super) content: Content<'a>,
+}
+
+#[derive(Debug)]
+pub(super) enum Content<'a> {
+    /// A word or text. One that stands without quotes may mean something else than text.
+    Scalar {
+        text: Cow<'a, str>,
+        bare: bool,
+    },
+    List(Vec<Rc<Node<'a>>>),
+    Map(Vec<Entry<'a>>),
+}
+
+/// A key and its value. Of entries with equal keys the last counts.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) key: Rc<Node<'a>>,
+    pub(super) value: Rc<Node<'a>>,
+    /// Whether it comes from another map, by `<<`.
+    pub(super) merged: bool,
+}
+
+impl Entry<'_> {
+    /// The key as it is written. Keys are scalars, which the parser has seen to.
+    pub(super) fn name(&self) -> &str {
+        self.key.written().unwrap_or_default()
+    }
+}
+
+impl<'a> Node<'a> {
+    /// The entries of a map, and none of anything else.
+    pub(super) fn entries(&self) -> &[Entry<'a>] {
+        match &self.content {
+            Content::Map(entries) => entries,
+            Content::Scalar { .. } | Content::List(_) => &[],
+        }
+    }
+
+    /// The items of a list, and none of anything else.
+    pub(super) fn items(&self) -> &[Rc<Self>] {
+        match &self.content {
+            Content::List(items) => items,
+            Content::Scalar { .. } | Content::Map(_) => &[],
+        }
+    }
+
+    /// What stands at a key, unless it is null.
+    pub(super) fn get(&self, name: &str) -> Option<&Self> {
+        let entry = self.entries().iter().rfind(|entry| entry.name() == name)?;
+        Some(&*entry.value).filter(|value| value.scalar() != Some(Scalar::Null))
+    }
+
+    /// A scalar as it is written, whatever it means.
+    pub(super) fn written(&self) -> Option<&str> {
+        match &self.content {
+            Content::Scalar { text, .. } => Some(text),
+            Content::List(_) | Content::Map(_) => None,
+        }
+    }
+
+    /// What a scalar means.
+    pub(super) fn scalar(&self) -> Option<Scalar> {
+        match &self.content {
+            Content::Scalar { text, bare: true } => Some(Scalar::of(text)),
+            Content::Scalar { bare: false, .. } => Some(Scalar::Text),
+            Content::List(_) | Content::Map(_) => None,
+        }
+    }
+
+    /// A text.
+    pub(super) fn text(&self) -> Option<&str> {
+        self.written()
+            .filter(|_| self.scalar() == Some(Scalar::Text))
+    }
+
+    /// What it is, in words.
+    pub(super) fn what(&self) -> &'static str {
+        match (&self.content, self.scalar()) {
+            (Content::List(_), _) => "a list",
+            (Content::Map(_), _) => "a map",
+            (_, Some(Scalar::Null)) => "nothing",
+            (_, Some(Scalar::Bool(_))) => "true or false",
+            (_, Some(Scalar::Number(_))) => "a number",
+            _ => "text",
+        }
+    }
+
+    /// The same as JSON.
+    pub(super) fn json(&self) -> Value {
+        match &self.content {
+            Content::List(items) => items.iter().map(|item| item.json()).collect(),
+            Content::Map(entries) => {
+                let fields = entries
+                    .iter()
+                    .map(|it| (it.name().to_owned(), it.value.json()));
+                Value::Object(fields.collect::<Map<_, _>>())
+            }
+            Content::Scalar { text, .. } => match self.scalar() {
+                Some(Scalar::Null) => Value::Null,
+                Some(Scalar::Bool(value)) => Value::Bool(value),
+                Some(Scalar::Number(number)) => Value::Number(number),
+                _ => Value::String(text.clone().into_owned()),
+            },
+        }
+    }
+}

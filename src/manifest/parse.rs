@@ -1,0 +1,235 @@
+//! From text to trees, at a bounded cost.
+
+use std::{borrow::Cow, collections::HashMap, rc::Rc};
+
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
+
+use super::{
+    node::{Content, Entry, Node},
+    place::Place,
+};
+
+/// What is wrong at a place.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) message: String,
+}
+
+impl Fault {
+    pub(super) fn at(place: &Place, message: impl Into<String>) -> Self {
+        Self {
+            line: place.line,
+            column: place.column,
+            message: message.into(),
+        }
+    }
+}
+
+impl From<ScanError> for Fault {
+    fn from(error: ScanError) -> Self {
+        Self {
+            line: error.marker().line(),
+            column: error.marker().col() + 1,
+            message: error.info(),
+        }
+    }
+}
+
+/// How many levels a document may have. A Deployment has about a dozen.
+const MAX_HEIGHT: usize = 100;
+
+/// What all documents of a file may cost, aliases written out: twice the largest file.
+const MAX_COST: usize = 64 << 20;
+
+/// What a node costs beside its text.
+const NODE: usize = 32;
+
+/// Calls `each` with every document of a stream of YAML (JSON is YAML, too), in order.
+pub(super) fn documents<'a>(
+    text: &'a str,
+    mut each: impl FnMut(&Node<'a>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    let mut builder = Builder::default();
+    for next in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = next?;
+        if let Some(document) = builder.take(event, &span)? {
+            each(&document)?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Builder<'a> {
+    /// The collections that have begun, outermost first.
+    open: Vec<Open<'a>>,
+    anchors: HashMap<usize, Rc<Node<'a>>>,
+    cost: usize,
+}
+
+/// A collection that has begun; of a map the children are keys and values in turn.
+struct Open<'a> {
+    begin: Span,
+    anchor: usize,
+    is_map: bool,
+    children: Vec<Rc<Node<'a>>>,
+}
+
+impl<'a> Builder<'a> {
+    /// Takes an event; gives the document that it completes.
+    fn take(&mut self, event: Event<'a>, span: &Span) -> Result<Option<Rc<Node<'a>>>, Fault> {
+        let (node, anchor) = match event {
+            Event::DocumentEnd => {
+                self.anchors.clear();
+                return Ok(None);
+            }
+            Event::SequenceStart(_, anchor, _) => return Ok(self.begin(span, anchor, false)),
+            Event::MappingStart(_, anchor, _) => return Ok(self.begin(span, anchor, true)),
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(open) = self.open.pop() else {
+                    return Ok(None);
+                };
+                let anchor = open.anchor;
+                (Rc::new(self.close(open, span)?), anchor)
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let bare = is_bare(style, tag.as_deref());
+                (Rc::new(self.scalar(text, bare, span)?), anchor)
+            }
+            Event::Alias(anchor) => {
+                let Some(node) = self.anchors.get(&anchor).cloned() else {
+                    let message = "this alias stands inside of what it names";
+                    return Err(Fault::at(&Place::of(span), message));
+                };
+                self.charge(node.cost, &Place::of(span))?;
+                (node, 0)
+            }
+            _ => return Ok(None),
+        };
+        if anchor != 0 {
+            self.anchors.insert(anchor, Rc::clone(&node));
+        }
+        Ok(match self.open.last_mut() {
+            Some(open) => {
+                open.children.push(node);
+                None
+            }
+            None => Some(node),
+        })
+    }
+
+    fn begin(&mut self, span: &Span, anchor: usize, is_map: bool) -> Option<Rc<Node<'a>>> {
+        self.open.push(Open {
+            begin: *span,
+            anchor,
+            is_map,
+            children: Vec::new(),
+        });
+        None
+    }
+
+    fn scalar(&mut self, text: Cow<'a, str>, bare: bool, span: &Span) -> Result<Node<'a>, Fault> {
+        let place = Place::of(span);
+        let cost = NODE + text.len();
+        self.charge(cost, &place)?;
+        // A value that is left out is shown as `~`.
+        let text = if bare && place.span.is_empty() {
+            Cow::Borrowed("")
+        } else {
+            text
+        };
+        Ok(Node {
+            place,
+            height: 1,
+            cost,
+            content: Content::Scalar { text, bare },
+        })
+    }
+
+    fn close(&mut self, open: Open<'a>, end: &Span) -> Result<Node<'a>, Fault> {
+        let place = Place::new(open.begin.start, end.end);
+        self.charge(NODE, &place)?;
+        let height = 1 + open
+            .children
+            .iter()
+            .map(|child| child.height)
+            .max()
+            .unwrap_or_default();
+        if height > MAX_HEIGHT {
+            let message = format!("nested deeper than {MAX_HEIGHT} levels");
+            return Err(Fault::at(&place, message));
+        }
+        let mut cost = NODE + open.children.iter().map(|child| child.cost).sum::<usize>();
+        let content = if open.is_map {
+            let (entries, more) = self.entries(open.children)?;
+            cost += more;
+            Content::Map(entries)
+        } else {
+            Content::List(open.children)
+        };
+        Ok(Node {
+            place,
+            height,
+            cost,
+            content,
+        })
+    }
+
+    /// The entries of a map, those that `<<` brings in before its own, which win; and what the
+    /// former cost.
+    fn entries(&mut self, children: Vec<Rc<Node<'a>>>) -> Result<(Vec<Entry<'a>>, usize), Fault> {
+        let mut own = Vec::with_capacity(children.len() / 2);
+        let mut merged = Vec::new();
+        let mut merged_cost = 0;
+        let mut children = children.into_iter();
+        while let (Some(key), Some(value)) = (children.next(), children.next()) {
+            match &key.content {
+                Content::Scalar { text, bare: true } if text == "<<" => {
+                    // Of several maps the first wins.
+                    let maps = value.items().iter().rev().chain([&value]);
+                    for entry in maps.flat_map(|map| map.entries()) {
+                        let cost = entry.key.cost + entry.value.cost;
+                        self.charge(cost, &key.place)?;
+                        merged_cost += cost;
+                        merged.push(Entry {
+                            merged: true,
+                            ..entry.clone()
+                        });
+                    }
+                }
+                Content::Scalar { .. } => own.push(Entry {
+                    key,
+                    value,
+                    merged: false,
+                }),
+                Content::List(_) | Content::Map(_) => {
+                    let message = format!("a key is a text, and this is {}", key.what());
+                    return Err(Fault::at(&key.place, message));
+                }
+            }
+        }
+        merged.append(&mut own);
+        Ok((merged, merged_cost))
+    }
+
+    fn charge(&mut self, cost: usize, place: &Place) -> Result<(), Fault> {
+        self.cost = self.cost.saturating_add(cost);
+        if self.cost > MAX_COST {
+            let message = "the file holds too much, written out with its aliases; split it";
+            return Err(Fault::at(place, message));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a scalar may mean something else than text: it has no quotes and no tag that says so.
+fn is_bare(style: ScalarStyle, tag: Option<&Tag>) -> bool {
+    match tag {
+        Some(tag) => matches!(tag.core_suffix(), Some("int" | "float" | "bool" | "null")),
+        None => style == ScalarStyle::Plain,
+    }
+}

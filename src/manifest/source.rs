@@ -1,0 +1,157 @@
+//! Files, folders and standard input.
+
+use std::{
+    fs,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    error::{OpenError, SyntaxError},
+    parse::documents,
+    workload::{Workload, workloads},
+};
+use crate::workload::Prefix;
+
+/// The largest file that is read, in bytes.
+pub const MAX_BYTES: usize = 32 << 20;
+
+/// A file's name and text.
+///
+/// ```
+/// use dayshift::{manifest::Source, workload::{Key, Prefix}};
+///
+/// let text = r#"
+/// apiVersion: apps/v1
+/// kind: Deployment
+/// metadata:
+///   name: web
+///   annotations:
+///     dayshift/stop: "19:00"
+/// "#;
+/// let source = Source::new("web.yaml", text);
+/// let web = &source.workloads(&Prefix::default(), "default").unwrap()[0];
+/// assert_eq!(web.object.to_string(), "default/web");
+/// assert_eq!(web.inputs.text(Key::Stop), Some("19:00"));
+/// assert_eq!((web.annotations[0].value.line, web.annotations[0].value.column), (7, 20));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Source {
+    name: String,
+    text: String,
+}
+
+impl Source {
+    /// A text under the name that errors give it.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            text: text.into(),
+        }
+    }
+
+    /// Reads a file; the files of a folder (not of folders in it) that end in `.yaml`, `.yml` or
+    /// `.json`, in order of their names; or, for `-`, standard input.
+    ///
+    /// # Errors
+    /// Where one of them cannot be read, is too large or no text.
+    pub fn open(path: &Path) -> Result<Vec<Self>, OpenError> {
+        let name = path.display().to_string();
+        if name == "-" {
+            return Ok(vec![Self::read(
+                "standard input".to_owned(),
+                io::stdin().lock(),
+            )?]);
+        }
+        if path.is_dir() {
+            let files = manifests_in(path).map_err(|error| OpenError::Read {
+                name: name.clone(),
+                error,
+            })?;
+            if files.is_empty() {
+                return Err(OpenError::EmptyFolder { name });
+            }
+            return files.iter().map(|file| Self::open_file(file)).collect();
+        }
+        Ok(vec![Self::open_file(path)?])
+    }
+
+    /// What the errors call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The Deployments of the documents in it, YAML or JSON, in order: those that stand alone and
+    /// those in lists. One that names no namespace is in `namespace`.
+    ///
+    /// # Errors
+    /// Where the text is no YAML, costs too much to read, or a Deployment in it is none that the
+    /// API server could take.
+    pub fn workloads(
+        &self,
+        prefix: &Prefix,
+        namespace: &str,
+    ) -> Result<Vec<Workload>, SyntaxError> {
+        let mut found = Vec::new();
+        let read = documents(&self.text, |document| {
+            found.extend(workloads(document, &self.text, prefix, namespace)?);
+            Ok(())
+        });
+        read.map(|()| found).map_err(|fault| SyntaxError {
+            file: self.name.clone(),
+            line: fault.line,
+            column: fault.column,
+            message: fault.message,
+        })
+    }
+
+    fn open_file(path: &Path) -> Result<Self, OpenError> {
+        let name = path.display().to_string();
+        match fs::File::open(path) {
+            Ok(file) => Self::read(name, file),
+            Err(error) => Err(OpenError::Read { name, error }),
+        }
+    }
+
+    fn read(name: String, reader: impl Read) -> Result<Self, OpenError> {
+        let mut bytes = Vec::new();
+        // One byte more tells a file that is too large.
+        let limit = MAX_BYTES as u64 + 1;
+        if let Err(error) = reader.take(limit).read_to_end(&mut bytes) {
+            return Err(OpenError::Read { name, error });
+        }
+        if bytes.len() > MAX_BYTES {
+            return Err(OpenError::TooLarge { name });
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self { name, text }),
+            Err(error) => {
+                let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+                Err(OpenError::NotText { name, line })
+            }
+        }
+    }
+}
+
+/// The manifests in a folder, in order of their names.
+fn manifests_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let ending = path
+            .extension()
+            .and_then(|it| it.to_str())
+            .unwrap_or_default();
+        if matches!(ending, "yaml" | "yml" | "json") && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

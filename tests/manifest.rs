@@ -1,0 +1,542 @@
+//! Files of manifests: which Deployments are found, where everything stands, what is refused.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::{collections::BTreeMap, fs, path::Path, time::Instant};
+
+use dayshift::{
+    manifest::{EXAMPLES, OpenError, Source, Workload},
+    schedule::Zone,
+    workload::{Key, Prefix, Reading, Replicas, read},
+};
+
+fn workloads(text: &str) -> Vec<Workload> {
+    Source::new("file.yaml", text)
+        .workloads(&Prefix::default(), "default")
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refusal(text: &str) -> String {
+    Source::new("file.yaml", text)
+        .workloads(&Prefix::default(), "default")
+        .expect_err(&text.chars().take(80).collect::<String>())
+        .to_string()
+}
+
+/// A Deployment with these lines as its annotations.
+fn annotated(lines: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n{lines}\n"
+    )
+}
+
+#[test]
+fn deployments_are_found_alone_among_others_and_in_lists() {
+    let web = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}";
+    let json = r#"{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web"}}"#;
+    for (text, expected) in [
+        (web.to_owned(), 1),
+        (format!("---\n{web}\n---\n{web}\n...\n"), 2),
+        (format!("# only a comment\n---\n---\n{web}"), 1),
+        (
+            format!("{{apiVersion: v1, kind: List, items: [{web}, {web}]}}"),
+            2,
+        ),
+        (
+            format!(
+                "{{apiVersion: v1, kind: List, items: [{{apiVersion: v1, kind: Pod}}, {web}]}}"
+            ),
+            1,
+        ),
+        ("{apiVersion: v1, kind: List, items: null}".to_owned(), 0),
+        (
+            "{apiVersion: apps/v1, kind: DeploymentList, items: [{metadata: {name: a}}]}"
+                .to_owned(),
+            1,
+        ),
+        (json.to_owned(), 1),
+        (format!("{json}\n{json}").replace("}\n{", "}\n---\n{"), 2),
+        (format!("\u{feff}{web}"), 1),
+        (
+            "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}}".to_owned(),
+            0,
+        ),
+        (
+            "{apiVersion: extensions/v1beta1, kind: Deployment, metadata: {}}".to_owned(),
+            0,
+        ),
+        ("just some words".to_owned(), 0),
+        ("[1, 2]".to_owned(), 0),
+        (String::new(), 0),
+    ] {
+        assert_eq!(workloads(&text).len(), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_workload_is_what_kubectl_would_send() {
+    let text = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: dev
+  annotations: {dayshift/stop: '19:00', team: a}
+spec:
+  replicas: 3
+  paused: off
+";
+    let web = &workloads(text)[0];
+    assert_eq!(web.object.to_string(), "dev/web");
+    assert_eq!(web.replicas, Some(Replicas::new(3)));
+    assert_eq!(web.inputs.text(Key::Stop), Some("19:00"));
+    assert_eq!(
+        web.manifest,
+        serde_json::json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "dev",
+                "annotations": {"dayshift/stop": "19:00", "team": "a"}},
+            "spec": {"replicas": 3, "paused": false},
+        })
+    );
+    let bare = &workloads(&annotated("    dayshift/stop: '19:00'"))[0];
+    assert_eq!(
+        (bare.object.to_string().as_str(), bare.replicas),
+        ("default/web", None)
+    );
+}
+
+/// Where the value stands, where its fault (bytes 4 to 7 of its text) does, and what is there.
+fn places(text: &str) -> (String, String) {
+    let web = &workloads(text)[0];
+    let stop = web
+        .annotations
+        .iter()
+        .find(|it| &*it.name == "stop")
+        .unwrap();
+    assert_eq!(&*stop.text, "Mon-Fry 09:00", "{text}");
+    let fault = stop.locate(&(4..7));
+    let show = |place: &dayshift::manifest::Place| {
+        format!(
+            "{}:{} {}",
+            place.line,
+            place.column,
+            &text[place.span.clone()]
+        )
+    };
+    (show(&stop.value), show(&fault))
+}
+
+#[test]
+fn a_fault_is_found_in_the_file_where_the_text_stands_letter_by_letter() {
+    for (lines, value, fault) in [
+        (
+            "    dayshift/stop: Mon-Fry 09:00",
+            "6:20 Mon-Fry 09:00",
+            "6:24 Fry",
+        ),
+        (
+            "    dayshift/stop: \"Mon-Fry 09:00\"",
+            "6:20 \"Mon-Fry 09:00\"",
+            "6:25 Fry",
+        ),
+        (
+            "    dayshift/stop: 'Mon-Fry 09:00' # why",
+            "6:20 'Mon-Fry 09:00'",
+            "6:25 Fry",
+        ),
+        (
+            "    dayshift/stop:\t\"Mon-Fry 09:00\"",
+            "6:20 \"Mon-Fry 09:00\"",
+            "6:25 Fry",
+        ),
+        (
+            "    été: ｆ\r\n    dayshift/stop: 'Mon-Fry 09:00'\r",
+            "7:20 'Mon-Fry 09:00'",
+            "7:25 Fry",
+        ),
+        (
+            "    {é: é, dayshift/stop: 'Mon-Fry 09:00'}",
+            "6:27 'Mon-Fry 09:00'",
+            "6:32 Fry",
+        ),
+        (
+            "    x: &x 'Mon-Fry 09:00'\n    dayshift/stop: *x",
+            "6:11 'Mon-Fry 09:00'",
+            "6:16 Fry",
+        ),
+        (
+            "    <<: {dayshift/stop: Mon-Fry 09:00}",
+            "6:25 Mon-Fry 09:00",
+            "6:29 Fry",
+        ),
+    ] {
+        let text = annotated(lines);
+        assert_eq!(
+            places(&text),
+            (value.to_owned(), fault.to_owned()),
+            "{lines}"
+        );
+    }
+}
+
+#[test]
+fn a_fault_in_a_folded_or_escaped_text_is_found_at_the_whole_of_it() {
+    for (lines, value) in [
+        (
+            "    dayshift/stop: \"Mon\\u002dFry 09:00\"",
+            "6:20 \"Mon\\u002dFry 09:00\"",
+        ),
+        (
+            "    dayshift/stop: Mon-Fry\n      09:00",
+            "6:20 Mon-Fry\n      09:00",
+        ),
+        (
+            "    dayshift/stop: 'Mon-Fry\n      09:00'",
+            "6:20 'Mon-Fry\n      09:00'",
+        ),
+    ] {
+        let text = annotated(lines);
+        assert_eq!(
+            places(&text),
+            (value.to_owned(), value.to_owned()),
+            "{lines}"
+        );
+    }
+    for indicator in [">-", "|-"] {
+        let (value, fault) = places(&annotated(&format!(
+            "    dayshift/stop: {indicator}\n      Mon-Fry 09:00"
+        )));
+        assert_eq!(value, fault);
+        assert!(value.contains("Mon-Fry 09:00"), "{value}");
+    }
+}
+
+#[test]
+fn what_the_api_server_would_not_take_as_text_is_to_be_quoted() {
+    for (line, expected) in [
+        (
+            "dayshift/pause: true",
+            Some(
+                "`true` is true or false to YAML, and the API server takes only text; write \"true\"",
+            ),
+        ),
+        (
+            "dayshift/pause: on",
+            Some("`on` is true or false to YAML, and the API server takes only text; write \"on\""),
+        ),
+        (
+            "dayshift/replicas: 2",
+            Some("`2` is a number to YAML, and the API server takes only text; write \"2\""),
+        ),
+        (
+            "dayshift/start: [9]",
+            Some("is a list, and the API server takes only text; write one in quotes"),
+        ),
+        (
+            "dayshift/start: {a: b}",
+            Some("is a map, and the API server takes only text; write one in quotes"),
+        ),
+        (
+            "dayshift/error: 1",
+            Some("`1` is a number to YAML, and the API server takes only text; write \"1\""),
+        ),
+        (
+            "dayshift/stop: '9:00'\n    dayshift/stop: '19:00'",
+            Some("stands here twice, in lines 6 and 7, and only the last counts; remove one"),
+        ),
+        // Taken by kubectl 1.36 and its API server.
+        ("dayshift/replicas: \"2\"", None),
+        ("dayshift/replicas: !!str 2", None),
+        ("dayshift/start: 9:00", None),
+        ("dayshift/except: 2026-12-24", None),
+        ("dayshift/stop:", None),
+        (
+            "<<: {dayshift/stop: '9:00'}\n    dayshift/stop: '19:00'",
+            None,
+        ),
+        ("other/pause: true", None),
+    ] {
+        let web = &workloads(&annotated(&format!("    {line}")))[0];
+        let problems: Vec<_> = web.problems.iter().map(|it| &*it.message).collect();
+        assert_eq!(problems, expected.into_iter().collect::<Vec<_>>(), "{line}");
+        for problem in &web.problems {
+            let at_fault = web
+                .annotations
+                .iter()
+                .find(|it| it.name == problem.annotation)
+                .unwrap();
+            assert_eq!(problem.span, 0..at_fault.text.len(), "{line}");
+        }
+    }
+}
+
+#[test]
+fn of_two_annotations_the_last_counts_and_of_a_merged_one_its_own() {
+    let text = |lines: &str| {
+        let web = workloads(&annotated(lines)).remove(0);
+        assert_eq!(web.annotations.len(), 1, "{lines}");
+        web.inputs.text(Key::Stop).unwrap().to_owned()
+    };
+    assert_eq!(text("    dayshift/stop: 'a'\n    dayshift/stop: 'b'"), "b");
+    assert_eq!(
+        text("    dayshift/stop: 'own'\n    <<: {dayshift/stop: 'merged'}"),
+        "own"
+    );
+    assert_eq!(
+        text("    <<: [{dayshift/stop: 'first'}, {dayshift/stop: 'second'}]"),
+        "first"
+    );
+}
+
+#[test]
+fn another_prefix_has_other_annotations() {
+    let source = Source::new(
+        "file.yaml",
+        annotated("    dayshift/stop: 'x'\n    night.example/stop: 'y'"),
+    );
+    let prefix = Prefix::parse("night.example").unwrap();
+    let web = source.workloads(&prefix, "dev").unwrap().remove(0);
+    assert_eq!(
+        (web.inputs.text(Key::Stop), &*web.object.namespace),
+        (Some("y"), "dev")
+    );
+}
+
+#[test]
+fn broken_files_are_told_with_line_and_column() {
+    for (text, expected) in [
+        ("a: [1, 2\nb: 3", "file.yaml:2:2: "),
+        ("a: \"never closed", "file.yaml:1:4: "),
+        ("é: 1\n\tb: 2", "file.yaml:1:4: "),
+        ("a: *nobody", "file.yaml:1:4: "),
+        (
+            "a: &a [*a]",
+            "file.yaml:1:8: this alias stands inside of what it names",
+        ),
+        (
+            "? [a, b]\n: c",
+            "file.yaml:1:3: a key is a text, and this is a list",
+        ),
+        (
+            "{apiVersion: apps/v1, kind: Deployment}",
+            "file.yaml:1:1: this Deployment has no metadata, and so no name",
+        ),
+        (
+            "{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: a}}",
+            "file.yaml:1:51: this Deployment has no metadata.name",
+        ),
+        (
+            "{apiVersion: apps/v1, kind: Deployment, metadata: {name: 7}}",
+            "file.yaml:1:58: metadata.name is a number, not a text; quote it",
+        ),
+        (
+            "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, annotations: b}}",
+            "file.yaml:1:74: metadata.annotations is text, not a map",
+        ),
+        (
+            "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: -1}}",
+            "file.yaml:1:79: spec.replicas is `-1`, and not a whole number such as 3",
+        ),
+        (
+            "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: '3'}}",
+            "file.yaml:1:79: spec.replicas is `3`, and not a whole number such as 3",
+        ),
+        (
+            "{apiVersion: v1, kind: List, items: {a: b}}",
+            "file.yaml:1:37: items is a map, not a list",
+        ),
+    ] {
+        let message = refusal(text);
+        assert!(message.starts_with(expected), "{text}: {message}");
+    }
+}
+
+/// Texts that are small or large and made to cost much more than they are worth.
+fn hostile() -> Vec<(&'static str, String)> {
+    const BIG: usize = 10 << 20;
+    let many = |piece: &str| piece.repeat(BIG / piece.len());
+    let laughs = |first: &str, join: &dyn Fn(usize) -> String| {
+        (1..40).fold(format!("a0: &a0 {first}\n"), |text, level| {
+            text + &join(level)
+        })
+    };
+    let doubled = |level: usize| format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1);
+    let merged = |level: usize| {
+        format!(
+            "a{level}: &a{level} {{<<: [*a{0}, *a{0}], k{level}: 1}}\n",
+            level - 1
+        )
+    };
+    vec![
+        ("lists in lists", many("[")),
+        ("maps in maps", many("{a: ")),
+        ("dashes", many("- ")),
+        ("questions", many("? ")),
+        ("keys on keys", many("a: ")),
+        (
+            "deeper and deeper",
+            (0..4000)
+                .map(|depth| format!("{}a:\n", " ".repeat(depth)))
+                .collect(),
+        ),
+        ("a billion laughs", laughs("[x]", &doubled)),
+        ("a billion laughs, merged", laughs("{x: 1}", &merged)),
+        (
+            "a long text, often",
+            format!(
+                "a: &a {}\nb: [{}]",
+                "x".repeat(BIG / 2),
+                "*a,".repeat(BIG / 6)
+            ),
+        ),
+        (
+            "a chain of aliases",
+            (1..90_000).fold("a0: &a0 x\n".to_owned(), |mut text, level| {
+                text += &format!("a{level}: &a{level} [*a{}]\n", level - 1);
+                text
+            }),
+        ),
+        (
+            "laughs in many documents",
+            (laughs("[x]", &doubled).split_at(300).0.to_owned() + "\n---\n").repeat(9000),
+        ),
+        ("an open quote", "\"".to_owned() + &many("x ")),
+        ("an open quote of lines", "\"".to_owned() + &many("x\n")),
+        ("percent signs", many("%a\n")),
+        ("anchors", many("&a ")),
+        ("tags", many("!a ")),
+        ("stars", many("*a ")),
+        ("quotes", many("\"\"")),
+        ("words without an end", many("word ")),
+        ("colons", many(":")),
+        ("commas", "[".to_owned() + &many(",")),
+        ("numbers", format!("[{}]", many("0,"))),
+        ("control characters", many("\u{1}")),
+        ("a null byte", "a: \0".to_owned()),
+        (
+            "a text of all planes",
+            "a: \"".to_owned() + &many("\u{10ffff}\u{202e}"),
+        ),
+        (
+            "annotations",
+            annotated(
+                &(0..400_000)
+                    .map(|at| format!("    dayshift/a{at}: x\n"))
+                    .collect::<String>(),
+            ),
+        ),
+        (
+            "one annotation",
+            annotated(&format!("    dayshift/start: {}", many("x"))),
+        ),
+    ]
+}
+
+#[test]
+fn hostile_files_cost_little_and_bring_nothing() {
+    let mut told = BTreeMap::new();
+    for (name, text) in hostile() {
+        let begun = Instant::now();
+        let read = Source::new("file.yaml", text).workloads(&Prefix::default(), "default");
+        let took = begun.elapsed();
+        assert!(took.as_secs() < 20, "{name} took {took:?}");
+        match read {
+            Ok(found) => assert_eq!(found.len(), 0, "{name}"),
+            Err(error) => {
+                assert!(error.to_string().len() < 400, "{name}: {error}");
+                told.insert(name, error.message);
+            }
+        }
+    }
+    for (name, expected) in [
+        ("lists in lists", "recursion limit exceeded"),
+        (
+            "a billion laughs",
+            "the file holds too much, written out with its aliases; split it",
+        ),
+        ("a chain of aliases", "nested deeper than 100 levels"),
+        (
+            "annotations",
+            "these annotations hold over 256 kB, more than the API server takes",
+        ),
+    ] {
+        assert_eq!(told[name], expected, "{name}");
+    }
+}
+
+#[test]
+fn megabytes_of_deployments_are_read() {
+    let one =
+        annotated("    dayshift/hours: \"Mon-Fri 09:00-19:00\"") + "spec: {replicas: 2}\n---\n";
+    let text = one.repeat((2 << 20) / one.len());
+    assert_eq!(workloads(&text).len(), (2 << 20) / one.len());
+}
+
+#[test]
+fn a_folder_is_its_manifests_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["b.yaml", "a.yml", "c.json", "d.txt"] {
+        fs::write(folder.path().join(name), "{}").unwrap();
+    }
+    fs::create_dir(folder.path().join("e.yaml")).unwrap();
+    let sources = Source::open(folder.path()).unwrap();
+    let names = sources
+        .iter()
+        .map(|it| Path::new(it.name()).file_name().unwrap().to_str().unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["a.yml", "b.yaml", "c.json"]);
+}
+
+#[test]
+fn what_cannot_be_opened_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    assert!(matches!(
+        Source::open(folder.path()),
+        Err(OpenError::EmptyFolder { .. })
+    ));
+    assert!(matches!(
+        Source::open(&path("none.yaml")),
+        Err(OpenError::Read { .. })
+    ));
+    fs::write(path("latin.yaml"), b"a: 1\nb: caf\xe9").unwrap();
+    let error = Source::open(&path("latin.yaml")).unwrap_err().to_string();
+    assert!(
+        error.ends_with("latin.yaml:2: this line is not UTF-8 text; save the file as UTF-8"),
+        "{error}"
+    );
+    #[cfg(unix)]
+    assert!(matches!(
+        Source::open(Path::new("/dev/zero")),
+        Err(OpenError::TooLarge { .. })
+    ));
+}
+
+#[test]
+fn every_example_is_listed_quoted_and_without_a_problem() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut listed: Vec<_> = EXAMPLES.iter().map(|(name, _)| *name).collect();
+    listed.sort_unstable();
+    let found = Source::open(&folder).unwrap();
+    let found = found
+        .iter()
+        .map(|it| Path::new(it.name()).file_name().unwrap().to_str().unwrap());
+    assert_eq!(found.collect::<Vec<_>>(), listed);
+
+    for (name, text) in EXAMPLES {
+        assert!(text.starts_with("# "), "{name} does not say what happens");
+        let found = workloads(text);
+        assert_eq!(found.len(), 1, "{name}");
+        assert_eq!(format!("{}.yaml", found[0].object.name), name);
+        assert_eq!(found[0].problems, []);
+        for annotation in &found[0].annotations {
+            let written = &text[annotation.value.span.clone()];
+            assert_eq!(written, format!("\"{}\"", annotation.text), "{name}");
+        }
+        let reading = read(&found[0].inputs, Zone::UTC);
+        assert!(
+            matches!(reading, Reading::Scheduled(_)),
+            "{name}: {reading:?}"
+        );
+    }
+}
