@@ -1,9 +1,6 @@
 //! Where the program says what it does: log lines on standard error.
 
-use std::{
-    env, fmt,
-    io::{self, IsTerminal},
-};
+use std::{fmt, io};
 
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::{
@@ -15,6 +12,8 @@ use tracing_subscriber::{
     },
     registry::LookupSpan,
 };
+
+use super::terminal;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Logs, on standard error")]
@@ -50,21 +49,17 @@ enum LogFormat {
 }
 
 impl LogArgs {
-    /// From here on log lines are written. Colour is for terminals, and never with `NO_COLOR`
-    /// (<https://no-color.org>).
+    /// From here on log lines are written.
     pub(super) fn start(&self) {
         let filter = match self.verbose {
             0 => self.log_level.clone(),
             1 => Filter::of(Level::DEBUG),
             _ => Filter::of(Level::TRACE),
         };
-        let plain = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
-        let dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-        let colour = io::stderr().is_terminal() && !plain("NO_COLOR") && !dumb;
         let lines = tracing_subscriber::fmt()
             .with_env_filter(EnvFilter::new(filter.0))
             .with_writer(io::stderr)
-            .with_ansi(colour);
+            .with_ansi(terminal::colour(&io::stderr()));
         // Only a second call could fail, and then the first still holds.
         let _ = match self.log_format {
             LogFormat::Text => lines.event_format(Line).try_init(),

@@ -6,8 +6,10 @@ mod log;
 mod program;
 mod run;
 mod run_args;
+mod sandbox;
 mod selector;
 mod signals;
+mod terminal;
 mod values;
 
 pub use exit::Exit;

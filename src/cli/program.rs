@@ -7,6 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::{
     exit::{Exit, wrong_usage},
     run_args::RunArgs,
+    sandbox::SandboxArgs,
 };
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.
@@ -28,6 +29,7 @@ pub struct Program {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<RunArgs>),
+    Sandbox(Box<SandboxArgs>),
 }
 
 const AFTER_HELP: &str = "\
@@ -56,6 +58,10 @@ impl Program {
                 .args_override_self(true)
                 .mut_args(|flag| flag.hide_env(true))
         });
+        // There the play is what is read, and the log would only say it again.
+        command = command.mut_subcommand("sandbox", |sandbox| {
+            sandbox.mut_arg("log_level", |flag| flag.default_value("warn"))
+        });
         if is_plugin(arguments.first().map(OsStr::new)) {
             command = command.bin_name("kubectl dayshift");
         }
@@ -69,6 +75,7 @@ impl Program {
     pub fn run(self) -> Exit {
         match self.command {
             Command::Run(args) => args.run(),
+            Command::Sandbox(args) => args.run(),
         }
     }
 }
