@@ -108,7 +108,6 @@ type Loaded = (String, Workload);
 
 impl SandboxArgs {
     pub(super) fn run(self) -> Exit {
-        self.log.start();
         let from = match self.from() {
             Ok(from) => from,
             Err(error) => return wrong_usage(&error),
@@ -160,8 +159,8 @@ impl SandboxArgs {
         if self.files.is_empty() {
             let ours = Prefix::default().full("");
             let prefix = self.annotation_prefix.full("");
-            let examples = EXAMPLES
-                .map(|(name, text)| Source::new(name, text.replace(&ours, &prefix)));
+            let examples =
+                EXAMPLES.map(|(name, text)| Source::new(name, text.replace(&ours, &prefix)));
             sources.extend(examples);
         }
         let mut found = Vec::new();
@@ -181,13 +180,15 @@ impl SandboxArgs {
     }
 
     async fn play(&self, workloads: &[Loaded], from: DateTime<Utc>) -> Result<Exit, PlayError> {
+        let clock = Clock::simulated(from);
+        self.log.start_on(clock.clone());
         let settings = Settings {
             default_zone: self.timezone,
             prefix: self.annotation_prefix.clone(),
             instance: "sandbox".to_owned(),
             ..Settings::default()
         };
-        let stage = Stage::new(from, settings);
+        let stage = Stage::new(clock, settings);
         let mut taken = Vec::new();
         for (file, workload) in workloads {
             match stage.load(&workload.manifest) {
@@ -225,9 +226,17 @@ impl SandboxArgs {
         });
         write!(out, "{title}").map_err(PlayError::Write)?;
         let mut signals = Signals::listen().map_err(PlayError::System)?;
-        let stop = async { drop(signals.next().await) };
+        let stop = async {
+            signals.next().await;
+        };
         let summary = stage
-            .play(until, hands, pace, |told| writeln!(out, "{}", page.line(told)), stop)
+            .play(
+                until,
+                hands,
+                pace,
+                |told| writeln!(out, "{}", page.line(told)),
+                stop,
+            )
             .await
             .map_err(PlayError::Write)?;
         let summary_text = page.summary(&summary, self.timezone);

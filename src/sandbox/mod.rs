@@ -8,16 +8,14 @@ mod api;
 mod examples;
 mod hand;
 mod narrator;
-mod page;
 mod pace;
+mod page;
 mod play;
 mod requests;
 mod tally;
 mod told;
 
-pub use api::{
-    Admission, Api, Cause, Changes, Details, Fault, RequestLine, Status, StoredChange,
-};
+pub use api::{Admission, Api, Cause, Changes, Details, Fault, RequestLine, Status, StoredChange};
 pub use examples::hands_on_examples;
 pub use hand::{Act, Hand};
 pub use pace::{Pace, PaceError};

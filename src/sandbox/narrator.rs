@@ -16,6 +16,9 @@ use super::{
     told::{Deed, Told},
 };
 
+/// How many transitions in a row that do not change the count are told.
+pub(super) const MOST_IDLE: u32 = 2;
+
 /// Looks on as objects change, and tells apart who did what from the objects alone: whatever
 /// changes the state labels is the scaler's, all else is somebody's hand.
 #[derive(Debug)]
@@ -33,8 +36,8 @@ struct Scene {
     observed: Observed,
     reading: Reading,
     tally: Tally,
-    /// The last transition that changed nothing, unless something was told since.
-    idle: Option<Action>,
+    /// How many transitions in a row have not changed the count.
+    idle: u32,
     /// The command of a hand that is about to change it.
     hand: Option<String>,
 }
@@ -114,10 +117,14 @@ impl Narrator {
         if matches!(deed, Deed::Refuse(_)) {
             self.refusals += 1;
         }
-        let idle = action.filter(|_| before.replicas == scene.observed.replicas);
-        let told_before = scene.idle == idle && idle.is_some();
-        scene.idle = idle;
-        (!told_before).then(|| scene.told(at, deed, before.replicas, self.default_zone))
+        let same = action.is_some() && before.replicas == scene.observed.replicas;
+        scene.idle = if same {
+            scene.idle.saturating_add(1)
+        } else {
+            0
+        };
+        let told = scene.told(at, deed, before.replicas, self.default_zone);
+        (told.idle <= MOST_IDLE).then_some(told)
     }
 }
 
@@ -127,7 +134,7 @@ impl Scene {
             reading: read(&observed.inputs, default_zone),
             tally: Tally::new(at, observed.replicas),
             observed,
-            idle: None,
+            idle: 0,
             hand: None,
         }
     }
@@ -173,6 +180,7 @@ impl Scene {
             deed,
             from,
             to: self.observed.replicas,
+            idle: self.idle,
             next,
         }
     }

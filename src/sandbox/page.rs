@@ -8,6 +8,7 @@ use crate::{
 };
 
 use super::{
+    narrator::MOST_IDLE,
     pace::Pace,
     play::Summary,
     requests::Requests,
@@ -137,19 +138,18 @@ impl Page {
             .max()
             .unwrap_or_default();
         let heading = format!(
-            "{:names$}  starts  stops  hours up  of {:>6}  replica-hours  always on  saved",
-            "",
-            hours(whole)
+            "{:names$}  starts  stops     hours running  replica-hours  always on  saved",
+            ""
         );
+        let whole = format!("of {:.0}", seconds(whole) / 3600.0);
         let mut text = format!("\n{}\n", self.paint(FAINT, &heading));
         let (mut starts, mut stops, mut used, mut always) = (0, 0, 0.0, 0.0);
         for (name, tally) in tallies {
-            let up = percent(seconds(tally.up()), seconds(whole));
+            let up = format!("{:.1} {whole}", seconds(tally.up()) / 3600.0);
             text += &format!(
-                "{name:names$}  {:>6}  {:>5}  {:>8}  {up:>9}  {:>13.1}  {:>9.1}  {:>5}\n",
+                "{name:names$}  {:>6}  {:>5}  {up:>16}  {:>13.1}  {:>9.1}  {:>5}\n",
                 tally.starts,
                 tally.stops,
-                hours(tally.up()),
                 tally.replica_hours(),
                 tally.always_on(),
                 percent(tally.always_on() - tally.replica_hours(), tally.always_on()),
@@ -161,8 +161,8 @@ impl Page {
         }
         let saved = percent(always - used, always);
         let total = format!(
-            "{:names$}  {starts:>6}  {stops:>5}  {:>8}  {:>9}  {used:>13.1}  {always:>9.1}  {saved:>5}",
-            "all", "", ""
+            "{:names$}  {starts:>6}  {stops:>5}  {:>16}  {used:>13.1}  {always:>9.1}  {saved:>5}",
+            "all", ""
         );
         text += &self.paint("1", &total);
         text + "\n"
@@ -204,9 +204,10 @@ const fn verb(deed: &Deed) -> (&'static str, &'static str) {
 fn note(told: &Told) -> String {
     let next = || coming(told);
     match &told.deed {
-        Deed::Start | Deed::Stop if told.from == told.to => {
-            format!("{}; more of the same is only counted", next())
+        Deed::Start | Deed::Stop if told.idle == MOST_IDLE => {
+            format!("as it was; more of the same is only counted; {}", next())
         }
+        Deed::Start | Deed::Stop if told.idle > 0 => format!("as it was; {}", next()),
         Deed::Start | Deed::Stop | Deed::Resume => next(),
         Deed::Adopt => format!("taken up, nothing scaled; {}", next()),
         Deed::Ignore => "has no schedule and is left alone".to_owned(),
@@ -221,9 +222,8 @@ fn coming(told: &Told) -> String {
     let Some(Boundary { at, action }) = told.next else {
         return "no boundary is to come".to_owned();
     };
-    let local = |at: DateTime<Utc>| -> NaiveDateTime {
-        at.with_timezone(&told.zone.tz()).naive_local()
-    };
+    let local =
+        |at: DateTime<Utc>| -> NaiveDateTime { at.with_timezone(&told.zone.tz()).naive_local() };
     let (now, next) = (local(told.at), local(at));
     let day = if next.date() == now.date() {
         ""
@@ -253,11 +253,28 @@ fn footnotes(summary: &Summary) -> String {
         patches,
         events,
     } = summary.requests;
+    let asked = [
+        count(lists, "list"),
+        count(gets, "read"),
+        count(patches, "patch"),
+        count(events, "Event"),
+    ];
     format!(
-        "\nTransitions: {transitions}, the latest {lateness} ms after its boundary. Saved: against \
-         the highest count all the time.\nRequests besides the watch: {lists} lists, {gets} reads, \
-         {patches} patches, {events} Events.\n"
+        "\n{}, the latest {lateness} ms after its instant. \
+         Always on: the highest count, all the time.\n\
+         Requests besides the watch: {}.\n",
+        count(transitions, "transition"),
+        asked.join(", ")
     )
+}
+
+fn count(number: u64, what: &str) -> String {
+    let plural = match (number, what) {
+        (1, _) => "",
+        (_, "patch") => "es",
+        _ => "s",
+    };
+    format!("{number} {what}{plural}")
 }
 
 /// `Fri 2026-11-20 10:00:00 UTC`.
@@ -288,10 +305,6 @@ fn span(time: TimeDelta) -> String {
 
 fn seconds(time: TimeDelta) -> f64 {
     time.as_seconds_f64()
-}
-
-fn hours(time: TimeDelta) -> String {
-    format!("{:.1}", seconds(time) / 3600.0)
 }
 
 fn percent(part: f64, whole: f64) -> String {

@@ -57,10 +57,11 @@ pub struct Summary {
 }
 
 impl Stage {
-    /// An empty cluster at `from`. The runtime must be tokio's of one thread, its time paused: then
-    /// every instant is exact, because time passes only while nobody has anything to do.
-    pub fn new(from: DateTime<Utc>, settings: Settings) -> Self {
-        let clock = Clock::simulated(from);
+    /// An empty cluster at the time that a simulated clock shows. The runtime must be tokio's of
+    /// one thread, its time paused: then every instant is exact, because time passes only while
+    /// nobody has anything to do.
+    pub fn new(clock: Clock, settings: Settings) -> Self {
+        let from = clock.now();
         let api = Api::new({
             let clock = clock.clone();
             move || clock.now()

@@ -22,6 +22,9 @@ pub struct Told {
     pub from: Replicas,
     /// The count after.
     pub to: Replicas,
+    /// How many transitions in a row, up to this one, have not changed the count. Those after the
+    /// second are only counted.
+    pub idle: u32,
     /// The boundary to come, where there is a schedule and it has one.
     pub next: Option<Boundary>,
 }

@@ -57,9 +57,7 @@ impl Changes {
         let store = self.server.store();
         let mut changes = match store.changes_after(DEPLOYMENTS, self.place) {
             Ok(changes) => changes,
-            Err(compacted) => store
-                .changes_after(DEPLOYMENTS, compacted.oldest)
-                .ok()?,
+            Err(compacted) => store.changes_after(DEPLOYMENTS, compacted.oldest).ok()?,
         };
         let change = changes.next()?;
         self.place = change.revision;
