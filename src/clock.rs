@@ -110,6 +110,31 @@ impl Clock {
     }
 }
 
+/// Real time beside a simulated clock, for whoever watches what happens on it.
+#[derive(Clone, Copy, Debug)]
+pub struct RealTime {
+    begun: std::time::Instant,
+}
+
+impl RealTime {
+    /// Begins to count.
+    pub fn begin() -> Self {
+        Self {
+            begun: std::time::Instant::now(),
+        }
+    }
+
+    /// Waits until so much real time has passed since the beginning. Simulated time stands still
+    /// meanwhile: tokio moves a paused clock only while no thread is at work for the runtime.
+    pub async fn reach(&self, passed: Duration) {
+        let left = passed.saturating_sub(self.begun.elapsed());
+        if !left.is_zero() {
+            // It cannot panic, and at the end of the runtime nobody waits for it.
+            let _ = tokio::task::spawn_blocking(move || std::thread::sleep(left)).await;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +165,18 @@ mod tests {
         sleep(Duration::from_secs(60)).await;
         clock.step(TimeDelta::hours(2));
         assert_eq!(sleeper.await.unwrap() - begun, Duration::from_secs(60));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn simulated_time_stands_still_while_real_time_passes() {
+        let clock = Clock::simulated(start());
+        let real = RealTime::begin();
+        tokio::select! {
+            () = real.reach(Duration::from_millis(2)) => {}
+            () = clock.sleep_until(start() + TimeDelta::days(365)) => panic!("a year has passed"),
+        }
+        assert_eq!(clock.now(), start());
+        assert!(real.begun.elapsed() >= Duration::from_millis(2));
+        real.reach(Duration::ZERO).await;
     }
 }

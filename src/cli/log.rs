@@ -1,20 +1,17 @@
 //! Where the program says what it does: log lines on standard error.
 
-use std::{
-    env, fmt,
-    io::{self, IsTerminal},
-};
+use std::{fmt, io};
 
+use chrono::SecondsFormat;
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::{
     EnvFilter,
-    fmt::{
-        FmtContext, FormatEvent, FormatFields,
-        format::Writer,
-        time::{FormatTime, SystemTime},
-    },
+    fmt::{FmtContext, FormatEvent, FormatFields, format::Writer, time::FormatTime},
     registry::LookupSpan,
 };
+
+use super::terminal;
+use crate::clock::Clock;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Logs, on standard error")]
@@ -50,26 +47,29 @@ enum LogFormat {
 }
 
 impl LogArgs {
-    /// From here on log lines are written. Colour is for terminals, and never with `NO_COLOR`
-    /// (<https://no-color.org>).
+    /// From here on log lines are written.
     pub(super) fn start(&self) {
+        self.start_on(Clock::system());
+    }
+
+    /// The same, with the time of that clock.
+    pub(super) fn start_on(&self, clock: Clock) {
+        let timer = Timer(clock);
         let filter = match self.verbose {
             0 => self.log_level.clone(),
             1 => Filter::of(Level::DEBUG),
             _ => Filter::of(Level::TRACE),
         };
-        let plain = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
-        let dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-        let colour = io::stderr().is_terminal() && !plain("NO_COLOR") && !dumb;
         let lines = tracing_subscriber::fmt()
             .with_env_filter(EnvFilter::new(filter.0))
             .with_writer(io::stderr)
-            .with_ansi(colour);
+            .with_ansi(terminal::colour(&io::stderr()));
         // Only a second call could fail, and then the first still holds.
         let _ = match self.log_format {
-            LogFormat::Text => lines.event_format(Line).try_init(),
+            LogFormat::Text => lines.event_format(Line(timer)).try_init(),
             LogFormat::Json => lines
                 .json()
+                .with_timer(timer)
                 .flatten_event(true)
                 .with_current_span(false)
                 .try_init(),
@@ -107,7 +107,17 @@ impl Filter {
 /// `2026-11-20T10:00:00.004217Z  INFO started default/web: 1 -> 3 replicas lateness_ms=4`
 ///
 /// What dayshift says itself stands without the name of a module; what a library says, with it.
-struct Line;
+struct Line(Timer);
+
+/// The time as RFC 3339 in UTC, to the microsecond.
+struct Timer(Clock);
+
+impl FormatTime for Timer {
+    fn format_time(&self, line: &mut Writer<'_>) -> fmt::Result {
+        let now = self.0.now();
+        line.write_str(&now.to_rfc3339_opts(SecondsFormat::Micros, true))
+    }
+}
 
 impl<S, N> FormatEvent<S, N> for Line
 where
@@ -128,7 +138,7 @@ where
             ("", "", "")
         };
         line.write_str(faint)?;
-        SystemTime.format_time(&mut line)?;
+        self.0.format_time(&mut line)?;
         write!(line, "{plain} {colour}{level:>5}{plain} ")?;
         if target != "dayshift" && !target.starts_with("dayshift::") {
             write!(line, "{faint}{target}:{plain} ")?;

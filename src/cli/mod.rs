@@ -7,8 +7,10 @@ mod plan;
 mod program;
 mod run;
 mod run_args;
+mod sandbox;
 mod selector;
 mod signals;
+mod terminal;
 mod values;
 
 pub use exit::Exit;

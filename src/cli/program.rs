@@ -8,6 +8,7 @@ use super::{
     exit::{Exit, wrong_usage},
     plan::PlanArgs,
     run_args::RunArgs,
+    sandbox::SandboxArgs,
 };
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.
@@ -30,6 +31,7 @@ pub struct Program {
 enum Command {
     Run(Box<RunArgs>),
     Plan(Box<PlanArgs>),
+    Sandbox(Box<SandboxArgs>),
 }
 
 const AFTER_HELP: &str = "\
@@ -58,6 +60,10 @@ impl Program {
                 .args_override_self(true)
                 .mut_args(|flag| flag.hide_env(true))
         });
+        // There the play is what is read, and the log would only say it again.
+        command = command.mut_subcommand("sandbox", |sandbox| {
+            sandbox.mut_arg("log_level", |flag| flag.default_value("warn"))
+        });
         if is_plugin(arguments.first().map(OsStr::new)) {
             command = command.bin_name("kubectl dayshift");
         }
@@ -72,6 +78,7 @@ impl Program {
         match self.command {
             Command::Run(args) => args.run(),
             Command::Plan(args) => args.run(),
+            Command::Sandbox(args) => args.run(),
         }
     }
 }

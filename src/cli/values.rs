@@ -13,6 +13,14 @@ pub(super) fn duration(text: &str) -> Result<TimeDelta, String> {
         .ok_or_else(|| "write a time such as 30s, 1h30m or 72h, at most ten years".to_owned())
 }
 
+/// A span of time that is longer than none.
+pub(super) fn span(text: &str) -> Result<TimeDelta, String> {
+    match duration(text)? {
+        none if none.is_zero() => Err("write more than none, such as 12h or 7d".to_owned()),
+        long => Ok(long),
+    }
+}
+
 /// How long ago a boundary may have been missed and still be done: at least a minute, because
 /// every boundary is done a little late.
 pub(super) fn catch_up(text: &str) -> Result<TimeDelta, String> {

@@ -1,5 +1,6 @@
 //! The API: routes, a store with resourceVersions, lists, watches and guarded patches.
 
+mod changes;
 mod continuation;
 mod deployment;
 mod direct;
@@ -21,6 +22,7 @@ mod store;
 mod watch;
 mod write;
 
+pub use changes::{Changes, StoredChange};
 pub use requests::{Fault, RequestLine};
 pub use server::{Admission, Api};
 pub use status::{Cause, Details, Status};

@@ -63,7 +63,7 @@ pub(super) struct Change {
     pub before: Option<Arc<Object>>,
     pub object: Arc<Object>,
     pub deleted: bool,
-    at: DateTime<Utc>,
+    pub at: DateTime<Utc>,
 }
 
 /// The state asked for is no longer known.

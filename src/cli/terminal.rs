@@ -1,0 +1,47 @@
+//! What the reader's terminal can show.
+
+use std::{env, ffi::OsString, io::IsTerminal};
+
+/// Colour is for terminals, and never with `NO_COLOR` (<https://no-color.org>).
+pub(super) fn colour(stream: &impl IsTerminal) -> bool {
+    let dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    stream.is_terminal() && variable("NO_COLOR").is_none() && !dumb
+}
+
+/// Whether the locale's encoding is UTF-8: the first of these variables decides (POSIX, 8.2).
+pub(super) fn unicode() -> bool {
+    ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(variable)
+        .is_some_and(|locale| is_utf8(&locale.to_string_lossy()))
+}
+
+fn is_utf8(locale: &str) -> bool {
+    let (_, encoding) = locale.split_once('.').unwrap_or_default();
+    let encoding = encoding.split('@').next().unwrap_or_default();
+    encoding.eq_ignore_ascii_case("UTF-8") || encoding.eq_ignore_ascii_case("utf8")
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locale_names_its_encoding() {
+        for (locale, expected) in [
+            ("C.UTF-8", true),
+            ("de_DE.utf8", true),
+            ("de_DE.UTF-8@euro", true),
+            ("C", false),
+            ("de_DE", false),
+            ("de_DE.ISO-8859-15@euro", false),
+            ("UTF-8", false),
+        ] {
+            assert_eq!(is_utf8(locale), expected, "{locale}");
+        }
+    }
+}

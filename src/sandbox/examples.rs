@@ -1,0 +1,52 @@
+//! What happens to the examples beside their schedules.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::{
+    manifest::Workload,
+    schedule::{Action, Zone},
+    workload::{Key, Prefix, Reading, read},
+};
+
+use super::hand::{Act, Hand};
+
+/// How long after it has stopped `office-hours` is raised by hand.
+const NIGHT_SHIFT: TimeDelta = TimeDelta::hours(3);
+/// How long after its first start `one-start` loses its schedule, so that it does not fill the
+/// page: it starts every minute.
+const ENOUGH: TimeDelta = TimeDelta::seconds(30);
+
+/// The hands of a user on the examples, from an instant on: one raises `office-hours` to a single
+/// replica in its first night, one takes the schedule from `one-start` after its first start.
+pub fn hands_on_examples(
+    workloads: &[Workload],
+    from: DateTime<Utc>,
+    prefix: &Prefix,
+    default_zone: Zone,
+) -> Vec<Hand> {
+    let hand = |name: &str, action: Action, later: TimeDelta, act: Act| {
+        let workload = workloads.iter().find(|it| &*it.object.name == name)?;
+        let Reading::Scheduled(timetable) = read(&workload.inputs, default_zone) else {
+            return None;
+        };
+        let mut at = from;
+        loop {
+            let boundary = timetable.next_after(&workload.object, at)?;
+            at = boundary.at;
+            if boundary.action == action {
+                break;
+            }
+        }
+        Some(Hand {
+            at: at + later,
+            namespace: workload.object.namespace.to_string(),
+            name: name.to_owned(),
+            act,
+        })
+    };
+    let schedule = [Key::Start, Key::Replicas].map(|key| prefix.annotation(key));
+    let raise = hand("office-hours", Action::Stop, NIGHT_SHIFT, Act::Scale(1));
+    let leave = Act::Unannotate(schedule.to_vec());
+    let leave = hand("one-start", Action::Start, ENOUGH, leave);
+    raise.into_iter().chain(leave).collect()
+}

@@ -1,0 +1,212 @@
+//! From what is stored to what is told of it.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::{
+    cluster::Deployment,
+    schedule::{Action, Boundary, Zone},
+    workload::{Key, Observed, Phase, Prefix, Reading, Replicas, State, read},
+};
+
+use super::{
+    api::StoredChange,
+    tally::Tally,
+    told::{Deed, Told},
+};
+
+/// How many transitions in a row that do not change the count are told.
+pub(super) const MOST_IDLE: u32 = 2;
+
+/// Looks on as objects change, and tells apart who did what from the objects alone: whatever
+/// changes the state labels is the scaler's, all else is somebody's hand.
+#[derive(Debug)]
+pub(super) struct Narrator {
+    prefix: Prefix,
+    default_zone: Zone,
+    scenes: BTreeMap<String, Scene>,
+    lateness: TimeDelta,
+    refusals: usize,
+}
+
+/// What is known of one Deployment.
+#[derive(Debug)]
+struct Scene {
+    observed: Observed,
+    reading: Reading,
+    tally: Tally,
+    /// How many transitions in a row have not changed the count.
+    idle: u32,
+    /// The command of a hand that is about to change it.
+    hand: Option<String>,
+}
+
+impl Narrator {
+    pub(super) fn new(prefix: Prefix, default_zone: Zone) -> Self {
+        Self {
+            prefix,
+            default_zone,
+            scenes: BTreeMap::new(),
+            lateness: TimeDelta::zero(),
+            refusals: 0,
+        }
+    }
+
+    /// The latest that a transition came after its boundary.
+    pub(super) fn lateness(&self) -> TimeDelta {
+        self.lateness
+    }
+
+    /// How often a schedule was refused.
+    pub(super) fn refusals(&self) -> usize {
+        self.refusals
+    }
+
+    /// Every Deployment that had a schedule, and its tally up to `at`.
+    pub(super) fn tallies(&self, at: DateTime<Utc>) -> Vec<(String, Tally)> {
+        let mut tallies = Vec::new();
+        for (name, scene) in &self.scenes {
+            let mut tally = scene.tally.clone();
+            tally.runs(at, scene.observed.replicas);
+            if tally.starts + tally.stops > 0 || scene.observed.concerns_us() {
+                tallies.push((name.clone(), tally));
+            }
+        }
+        tallies
+    }
+
+    /// The next change of this object that is not the scaler's will be made by that command.
+    pub(super) fn expect_hand(&mut self, object: &str, command: &str) {
+        if let Some(scene) = self.scenes.get_mut(object) {
+            scene.hand = Some(command.to_owned());
+        }
+    }
+
+    /// Takes in a change; nothing where it is not worth telling.
+    pub(super) fn saw(&mut self, change: &StoredChange) -> Option<Told> {
+        let deployment: Deployment = change.object().ok()?;
+        let observed = deployment.observe(&self.prefix);
+        let name = observed.object.to_string();
+        let at = change.at;
+        if change.deleted {
+            let scene = self.scenes.get_mut(&name)?;
+            scene.observed.replicas = Replicas::ZERO;
+            scene.tally.runs(at, Replicas::ZERO);
+            return None;
+        }
+        let Some(scene) = self.scenes.get_mut(&name) else {
+            let scene = Scene::new(at, observed, self.default_zone);
+            let told = (!scene.observed.concerns_us())
+                .then(|| scene.told(at, Deed::Ignore, scene.observed.replicas, self.default_zone));
+            self.scenes.insert(name, scene);
+            return told;
+        };
+        let before = scene.show(at, observed, self.default_zone);
+        let deed = scene.deed(&before)?;
+        let action = match deed {
+            Deed::Start => Some(Action::Start),
+            Deed::Stop => Some(Action::Stop),
+            _ => None,
+        };
+        if let Some(action) = action {
+            scene.tally.transition(action);
+            let boundary = scene.observed.state().last.unwrap_or(at);
+            self.lateness = self.lateness.max(at - boundary);
+        }
+        if matches!(deed, Deed::Refuse(_)) {
+            self.refusals += 1;
+        }
+        let same = action.is_some() && before.replicas == scene.observed.replicas;
+        scene.idle = if same {
+            scene.idle.saturating_add(1)
+        } else {
+            0
+        };
+        let told = scene.told(at, deed, before.replicas, self.default_zone);
+        (told.idle <= MOST_IDLE).then_some(told)
+    }
+}
+
+impl Scene {
+    fn new(at: DateTime<Utc>, observed: Observed, default_zone: Zone) -> Self {
+        Self {
+            reading: read(&observed.inputs, default_zone),
+            tally: Tally::new(at, observed.replicas),
+            observed,
+            idle: 0,
+            hand: None,
+        }
+    }
+
+    /// Takes in what the object has become; returns what it was.
+    fn show(&mut self, at: DateTime<Utc>, observed: Observed, default_zone: Zone) -> Observed {
+        if observed.inputs != self.observed.inputs {
+            self.reading = read(&observed.inputs, default_zone);
+        }
+        self.tally.runs(at, observed.replicas);
+        std::mem::replace(&mut self.observed, observed)
+    }
+
+    fn deed(&mut self, before: &Observed) -> Option<Deed> {
+        let now = &self.observed;
+        let (old, new) = (before.state(), now.state());
+        if now.labels == before.labels && now.error == before.error {
+            return self.hand.take().map(Deed::Hand);
+        }
+        if let Some(error) = now.error.as_deref()
+            && before.error.as_deref() != Some(error)
+        {
+            return Some(Deed::Refuse(error.to_owned()));
+        }
+        match new.phase {
+            Some(Phase::Running) if is_due(&old, &new) => Some(Deed::Start),
+            Some(Phase::Stopped) if is_due(&old, &new) => Some(Deed::Stop),
+            Some(Phase::Adopted) if (old.phase, old.last) != (new.phase, new.last) => {
+                Some(Deed::Adopt)
+            }
+            None if old.phase.is_some() => Some(Deed::Leave),
+            _ if before.error.is_some() && now.error.is_none() => Some(Deed::Resume),
+            _ => None,
+        }
+    }
+
+    fn told(&self, at: DateTime<Utc>, deed: Deed, from: Replicas, default_zone: Zone) -> Told {
+        let next = self.next_after(self.observed.state().last.unwrap_or(at));
+        Told {
+            at,
+            zone: self.zone(default_zone),
+            object: self.observed.object.clone(),
+            deed,
+            from,
+            to: self.observed.replicas,
+            idle: self.idle,
+            next,
+        }
+    }
+
+    fn next_after(&self, at: DateTime<Utc>) -> Option<Boundary> {
+        match &self.reading {
+            Reading::Scheduled(timetable) => timetable.next_after(&self.observed.object, at),
+            Reading::Refused(_) | Reading::Unscheduled => None,
+        }
+    }
+
+    /// Where the schedule is refused its zone may still be good.
+    fn zone(&self, default_zone: Zone) -> Zone {
+        match &self.reading {
+            Reading::Scheduled(timetable) => timetable.schedule.zone(),
+            Reading::Refused(_) | Reading::Unscheduled => {
+                let named = self.observed.inputs.text(Key::Timezone);
+                named
+                    .and_then(|name| Zone::parse(name).ok())
+                    .unwrap_or(default_zone)
+            }
+        }
+    }
+}
+
+/// Whether a boundary was carried out between two states.
+fn is_due(old: &State, new: &State) -> bool {
+    new.last > old.last
+}

@@ -1,0 +1,316 @@
+//! What is told, as lines of text in columns.
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+
+use crate::{
+    schedule::{Boundary, Zone},
+    workload::Replicas,
+};
+
+use super::{
+    narrator::MOST_IDLE,
+    pace::Pace,
+    play::Summary,
+    requests::Requests,
+    tally::Tally,
+    told::{Deed, Told},
+};
+
+/// What the reader's screen can show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Colours, as ANSI sequences.
+    pub colour: bool,
+    /// More than ASCII.
+    pub unicode: bool,
+}
+
+/// Lays out lines of columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    style: Style,
+    /// How wide the column of names is.
+    names: usize,
+}
+
+/// What is about to be played.
+#[derive(Clone, Copy, Debug)]
+pub struct Title {
+    /// How many Deployments there are.
+    pub workloads: usize,
+    /// The beginning.
+    pub from: DateTime<Utc>,
+    /// The end.
+    pub until: DateTime<Utc>,
+    /// The zone in which beginning and end are told.
+    pub zone: Zone,
+    /// How fast it is shown.
+    pub pace: Pace,
+}
+
+/// Longer names push the rest of their line to the right.
+const WIDEST_NAME: usize = 40;
+
+const GREEN: &str = "32";
+const BLUE: &str = "34";
+const YELLOW: &str = "33";
+const RED: &str = "31";
+const FAINT: &str = "2";
+
+impl Page {
+    /// A page on which these names of objects will stand.
+    pub fn new<'a>(style: Style, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let widest = names.into_iter().map(|name| name.chars().count()).max();
+        Self {
+            style,
+            names: widest.unwrap_or_default().min(WIDEST_NAME),
+        }
+    }
+
+    /// What is about to be played, with the command that shows it at another pace.
+    pub fn title(&self, play: &Title) -> String {
+        let Title {
+            workloads,
+            from,
+            until,
+            zone,
+            pace,
+        } = *play;
+        let pace = match pace {
+            Pace::Max => String::new(),
+            Pace::DAY_A_SECOND => "; a day takes a second (--speed max: none)".to_owned(),
+            Pace::Times(times) => format!("; {times} times as fast as real time"),
+        };
+        let plural = if workloads == 1 { "" } else { "s" };
+        let first = format!(
+            "{workloads} Deployment{plural} on a Kubernetes API in memory; no cluster is touched.\n"
+        );
+        let second = format!(
+            "{} from {}{pace}; times are those of each schedule's zone.\n",
+            span(until - from),
+            moment(from, zone)
+        );
+        format!("{first}{}\n", self.paint(FAINT, &second))
+    }
+
+    /// One line for what happened, without its end:
+    /// `Mon 2026-11-23 09:00:00 JST   start   default/web   0 → 3    next stop 19:00`.
+    pub fn line(&self, told: &Told) -> String {
+        let local = told.at.with_timezone(&told.zone.tz());
+        let time = local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string();
+        let (verb, colour) = verb(&told.deed);
+        let verb = self.paint(colour, &format!("{verb:<7}"));
+        let object = told.object.to_string();
+        let counts = self.counts(told.from, told.to);
+        let note = self.paint(FAINT, &note(told));
+        let line = format!(
+            "{time:<29} {verb} {object:<names$}  {counts}   {note}",
+            names = self.names
+        );
+        line.trim_end().to_owned()
+    }
+
+    /// What it all came to: a table of the Deployments and what the scaler asked for.
+    pub fn summary(&self, summary: &Summary, zone: Zone) -> String {
+        let Summary {
+            from,
+            until,
+            tallies,
+            ..
+        } = summary;
+        let whole = *until - *from;
+        let mut text = format!(
+            "{} from {} to {}\n",
+            span(whole),
+            moment(*from, zone),
+            moment(*until, zone)
+        );
+        if !tallies.is_empty() {
+            text += &self.table(tallies, whole);
+        }
+        text + &footnotes(summary)
+    }
+
+    fn table(&self, tallies: &[(String, Tally)], whole: TimeDelta) -> String {
+        let names = tallies
+            .iter()
+            .map(|(name, _)| name.chars().count())
+            .max()
+            .unwrap_or_default();
+        let heading = format!(
+            "{:names$}  starts  stops     hours running  replica-hours  always on  saved",
+            ""
+        );
+        let whole = format!("of {:.0}", seconds(whole) / 3600.0);
+        let mut text = format!("\n{}\n", self.paint(FAINT, &heading));
+        let (mut starts, mut stops, mut used, mut always) = (0, 0, 0.0, 0.0);
+        for (name, tally) in tallies {
+            let up = format!("{:.1} {whole}", seconds(tally.up()) / 3600.0);
+            text += &format!(
+                "{name:names$}  {:>6}  {:>5}  {up:>16}  {:>13.1}  {:>9.1}  {:>5}\n",
+                tally.starts,
+                tally.stops,
+                tally.replica_hours(),
+                tally.always_on(),
+                percent(tally.always_on() - tally.replica_hours(), tally.always_on()),
+            );
+            starts += tally.starts;
+            stops += tally.stops;
+            used += tally.replica_hours();
+            always += tally.always_on();
+        }
+        let saved = percent(always - used, always);
+        let total = format!(
+            "{:names$}  {starts:>6}  {stops:>5}  {:>16}  {used:>13.1}  {always:>9.1}  {saved:>5}",
+            "all", ""
+        );
+        text += &self.paint("1", &total);
+        text + "\n"
+    }
+
+    /// `0 → 3`, or the one count where it did not change, in a column of nine.
+    fn counts(&self, from: Replicas, to: Replicas) -> String {
+        let arrow = if self.style.unicode { "→" } else { "->" };
+        if from == to {
+            let space = " ".repeat(arrow.chars().count());
+            return format!("{:>3} {space} {to:<3}", "");
+        }
+        let counts = format!("{from:>3} {arrow} {to:<3}");
+        self.paint(if to > from { GREEN } else { BLUE }, &counts)
+    }
+
+    fn paint(&self, colour: &str, text: &str) -> String {
+        if self.style.colour && !colour.is_empty() {
+            format!("\u{1b}[{colour}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+const fn verb(deed: &Deed) -> (&'static str, &'static str) {
+    match deed {
+        Deed::Start => ("start", GREEN),
+        Deed::Stop => ("stop", BLUE),
+        Deed::Adopt => ("adopt", FAINT),
+        Deed::Ignore => ("ignore", FAINT),
+        Deed::Refuse(_) => ("refuse", RED),
+        Deed::Resume => ("resume", GREEN),
+        Deed::Leave => ("leave", FAINT),
+        Deed::Hand(_) => ("by hand", YELLOW),
+    }
+}
+
+fn note(told: &Told) -> String {
+    let next = || coming(told);
+    match &told.deed {
+        Deed::Start | Deed::Stop if told.idle == MOST_IDLE => {
+            format!("as it was; more of the same is only counted; {}", next())
+        }
+        Deed::Start | Deed::Stop if told.idle > 0 => format!("as it was; {}", next()),
+        Deed::Start | Deed::Stop | Deed::Resume => next(),
+        Deed::Adopt => format!("taken up, nothing scaled; {}", next()),
+        Deed::Ignore => "has no schedule and is left alone".to_owned(),
+        Deed::Refuse(error) => error.replace('\n', "; "),
+        Deed::Leave => "the schedule is gone, nothing scaled".to_owned(),
+        Deed::Hand(command) => command.clone(),
+    }
+}
+
+/// `next stop Mon 19:00`: with the date where a weekday alone might be another week's.
+fn coming(told: &Told) -> String {
+    let Some(Boundary { at, action }) = told.next else {
+        return "no boundary is to come".to_owned();
+    };
+    let local =
+        |at: DateTime<Utc>| -> NaiveDateTime { at.with_timezone(&told.zone.tz()).naive_local() };
+    let (now, next) = (local(told.at), local(at));
+    let day = if next.date() == now.date() {
+        ""
+    } else if next - now < TimeDelta::days(6) {
+        "%a "
+    } else {
+        "%a %Y-%m-%d "
+    };
+    let time = if at.timestamp() % 60 == 0 {
+        "%H:%M"
+    } else {
+        "%H:%M:%S"
+    };
+    format!("next {action} {}", next.format(&format!("{day}{time}")))
+}
+
+fn footnotes(summary: &Summary) -> String {
+    let transitions: u64 = summary
+        .tallies
+        .iter()
+        .map(|(_, tally)| tally.starts + tally.stops)
+        .sum();
+    let lateness = summary.lateness.num_milliseconds();
+    let Requests {
+        lists,
+        gets,
+        patches,
+        events,
+    } = summary.requests;
+    let asked = [
+        count(lists, "list"),
+        count(gets, "read"),
+        count(patches, "patch"),
+        count(events, "Event"),
+    ];
+    format!(
+        "\n{}, the latest {lateness} ms after its instant. \
+         Always on: the highest count, all the time.\n\
+         Requests besides the watch: {}.\n",
+        count(transitions, "transition"),
+        asked.join(", ")
+    )
+}
+
+fn count(number: u64, what: &str) -> String {
+    let plural = match (number, what) {
+        (1, _) => "",
+        (_, "patch") => "es",
+        _ => "s",
+    };
+    format!("{number} {what}{plural}")
+}
+
+/// `Fri 2026-11-20 10:00:00 UTC`.
+fn moment(at: DateTime<Utc>, zone: Zone) -> String {
+    at.with_timezone(&zone.tz())
+        .format("%a %Y-%m-%d %H:%M:%S %Z")
+        .to_string()
+}
+
+/// `7 days`, `1 day 2:30` or `0:01:30`.
+fn span(time: TimeDelta) -> String {
+    let (days, rest) = (time.num_days(), time.num_seconds() % 86_400);
+    let (hours, minutes, seconds) = (rest / 3600, rest / 60 % 60, rest % 60);
+    let mut text = match days {
+        0 => String::new(),
+        1 => "1 day".to_owned(),
+        days => format!("{days} days"),
+    };
+    if rest != 0 || days == 0 {
+        let space = if text.is_empty() { "" } else { " " };
+        text += &format!("{space}{hours}:{minutes:02}");
+        if seconds != 0 {
+            text += &format!(":{seconds:02}");
+        }
+    }
+    text
+}
+
+fn seconds(time: TimeDelta) -> f64 {
+    time.as_seconds_f64()
+}
+
+fn percent(part: f64, whole: f64) -> String {
+    if whole > 0.0 {
+        format!("{:.0}%", 100.0 * part / whole)
+    } else {
+        "-".to_owned()
+    }
+}

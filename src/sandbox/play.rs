@@ -1,0 +1,209 @@
+//! The scaler on a cluster in memory, and time that passes as fast as it can.
+
+use std::{
+    cmp::Reverse,
+    io,
+    pin::pin,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+use tokio::{sync::oneshot, task::JoinHandle};
+
+use crate::{
+    clock::{Clock, RealTime},
+    controller::{self, Settings, Telemetry},
+};
+
+use super::{
+    api::{Api, Changes, Status},
+    hand::Hand,
+    narrator::Narrator,
+    pace::Pace,
+    requests::Requests,
+    tally::Tally,
+    told::Told,
+};
+
+const DEPLOYMENT: &str = "Deployment";
+
+/// A cluster in memory before the scaler begins.
+#[derive(Debug)]
+pub struct Stage {
+    api: Api,
+    clock: Clock,
+    settings: Settings,
+    from: DateTime<Utc>,
+    changes: Changes,
+    narrator: Narrator,
+}
+
+/// What a play comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// When it began.
+    pub from: DateTime<Utc>,
+    /// When it ended, or was stopped.
+    pub until: DateTime<Utc>,
+    /// Every Deployment with a schedule, by namespace and name.
+    pub tallies: Vec<(String, Tally)>,
+    /// The latest that a transition came after its boundary.
+    pub lateness: TimeDelta,
+    /// How often a schedule was refused.
+    pub refusals: usize,
+    /// What the scaler asked the API for.
+    pub requests: Requests,
+}
+
+impl Stage {
+    /// An empty cluster at the time that a simulated clock shows. The runtime must be tokio's of
+    /// one thread, its time paused: then every instant is exact, because time passes only while
+    /// nobody has anything to do.
+    pub fn new(clock: Clock, settings: Settings) -> Self {
+        let from = clock.now();
+        let api = Api::new({
+            let clock = clock.clone();
+            move || clock.now()
+        });
+        api.remember_requests(0);
+        Self {
+            changes: api.changes(),
+            narrator: Narrator::new(settings.prefix.clone(), settings.default_zone),
+            api,
+            clock,
+            settings,
+            from,
+        }
+    }
+
+    /// Puts a Deployment into the cluster, and its namespace too. What only a server sets is left
+    /// out, so that an export of a real cluster can be loaded.
+    ///
+    /// # Errors
+    /// What the API server would say to it.
+    pub fn load(&self, manifest: &Value) -> Result<(), Box<Status>> {
+        let mut manifest = manifest.clone();
+        if let Some(object) = manifest.as_object_mut() {
+            object.remove("status");
+        }
+        if let Some(metadata) = manifest["metadata"].as_object_mut() {
+            for key in [
+                "creationTimestamp",
+                "deletionGracePeriodSeconds",
+                "deletionTimestamp",
+                "generation",
+                "managedFields",
+                "resourceVersion",
+                "selfLink",
+                "uid",
+            ] {
+                metadata.remove(key);
+            }
+            if let Some(namespace) = metadata.get("namespace").and_then(Value::as_str) {
+                self.api.namespace(namespace);
+            }
+        }
+        self.api.create(manifest).map(drop).map_err(Box::new)
+    }
+
+    /// Lets the scaler run until just before `until`, or until `stop`. Everything that happens is
+    /// told, in order and, at a pace, when it is time.
+    ///
+    /// # Errors
+    /// What `tell` returns; it ends the play.
+    pub async fn play(
+        mut self,
+        until: DateTime<Utc>,
+        mut hands: Vec<Hand>,
+        pace: Pace,
+        mut tell: impl FnMut(&Told) -> io::Result<()>,
+        stop: impl Future<Output = ()>,
+    ) -> io::Result<Summary> {
+        // What happens at the end itself does not belong to it.
+        let last = until - TimeDelta::milliseconds(1);
+        hands.sort_by_key(|hand| Reverse(hand.at));
+        let requests = self.count_requests();
+        let (end, scaler) = self.start_scaler();
+        let real = RealTime::begin();
+        let from = self.from;
+        let shown = |at: DateTime<Utc>| real.reach(pace.shown_after(at - from));
+        let mut stop = pin!(stop);
+        let mut stopped = false;
+        while !stopped {
+            let due = hands.last().map_or(last, |hand| hand.at.min(last));
+            tokio::select! {
+                biased;
+                () = &mut stop => stopped = true,
+                change = self.changes.next() => {
+                    if let Some(told) = change.and_then(|change| self.narrator.saw(&change)) {
+                        stopped = comes_first(&mut stop, shown(told.at)).await;
+                        tell(&told)?;
+                    }
+                }
+                () = self.clock.sleep_until(due) => match hands.pop() {
+                    Some(hand) if hand.at < until => self.lend(&hand),
+                    _ => break,
+                },
+            }
+        }
+        let ended = if stopped { self.clock.now() } else { until };
+        drop(end);
+        // It has nothing under way, and so ends at once.
+        let _ = scaler.await;
+        if !stopped {
+            comes_first(&mut stop, shown(ended)).await;
+        }
+        let requests = *requests.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Summary {
+            from,
+            until: ended,
+            tallies: self.narrator.tallies(ended),
+            lateness: self.narrator.lateness(),
+            refusals: self.narrator.refusals(),
+            requests,
+        })
+    }
+
+    fn count_requests(&self) -> Arc<Mutex<Requests>> {
+        let requests = Arc::<Mutex<Requests>>::default();
+        let counted = Arc::clone(&requests);
+        self.api.on_request(move |line| {
+            let mut requests = counted.lock().unwrap_or_else(PoisonError::into_inner);
+            requests.count(line);
+            None
+        });
+        requests
+    }
+
+    /// The scaler of `dayshift run`; it ends when the sender is dropped.
+    fn start_scaler(&self) -> (oneshot::Sender<()>, JoinHandle<()>) {
+        let (end, ended) = oneshot::channel();
+        let scaler = controller::run(
+            self.api.client(),
+            self.clock.clone(),
+            self.settings.clone(),
+            Arc::new(Telemetry::new(self.from)),
+            async { drop(ended.await) },
+        );
+        (end, tokio::spawn(scaler))
+    }
+
+    fn lend(&mut self, hand: &Hand) {
+        let object = format!("{}/{}", hand.namespace, hand.name);
+        self.narrator.expect_hand(&object, &hand.command());
+        // An object that is not there, or that the server keeps as it is, makes no story.
+        let _ = self
+            .api
+            .merge(DEPLOYMENT, &hand.namespace, &hand.name, &hand.patch());
+    }
+}
+
+/// Whether the one comes before the other.
+async fn comes_first(one: impl Future<Output = ()>, other: impl Future<Output = ()>) -> bool {
+    tokio::select! {
+        biased;
+        () = one => true,
+        () = other => false,
+    }
+}

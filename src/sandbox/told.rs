@@ -1,0 +1,51 @@
+//! What is told of one change.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    schedule::{Boundary, Zone},
+    workload::{ObjectRef, Replicas},
+};
+
+/// Something that happened to a Deployment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// When it was stored.
+    pub at: DateTime<Utc>,
+    /// The zone of its schedule, in which times are told.
+    pub zone: Zone,
+    /// The Deployment.
+    pub object: ObjectRef,
+    /// What happened.
+    pub deed: Deed,
+    /// The count before.
+    pub from: Replicas,
+    /// The count after.
+    pub to: Replicas,
+    /// How many transitions in a row, up to this one, have not changed the count. Those after the
+    /// second are only counted.
+    pub idle: u32,
+    /// The boundary to come, where there is a schedule and it has one.
+    pub next: Option<Boundary>,
+}
+
+/// What happened to a Deployment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// A start was carried out.
+    Start,
+    /// A stop was carried out.
+    Stop,
+    /// Its schedule was taken up; nothing was scaled.
+    Adopt,
+    /// It has no schedule and is left alone.
+    Ignore,
+    /// Its schedule is refused, for this reason; it stays as it is.
+    Refuse(String),
+    /// Its schedule was put right, and goes on.
+    Resume,
+    /// Its schedule was removed; nothing was scaled.
+    Leave,
+    /// Somebody changed it, by this command.
+    Hand(String),
+}
