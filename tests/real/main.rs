@@ -12,8 +12,11 @@
 mod access;
 mod boundaries;
 mod cluster;
+mod counts;
 #[path = "../support/mod.rs"]
 mod support;
+mod team;
+mod zones;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,7 +31,14 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(16);
 
     let stage = Arc::new(Stage::default());
-    let stories = [access::stories(), boundaries::stories(), cluster::stories()].concat();
+    let stories = [
+        access::stories(),
+        boundaries::stories(),
+        cluster::stories(),
+        counts::stories(),
+        zones::stories(),
+    ]
+    .concat();
     let trials = stories
         .into_iter()
         .map(|story| stage.trial(story))

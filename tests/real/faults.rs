@@ -1,0 +1,111 @@
+//! What is wrong with a schedule, and what the server will not do.
+
+use crate::support::{
+    ControlPlane, Dayshift, Parts, Soon, Story, deployment, eventually, soon, stories,
+};
+use crate::team::{Team, assert_frugal};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        an_admission_policy_that_refuses_is_told_and_tried_again_slowly,
+        a_bad_schedule_is_told_within_a_second_while_others_are_punctual,
+        mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up,
+        without_permission_it_is_not_ready_and_keeps_trying,
+    ]
+}
+
+fn a_bad_schedule_is_told_within_a_second_while_others_are_punctual(plane: &ControlPlane) {
+    let team = Team::new(plane, "bad");
+    let stop = soon(4);
+    let web = |name: &str| deployment(name).replicas(3).stop(stop.text());
+    let mark = plane.audit().mark();
+    team.create(web("schedule").stop("Mon-Fry 19:00"));
+    team.create(web("zone").timezone("Asia/Tokio"));
+    team.create(web("key").annotation("dayshift/strat", "09:00"));
+    team.create(web("good"));
+
+    for (name, annotation, hint) in [
+        ("schedule", "dayshift/stop: ", "`Fry`"),
+        ("zone", "dayshift/timezone: ", "Asia/Tokyo"),
+        ("key", "dayshift/strat: ", "did you mean `start`?"),
+    ] {
+        let told = team.await_event(name, "InvalidSchedule");
+        assert!(told.starts_with(annotation) && told.contains(hint), "{told}");
+        assert_eq!(team.annotation(name, "dayshift/error"), Some(told));
+        let warnings = team.kubectl(&["events", "--for", &format!("deployment/{name}")]);
+        let warnings = warnings.success();
+        assert!(warnings.contains("Warning") && warnings.contains("InvalidSchedule"));
+    }
+    let requests = plane.audit().since(mark);
+    let here = || requests.iter().filter(|each| each.namespace == team.name());
+    let events = here().filter(|each| each.is_dayshift() && each.resource == "events");
+    let last_told = events.map(|each| each.answered).max().unwrap();
+    let made = here().filter(|each| each.verb == "create" && each.name != "good");
+    let last_made = made
+        .filter(|each| each.resource == "deployments")
+        .map(|each| each.answered)
+        .max()
+        .unwrap();
+    let late = last_told - last_made;
+    assert!((0..1_000_000).contains(&late), "told {late} µs later");
+
+    team.await_replicas("good", 0);
+    team.assert_punctual("good", 1, stop);
+    for name in ["schedule", "zone", "key"] {
+        assert_eq!(team.replicas(name), 3, "{name} stays as it is");
+    }
+    team.ends([("schedule", 1), ("zone", 1), ("key", 1), ("good", 2)]);
+}
+
+fn mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up(plane: &ControlPlane) {
+    let team = Team::new(plane, "mended");
+    let stop = soon(4);
+    let later = stop.plus(5);
+    for name in ["mended", "undone"] {
+        team.create(deployment(name).replicas(3).stop(stop.text()));
+        team.await_label(name, "dayshift/state", "adopted");
+        team.annotate(name, "dayshift/stop", "Mon-Fry 19:00");
+        team.await_event(name, "InvalidSchedule");
+    }
+    assert!(soon(0) < stop, "the typo came before the stop");
+    stop.plus(1).wait();
+    assert_eq!(team.replicas("mended"), 3);
+    assert_eq!(team.replicas("undone"), 3);
+
+    team.annotate("mended", "dayshift/stop", &*later.text());
+    team.annotate("undone", "dayshift/stop", &*stop.text());
+    team.await_replicas("undone", 0);
+    assert!(soon(0) < later, "at once");
+    team.await_label("mended", "dayshift/state", "adopted");
+    assert_eq!(team.replicas("mended"), 3, "another schedule is adopted");
+    for name in ["mended", "undone"] {
+        assert_eq!(team.annotation(name, "dayshift/error"), None, "{name}");
+    }
+    team.await_replicas("mended", 0);
+    team.assert_punctual("mended", 3, later);
+    team.ends([("mended", 4), ("undone", 3)]);
+}
+
+/// It stops everything but what would have no replica left.
+fn policy(name: &str) -> String {
+    let labels = format!(r#"{{"kubernetes.io/metadata.name": "{name}"}}"#);
+    format!(
+        r#"{{"apiVersion": "v1", "kind": "List", "items": [
+          {{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+            "metadata": {{"name": "{name}"}},
+            "spec": {{
+              "failurePolicy": "Fail",
+              "matchConstraints": {{"resourceRules": [{{
+                "apiGroups": ["apps"], "apiVersions": ["v1"],
+                "operations": ["UPDATE"], "resources": ["deployments"]}}]}},
+              "validations": [{{
+                "expression": "object.spec.replicas > 0", "message": "this team never sleeps"}}]}}}},
+          {{"apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {{"name": "{name}"}},
+            "spec": {{
+              "policyName": "{name}", "validationActions": ["Deny"],
+              "matchResources": {{"namespaceSelector": {{"matchLabels": {labels}}}}}}}}}]}}"#
+    )
+}
