@@ -73,7 +73,7 @@ fn a_manifests_zero_becomes_one(plane: &ControlPlane) {
     let team = Team::new(plane, "zero");
     let start = soon(3);
     let off = deployment("web").replicas(0).start(start.text());
-    team.kubectl_with(&["apply"], &off).success();
+    team.kubectl_with(&["apply"], &off.manifest()).success();
     eventually("it is adopted", || {
         team.label("web", "dayshift/next").map(|_| ())
     });

@@ -13,9 +13,14 @@ mod access;
 mod boundaries;
 mod cluster;
 mod counts;
+mod faults;
+mod neighbours;
+mod objects;
+mod rollout;
 #[path = "../support/mod.rs"]
 mod support;
 mod team;
+mod together;
 mod zones;
 
 use std::process::ExitCode;
@@ -31,11 +36,17 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(16);
 
     let stage = Arc::new(Stage::default());
+    // The longest ones first.
     let stories = [
+        together::stories(),
+        rollout::stories(),
+        faults::stories(),
+        neighbours::stories(),
         access::stories(),
         boundaries::stories(),
         cluster::stories(),
         counts::stories(),
+        objects::stories(),
         zones::stories(),
     ]
     .concat();

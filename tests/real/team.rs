@@ -6,7 +6,11 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use crate::support::{ControlPlane, Dayshift, DeploymentBuilder, Namespace, Output, Request, Soon};
+use crate::support::{ControlPlane, Dayshift, Namespace, Output, Request, Soon};
+
+/// What is on time on a machine that runs a dozen stories at once, in microseconds. How late it
+/// is on an idle one, the benchmark says.
+const ON_TIME: i64 = 2_000_000;
 
 /// A Namespace, and the scalers that look after it and nothing else.
 pub(crate) struct Team<'a> {
@@ -74,13 +78,9 @@ impl<'a> Team<'a> {
     }
 
     /// The real kubectl with a manifest, here.
-    pub(crate) fn kubectl_with(
-        &self,
-        arguments: &[&str],
-        deployment: &DeploymentBuilder,
-    ) -> Output {
+    pub(crate) fn kubectl_with(&self, arguments: &[&str], manifest: &str) -> Output {
         let file = NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), deployment.manifest()).unwrap();
+        std::fs::write(file.path(), manifest).unwrap();
         let path = file.path().to_str().unwrap();
         self.kubectl(&[arguments, &["-f", path]].concat())
     }
@@ -93,12 +93,12 @@ impl<'a> Team<'a> {
     }
 
     /// Asserts that of the writes to a Deployment the one with this index (0 is the first) came
-    /// at its instant: not before it, and less than a second after.
+    /// at its instant: not before it, and not long after.
     pub(crate) fn assert_punctual(&self, name: &str, index: usize, at: Soon) {
         let made = self.made(name);
         let late = made[index].received - at.micros();
         assert!(
-            (0..1_000_000).contains(&late),
+            (0..ON_TIME).contains(&late),
             "{name}: {late} µs late: {made:?}"
         );
     }
