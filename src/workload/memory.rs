@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    decide::{Change, ChangeKind},
+    change::{Change, ChangeKind},
     observed::Observed,
     replicas::Replicas,
     state::State,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
 
-use super::{fingerprint::Fingerprint, keys::Label, observed::Labels, replicas::Replicas};
+use super::{fingerprint::Fingerprint, keys::Label, labels::Labels, replicas::Replicas};
 
 /// What was done to an object last: the label `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -18,14 +18,14 @@ pub(crate) fn stories() -> Vec<Story> {
 
 fn nginx_1_becomes_2_at_its_instant_with_one_write(plane: &ControlPlane) {
     let team = Team::new(plane, "start");
-    let start = soon(3);
+    let start = soon(4);
     team.create(
         deployment("web")
             .start(start.text())
             .annotation("dayshift/replicas", "2"),
     );
-    team.await_label("web", "dayshift/state", "adopted");
-    assert_eq!(team.replicas("web"), 1, "a first sight scales nothing");
+    team.await_adopted("web", start);
+    team.assert_replicas("web", 1, start);
 
     team.await_replicas("web", 2);
     team.assert_punctual("web", 1, start);
@@ -38,8 +38,8 @@ fn nginx_1_becomes_2_at_its_instant_with_one_write(plane: &ControlPlane) {
 
 fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
     let team = Team::new(plane, "pods");
-    let stop = soon(6);
-    let start = stop.plus(6);
+    let stop = soon(8);
+    let start = stop.plus(8);
     team.create(
         deployment("web")
             .replicas(3)
@@ -47,14 +47,13 @@ fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
             .start(start.text()),
     );
     team.await_pods("web", 3);
-    assert!(soon(0) < stop, "all of them were there before the stop");
+    team.await_adopted("web", stop);
 
-    stop.wait();
+    team.await_stopped("web", start);
     team.await_pods("web", 0);
-    assert_eq!(
-        team.label("web", "dayshift/saved-replicas").as_deref(),
-        Some("3")
-    );
+    let saved = team.label("web", "dayshift/saved-replicas");
+    start.is_to_come("the pods are gone");
+    assert_eq!(saved.as_deref(), Some("3"));
 
     team.await_pods("web", 3);
     assert_eq!(team.label("web", "dayshift/saved-replicas"), None);
@@ -65,10 +64,11 @@ fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
 
 fn a_boundary_missed_while_away_is_made_up_for_once(plane: &ControlPlane) {
     let mut team = Team::new(plane, "away");
-    let stop = soon(3);
+    let stop = soon(4);
     team.create(deployment("web").replicas(3).stop(stop.text()));
-    team.await_label("web", "dayshift/state", "adopted");
+    team.await_adopted("web", stop);
     team.stop_scalers();
+    stop.is_to_come("the scaler is away");
 
     stop.plus(1).wait();
     assert_eq!(team.replicas("web"), 3, "nobody is there to stop it");
@@ -86,14 +86,15 @@ fn a_boundary_missed_while_away_is_made_up_for_once(plane: &ControlPlane) {
 
 fn of_several_missed_boundaries_only_the_newest_is_made_up_for(plane: &ControlPlane) {
     let mut team = Team::new(plane, "several");
-    let first = soon(3);
+    let first = soon(4);
     let (stop, start) = (first.text(), first.plus(1).text());
     team.create(deployment("day").replicas(3).stop(&stop).start(&start));
     team.create(deployment("night").replicas(3).start(&stop).stop(&start));
     for name in ["day", "night"] {
-        team.await_label(name, "dayshift/state", "adopted");
+        team.await_adopted(name, first);
     }
     team.stop_scalers();
+    first.is_to_come("the scaler is away");
     first.plus(2).wait();
 
     team.run(&[]);

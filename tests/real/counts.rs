@@ -1,6 +1,6 @@
 //! How many replicas a start leaves, whatever hands have done meanwhile.
 
-use crate::support::{ControlPlane, Parts, Story, deployment, eventually, soon, stories};
+use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
 use crate::team::Team;
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -14,8 +14,8 @@ pub(crate) fn stories() -> Vec<Story> {
 
 fn the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one(plane: &ControlPlane) {
     let team = Team::new(plane, "hands");
-    let stop = soon(4);
-    let start = stop.plus(4);
+    let stop = soon(5);
+    let start = stop.plus(5);
     for name in ["untouched", "one", "six"] {
         team.create(
             deployment(name)
@@ -25,14 +25,13 @@ fn the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one(plane: &
         );
     }
     for name in ["untouched", "one", "six"] {
-        team.await_replicas(name, 0);
+        team.await_stopped(name, start);
     }
     team.scale("one", 1);
     team.scale("six", 6);
-    assert!(soon(0) < start, "the hands were at work by night");
-    start.plus(-1).wait();
-    assert_eq!(team.replicas("one"), 1, "by night hands are free");
-    assert_eq!(team.replicas("six"), 6);
+    soon(1).wait();
+    team.assert_replicas("one", 1, start);
+    team.assert_replicas("six", 6, start);
 
     for (name, count) in [("untouched", 5), ("one", 5), ("six", 6)] {
         team.await_label(name, "dayshift/state", "running");
@@ -45,24 +44,23 @@ fn the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one(plane: &
 
 fn what_is_switched_off_by_hand_after_a_start_stays_off(plane: &ControlPlane) {
     let team = Team::new(plane, "off");
-    let day_one = soon(3);
-    let (night, day_two) = (day_one.plus(3), day_one.plus(5));
+    let day_one = soon(4);
+    let (night, day_two) = (day_one.plus(3), day_one.plus(6));
     team.create(
         deployment("web")
             .replicas(2)
             .start(format!("{}; {}", day_one.text(), day_two.text()))
             .stop(night.text()),
     );
+    team.await_adopted("web", day_one);
     team.await_label("web", "dayshift/state", "running");
     team.scale("web", 0);
-    assert!(soon(0) < night, "it was switched off by day");
+    night.is_to_come("it is switched off by day");
 
-    team.await_label("web", "dayshift/state", "stopped");
-    assert_eq!(
-        team.label("web", "dayshift/saved-replicas").as_deref(),
-        Some("0"),
-        "that it was off is what has to come back"
-    );
+    team.await_stopped("web", day_two);
+    let saved = team.label("web", "dayshift/saved-replicas");
+    day_two.is_to_come("a look by night");
+    assert_eq!(saved.as_deref(), Some("0"), "off is what has to come back");
     team.await_label("web", "dayshift/state", "running");
     team.assert_punctual("web", 3, day_two);
     assert_eq!(team.replicas("web"), 0);
@@ -71,13 +69,11 @@ fn what_is_switched_off_by_hand_after_a_start_stays_off(plane: &ControlPlane) {
 
 fn a_manifests_zero_becomes_one(plane: &ControlPlane) {
     let team = Team::new(plane, "zero");
-    let start = soon(3);
+    let start = soon(5);
     let off = deployment("web").replicas(0).start(start.text());
     team.kubectl_with(&["apply"], &off.manifest()).success();
-    eventually("it is adopted", || {
-        team.label("web", "dayshift/next").map(|_| ())
-    });
-    assert_eq!(team.replicas("web"), 0);
+    team.await_adopted("web", start);
+    team.assert_replicas("web", 0, start);
 
     team.await_replicas("web", 1);
     team.assert_punctual("web", 1, start);

@@ -14,6 +14,7 @@ mod boundaries;
 mod cluster;
 mod counts;
 mod faults;
+mod leaving;
 mod neighbours;
 mod objects;
 mod rollout;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         together::stories(),
         rollout::stories(),
         faults::stories(),
+        leaving::stories(),
         neighbours::stories(),
         access::stories(),
         boundaries::stories(),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{ControlPlane, Parts, Story, deployment, eventually, soon, stories};
+use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
 use crate::team::Team;
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -19,15 +19,15 @@ pub(crate) fn stories() -> Vec<Story> {
 
 fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlane) {
     let team = Team::new(plane, "ssa");
-    let stop = soon(5);
-    let start = stop.plus(9);
+    let stop = soon(6);
+    let start = stop.plus(12);
     let web = deployment("web").stop(stop.text()).start(start.text());
     let apply = |more: &[&str], manifest: &str| {
         team.kubectl_with(&[&["apply", "--server-side"], more].concat(), manifest)
     };
     let three = web.clone().replicas(3).manifest();
     apply(&[], &three).success();
-    team.await_replicas("web", 0);
+    team.await_stopped("web", start);
 
     let refused = apply(&[], &three);
     assert!(!refused.ok);
@@ -49,7 +49,7 @@ fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlan
     let four = web.replicas(4).manifest();
     apply(&["--force-conflicts"], &four).success();
     assert_eq!(team.replicas("web"), 4);
-    assert!(soon(0) < start, "all of it was by night");
+    start.is_to_come("all of it is by night");
 
     team.await_label("web", "dayshift/state", "running");
     assert_eq!(team.replicas("web"), 4, "more than was saved");
@@ -60,22 +60,21 @@ fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlan
 
 fn a_client_side_apply_by_night_holds_until_the_start(plane: &ControlPlane) {
     let team = Team::new(plane, "csa");
-    let stop = soon(6);
-    let start = stop.plus(7);
+    let stop = soon(8);
+    let start = stop.plus(10);
     let web = |name| deployment(name).stop(stop.text()).start(start.text());
     for name in ["less", "more"] {
         let manifest = web(name).replicas(3).manifest();
         team.kubectl_with(&["apply"], &manifest).success();
     }
     for (name, count) in [("less", 2), ("more", 4)] {
-        team.await_replicas(name, 0);
+        team.await_stopped(name, start);
         let manifest = web(name).replicas(count).manifest();
         team.kubectl_with(&["apply"], &manifest).success();
     }
-    assert!(soon(1) < start, "both were applied by night");
-    start.plus(-1).wait();
-    assert_eq!(team.replicas("less"), 2);
-    assert_eq!(team.replicas("more"), 4);
+    soon(0).wait();
+    team.assert_replicas("less", 2, start);
+    team.assert_replicas("more", 4, start);
 
     for (name, count) in [("less", 3), ("more", 4)] {
         team.await_label(name, "dayshift/state", "running");
@@ -111,15 +110,17 @@ fn an_autoscaler_rests_at_zero_and_takes_over_at_the_start(plane: &ControlPlane)
     });
     team.kubectl_with(&["apply"], &autoscaler.to_string())
         .success();
-    team.await_replicas("web", 0);
+    team.await_stopped("web", start);
     let condition = r#"jsonpath={range .status.conditions[?(@.type=="ScalingActive")]}{.status} {.reason}: {.message}{end}"#;
-    eventually("the autoscaler rests", || {
+    let said = start.before("the autoscaler rests", || {
         let said = team.kubectl(&["get", "hpa", "web", "-o", condition]).stdout;
-        said.starts_with("False ScalingDisabled: ")
-            .then(|| eprintln!("{said}"))
+        said.starts_with("False ScalingDisabled: ").then_some(said)
     });
-    assert_eq!(team.replicas("web"), 0);
-    assert!(soon(0) < start, "it rested by night");
+    assert!(
+        said.ends_with("scaling is disabled since the replica count of the target is zero"),
+        "{said}"
+    );
+    team.assert_replicas("web", 0, start);
 
     team.await_replicas("web", 2);
     team.assert_punctual("web", 2, start);

@@ -3,7 +3,7 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, eventually, soon, stories};
+use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, soon, stories};
 use crate::team::{Team, assert_frugal};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -19,19 +19,19 @@ pub(crate) fn stories() -> Vec<Story> {
 
 fn an_edited_schedule_acts_from_its_next_boundary_on(plane: &ControlPlane) {
     let team = Team::new(plane, "edited");
-    let old = soon(3);
-    let new = old.plus(3);
+    let old = soon(4);
+    let new = old.plus(4);
     team.create(deployment("web").replicas(3).stop(old.text()));
-    team.await_label("web", "dayshift/state", "adopted");
+    team.await_adopted("web", old);
     team.annotate("web", "dayshift/stop", &*new.text());
     assert!(
         team.await_event("web", "ScheduleChanged")
             .contains("nothing is scaled now")
     );
-    assert!(soon(0) < old, "it was edited in time");
+    old.is_to_come("it is edited");
 
     old.plus(1).wait();
-    assert_eq!(team.replicas("web"), 3);
+    team.assert_replicas("web", 3, new);
     team.await_replicas("web", 0);
     team.assert_punctual("web", 2, new);
     team.ends([("web", 3)]);
@@ -39,23 +39,18 @@ fn an_edited_schedule_acts_from_its_next_boundary_on(plane: &ControlPlane) {
 
 fn a_deployment_made_again_is_another_one(plane: &ControlPlane) {
     let team = Team::new(plane, "again");
-    let (first, second) = (soon(4), soon(7));
+    let (first, second) = (soon(5), soon(9));
     team.create(deployment("web").replicas(3).stop(first.text()));
     team.create(deployment("gone").replicas(3).stop(first.text()));
     for name in ["web", "gone"] {
-        team.await_label(name, "dayshift/state", "adopted");
+        team.await_adopted(name, first);
         team.delete(name);
     }
     team.create(deployment("web").replicas(2).stop(second.text()));
-    team.await_label("web", "dayshift/state", "adopted");
-    assert!(soon(0) < first, "it was made again in time");
+    team.await_adopted("web", first);
 
     first.plus(1).wait();
-    assert_eq!(
-        team.replicas("web"),
-        2,
-        "the old schedule went with the old one"
-    );
+    team.assert_replicas("web", 2, second);
     team.await_replicas("web", 0);
     assert_eq!(
         team.label("web", "dayshift/saved-replicas").as_deref(),
@@ -85,7 +80,7 @@ fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
                 .stop(stop.text())
                 .start(start.text()),
         );
-        origin.await_label(name, "dayshift/state", "adopted");
+        origin.await_adopted(name, stop);
     }
     let copy = |name| {
         let original = origin.get(name);
@@ -106,14 +101,16 @@ fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
             .await_event("day", "ScheduleChanged")
             .contains("new or edited")
     );
-    origin.await_replicas("night", 0);
+    stop.is_to_come("it is copied by day");
+    origin.await_stopped("night", start);
     copy("night");
-    copies.await_event("night", "ScheduleChanged");
-    assert!(soon(0) < start, "it was copied by night");
+    copies.await_adopted("night", start);
+    let saved = copies.label("night", "dayshift/saved-replicas");
+    start.is_to_come("it is copied by night");
     assert_eq!(
-        copies.label("night", "dayshift/saved-replicas").as_deref(),
+        saved.as_deref(),
         Some("3"),
-        "a copy that is down keeps what it has to come back to"
+        "it is down and has to come back"
     );
 
     for team in [&origin, &copies] {
@@ -139,19 +136,19 @@ fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
 /// `kubectl replace` drops every label that the file does not have.
 fn a_replaced_deployment_gets_its_state_back(plane: &ControlPlane) {
     let team = Team::new(plane, "replaced");
-    let stop = soon(3);
-    let start = stop.plus(5);
+    let stop = soon(4);
+    let start = stop.plus(6);
     let web = deployment("web").stop(stop.text()).start(start.text());
     team.create(web.clone().replicas(3));
-    team.await_label("web", "dayshift/state", "stopped");
+    team.await_adopted("web", stop);
+    team.await_stopped("web", start);
     let state = team.get("web").metadata.labels;
     team.kubectl_with(&["replace"], &web.replicas(0).manifest())
         .success();
 
-    eventually("the state is back", || {
+    start.before("the state is back", || {
         (team.get("web").metadata.labels == state).then_some(())
     });
-    assert!(soon(0) < start, "it was replaced by night");
     team.await_replicas("web", 3);
     team.assert_punctual("web", 3, start);
     team.ends([("web", 4)]);
@@ -159,15 +156,16 @@ fn a_replaced_deployment_gets_its_state_back(plane: &ControlPlane) {
 
 fn a_schedule_removed_by_night_tells_the_command_that_brings_it_back(plane: &ControlPlane) {
     let team = Team::new(plane, "removed");
-    let stop = soon(3);
-    let start = stop.plus(3);
+    let stop = soon(4);
+    let start = stop.plus(4);
     team.create(
         deployment("web")
             .replicas(3)
             .stop(stop.text())
             .start(start.text()),
     );
-    team.await_label("web", "dayshift/state", "stopped");
+    team.await_adopted("web", stop);
+    team.await_stopped("web", start);
     team.kubectl(&[
         "annotate",
         "deployment/web",
@@ -176,7 +174,7 @@ fn a_schedule_removed_by_night_tells_the_command_that_brings_it_back(plane: &Con
     ])
     .success();
     let told = team.await_event("web", "ScheduleRemoved");
-    assert!(soon(0) < start, "it was removed by night");
+    start.is_to_come("it is removed by night");
     let warnings = ["events", "--for=deployment/web", "--types=Warning"];
     assert!(
         team.kubectl(&warnings)
