@@ -137,7 +137,11 @@ impl<'a> Team<'a> {
         for write in requests.iter().filter(|request| is_write_made(request)) {
             *made.entry(write.name.clone()).or_default() += 1;
         }
-        assert_eq!(made, expected, "writes to each Deployment: {requests:#?}");
+        let wrong: Vec<&Request> = requests
+            .iter()
+            .filter(|request| made.get(&request.name) != expected.get(&request.name))
+            .collect();
+        assert_eq!(made, expected, "writes to each Deployment: {wrong:#?}");
     }
 }
 
