@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
-use crate::support::{ControlPlane, Dayshift, Namespace, Output, Request, Soon, too_slow};
+use crate::support::{
+    ControlPlane, Dayshift, Namespace, Output, Request, Soon, eventually, too_slow,
+};
+
+/// How far the server's log may be behind what it has done.
+const LOG_LAG: Duration = Duration::from_secs(5);
 
 /// A Namespace, and the scalers that look after it and nothing else.
 pub(crate) struct Team<'a> {
@@ -84,7 +89,7 @@ impl<'a> Team<'a> {
     /// dayshift's writes to a Deployment that the server has made, in order.
     pub(crate) fn made(&self, name: &str) -> Vec<Request> {
         let mut writes = self.writes(name);
-        writes.retain(|write| write.code == 200);
+        writes.retain(Request::is_made);
         writes
     }
 
@@ -114,9 +119,12 @@ impl<'a> Team<'a> {
     /// Asserts that of the writes to a Deployment the one with this index (0 is the first) came
     /// at its instant: not before it, and less than a second after.
     pub(crate) fn assert_punctual(&self, name: &str, index: usize, at: Soon) {
-        let made = self.made(name);
-        let late = made[index].received - at.micros();
-        assert!(late >= 0, "{name}: {late} µs late: {made:#?}");
+        // The server's log may be a moment behind what it has done.
+        let write = eventually(&format!("write {index} to {name} is in the log"), || {
+            self.made(name).get(index).cloned()
+        });
+        let late = write.received - at.micros();
+        assert!(late >= 0, "{name}: {late} µs late: {write:#?}");
         if late >= 1_000_000 {
             too_slow(&format!("{name}: a write came {late} µs late"));
         }
@@ -126,17 +134,20 @@ impl<'a> Team<'a> {
     /// exactly so often, and nothing was asked of the server but what [`assert_frugal`] allows.
     pub(crate) fn ends<N: Into<String>>(mut self, writes: impl IntoIterator<Item = (N, usize)>) {
         self.stop_scalers();
-        let requests = self.requests();
-        assert_frugal(&requests, self.runs);
         let expected: BTreeMap<String, usize> = writes
             .into_iter()
             .map(|(name, count)| (name.into(), count))
             .filter(|(_, count)| *count > 0)
             .collect();
-        let mut made: BTreeMap<String, usize> = BTreeMap::new();
-        for write in requests.iter().filter(|request| is_write_made(request)) {
-            *made.entry(write.name.clone()).or_default() += 1;
-        }
+        let begin = Instant::now();
+        let (requests, made) = loop {
+            let requests = self.requests();
+            let made = count_made(&requests);
+            if made == expected || begin.elapsed() > LOG_LAG {
+                break (requests, made);
+            }
+        };
+        assert_frugal(&requests, self.runs);
         let wrong: Vec<&Request> = requests
             .iter()
             .filter(|request| made.get(&request.name) != expected.get(&request.name))
@@ -145,8 +156,13 @@ impl<'a> Team<'a> {
     }
 }
 
-fn is_write_made(request: &Request) -> bool {
-    request.is_write() && request.resource == "deployments" && request.code == 200
+/// How many writes to each Deployment the server has made.
+fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
+    let mut made = BTreeMap::new();
+    for write in requests.iter().filter(|request| request.is_made()) {
+        *made.entry(write.name.clone()).or_default() += 1;
+    }
+    made
 }
 
 /// Asserts that so many runs of dayshift did not poll and were never forbidden anything: a list
