@@ -107,8 +107,9 @@ impl Situation<'_> {
     /// Rule 8: a bad schedule changes nothing but what says so.
     fn refused(&self, state: State, refusal: &Refusal) -> Decision {
         let text = refusal.text(self.prefix);
-        let is_news = self.observed.error.as_deref() != Some(&*text);
         let corrective = self.memory.knows_error(Some(&text));
+        // A rollout undo brings the error back together with the text that it is about.
+        let is_news = !corrective || self.observed.error.as_deref() != Some(&*text);
         let notice = is_news.then(|| Notice::new(Reason::InvalidSchedule, text.clone()));
         self.write(
             Change {

@@ -93,8 +93,8 @@ fn await_progress(team: &Namespace<'_>, stop: Soon, some: usize) {
 fn two_scalers_make_each_change_once(plane: &ControlPlane) {
     let mut team = Team::new(plane, "two");
     team.run(&[]);
-    let stop = soon(6);
-    let start = stop.plus(5);
+    let stop = soon(9);
+    let start = stop.plus(6);
     let fleet = create_fleet(&team, 60, &stop.text(), &start.text());
     await_state(&team, "adopted", 60, stop);
 
@@ -128,7 +128,7 @@ fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &Contro
     for _ in 0..2 {
         team.run(&["--max-in-flight", "1"]);
     }
-    let stop = soon(12);
+    let stop = soon(14);
     let start = stop.plus(12);
     let fleet = create_fleet(&team, 200, &stop.text(), &start.text());
     await_state(&team, "adopted", 200, stop);
@@ -173,7 +173,7 @@ fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &Contro
 fn a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done(plane: &ControlPlane) {
     let mut team = Team::without_scaler(plane, "term");
     team.run(&["--max-in-flight", "2"]);
-    let stop = soon(7);
+    let stop = soon(10);
     let start = stop.plus(3600);
     let fleet = create_fleet(&team, 80, &stop.text(), &start.text());
     await_state(&team, "adopted", 80, stop);

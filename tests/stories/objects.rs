@@ -43,6 +43,24 @@ fn a_bad_schedule_is_told_within_a_second_and_others_go_on() {
 }
 
 #[test]
+fn an_undo_that_brings_back_a_typo_with_its_error_is_told_again() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).stop("Mon-Fry 19:00"));
+    let old = story.object("web")["metadata"]["annotations"].clone();
+    story.annotate("web", "stop", Some("19:00"));
+    assert_eq!(story.error("web"), None);
+    assert!(story.label("web", "next").is_some());
+
+    let undo = json!({"metadata": {"annotations": old}});
+    story.api.merge("Deployment", "dev", "web", &undo).unwrap();
+    story.settle();
+    assert_eq!(story.label("web", "next"), None);
+    assert_eq!(story.events("web"), ["InvalidSchedule", "InvalidSchedule"]);
+    story.sleep_until("19:30");
+    assert_eq!(story.replicas("web"), 3);
+}
+
+#[test]
 fn an_object_edited_deleted_and_made_again_while_it_runs() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("19:00"));
