@@ -216,6 +216,11 @@ mod tests {
             changes.push(format!("{sign}{}", time.format("%a %d %H:%M")));
             local = next;
         }
+        // Asked long after the last of them, it is still found.
+        if !changes.is_empty() && hours.next_change(local, &except).is_none() {
+            let later = Local(local.0 + 100 * 86_400);
+            assert_eq!(hours.last_change(later, &except), Some(local), "{text}");
+        }
         changes
     }
 
