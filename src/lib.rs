@@ -8,6 +8,7 @@ pub mod clock;
 pub mod cluster;
 pub mod controller;
 pub mod manifest;
+pub mod plan;
 pub mod sandbox;
 pub mod schedule;
 pub mod server;

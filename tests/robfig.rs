@@ -21,9 +21,12 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
+/// Asks the program at that path.
+type Test = fn(&Path) -> Result<(), Failed>;
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let tests: [(&str, fn(&Path) -> Result<(), Failed>); 3] = [
+    let tests: [(&str, Test); 3] = [
         ("random_texts_happen_at_the_same_instants", same_instants),
         ("damaged_texts_are_read_and_refused_alike", same_refusals),
         ("clock_changes_differ_as_written_down", known_differences),

@@ -3,6 +3,7 @@
 mod connection;
 mod exit;
 mod log;
+mod plan;
 mod program;
 mod run;
 mod run_args;

@@ -6,6 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{
     exit::{Exit, wrong_usage},
+    plan::PlanArgs,
     run_args::RunArgs,
     sandbox::SandboxArgs,
 };
@@ -29,6 +30,7 @@ pub struct Program {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<RunArgs>),
+    Plan(Box<PlanArgs>),
     Sandbox(Box<SandboxArgs>),
 }
 
@@ -75,6 +77,7 @@ impl Program {
     pub fn run(self) -> Exit {
         match self.command {
             Command::Run(args) => args.run(),
+            Command::Plan(args) => args.run(),
             Command::Sandbox(args) => args.run(),
         }
     }

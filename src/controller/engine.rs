@@ -1,9 +1,6 @@
 //! From what the watch shows and what the scheduler says is due to requests, and back.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::stream::FuturesUnordered;
@@ -17,23 +14,20 @@ use crate::{
 };
 
 use super::{
-    backoff::Backoff,
     index::{Entry, Errand, INVALID, Id, Index},
     metrics::{EventOutcome, Telemetry},
+    pause::Pause,
     queue::{Announcement, Queue},
     readiness::Condition,
     requests::{Finished, Request},
     scheduler::Scheduler,
     settings::Settings,
-    skew::ServerClock,
+    skew::{ClockGuard, SharedServerClock},
     watch::{Event, WatchId},
 };
 
 /// How many boundaries are taken from the scheduler before the next request is sent.
 const BATCH: usize = 256;
-
-/// How often the server's time is asked for while the clock is wrong.
-const PROBE_PAUSE: Duration = Duration::from_secs(5);
 
 /// How often the objects are counted at most.
 const COUNT_PAUSE: Duration = Duration::from_secs(1);
@@ -50,20 +44,11 @@ pub(super) struct Engine {
     pub(super) retries: Scheduler<Id, Instant>,
     pub(super) random: fastrand::Rng,
     agenda: Scheduler<Id, DateTime<Utc>>,
-    pause: Pause,
-    server_clock: Arc<Mutex<ServerClock>>,
-    skewed: bool,
-    probed: Option<Instant>,
+    pub(super) pause: Pause,
+    clock_guard: ClockGuard,
     lists_wanted: Vec<WatchId>,
     changed: bool,
     counted: Option<Instant>,
-}
-
-/// Nothing is sent for a while after the server was away or asked to be left alone.
-#[derive(Default)]
-struct Pause {
-    until: Option<Instant>,
-    failures: u32,
 }
 
 impl Engine {
@@ -72,7 +57,7 @@ impl Engine {
         clock: Clock,
         settings: Settings,
         telemetry: Arc<Telemetry>,
-        server_clock: Arc<Mutex<ServerClock>>,
+        server_clock: SharedServerClock,
         watches: usize,
     ) -> Self {
         Self {
@@ -84,12 +69,10 @@ impl Engine {
             retries: Scheduler::new(),
             pause: Pause::default(),
             random: fastrand::Rng::with_seed(settings.seed),
-            skewed: false,
-            probed: None,
             lists_wanted: (0..watches).collect(),
             changed: false,
             counted: None,
-            server_clock,
+            clock_guard: ClockGuard::new(server_clock, settings.max_clock_skew),
             telemetry,
             settings,
             clock,
@@ -98,7 +81,8 @@ impl Engine {
 
     /// Takes in what a watch shows.
     pub(super) fn saw(&mut self, watch: WatchId, event: Event) {
-        let now = self.clock.now();
+        self.look_at_the_clock();
+        let now = self.clock_guard.correct(self.clock.now());
         match event {
             Ok(watcher::Event::Apply(deployment) | watcher::Event::InitApply(deployment)) => {
                 self.saw_deployment(&deployment, watch, now);
@@ -154,7 +138,8 @@ impl Engine {
     pub(super) fn consider(&mut self, id: Id) {
         self.changed = true;
         let busy = |errand: &Errand| errand.queued || errand.in_flight || errand.held;
-        if self.skewed || self.index.get(id).is_none_or(|entry| busy(&entry.errand)) {
+        if self.clock_guard.is_wrong() || self.index.get(id).is_none_or(|entry| busy(&entry.errand))
+        {
             return;
         }
         match self.index.decide(id, self.clock.now()) {
@@ -222,7 +207,7 @@ impl Engine {
     /// Does all that can be done now: what is due is queued, what is queued is sent.
     pub(super) fn act(&mut self) {
         self.look_at_the_clock();
-        if self.skewed {
+        if self.clock_guard.is_wrong() {
             return;
         }
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
@@ -256,23 +241,20 @@ impl Engine {
         let wall = |at: Instant| {
             now + TimeDelta::from_std(at.saturating_duration_since(monotonic)).unwrap_or_default()
         };
-        let pause = self.pause.until.filter(|_| !self.queue.is_empty());
-        let due = if self.skewed {
+        let pause = self.pause.until().filter(|_| !self.queue.is_empty());
+        let due = if self.clock_guard.is_wrong() {
             None
         } else {
             self.agenda.next()
         };
-        let probe = self
-            .probed
-            .filter(|_| self.skewed)
-            .map(|probed| probed + PROBE_PAUSE);
+        let probe = self.clock_guard.next_probe(monotonic);
         let count = self
             .counted
             .filter(|_| self.changed)
             .map(|counted| counted + COUNT_PAUSE);
         [
             pause,
-            self.retries.next().filter(|_| !self.skewed),
+            self.retries.next().filter(|_| !self.clock_guard.is_wrong()),
             probe,
             count,
         ]
@@ -313,79 +295,44 @@ impl Engine {
             .invalid_schedules(census.get(INVALID).copied().unwrap_or_default());
     }
 
-    /// The server did not answer, or asked to be left alone: nothing is sent for a while.
-    pub(super) fn stand_back(&mut self, asked: Option<Duration>) {
-        let now = self.clock.monotonic();
-        if self.pause.is_over(now) {
-            self.pause.failures = self.pause.failures.saturating_add(1);
-        }
-        let delay = Backoff::SERVER.delay(self.pause.failures, &mut self.random);
-        let until = now + delay.max(asked.unwrap_or_default());
-        self.pause.until = Some(self.pause.until.map_or(until, |known| known.max(until)));
-    }
-
-    /// The server has answered.
-    pub(super) fn answered(&mut self) {
-        self.pause.failures = 0;
-    }
-
     /// Rule 13: while the clock is wrong nothing is due and nothing is written.
     fn look_at_the_clock(&mut self) {
-        let Some(most) = self.settings.max_clock_skew else {
-            return;
-        };
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
-        let server_clock = self
-            .server_clock
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let Some(skew) = server_clock.skew(now, monotonic) else {
+        let has_turned = self.clock_guard.look(now, monotonic);
+        let Some(skew) = self.clock_guard.skew().map(TimeDelta::as_seconds_f64) else {
             return;
         };
-        drop(server_clock);
-        self.telemetry.clock_skew(skew.as_seconds_f64());
-        let skewed = skew.abs() > most;
-        if skewed != self.skewed {
-            self.skewed = skewed;
-            self.telemetry.set(Condition::Clock, !skewed);
-            let skew = skew.as_seconds_f64();
-            if skewed {
-                tracing::error!(
-                    skew,
-                    "the clock is too far from the API server's: nothing is done until it is right"
-                );
-            } else {
-                tracing::info!(skew, "the clock is right again");
-                for id in self.index.ids() {
-                    self.consider(id);
-                }
+        self.telemetry.clock_skew(skew);
+        if has_turned && self.clock_guard.is_wrong() {
+            self.telemetry.set(Condition::Clock, false);
+            tracing::error!(
+                skew,
+                "the clock is too far from the API server's: nothing is done until it is right"
+            );
+        } else if has_turned {
+            self.telemetry.set(Condition::Clock, true);
+            tracing::info!(skew, "the clock is right again");
+            for id in self.index.ids() {
+                self.consider(id);
             }
         }
-        let due = self
-            .probed
-            .is_none_or(|probed| monotonic >= probed + PROBE_PAUSE);
-        if self.skewed && due {
-            self.probed = Some(monotonic);
-            let (writer, namespace) = (
-                self.writer.clone(),
-                self.settings.scope.namespaces.first().cloned(),
-            );
-            self.in_flight.push(Box::pin(async move {
-                Finished::ToldTheTime(writer.ask_the_time(namespace.as_deref()).await)
-            }));
+        if self.clock_guard.take_probe(monotonic) {
+            self.ask_the_time();
         }
+    }
+
+    fn ask_the_time(&self) {
+        let writer = self.writer.clone();
+        let namespace = self.settings.scope.namespaces.first().cloned();
+        self.in_flight.push(Box::pin(async move {
+            Finished::ToldTheTime(writer.ask_the_time(namespace.as_deref()).await)
+        }));
     }
 
     pub(super) fn told_the_time(result: Result<(), ReadError>) {
         if let Err(error) = result {
             tracing::warn!(error = %error, "cannot ask the API server for its time");
         }
-    }
-}
-
-impl Pause {
-    fn is_over(&self, now: Instant) -> bool {
-        self.until.is_none_or(|until| now >= until)
     }
 }
 

@@ -1,10 +1,12 @@
 //! The controller: a watch, an in-memory scheduler, and a queue before the sender.
 
 mod backoff;
+mod dispatch;
 mod engine;
 mod footprint;
 mod index;
 mod metrics;
+mod pause;
 mod queue;
 mod readiness;
 mod readings;

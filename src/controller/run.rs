@@ -1,9 +1,6 @@
 //! The loop of the controller.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
 use kube::Client;
@@ -16,7 +13,7 @@ use crate::{
 
 use super::{
     engine::Engine, metrics::Telemetry, readiness::Condition, settings::Settings,
-    skew::ServerClock, watch,
+    skew::SharedServerClock, watch,
 };
 
 /// How long requests in flight may take to end after a shutdown.
@@ -34,7 +31,7 @@ pub async fn run(
     telemetry: Arc<Telemetry>,
     shutdown: impl Future<Output = ()>,
 ) {
-    let server_clock = Arc::new(Mutex::new(ServerClock::default()));
+    let server_clock = SharedServerClock::default();
     let client = instrument(client, {
         let (server_clock, telemetry, clock) =
             (server_clock.clone(), telemetry.clone(), clock.clone());
@@ -44,7 +41,6 @@ pub async fn run(
                 telemetry.set(Condition::Reachable, true);
             }
             if let Some(date) = exchange.date {
-                let mut server_clock = server_clock.lock().unwrap_or_else(PoisonError::into_inner);
                 server_clock.heard(date, clock.monotonic());
             }
         }

@@ -1,7 +1,15 @@
 //! Rule 13: a wrong clock does not act.
 
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
+
+/// How often the server's time is asked for while the clock is wrong.
+const PROBE_PAUSE: Duration = Duration::from_secs(5);
 
 /// How far the wall clock is from the API server's.
 ///
@@ -9,19 +17,18 @@ use tokio::time::Instant;
 /// later is noticed without asking again. `Date` has whole seconds; the skew is taken from the
 /// nearer end of its second.
 #[derive(Debug, Default)]
-pub(super) struct ServerClock {
+struct ServerClock {
     heard: Option<(DateTime<Utc>, Instant)>,
 }
 
 impl ServerClock {
-    /// Takes in a `Date` of the server, heard at `at`.
-    pub(super) fn heard(&mut self, date: DateTime<Utc>, at: Instant) {
+    fn heard(&mut self, date: DateTime<Utc>, at: Instant) {
         self.heard = Some((date, at));
     }
 
     /// How far `now`, read at `at`, is ahead of the server's clock, negative behind it; none
     /// where nothing has been heard.
-    pub(super) fn skew(&self, now: DateTime<Utc>, at: Instant) -> Option<TimeDelta> {
+    fn skew(&self, now: DateTime<Utc>, at: Instant) -> Option<TimeDelta> {
         let (date, heard) = self.heard?;
         let gone = TimeDelta::from_std(at.saturating_duration_since(heard)).unwrap_or_default();
         let ahead = now - (date + gone);
@@ -30,6 +37,83 @@ impl ServerClock {
         } else {
             (ahead - TimeDelta::seconds(1)).max(TimeDelta::zero())
         })
+    }
+}
+
+/// Holds the clock against the server's.
+#[derive(Debug)]
+pub(super) struct ClockGuard {
+    server: SharedServerClock,
+    most: Option<TimeDelta>,
+    skew: Option<TimeDelta>,
+    wrong: bool,
+    probed: Option<Instant>,
+}
+
+/// The server's clock, which every answer of the server sets.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SharedServerClock(Arc<Mutex<ServerClock>>);
+
+impl SharedServerClock {
+    /// Takes in a `Date` of the server, heard at `at`.
+    pub(super) fn heard(&self, date: DateTime<Utc>, at: Instant) {
+        self.lock().heard(date, at);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ServerClock> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ClockGuard {
+    /// A guard that allows a skew of `most`; none where it is not looked at.
+    pub(super) fn new(server: SharedServerClock, most: Option<TimeDelta>) -> Self {
+        Self {
+            server,
+            most,
+            skew: None,
+            wrong: false,
+            probed: None,
+        }
+    }
+
+    /// Looks at the clock, which shows `now` at `at`: true where it has become wrong or right.
+    pub(super) fn look(&mut self, now: DateTime<Utc>, at: Instant) -> bool {
+        let Some(most) = self.most else { return false };
+        self.skew = self.server.lock().skew(now, at);
+        let wrong = self.skew.is_some_and(|skew| skew.abs() > most);
+        std::mem::replace(&mut self.wrong, wrong) != wrong
+    }
+
+    /// Whether the clock is too far from the server's to act.
+    pub(super) const fn is_wrong(&self) -> bool {
+        self.wrong
+    }
+
+    /// How far the clock is ahead of the server's; none where that is unknown or not looked at.
+    pub(super) const fn skew(&self) -> Option<TimeDelta> {
+        self.skew
+    }
+
+    /// `now` as the server's clock has it, where the own one is wrong: what is seen while the
+    /// clock is wrong is not seen at a wrong time.
+    pub(super) fn correct(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        now - self.skew.filter(|_| self.wrong).unwrap_or_default()
+    }
+
+    /// When the server is to be asked for its time, if it is.
+    pub(super) fn next_probe(&self, now: Instant) -> Option<Instant> {
+        self.wrong
+            .then(|| self.probed.map_or(now, |probed| probed + PROBE_PAUSE))
+    }
+
+    /// Whether the server is to be asked for its time now; it is taken to be.
+    pub(super) fn take_probe(&mut self, now: Instant) -> bool {
+        let due = self.next_probe(now).is_some_and(|probe| now >= probe);
+        if due {
+            self.probed = Some(now);
+        }
+        due
     }
 }
 

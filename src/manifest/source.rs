@@ -102,11 +102,17 @@ impl Source {
             found.extend(workloads(document, &self.text, prefix, namespace)?);
             Ok(())
         });
-        read.map(|()| found).map_err(|fault| SyntaxError {
-            file: self.name.clone(),
-            line: fault.line,
-            column: fault.column,
-            message: fault.message,
+        read.map(|()| found).map_err(|mut fault| {
+            let line = self.text.lines().nth(fault.line.saturating_sub(1));
+            if line.is_some_and(|line| line.contains("{{")) {
+                fault.message += "; a template has to be rendered first, as `helm template` does";
+            }
+            SyntaxError {
+                file: self.name.clone(),
+                line: fault.line,
+                column: fault.column,
+                message: fault.message,
+            }
         })
     }
 

@@ -78,7 +78,7 @@ impl Page {
         } = *play;
         let pace = match pace {
             Pace::Max => String::new(),
-            Pace::DAY_A_SECOND => "; a day takes a second (--speed max: none)".to_owned(),
+            Pace::DAY_A_SECOND => "; a day takes a second (--speed max: all at once)".to_owned(),
             Pace::Times(times) => format!("; {times} times as fast as real time"),
         };
         let plural = if workloads == 1 { "" } else { "s" };
@@ -284,23 +284,24 @@ fn moment(at: DateTime<Utc>, zone: Zone) -> String {
         .to_string()
 }
 
-/// `7 days`, `1 day 2:30` or `0:01:30`.
+/// `7 days`, `1 day 12 h` or `1 min 30 s`.
 fn span(time: TimeDelta) -> String {
-    let (days, rest) = (time.num_days(), time.num_seconds() % 86_400);
-    let (hours, minutes, seconds) = (rest / 3600, rest / 60 % 60, rest % 60);
-    let mut text = match days {
-        0 => String::new(),
-        1 => "1 day".to_owned(),
-        days => format!("{days} days"),
-    };
-    if rest != 0 || days == 0 {
-        let space = if text.is_empty() { "" } else { " " };
-        text += &format!("{space}{hours}:{minutes:02}");
-        if seconds != 0 {
-            text += &format!(":{seconds:02}");
-        }
+    let days = time.num_days();
+    let plural = if days == 1 { "" } else { "s" };
+    let rest = time.num_seconds() % 86_400;
+    let parts = [
+        (days, format!("{days} day{plural}")),
+        (rest / 3600, format!("{} h", rest / 3600)),
+        (rest / 60 % 60, format!("{} min", rest / 60 % 60)),
+        (rest % 60, format!("{} s", rest % 60)),
+    ];
+    let some = parts.into_iter().filter(|(count, _)| *count > 0);
+    let text: Vec<_> = some.map(|(_, part)| part).collect();
+    if text.is_empty() {
+        "0 s".to_owned()
+    } else {
+        text.join(" ")
     }
-    text
 }
 
 fn seconds(time: TimeDelta) -> f64 {
@@ -312,5 +313,96 @@ fn percent(part: f64, whole: f64) -> String {
         format!("{:.0}%", 100.0 * part / whole)
     } else {
         "-".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{schedule::Action, workload::ObjectRef};
+
+    fn told(deed: Deed, from: u32, to: u32, next: Option<(&str, Action)>) -> Told {
+        Told {
+            at: "2026-11-23T00:00:00Z".parse().unwrap(),
+            zone: Zone::parse("Asia/Tokyo").unwrap(),
+            object: ObjectRef {
+                namespace: "default".into(),
+                name: "web".into(),
+                uid: Arc::default(),
+            },
+            deed,
+            from: Replicas::new(from),
+            to: Replicas::new(to),
+            idle: 0,
+            next: next.map(|(at, action)| Boundary {
+                at: at.parse().unwrap(),
+                action,
+            }),
+        }
+    }
+
+    #[test]
+    fn a_line_has_columns_and_tells_what_is_next() {
+        let stop = |at| Some((at, Action::Stop));
+        let page = Page::new(Style::default(), ["default/web"]);
+        for (told, expected) in [
+            (
+                told(Deed::Start, 0, 3, stop("2026-11-23T10:00:00Z")),
+                "start   default/web    0 -> 3     next stop 19:00",
+            ),
+            (
+                told(Deed::Stop, 12, 0, stop("2026-11-24T10:00:07Z")),
+                "stop    default/web   12 -> 0     next stop Tue 19:00:07",
+            ),
+            (
+                told(Deed::Adopt, 3, 3, stop("2026-12-01T10:00:00Z")),
+                "adopt   default/web         3     taken up, nothing scaled; next stop Tue \
+                 2026-12-01 19:00",
+            ),
+            (
+                told(Deed::Resume, 3, 3, None),
+                "resume  default/web         3     no boundary is to come",
+            ),
+            (
+                told(Deed::Refuse("a: bad\nb: bad".into()), 3, 3, None),
+                "refuse  default/web         3     a: bad; b: bad",
+            ),
+            (
+                told(Deed::Hand("kubectl …".into()), 3, 1, None),
+                "by hand default/web    3 -> 1     kubectl …",
+            ),
+        ] {
+            let line = page.line(&told);
+            let line = line.strip_prefix("Mon 2026-11-23 09:00:00 JST   ").unwrap();
+            assert_eq!(line, expected);
+        }
+    }
+
+    #[test]
+    fn colour_and_arrows_are_for_screens_that_have_them() {
+        let told = told(Deed::Start, 0, 3, None);
+        let style = Style {
+            colour: true,
+            unicode: true,
+        };
+        let line = Page::new(style, ["default/web"]).line(&told);
+        assert!(line.contains("\u{1b}[32m  0 → 3  \u{1b}[0m"), "{line:?}");
+        let plain = Page::new(Style::default(), ["default/web"]).line(&told);
+        assert!(plain.is_ascii(), "{plain:?}");
+    }
+
+    #[test]
+    fn a_span_is_told_in_the_units_it_has() {
+        for (seconds, expected) in [
+            (7 * 86_400, "7 days"),
+            (86_400 + 43_200, "1 day 12 h"),
+            (3600, "1 h"),
+            (90, "1 min 30 s"),
+            (0, "0 s"),
+        ] {
+            assert_eq!(span(TimeDelta::seconds(seconds)), expected);
+        }
     }
 }

@@ -56,13 +56,10 @@ impl fmt::Display for TextError {
     }
 }
 
-impl std::error::Error for TextError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.reason)
-    }
-}
+/// Without a source: what the reason says is part of the message already.
+impl std::error::Error for TextError {}
 
-/// At most [`QUOTED`] characters of `text`, safe to print: control characters and those that
+/// At most 60 characters of `text`, safe to print: control characters and those that
 /// reorder or hide what follows are escaped.
 pub fn quote(text: &str) -> String {
     let mut quoted = String::new();

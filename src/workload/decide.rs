@@ -1,12 +1,11 @@
 //! What to do with one object now: the heart of dayshift.
 
-use std::fmt;
-
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::schedule::{Action, Boundary};
 
 use super::{
+    change::{Adoption, Change, ChangeKind},
     counts,
     fingerprint::Fingerprint,
     keys::Prefix,
@@ -55,81 +54,6 @@ pub enum Decision {
     },
 }
 
-/// What one patch makes of an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// Why it is made.
-    pub kind: ChangeKind,
-    /// The boundary that it carries out; none but for a start or stop.
-    pub boundary: Option<Boundary>,
-    /// The count afterwards.
-    pub replicas: Replicas,
-    /// The state labels afterwards.
-    pub state: State,
-    /// The error annotation afterwards.
-    pub error: Option<Box<str>>,
-    /// What to tell the user once it is made.
-    pub notice: Option<Notice>,
-    /// Whether it puts back what somebody else took away (rule 12 counts these).
-    pub corrective: bool,
-}
-
-/// Why a change is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ChangeKind {
-    /// A start is due.
-    Start,
-    /// A stop is due.
-    Stop,
-    /// The schedule is taken up without scaling.
-    Adopt(Adoption),
-    /// The schedule is refused.
-    Refuse,
-    /// A refused schedule was put right again.
-    Resume,
-    /// The same schedule has another next boundary: the default zone or the zone data changed.
-    Reschedule,
-    /// State that vanished or went backwards is written again.
-    Heal,
-    /// The schedule is gone.
-    Remove,
-}
-
-impl ChangeKind {
-    /// Whether the change carries out a boundary, which goes before everything else.
-    pub const fn is_transition(self) -> bool {
-        matches!(self, Self::Start | Self::Stop)
-    }
-}
-
-impl fmt::Display for ChangeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Start => "start",
-            Self::Stop => "stop",
-            Self::Adopt(_) => "adopt",
-            Self::Refuse => "refuse",
-            Self::Resume => "resume",
-            Self::Reschedule => "reschedule",
-            Self::Heal => "heal",
-            Self::Remove => "remove",
-        })
-    }
-}
-
-/// Why a schedule is taken up without scaling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Adoption {
-    /// No state was there.
-    New,
-    /// The state belongs to another text or another object.
-    Changed,
-    /// What is due was missed for too long.
-    Missed,
-    /// The state is from more than an hour ahead of a good clock.
-    FromFuture,
-}
-
 /// How far ahead of the clock a `last` may be before it is not believed.
 const AHEAD: TimeDelta = TimeDelta::hours(1);
 
@@ -140,8 +64,7 @@ const AHEAD: TimeDelta = TimeDelta::hours(1);
 pub fn decide(situation: &Situation<'_>, now: DateTime<Utc>) -> Decision {
     let observed = situation.observed;
     let state = situation.memory.newest(observed);
-    let alien = matches!(state.fingerprint, Some(Fingerprint::Newer(_)));
-    if observed.deleting || alien {
+    if observed.deleting || state.is_of_a_later_version() {
         return Decision::Wait { due: None };
     }
     match situation.reading {
@@ -164,9 +87,7 @@ impl Situation<'_> {
         if nothing_of_ours {
             return Decision::Wait { due: None };
         }
-        let saved = state
-            .saved
-            .filter(|saved| *saved > running && running <= self.stopped_count());
+        let saved = self.memory.saved_after_removal(self.observed, state);
         let notice = saved.map(|saved| Notice::removed(&self.observed.object, running, saved));
         self.write(
             Change {
@@ -272,11 +193,12 @@ impl Situation<'_> {
         let object = &self.observed.object;
         let from = match why {
             Adoption::Missed | Adoption::FromFuture => now,
-            Adoption::New | Adoption::Changed => state
-                .last
-                .filter(|last| *last <= now)
-                .unwrap_or(self.seen)
-                .max(self.seen),
+            Adoption::New | Adoption::Changed => {
+                // The clock may have been set back since: what is to come is not considered yet.
+                let seen = self.seen.min(now);
+                let known = state.last.filter(|last| *last <= now);
+                known.map_or(seen, |last| last.max(seen))
+            }
         };
         let last = whole_second(from);
         let next = timetable.next_after(object, last);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    decide::{Change, ChangeKind},
+    change::{Change, ChangeKind},
     observed::Observed,
     replicas::Replicas,
     state::State,
@@ -18,6 +18,7 @@ pub struct Memory {
     uid: Arc<str>,
     state: State,
     error: Option<Box<str>>,
+    /// As it was when `last` was written, by whomever.
     stop_replicas: Replicas,
     corrections: u8,
 }
@@ -30,7 +31,9 @@ impl Memory {
     pub fn of(observed: &Observed) -> Self {
         Self {
             uid: observed.object.uid.clone(),
-            state: observed.state(),
+            state: Some(observed.state())
+                .filter(|state| !state.is_of_a_later_version())
+                .unwrap_or_default(),
             error: observed.error.clone(),
             stop_replicas: observed.inputs.stop_replicas(),
             corrections: 0,
@@ -43,20 +46,53 @@ impl Memory {
             *self = Self::of(observed);
             return;
         }
-        self.state = self.newest(observed);
+        let newest = self.newest(observed);
+        if self.is_removed(observed, &newest) {
+            self.state = observed.state();
+        } else if !newest.is_of_a_later_version() {
+            self.learn(newest, observed);
+        }
+    }
+
+    /// Whether the schedule is gone, and all that is to go with it: then nothing is left to
+    /// remember, and the same schedule given back later is a new one.
+    fn is_removed(&self, observed: &Observed, newest: &State) -> bool {
+        let left = State {
+            saved: self.saved_after_removal(observed, newest),
+            ..State::default()
+        };
+        !observed.inputs.has_schedule() && observed.state() == left
+    }
+
+    /// The saved count that stays when the schedule is removed: that of what is down.
+    pub(super) fn saved_after_removal(
+        &self,
+        observed: &Observed,
+        newest: &State,
+    ) -> Option<Replicas> {
+        let running = observed.replicas;
+        newest
+            .saved
+            .filter(|saved| *saved > running && running <= self.stopped_count(observed))
     }
 
     /// Takes in a change of ours that the server has accepted.
     pub fn wrote(&mut self, observed: &Observed, change: &Change) {
         self.uid = observed.object.uid.clone();
-        self.state = change.state.clone();
+        self.learn(change.state.clone(), observed);
         self.error = change.error.clone();
-        self.stop_replicas = observed.inputs.stop_replicas();
         self.corrections = match change.kind {
             ChangeKind::Start | ChangeKind::Stop | ChangeKind::Adopt(_) => 0,
             _ if change.corrective => self.corrections.saturating_add(1),
             _ => self.corrections,
         };
+    }
+
+    fn learn(&mut self, state: State, observed: &Observed) {
+        if state.last != self.state.last {
+            self.stop_replicas = observed.inputs.stop_replicas();
+        }
+        self.state = state;
     }
 
     /// The newest state of the object: what is known where the object's own went backwards or
@@ -66,12 +102,17 @@ impl Memory {
     /// is put right by the next stop, a count lost is lost for good.
     pub fn newest(&self, observed: &Observed) -> State {
         let seen = observed.state();
+        if seen.is_of_a_later_version() {
+            return seen;
+        }
         let Some(known_last) = self.state.last.filter(|_| self.uid == observed.object.uid) else {
             return seen;
         };
         let known = self.state.clone();
+        // Another scaler can have done something else in the same second.
+        let other = seen.phase.is_some() && seen.phase != known.phase;
         match seen.last {
-            Some(last) if last > known_last => seen,
+            Some(last) if last > known_last || last == known_last && other => seen,
             Some(last) if last == known_last => State {
                 phase: seen.phase.or(known.phase),
                 last: Some(last),

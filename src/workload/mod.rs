@@ -3,11 +3,13 @@
 //! Nothing here knows Kubernetes' client, a runtime or a clock: the same inputs give the same
 //! decision, which is what the tables and the oracle of the tests rest on.
 
+mod change;
 mod counts;
 mod decide;
 mod fingerprint;
 mod inputs;
 mod keys;
+mod labels;
 mod memory;
 mod notice;
 mod observed;
@@ -16,14 +18,16 @@ mod reading;
 mod replicas;
 mod state;
 
+pub use change::{Adoption, Change, ChangeKind};
 pub use counts::{started, stopped};
-pub use decide::{Adoption, Change, ChangeKind, Decision, Situation, decide};
+pub use decide::{Decision, Situation, decide};
 pub use fingerprint::Fingerprint;
 pub use inputs::Inputs;
 pub use keys::{ERROR, Key, Label, Prefix, PrefixError};
+pub use labels::Labels;
 pub use memory::Memory;
 pub use notice::{Notice, Reason};
-pub use observed::{Labels, ObjectRef, Observed};
+pub use observed::{ObjectRef, Observed};
 pub use problem::{Problem, Refusal};
 pub use reading::{Reading, Timetable, read};
 pub use replicas::{Replicas, ReplicasError};

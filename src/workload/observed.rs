@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{inputs::Inputs, keys::Label, replicas::Replicas, state::State};
+use super::{inputs::Inputs, labels::Labels, replicas::Replicas, state::State};
 
 /// Which object: a Deployment by namespace and name, and which of that name by UID.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,27 +18,6 @@ pub struct ObjectRef {
 impl fmt::Display for ObjectRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.namespace, self.name)
-    }
-}
-
-/// The texts of the state labels, as they stand on the object.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Labels([Option<Box<str>>; Label::ALL.len()]);
-
-impl Labels {
-    /// The text of a label.
-    pub fn text(&self, label: Label) -> Option<&str> {
-        self.0[label as usize].as_deref()
-    }
-
-    /// Puts a text in place of another, or takes it away.
-    pub fn set(&mut self, label: Label, text: Option<String>) {
-        self.0[label as usize] = text.map(String::into_boxed_str);
-    }
-
-    /// Whether no label of ours is there.
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(Option::is_none)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
 
-use super::{fingerprint::Fingerprint, keys::Label, observed::Labels, replicas::Replicas};
+use super::{fingerprint::Fingerprint, keys::Label, labels::Labels, replicas::Replicas};
 
 /// What was done to an object last: the label `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,6 +106,11 @@ impl State {
             self.fingerprint.as_ref().map(ToString::to_string),
         );
         labels
+    }
+
+    /// Whether a later version wrote it, whose object is left alone.
+    pub fn is_of_a_later_version(&self) -> bool {
+        matches!(self.fingerprint, Some(Fingerprint::Newer(_)))
     }
 
     /// Whether none of the labels is there.

@@ -10,7 +10,9 @@
 )]
 
 mod access;
+mod boundaries;
 mod cluster;
+mod leaving;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -27,7 +29,13 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(16);
 
     let stage = Arc::new(Stage::default());
-    let stories = [access::stories(), cluster::stories()].concat();
+    let stories = [
+        access::stories(),
+        boundaries::stories(),
+        cluster::stories(),
+        leaving::stories(),
+    ]
+    .concat();
     let trials = stories
         .into_iter()
         .map(|story| stage.trial(story))

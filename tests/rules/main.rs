@@ -5,7 +5,7 @@
 
 mod object;
 
-use dayshift::workload::{Decision, Label, Phase};
+use dayshift::workload::{Decision, Label, Labels, Phase};
 use object::{Object, utc};
 
 /// Mon-Fri 09:00-19:00, seen on Thursday at noon with this many replicas.
@@ -128,6 +128,15 @@ mod a_schedule_never_acts_backwards {
     }
 
     #[test]
+    fn what_was_seen_before_the_clock_was_set_back_is_as_of_now() {
+        let mut object =
+            Object::new("2026-11-20 09:30", 3).annotate("hours", "Mon-Fri 09:00-19:00");
+        object.away_until("2026-11-20 08:45").obey();
+        assert_eq!(object.state().last, Some(utc("2026-11-20 08:45")));
+        assert_eq!(object.next().unwrap(), "2026-11-20T09.00.00Z");
+    }
+
+    #[test]
     fn an_edit_is_told_and_scales_nothing() {
         let mut object = office(3);
         object.edit("hours", Some("Mon-Fri 20:00-22:00")).obey();
@@ -223,6 +232,17 @@ mod counts {
             .edit("stop-replicas", None)
             .edit("hours", Some("Mon-Fri 08:00-19:00"))
             .obey();
+        assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
+    }
+
+    #[test]
+    fn nor_does_lowering_it_before_labels_were_lost() {
+        let mut object = office(5);
+        object
+            .edit("stop-replicas", Some("1"))
+            .until("2026-11-19 20:00");
+        object.edit("stop-replicas", None).replace(1).obey();
+        object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
         assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
     }
 }
@@ -397,6 +417,19 @@ mod state_is_healed {
     }
 
     #[test]
+    fn what_another_scaler_did_in_the_same_second_is_not_lost_state() {
+        let mut object = at_night(3);
+        let labels = &mut object.observed.labels;
+        labels.set(Label::State, Some("adopted".into()));
+        labels.set(Label::SavedReplicas, None);
+        object.scale(2).obey();
+        assert_eq!(
+            (object.phase(), object.saved()),
+            (Some(Phase::Adopted), None)
+        );
+    }
+
+    #[test]
     fn a_saved_count_changed_by_hand_counts() {
         let mut object = at_night(5);
         object
@@ -435,6 +468,21 @@ mod copies_adopt {
             .restart()
             .until("2026-11-23 12:00");
         assert_eq!((object.replicas(), object.writes), (0, before));
+    }
+
+    #[test]
+    fn even_with_the_other_labels_gone_and_ours_again_without_it() {
+        let mut object = at_night(3);
+        let before = object.writes;
+        object
+            .label(Label::Fingerprint, Some("v2-x"))
+            .label(Label::Last, None)
+            .obey();
+        assert_eq!(object.writes, before);
+        object
+            .label(Label::Fingerprint, None)
+            .until("2026-11-23 09:00");
+        assert_eq!(object.replicas(), 3);
     }
 }
 
@@ -486,6 +534,19 @@ mod removing_the_schedule_scales_nothing {
             .edit("stop-replicas", None)
             .obey();
         assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
+    }
+
+    #[test]
+    fn given_back_it_is_a_new_one_even_if_its_labels_were_gone_first() {
+        let mut object = office(3);
+        object.until("2026-11-20 12:00").observed.labels = Labels::default();
+        object.edit("hours", None).obey();
+        object.away_until("2026-11-20 20:00");
+        object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+        assert_eq!(
+            (object.replicas(), object.phase()),
+            (3, Some(Phase::Adopted))
+        );
     }
 
     #[test]

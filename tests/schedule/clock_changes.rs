@@ -1,6 +1,7 @@
 //! Days on which clocks change, in zones that do it in their own ways.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use chrono::{DateTime, NaiveDate, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -10,7 +11,7 @@ use crate::oracle::{Clocks, moved};
 use crate::texts::{Item, Window, dates_text, joined};
 
 /// Zones, and in which years to look for their clock changes.
-pub(crate) const ZONES: [(&str, i32, i32); 24] = [
+const ZONES: [(&str, i32, i32); 24] = [
     ("Europe/Berlin", 2026, 2026),
     ("Europe/Dublin", 2026, 2026),        // winter is the saving time
     ("Europe/London", 1971, 1971),        // the end of three years of summer time
@@ -37,8 +38,22 @@ pub(crate) const ZONES: [(&str, i32, i32); 24] = [
     ("Pacific/Norfolk", 2015, 2019),
 ];
 
+/// Every clock change of those zones in those years.
+pub(crate) static CHANGES: LazyLock<Vec<(Tz, DateTime<Utc>)>> = LazyLock::new(|| {
+    let of_zone = |(name, first, last): (&str, i32, i32)| {
+        let zone: Tz = name.parse().unwrap();
+        let changes = changes(zone, first, last);
+        assert!(
+            !changes.is_empty(),
+            "{name} changes nothing from {first} to {last}"
+        );
+        changes.into_iter().map(move |at| (zone, at))
+    };
+    ZONES.into_iter().flat_map(of_zone).collect()
+});
+
 /// The instants at which the zone's clocks are changed in those years.
-pub(crate) fn changes(zone: Tz, first: i32, last: i32) -> Vec<DateTime<Utc>> {
+fn changes(zone: Tz, first: i32, last: i32) -> Vec<DateTime<Utc>> {
     let year = |year| Utc.with_ymd_and_hms(year, 1, 1, 0, 0, 0).unwrap();
     let offset = |at: DateTime<Utc>| zone.offset_from_utc_datetime(&at.naive_utc()).fix();
     let minute = TimeDelta::minutes(1);
@@ -107,21 +122,13 @@ pub(crate) fn compare(
 }
 
 fn each_change(mut check: impl FnMut(Tz, DateTime<Utc>, &Clocks)) {
-    for (name, first, last) in ZONES {
-        let zone: Tz = name.parse().unwrap();
-        let changes = changes(zone, first, last);
-        assert!(
-            !changes.is_empty(),
-            "{name} changes nothing from {first} to {last}"
+    let reach = TimeDelta::days(4);
+    for &(zone, middle) in CHANGES.iter() {
+        check(
+            zone,
+            middle,
+            &Clocks::watched(zone, middle - reach, middle + reach),
         );
-        for middle in changes {
-            let reach = TimeDelta::days(4);
-            check(
-                zone,
-                middle,
-                &Clocks::watched(zone, middle - reach, middle + reach),
-            );
-        }
     }
 }
 

@@ -11,9 +11,11 @@ use crate::texts::{Item, Window};
 
 /// What the clocks of a zone showed, by watching them for some days.
 pub(crate) struct Clocks {
+    from: DateTime<Utc>,
+    until: DateTime<Utc>,
     /// Each minute from the first to the last that was shown, those in a gap too, and when it
     /// happens.
-    minutes: BTreeMap<NaiveDateTime, DateTime<Utc>>,
+    minutes: Vec<(NaiveDateTime, DateTime<Utc>)>,
 }
 
 const MINUTE: TimeDelta = TimeDelta::minutes(1);
@@ -30,17 +32,27 @@ impl Clocks {
             at += MINUTE;
         }
         // One that is never shown happens at the end of the gap that it is in.
-        let mut minutes = BTreeMap::new();
-        let mut last: Option<NaiveDateTime> = None;
+        let mut minutes = Vec::with_capacity(shown.len());
+        let mut minute = *shown.first_key_value().unwrap().0;
         for (&local, &at) in &shown {
-            let mut skipped = last.map_or(local, |last| last + MINUTE);
-            while skipped <= local {
-                minutes.insert(skipped, at);
-                skipped += MINUTE;
+            while minute <= local {
+                minutes.push((minute, at));
+                minute += MINUTE;
             }
-            last = Some(local);
         }
-        Self { minutes }
+        Self {
+            from,
+            until,
+            minutes,
+        }
+    }
+
+    /// When a local time happens, if it does so in these days.
+    fn instant(&self, local: NaiveDateTime) -> Option<DateTime<Utc>> {
+        let nth = (local - self.minutes[0].0).num_minutes();
+        self.minutes
+            .get(usize::try_from(nth).ok()?)
+            .map(|&(_, at)| at)
     }
 
     /// Starts and stops, without the starts on each of several sets of dates: at one instant the
@@ -52,7 +64,7 @@ impl Clocks {
         excepts: &[BTreeSet<NaiveDate>; N],
     ) -> [Vec<Boundary>; N] {
         let mut happens = [const { BTreeMap::new() }; N];
-        for (&minute, &at) in &self.minutes {
+        for &(minute, at) in &self.minutes {
             let stops = stop.iter().any(|item| item.holds(minute));
             let starts = start.iter().any(|item| item.holds(minute));
             if !stops && !starts {
@@ -83,46 +95,35 @@ impl Clocks {
         windows: &[Window],
         except: &BTreeSet<NaiveDate>,
     ) -> Vec<Boundary> {
-        let first = *self.minutes.first_key_value().unwrap().1;
-        let last = *self.minutes.last_key_value().unwrap().1;
-        let mut painted = BTreeSet::new();
-        for (&minute, &begin) in &self.minutes {
+        let nth = |at: DateTime<Utc>| usize::try_from((at - self.from).num_minutes()).unwrap();
+        let mut painted = vec![false; nth(self.until)];
+        for &(minute, begin) in &self.minutes {
             for window in windows.iter().filter(|window| window.begins(minute)) {
-                if except.contains(&minute.date()) {
-                    continue;
-                }
-                let end = self
-                    .minutes
-                    .get(&window.end(minute))
-                    .copied()
-                    .unwrap_or(last);
-                let mut at = begin;
-                while at < end {
-                    painted.insert(at);
-                    at += MINUTE;
+                if !except.contains(&minute.date()) {
+                    let end = self.instant(window.end(minute)).unwrap_or(self.until);
+                    painted[nth(begin)..nth(end)].fill(true);
                 }
             }
         }
-        let mut boundaries = BTreeSet::new();
-        for &at in &painted {
-            if !painted.contains(&(at - MINUTE)) {
-                boundaries.insert(Boundary {
+        let mut boundaries = Vec::new();
+        let mut at = self.from;
+        for pair in painted.windows(2) {
+            at += MINUTE;
+            match pair {
+                [false, true] => boundaries.push(Boundary {
                     at,
                     action: Action::Start,
-                });
-            }
-            if !painted.contains(&(at + MINUTE)) {
-                boundaries.insert(Boundary {
-                    at: at + MINUTE,
+                }),
+                [true, false] => boundaries.push(Boundary {
+                    at,
                     action: Action::Stop,
-                });
+                }),
+                _ => {}
             }
         }
-        let known = first + TimeDelta::hours(26)..last - TimeDelta::hours(26);
+        let unknown = TimeDelta::hours(26);
+        boundaries.retain(|it| self.from + unknown <= it.at && it.at < self.until - unknown);
         boundaries
-            .into_iter()
-            .filter(|it| known.contains(&it.at))
-            .collect()
     }
 }
 

@@ -1,6 +1,12 @@
 //! A cluster in memory with a scaler in it, on time that passes at once.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -16,6 +22,7 @@ pub struct Sandbox {
     pub api: Api,
     pub clock: Clock,
     pub telemetry: Arc<Telemetry>,
+    server_ahead: Arc<AtomicI64>,
     runtime: Runtime,
     scalers: Vec<Scaler>,
     zone: Tz,
@@ -96,9 +103,10 @@ impl Sandbox {
             .build();
         let runtime = runtime.unwrap();
         let clock = runtime.block_on(async { Clock::simulated(parse(local, zone)) });
+        let server_ahead = Arc::new(AtomicI64::new(0));
         let api = Api::new({
-            let clock = clock.clone();
-            move || clock.now()
+            let (clock, ahead) = (clock.clone(), server_ahead.clone());
+            move || clock.now() + TimeDelta::seconds(ahead.load(Ordering::Relaxed))
         });
         api.namespace("dev");
         let telemetry = Arc::new(Telemetry::new(clock.now()));
@@ -106,6 +114,7 @@ impl Sandbox {
             api,
             clock,
             telemetry,
+            server_ahead,
             runtime,
             scalers: Vec::new(),
             zone,
@@ -245,6 +254,11 @@ impl Sandbox {
 
     pub fn utc(&self, local: &str) -> DateTime<Utc> {
         parse(local, self.zone)
+    }
+
+    /// Lets the server's clock be so many seconds ahead of the scaler's.
+    pub fn server_is_ahead(&self, seconds: i64) {
+        self.server_ahead.store(seconds, Ordering::Relaxed);
     }
 
     pub fn step_clock(&self, by: TimeDelta) {

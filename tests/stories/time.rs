@@ -1,5 +1,7 @@
 //! Boundaries, clocks and counts.
 
+use std::time::Duration;
+
 use chrono::TimeDelta;
 use dayshift::{
     controller::{Condition, Settings},
@@ -127,11 +129,30 @@ fn a_clock_that_is_set_is_noticed_and_does_not_act() {
         "{unready:?}"
     );
     story.api.serve_well();
-    story.pass(std::time::Duration::from_secs(20));
+    story.pass(Duration::from_secs(20));
     assert_eq!(story.telemetry.ready(), Ok(()), "the server says so");
     assert_eq!(story.replicas("web"), 0);
     assert!(story.api.requests().len() - before < 10);
     story.telemetry.set(Condition::Clock, true);
+}
+
+#[test]
+fn what_is_first_seen_by_a_wrong_clock_is_not_acted_on_backwards() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.server_is_ahead(2 * 3600); // it is 20:00; the stop of 19:00 has gone by
+    story.start_scaler(Settings::default());
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.pass(Duration::from_secs(60));
+    assert!(story.telemetry.ready().is_err());
+    assert_eq!(story.label("web", "state"), None, "nothing is written");
+    story.server_is_ahead(0);
+    story.step_clock(TimeDelta::hours(2));
+    story.pass(Duration::from_secs(20));
+    assert_eq!(
+        (story.replicas("web"), story.label("web", "state").unwrap()),
+        (3, "adopted".into())
+    );
+    assert_eq!(story.label("web", "last").unwrap(), "2026-11-20T20.00.00Z");
 }
 
 #[test]

@@ -133,8 +133,29 @@ impl ControlPlane {
 
     /// The real kubectl, as whoever the kubeconfig says.
     pub(crate) fn kubectl_as(&self, kubeconfig: &Path, arguments: &[&str]) -> Output {
-        let output = Command::new(self.assets.path("kubectl"))
-            .args(arguments)
+        let line = format!("kubectl {}", arguments.join(" "));
+        let mut kubectl = Command::new(self.assets.path("kubectl"));
+        self.output(&line, kubectl.args(arguments), kubeconfig)
+    }
+
+    /// A line for a shell that has the real kubectl, as admin.
+    pub(crate) fn shell(&self, line: &str) -> Output {
+        let programs = self.assets.path("kubectl");
+        let path = format!(
+            "{}:{}",
+            programs.parent().unwrap().display(),
+            env::var("PATH").unwrap_or_default()
+        );
+        let mut shell = Command::new("sh");
+        self.output(
+            line,
+            shell.args(["-c", line]).env("PATH", path),
+            &self.kubeconfig(),
+        )
+    }
+
+    fn output(&self, line: &str, command: &mut Command, kubeconfig: &Path) -> Output {
+        let output = command
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .env("KUBECONFIG", kubeconfig)
             .env("HOME", self.folder.path())
@@ -142,7 +163,7 @@ impl ControlPlane {
             .output()
             .unwrap();
         Output {
-            command: format!("kubectl {}", arguments.join(" ")),
+            command: line.to_owned(),
             ok: output.status.success(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),

@@ -61,6 +61,18 @@ impl Api {
         })
     }
 
+    /// Replaces an object by its manifest, as `kubectl replace` does: what it does not say is gone.
+    ///
+    /// # Errors
+    /// 404 where there is none, 409 for a stale resourceVersion, 422 where it is invalid.
+    pub fn replace(&self, manifest: Value) -> Result<Value, Status> {
+        let (resource, namespace, name, manifest) = place(manifest)?;
+        self.write(resource, &namespace, &name, KUBECTL, |mut write| {
+            let object = write.update(manifest)?;
+            Ok(whole_value(write.resource, &object))
+        })
+    }
+
     /// Changes an object by a JSON merge patch, as `kubectl patch --type=merge` or a hand would.
     ///
     /// # Errors

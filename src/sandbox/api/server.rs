@@ -20,7 +20,9 @@ const REQUESTS: usize = 100_000;
 /// the hands of a user or of another controller would.
 ///
 /// What it does not do: server-side apply (415), strategic merge patches that hold lists or
-/// directives (415), subresources, authentication. Unknown fields of an object are kept.
+/// directives (415), subresources, authentication. Of an object's fields it knows those that
+/// matter here: others are kept as they are, where the server drops unknown ones and refuses wrong
+/// types.
 ///
 /// ```
 /// # tokio_test().block_on(async {

@@ -33,8 +33,10 @@ struct Watch {
     options: ListOptions,
     /// What goes out first.
     head: Vec<u8>,
-    /// Everything up to here has been sent.
+    /// Everything up to here has been looked at.
     place: u64,
+    /// The newest resourceVersion that the client knows.
+    told: u64,
     changed: watch::Receiver<u64>,
     closed: watch::Receiver<u64>,
     deadline: Pin<Box<Sleep>>,
@@ -78,6 +80,7 @@ pub(super) fn watch(
         options,
         head,
         place,
+        told: place,
         changed,
         closed,
         deadline: Box::pin(sleep_until(Instant::now() + timeout)),
@@ -109,9 +112,9 @@ impl Watch {
                 changed = self.changed.changed() => changed.ok()?,
                 () = &mut self.deadline => {
                     self.over = true;
-                    if self.options.bookmarks {
+                    let revision = self.server.store().revision();
+                    if self.options.bookmarks && revision > self.told {
                         let mut last = Vec::new();
-                        let revision = self.server.store().revision();
                         bookmark(&mut last, self.resource, revision, false);
                         return Some(last);
                     }
@@ -144,6 +147,7 @@ impl Watch {
             self.place = change.revision;
             if let Some((kind, body)) = self.seen(change) {
                 line(&mut lines, kind, self.resource, &body);
+                self.told = change.revision;
                 sent += 1;
             }
             if sent == CHANGES_PER_FRAME {
@@ -153,7 +157,8 @@ impl Watch {
         lines
     }
 
-    /// A change as the selectors show it: an object that stops matching is deleted for this watch.
+    /// A change as the selectors show it: an object that stops matching is deleted for this watch,
+    /// and shown as it last was, with the resourceVersion of the change.
     fn seen(&self, change: &Change) -> Option<(&'static str, Bytes)> {
         let selects = |object: &Arc<Object>| self.options.selectors.select(object);
         let before = change.before.as_ref().filter(|before| selects(before));
@@ -162,7 +167,6 @@ impl Watch {
             (None, None) => None,
             (None, Some(after)) => Some(("ADDED", after.body.clone())),
             (Some(_), Some(after)) => Some(("MODIFIED", after.body.clone())),
-            (Some(_), None) if change.deleted => Some(("DELETED", change.object.body.clone())),
             (Some(before), None) => {
                 let mut last = before.value();
                 last["metadata"]["resourceVersion"] = json!(change.revision.to_string());

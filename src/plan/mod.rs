@@ -1,0 +1,10 @@
+//! What schedules will do in a span of time, seen from outside: `dayshift plan`.
+//!
+//! Pure: a [`Period`] and the inputs of an object give a [`WorkloadPlan`]. Its JSON is what other
+//! programs rely on, so the order and the types of its fields are kept.
+
+mod period;
+mod workload_plan;
+
+pub use period::{Period, PeriodError};
+pub use workload_plan::{Plan, PlannedBoundary, PlannedProblem, Planner, WorkloadPlan};

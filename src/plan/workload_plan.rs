@@ -1,0 +1,192 @@
+//! The plan of one object.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta};
+use chrono_tz::Tz;
+use serde::{Serialize, Serializer};
+
+use super::period::Period;
+use crate::{
+    schedule::{Action, Zone, quote},
+    workload::{Inputs, Key, ObjectRef, Prefix, Problem, Reading, Replicas, Timetable, read},
+};
+
+/// The plans of several objects.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Plan {
+    /// One for each object with a schedule or a problem.
+    pub workloads: Vec<WorkloadPlan>,
+}
+
+impl Plan {
+    /// Whether anything is wrong with any of them.
+    pub fn has_problems(&self) -> bool {
+        self.workloads.iter().any(|it| !it.problems.is_empty())
+    }
+}
+
+/// What one object is asked to do, and what is wrong with how it is asked.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorkloadPlan {
+    kind: &'static str,
+    namespace: Arc<str>,
+    name: Arc<str>,
+    timezone: String,
+    boundaries: Boundaries,
+    problems: Vec<PlannedProblem>,
+}
+
+/// A boundary as an object meets it: on its own clocks, its start moved by its jitter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedBoundary {
+    /// When; in JSON as RFC 3339 with the offset of the object's zone.
+    #[serde(serialize_with = "rfc_3339")]
+    pub at: DateTime<Tz>,
+    /// What.
+    #[serde(serialize_with = "name")]
+    pub action: Action,
+    /// The count afterwards; none where it depends on the count saved at the stop.
+    #[serde(serialize_with = "count")]
+    pub replicas: Option<Replicas>,
+}
+
+/// What is wrong with one annotation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedProblem {
+    /// The annotation's full name.
+    pub annotation: String,
+    /// What is wrong and what to write instead.
+    pub message: Box<str>,
+    /// The first byte at fault of the annotation's text.
+    pub start: usize,
+    /// The byte after the last one at fault.
+    pub end: usize,
+}
+
+/// What is alike for every object of a plan.
+#[derive(Clone, Debug)]
+pub struct Planner {
+    /// Which boundaries are shown.
+    pub period: Period,
+    /// Where the clocks are of objects that name no zone.
+    pub default_zone: Zone,
+    /// What stands before the slash of the annotations.
+    pub prefix: Prefix,
+}
+
+impl Planner {
+    /// The plan of an object. `refused` is what was wrong with its annotations before they came
+    /// to be `inputs`. None where nothing is asked for and nothing is wrong; with anything wrong
+    /// there are no boundaries, since nothing will be done.
+    pub fn plan(
+        &self,
+        object: &ObjectRef,
+        inputs: &Inputs,
+        refused: &[Problem],
+    ) -> Option<WorkloadPlan> {
+        let reading = read(inputs, self.default_zone);
+        let mut problems = refused.to_vec();
+        let mut timetable = None;
+        match reading {
+            Reading::Unscheduled => {}
+            Reading::Scheduled(found) => timetable = Some(found).filter(|_| problems.is_empty()),
+            Reading::Refused(refusal) => {
+                // One that has to be written in another way is read again when it is.
+                let known = |it: &&Problem| refused.iter().all(|of| of.annotation != it.annotation);
+                problems.extend(refusal.problems().iter().filter(known).cloned());
+            }
+        }
+        if problems.is_empty() && timetable.is_none() {
+            return None;
+        }
+        Some(WorkloadPlan {
+            kind: "Deployment",
+            namespace: Arc::clone(&object.namespace),
+            name: Arc::clone(&object.name),
+            timezone: self.timezone(inputs),
+            boundaries: Boundaries {
+                delay: timetable
+                    .as_ref()
+                    .map(|it| it.delay(object))
+                    .unwrap_or_default(),
+                timetable,
+                period: self.period,
+            },
+            problems: problems.into_iter().map(|it| self.problem(it)).collect(),
+        })
+    }
+
+    /// The name of an object's zone, or what stands in its place.
+    fn timezone(&self, inputs: &Inputs) -> String {
+        match inputs.text(Key::Timezone) {
+            None => self.default_zone.name().to_owned(),
+            Some(text) => Zone::parse(text).map_or_else(|_| quote(text), |it| it.name().to_owned()),
+        }
+    }
+
+    fn problem(&self, problem: Problem) -> PlannedProblem {
+        PlannedProblem {
+            annotation: self.prefix.full(&problem.annotation),
+            message: problem.message,
+            start: problem.span.start,
+            end: problem.span.end,
+        }
+    }
+}
+
+impl WorkloadPlan {
+    /// The boundaries in the period, in order. They are found as they are asked for: a schedule
+    /// by the second has millions in a year.
+    pub fn boundaries(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
+        self.boundaries.iter()
+    }
+
+    /// What is wrong, if anything is.
+    pub fn problems(&self) -> &[PlannedProblem] {
+        &self.problems
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Boundaries {
+    timetable: Option<Timetable>,
+    delay: TimeDelta,
+    period: Period,
+}
+
+impl Boundaries {
+    fn iter(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
+        self.timetable.iter().flat_map(|timetable| {
+            let schedule = &timetable.schedule;
+            let zone = schedule.zone().tz();
+            let found = schedule.boundaries(self.period.from(), self.period.until(), self.delay);
+            found.map(move |boundary| PlannedBoundary {
+                at: boundary.at.with_timezone(&zone),
+                action: boundary.action,
+                replicas: match boundary.action {
+                    Action::Start => timetable.replicas,
+                    Action::Stop => Some(timetable.stop_replicas),
+                },
+            })
+        })
+    }
+}
+
+impl Serialize for Boundaries {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+fn rfc_3339<S: Serializer>(at: &DateTime<Tz>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&at.to_rfc3339())
+}
+
+fn name<S: Serializer>(action: &Action, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(action)
+}
+
+fn count<S: Serializer>(count: &Option<Replicas>, serializer: S) -> Result<S::Ok, S::Error> {
+    count.map(Replicas::get).serialize(serializer)
+}

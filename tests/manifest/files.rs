@@ -1,0 +1,26 @@
+//! Files, and what is read in them.
+
+use dayshift::{
+    manifest::{Source, Workload},
+    workload::Prefix,
+};
+
+pub(crate) fn workloads(text: &str) -> Vec<Workload> {
+    Source::new("file.yaml", text)
+        .workloads(&Prefix::default(), "default")
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub(crate) fn refusal(text: &str) -> String {
+    Source::new("file.yaml", text)
+        .workloads(&Prefix::default(), "default")
+        .expect_err(&text.chars().take(80).collect::<String>())
+        .to_string()
+}
+
+/// A Deployment with these lines as its annotations.
+pub(crate) fn annotated(lines: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n{lines}\n"
+    )
+}
