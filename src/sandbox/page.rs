@@ -10,9 +10,6 @@ use crate::{
 use super::{
     narrator::MOST_IDLE,
     pace::Pace,
-    play::Summary,
-    requests::Requests,
-    tally::Tally,
     told::{Deed, Told},
 };
 
@@ -55,7 +52,8 @@ const GREEN: &str = "32";
 const BLUE: &str = "34";
 const YELLOW: &str = "33";
 const RED: &str = "31";
-const FAINT: &str = "2";
+pub(super) const FAINT: &str = "2";
+pub(super) const BOLD: &str = "1";
 
 impl Page {
     /// A page on which these names of objects will stand.
@@ -110,64 +108,6 @@ impl Page {
         line.trim_end().to_owned()
     }
 
-    /// What it all came to: a table of the Deployments and what the scaler asked for.
-    pub fn summary(&self, summary: &Summary, zone: Zone) -> String {
-        let Summary {
-            from,
-            until,
-            tallies,
-            ..
-        } = summary;
-        let whole = *until - *from;
-        let mut text = format!(
-            "{} from {} to {}\n",
-            span(whole),
-            moment(*from, zone),
-            moment(*until, zone)
-        );
-        if !tallies.is_empty() {
-            text += &self.table(tallies, whole);
-        }
-        text + &footnotes(summary)
-    }
-
-    fn table(&self, tallies: &[(String, Tally)], whole: TimeDelta) -> String {
-        let names = tallies
-            .iter()
-            .map(|(name, _)| name.chars().count())
-            .max()
-            .unwrap_or_default();
-        let heading = format!(
-            "{:names$}  starts  stops     hours running  replica-hours  always on  saved",
-            ""
-        );
-        let whole = format!("of {:.0}", seconds(whole) / 3600.0);
-        let mut text = format!("\n{}\n", self.paint(FAINT, &heading));
-        let (mut starts, mut stops, mut used, mut always) = (0, 0, 0.0, 0.0);
-        for (name, tally) in tallies {
-            let up = format!("{:.1} {whole}", seconds(tally.up()) / 3600.0);
-            text += &format!(
-                "{name:names$}  {:>6}  {:>5}  {up:>16}  {:>13.1}  {:>9.1}  {:>5}\n",
-                tally.starts,
-                tally.stops,
-                tally.replica_hours(),
-                tally.always_on(),
-                percent(tally.always_on() - tally.replica_hours(), tally.always_on()),
-            );
-            starts += tally.starts;
-            stops += tally.stops;
-            used += tally.replica_hours();
-            always += tally.always_on();
-        }
-        let saved = percent(always - used, always);
-        let total = format!(
-            "{:names$}  {starts:>6}  {stops:>5}  {:>16}  {used:>13.1}  {always:>9.1}  {saved:>5}",
-            "all", ""
-        );
-        text += &self.paint("1", &total);
-        text + "\n"
-    }
-
     /// `0 → 3`, or the one count where it did not change, in a column of nine.
     fn counts(&self, from: Replicas, to: Replicas) -> String {
         let arrow = if self.style.unicode { "→" } else { "->" };
@@ -179,7 +119,7 @@ impl Page {
         self.paint(if to > from { GREEN } else { BLUE }, &counts)
     }
 
-    fn paint(&self, colour: &str, text: &str) -> String {
+    pub(super) fn paint(&self, colour: &str, text: &str) -> String {
         if self.style.colour && !colour.is_empty() {
             format!("\u{1b}[{colour}m{text}\u{1b}[0m")
         } else {
@@ -240,52 +180,15 @@ fn coming(told: &Told) -> String {
     format!("next {action} {}", next.format(&format!("{day}{time}")))
 }
 
-fn footnotes(summary: &Summary) -> String {
-    let transitions: u64 = summary
-        .tallies
-        .iter()
-        .map(|(_, tally)| tally.starts + tally.stops)
-        .sum();
-    let lateness = summary.lateness.num_milliseconds();
-    let Requests {
-        lists,
-        gets,
-        patches,
-        events,
-    } = summary.requests;
-    let asked = [
-        count(lists, "list"),
-        count(gets, "read"),
-        count(patches, "patch"),
-        count(events, "Event"),
-    ];
-    format!(
-        "\n{}, the latest {lateness} ms after its instant. \
-         Always on: the highest count, all the time.\n\
-         Requests besides the watch: {}.\n",
-        count(transitions, "transition"),
-        asked.join(", ")
-    )
-}
-
-fn count(number: u64, what: &str) -> String {
-    let plural = match (number, what) {
-        (1, _) => "",
-        (_, "patch") => "es",
-        _ => "s",
-    };
-    format!("{number} {what}{plural}")
-}
-
 /// `Fri 2026-11-20 10:00:00 UTC`.
-fn moment(at: DateTime<Utc>, zone: Zone) -> String {
+pub(super) fn moment(at: DateTime<Utc>, zone: Zone) -> String {
     at.with_timezone(&zone.tz())
         .format("%a %Y-%m-%d %H:%M:%S %Z")
         .to_string()
 }
 
 /// `7 days`, `1 day 12 h` or `1 min 30 s`.
-fn span(time: TimeDelta) -> String {
+pub(super) fn span(time: TimeDelta) -> String {
     let days = time.num_days();
     let plural = if days == 1 { "" } else { "s" };
     let rest = time.num_seconds() % 86_400;
@@ -301,18 +204,6 @@ fn span(time: TimeDelta) -> String {
         "0 s".to_owned()
     } else {
         text.join(" ")
-    }
-}
-
-fn seconds(time: TimeDelta) -> f64 {
-    time.as_seconds_f64()
-}
-
-fn percent(part: f64, whole: f64) -> String {
-    if whole > 0.0 {
-        format!("{:.0}%", 100.0 * part / whole)
-    } else {
-        "-".to_owned()
     }
 }
 
