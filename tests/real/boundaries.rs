@@ -1,45 +1,45 @@
 //! What the schedule does to a Deployment at its boundaries.
 
-use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, soon, stories};
+use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+use crate::team::Team;
 
 pub(crate) fn stories() -> Vec<Story> {
     [
         stories![
             Parts::Server;
-            a_start_raises_one_to_two_at_its_instant_with_one_write,
+            nginx_1_becomes_2_at_its_instant_with_one_write,
+            a_boundary_missed_while_away_is_made_up_for_once,
+            of_several_missed_boundaries_only_the_newest_is_made_up_for,
         ],
         stories![Parts::Pods; pods_go_at_the_stop_and_come_back_at_the_start],
     ]
     .concat()
 }
 
-fn a_start_raises_one_to_two_at_its_instant_with_one_write(plane: &ControlPlane) {
-    let team = plane.namespace("start");
-    let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
-    dayshift.wait_ready();
-    let start = soon(5);
+fn nginx_1_becomes_2_at_its_instant_with_one_write(plane: &ControlPlane) {
+    let team = Team::new(plane, "start");
+    let start = soon(4);
     team.create(
         deployment("web")
             .start(start.text())
             .annotation("dayshift/replicas", "2"),
     );
-    team.await_label("web", "dayshift/state", "adopted");
-    assert_eq!(team.replicas("web"), 1, "a first sight scales nothing");
+    team.await_adopted("web", start);
+    team.assert_replicas("web", 1, start);
 
     team.await_replicas("web", 2);
-    let writes = team.writes("web");
-    assert_eq!(writes.len(), 2, "one adoption and one start: {writes:?}");
-    let late = writes[1].received - start.micros();
-    assert!((0..1_000_000).contains(&late), "{late} µs late");
-    assert!(dayshift.stop().success());
+    team.assert_punctual("web", 1, start);
+    assert!(
+        team.await_event("web", "Started")
+            .contains("scaled from 1 to 2")
+    );
+    team.ends([("web", 2)]);
 }
 
 fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
-    let team = plane.namespace("pods");
-    let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
-    dayshift.wait_ready();
-    let stop = soon(5);
-    let start = stop.plus(4);
+    let team = Team::new(plane, "pods");
+    let stop = soon(8);
+    let start = stop.plus(8);
     team.create(
         deployment("web")
             .replicas(3)
@@ -47,15 +47,62 @@ fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
             .start(start.text()),
     );
     team.await_pods("web", 3);
+    team.await_adopted("web", stop);
 
-    stop.wait();
+    team.await_stopped("web", start);
     team.await_pods("web", 0);
-    assert_eq!(
-        team.label("web", "dayshift/saved-replicas").as_deref(),
-        Some("3")
-    );
+    let saved = team.label("web", "dayshift/saved-replicas");
+    start.is_to_come("the pods are gone");
+    assert_eq!(saved.as_deref(), Some("3"));
 
     team.await_pods("web", 3);
-    assert!(start < soon(0), "not before its time");
     assert_eq!(team.label("web", "dayshift/saved-replicas"), None);
+    team.assert_punctual("web", 1, stop);
+    team.assert_punctual("web", 2, start);
+    team.ends([("web", 3)]);
+}
+
+fn a_boundary_missed_while_away_is_made_up_for_once(plane: &ControlPlane) {
+    let mut team = Team::new(plane, "away");
+    let stop = soon(4);
+    team.create(deployment("web").replicas(3).stop(stop.text()));
+    team.await_adopted("web", stop);
+    team.stop_scalers();
+    stop.is_to_come("the scaler is away");
+
+    stop.plus(1).wait();
+    assert_eq!(team.replicas("web"), 3, "nobody is there to stop it");
+
+    team.run(&[]);
+    team.await_replicas("web", 0);
+    team.await_event("web", "Stopped");
+    team.scale("web", 2);
+    team.stop_scalers();
+    team.run(&[]);
+    soon(1).wait();
+    assert_eq!(team.replicas("web"), 2, "what was made up for is over");
+    team.ends([("web", 2)]);
+}
+
+fn of_several_missed_boundaries_only_the_newest_is_made_up_for(plane: &ControlPlane) {
+    let mut team = Team::new(plane, "several");
+    let first = soon(4);
+    let (stop, start) = (first.text(), first.plus(1).text());
+    team.create(deployment("day").replicas(3).stop(&stop).start(&start));
+    team.create(deployment("night").replicas(3).start(&stop).stop(&start));
+    for name in ["day", "night"] {
+        team.await_adopted(name, first);
+    }
+    team.stop_scalers();
+    first.is_to_come("the scaler is away");
+    first.plus(2).wait();
+
+    team.run(&[]);
+    team.await_label("day", "dayshift/state", "running");
+    team.await_label("night", "dayshift/state", "stopped");
+    assert_eq!(team.replicas("day"), 3);
+    assert_eq!(team.replicas("night"), 0);
+    team.await_event("night", "Stopped");
+    assert_eq!(team.events("day"), [], "it was never stopped");
+    team.ends([("day", 2), ("night", 2)]);
 }

@@ -12,9 +12,17 @@
 mod access;
 mod boundaries;
 mod cluster;
+mod counts;
+mod faults;
 mod leaving;
+mod neighbours;
+mod objects;
+mod rollout;
 #[path = "../support/mod.rs"]
 mod support;
+mod team;
+mod together;
+mod zones;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -29,11 +37,19 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(16);
 
     let stage = Arc::new(Stage::default());
+    // The longest ones first.
     let stories = [
+        together::stories(),
+        rollout::stories(),
+        faults::stories(),
+        leaving::stories(),
+        neighbours::stories(),
         access::stories(),
         boundaries::stories(),
         cluster::stories(),
-        leaving::stories(),
+        counts::stories(),
+        objects::stories(),
+        zones::stories(),
     ]
     .concat();
     let trials = stories

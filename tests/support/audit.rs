@@ -48,6 +48,11 @@ impl Request {
         self.user == "system:serviceaccount:dayshift:dayshift"
     }
 
+    /// A change of a Deployment that the server has made.
+    pub(crate) fn is_made(&self) -> bool {
+        self.is_write() && self.resource == "deployments" && self.code == 200
+    }
+
     /// Anything but `get`, `list` and `watch`.
     pub(crate) fn is_write(&self) -> bool {
         !matches!(self.verb.as_str(), "get" | "list" | "watch")
@@ -70,9 +75,21 @@ impl Audit {
 
     /// What the server has answered after `mark` and before this call, in order of arrival.
     pub(crate) fn since(&self, mark: Mark) -> Vec<Request> {
+        self.read(mark, |_| true)
+    }
+
+    /// Those of [`Audit::since`] that dayshift's ServiceAccount has made in `namespace`.
+    pub(crate) fn by_dayshift(&self, mark: Mark, namespace: &str) -> Vec<Request> {
+        // Other stories fill most of the log: their lines are not worth reading.
+        let mut requests = self.read(mark, |line| line.contains(namespace));
+        requests.retain(|request| request.is_dayshift() && request.namespace == namespace);
+        requests
+    }
+
+    fn read(&self, mark: Mark, wanted: impl Fn(&str) -> bool) -> Vec<Request> {
         let text = self.settled();
         let mut latest: HashMap<String, Request> = HashMap::new();
-        for line in text[mark.0..].lines() {
+        for line in text[mark.0..].lines().filter(|line| wanted(line)) {
             let line: Line = serde_json::from_str(line).unwrap();
             // A watch has a line when it begins and one when it ends.
             latest.insert(line.audit_id.clone(), line.into());
@@ -82,13 +99,6 @@ impl Audit {
             .filter(|request| !request.uri.starts_with(MARK))
             .collect();
         requests.sort_by_key(|request| request.received);
-        requests
-    }
-
-    /// Those of [`Audit::since`] that dayshift's ServiceAccount has made in `namespace`.
-    pub(crate) fn by_dayshift(&self, mark: Mark, namespace: &str) -> Vec<Request> {
-        let mut requests = self.since(mark);
-        requests.retain(|request| request.is_dayshift() && request.namespace == namespace);
         requests
     }
 

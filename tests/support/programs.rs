@@ -174,6 +174,8 @@ impl Programs {
                 "--service-account-private-key-file=certs/apiserver.key",
                 "--concurrent-deployment-syncs=10",
                 "--concurrent-replicaset-syncs=10",
+                // Every 15 s by default.
+                "--horizontal-pod-autoscaler-sync-period=1s",
                 "--kube-api-qps=500",
                 "--kube-api-burst=500",
             ],

@@ -7,6 +7,7 @@ use libtest_mimic::{Completion, Failed, Trial};
 
 use super::assets::{Assets, Missing};
 use super::control_plane::ControlPlane;
+use super::pace::at_any_pace;
 use super::programs::Parts;
 
 /// A test on a control plane that it shares with others: it keeps to Namespaces of its own.
@@ -50,9 +51,9 @@ impl Stage {
             .map_or(story.name, |(_, name)| name);
         Trial::ignorable_test(name, move || match stage.plane(story.parts) {
             Ok(plane) => {
-                (story.tell)(plane);
+                let told = at_any_pace(name, || (story.tell)(plane));
                 plane.assert_alive();
-                Ok(Completion::Completed)
+                told.map(|()| Completion::Completed).map_err(Failed::from)
             }
             Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
                 Ok(Completion::ignored_with(reason))

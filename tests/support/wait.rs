@@ -5,8 +5,13 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 
+use super::pace::{pace, too_slow};
+
 /// How long [`eventually`] waits: far longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long between two looks: a dozen stories look at once.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Asks again and again until `answer` gives something; panics with `what` if it never does.
 pub(crate) fn eventually<T>(what: &str, mut answer: impl FnMut() -> Option<T>) -> T {
@@ -19,7 +24,7 @@ pub(crate) fn eventually<T>(what: &str, mut answer: impl FnMut() -> Option<T>) -
             begin.elapsed() < PATIENCE,
             "waited {PATIENCE:?} in vain: {what}"
         );
-        thread::sleep(Duration::from_millis(50));
+        thread::sleep(PAUSE);
     }
 }
 
@@ -27,10 +32,11 @@ pub(crate) fn eventually<T>(what: &str, mut answer: impl FnMut() -> Option<T>) -
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Soon(pub(crate) DateTime<Utc>);
 
-/// A whole second, at least `seconds` and less than one more from now.
+/// A whole second, at least `seconds` and less than one more from now. On a machine that is too
+/// busy for it the seconds are longer.
 pub(crate) fn soon(seconds: i64) -> Soon {
     let now = Utc::now().duration_trunc(TimeDelta::seconds(1)).unwrap();
-    Soon(now + TimeDelta::seconds(seconds + 1))
+    Soon(now + TimeDelta::seconds(seconds * pace() + 1))
 }
 
 impl Soon {
@@ -47,8 +53,28 @@ impl Soon {
             .to_string()
     }
 
+    /// Later by so many seconds, as long as those of [`soon`].
     pub(crate) fn plus(self, seconds: i64) -> Self {
-        Self(self.0 + TimeDelta::seconds(seconds))
+        Self(self.0 + TimeDelta::seconds(seconds * pace()))
+    }
+
+    /// Ends this try of the story if the instant has come: `what` should be so before it.
+    pub(crate) fn is_to_come(self, what: &str) {
+        if self.0 <= Utc::now() {
+            too_slow(what);
+        }
+    }
+
+    /// Asks again and again until `answer` gives something, as long as the instant has not come.
+    pub(crate) fn before<T>(self, what: &str, mut answer: impl FnMut() -> Option<T>) -> T {
+        loop {
+            if let Some(found) = answer() {
+                self.is_to_come(what);
+                return found;
+            }
+            self.is_to_come(what);
+            thread::sleep(PAUSE);
+        }
     }
 
     /// Sleeps until this instant has passed.

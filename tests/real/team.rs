@@ -1,0 +1,194 @@
+//! A Namespace with scalers of its own, and what may be said of every request they made.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::time::{Duration, Instant};
+
+use tempfile::NamedTempFile;
+
+use crate::support::{
+    ControlPlane, Dayshift, Namespace, Output, Request, Soon, eventually, too_slow,
+};
+
+/// How far the server's log may be behind what it has done.
+const LOG_LAG: Duration = Duration::from_secs(5);
+
+/// A Namespace, and the scalers that look after it and nothing else.
+pub(crate) struct Team<'a> {
+    namespace: Namespace<'a>,
+    scalers: Vec<Dayshift>,
+    runs: usize,
+}
+
+impl<'a> Deref for Team<'a> {
+    type Target = Namespace<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.namespace
+    }
+}
+
+impl<'a> Team<'a> {
+    /// With no scaler yet.
+    pub(crate) fn without_scaler(plane: &'a ControlPlane, name: &str) -> Self {
+        Self {
+            namespace: plane.namespace(name),
+            scalers: Vec::new(),
+            runs: 0,
+        }
+    }
+
+    /// With `dayshift run -n NAMESPACE`, which is ready.
+    pub(crate) fn new(plane: &'a ControlPlane, name: &str) -> Self {
+        let mut team = Self::without_scaler(plane, name);
+        team.run(&[]);
+        team
+    }
+
+    /// One scaler more, with these flags besides; it is ready.
+    pub(crate) fn run(&mut self, flags: &[&str]) -> &mut Dayshift {
+        self.begin(flags).wait_ready()
+    }
+
+    /// One scaler more, which may not be ready yet.
+    pub(crate) fn begin(&mut self, flags: &[&str]) -> &mut Dayshift {
+        let mut arguments = vec!["run", "-n", self.namespace.name()];
+        arguments.extend(flags);
+        self.runs += 1;
+        self.scalers
+            .push(Dayshift::run(self.namespace.plane(), &arguments));
+        self.scalers.last_mut().unwrap()
+    }
+
+    /// Ends every scaler as a pod's end does: SIGTERM, which is exit status 0.
+    pub(crate) fn stop_scalers(&mut self) {
+        for mut scaler in self.scalers.drain(..) {
+            let status = scaler.stop();
+            assert!(status.success(), "{status}\n{}", scaler.log());
+        }
+    }
+
+    /// Ends every scaler without a chance to do anything more.
+    pub(crate) fn kill_scalers(&mut self) {
+        for scaler in &mut self.scalers {
+            scaler.signal(rustix::process::Signal::KILL);
+        }
+        for mut scaler in self.scalers.drain(..) {
+            scaler.wait_exit(Duration::from_secs(5));
+        }
+    }
+
+    /// The real kubectl with a manifest, here.
+    pub(crate) fn kubectl_with(&self, arguments: &[&str], manifest: &str) -> Output {
+        let file = NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), manifest).unwrap();
+        let path = file.path().to_str().unwrap();
+        self.kubectl(&[arguments, &["-f", path]].concat())
+    }
+
+    /// dayshift's writes to a Deployment that the server has made, in order.
+    pub(crate) fn made(&self, name: &str) -> Vec<Request> {
+        let mut writes = self.writes(name);
+        writes.retain(Request::is_made);
+        writes
+    }
+
+    /// Waits until the schedule is taken up, which the story needs `before` an instant.
+    pub(crate) fn await_adopted(&self, name: &str, before: Soon) {
+        self.await_state(name, "adopted", before);
+    }
+
+    /// Waits until it is stopped, which the story needs `before` an instant.
+    pub(crate) fn await_stopped(&self, name: &str, before: Soon) {
+        self.await_state(name, "stopped", before);
+    }
+
+    fn await_state(&self, name: &str, state: &str, before: Soon) {
+        before.before(&format!("{name} is {state}"), || {
+            (self.label(name, "dayshift/state").as_deref() == Some(state)).then_some(())
+        });
+    }
+
+    /// Asserts a count that the story looks at `before` an instant.
+    pub(crate) fn assert_replicas(&self, name: &str, expected: i32, before: Soon) {
+        let seen = self.replicas(name);
+        before.is_to_come(&format!("a look at {name}"));
+        assert_eq!(seen, expected, "{name}");
+    }
+
+    /// Asserts that of the writes to a Deployment the one with this index (0 is the first) came
+    /// at its instant: not before it, and less than a second after.
+    pub(crate) fn assert_punctual(&self, name: &str, index: usize, at: Soon) {
+        // The server's log may be a moment behind what it has done.
+        let write = eventually(&format!("write {index} to {name} is in the log"), || {
+            self.made(name).get(index).cloned()
+        });
+        let late = write.received - at.micros();
+        assert!(late >= 0, "{name}: {late} µs late: {write:#?}");
+        if late >= 1_000_000 {
+            too_slow(&format!("{name}: a write came {late} µs late"));
+        }
+    }
+
+    /// The end of a story: the scalers end with status 0, each Deployment has been written to
+    /// exactly so often, and nothing was asked of the server but what [`assert_frugal`] allows.
+    pub(crate) fn ends<N: Into<String>>(mut self, writes: impl IntoIterator<Item = (N, usize)>) {
+        self.stop_scalers();
+        let expected: BTreeMap<String, usize> = writes
+            .into_iter()
+            .map(|(name, count)| (name.into(), count))
+            .filter(|(_, count)| *count > 0)
+            .collect();
+        let begin = Instant::now();
+        let (requests, made) = loop {
+            let requests = self.requests();
+            let made = count_made(&requests);
+            if made == expected || begin.elapsed() > LOG_LAG {
+                break (requests, made);
+            }
+        };
+        assert_frugal(&requests, self.runs);
+        let wrong: Vec<&Request> = requests
+            .iter()
+            .filter(|request| made.get(&request.name) != expected.get(&request.name))
+            .collect();
+        assert_eq!(made, expected, "writes to each Deployment: {wrong:#?}");
+    }
+}
+
+/// How many writes to each Deployment the server has made.
+fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
+    let mut made = BTreeMap::new();
+    for write in requests.iter().filter(|request| request.is_made()) {
+        *made.entry(write.name.clone()).or_default() += 1;
+    }
+    made
+}
+
+/// Asserts that so many runs of dayshift did not poll and were never forbidden anything: a list
+/// and a watch for each, a `get` only after a conflict, and no verb but those and `patch`.
+pub(crate) fn assert_frugal(requests: &[Request], runs: usize) {
+    let count = |verb: &str| requests.iter().filter(|each| each.verb == verb).count();
+    let conflicts = requests
+        .iter()
+        .filter(|request| request.verb == "patch" && matches!(request.code, 409 | 422))
+        .count();
+    for (what, seen, allowed) in [
+        ("lists", count("list"), runs),
+        ("watches", count("watch"), runs),
+        ("gets", count("get"), conflicts),
+    ] {
+        assert!(
+            seen <= allowed,
+            "{seen} {what}, not {allowed}: {requests:#?}"
+        );
+    }
+    for request in requests {
+        let known = match request.resource.as_str() {
+            "deployments" => ["list", "watch", "get", "patch"].contains(&&*request.verb),
+            "events" => request.verb == "create",
+            _ => false,
+        };
+        assert!(known && request.code != 403, "{request:#?}");
+    }
+}
