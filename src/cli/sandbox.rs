@@ -20,8 +20,9 @@ use crate::{
     clock::Clock,
     controller::Settings,
     manifest::{EXAMPLES, OpenError, Source, SyntaxError, Workload},
+    plan::Period,
     sandbox::{Pace, Page, Stage, Style, Title, hands_on_examples},
-    schedule::{Reason, TextError, Zone, parse_moment, quote},
+    schedule::{Zone, quote},
     workload::Prefix,
 };
 
@@ -143,7 +144,7 @@ impl SandboxArgs {
                 return Ok(now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now));
             }
         };
-        moment(text, self.timezone).map_err(|error| {
+        Period::parse_end(text, self.timezone).map_err(|error| {
             let text = quote(text);
             let message = format!("invalid value '{text}' for '--from <T>': {error}\n");
             clap::Error::raw(ErrorKind::ValueValidation, message)
@@ -246,16 +247,6 @@ impl SandboxArgs {
         } else {
             Exit::Done
         })
-    }
-}
-
-/// A moment, or a date, which is its midnight.
-fn moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
-    match parse_moment(text, zone) {
-        Err(error) if error.reason() == &Reason::DateAlone => {
-            parse_moment(&format!("{} 00:00", text.trim()), zone)
-        }
-        read => read,
     }
 }
 

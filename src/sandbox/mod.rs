@@ -12,6 +12,7 @@ mod pace;
 mod page;
 mod play;
 mod requests;
+mod summary;
 mod tally;
 mod told;
 
@@ -20,7 +21,8 @@ pub use examples::hands_on_examples;
 pub use hand::{Act, Hand};
 pub use pace::{Pace, PaceError};
 pub use page::{Page, Style, Title};
-pub use play::{Stage, Summary};
+pub use play::Stage;
 pub use requests::Requests;
+pub use summary::Summary;
 pub use tally::Tally;
 pub use told::{Deed, Told};

@@ -10,9 +10,6 @@ use crate::{
 use super::{
     narrator::MOST_IDLE,
     pace::Pace,
-    play::Summary,
-    requests::Requests,
-    tally::Tally,
     told::{Deed, Told},
 };
 
@@ -55,7 +52,8 @@ const GREEN: &str = "32";
 const BLUE: &str = "34";
 const YELLOW: &str = "33";
 const RED: &str = "31";
-const FAINT: &str = "2";
+pub(super) const FAINT: &str = "2";
+pub(super) const BOLD: &str = "1";
 
 impl Page {
     /// A page on which these names of objects will stand.
@@ -78,7 +76,7 @@ impl Page {
         } = *play;
         let pace = match pace {
             Pace::Max => String::new(),
-            Pace::DAY_A_SECOND => "; a day takes a second (--speed max: none)".to_owned(),
+            Pace::DAY_A_SECOND => "; a day takes a second (--speed max: all at once)".to_owned(),
             Pace::Times(times) => format!("; {times} times as fast as real time"),
         };
         let plural = if workloads == 1 { "" } else { "s" };
@@ -110,64 +108,6 @@ impl Page {
         line.trim_end().to_owned()
     }
 
-    /// What it all came to: a table of the Deployments and what the scaler asked for.
-    pub fn summary(&self, summary: &Summary, zone: Zone) -> String {
-        let Summary {
-            from,
-            until,
-            tallies,
-            ..
-        } = summary;
-        let whole = *until - *from;
-        let mut text = format!(
-            "{} from {} to {}\n",
-            span(whole),
-            moment(*from, zone),
-            moment(*until, zone)
-        );
-        if !tallies.is_empty() {
-            text += &self.table(tallies, whole);
-        }
-        text + &footnotes(summary)
-    }
-
-    fn table(&self, tallies: &[(String, Tally)], whole: TimeDelta) -> String {
-        let names = tallies
-            .iter()
-            .map(|(name, _)| name.chars().count())
-            .max()
-            .unwrap_or_default();
-        let heading = format!(
-            "{:names$}  starts  stops     hours running  replica-hours  always on  saved",
-            ""
-        );
-        let whole = format!("of {:.0}", seconds(whole) / 3600.0);
-        let mut text = format!("\n{}\n", self.paint(FAINT, &heading));
-        let (mut starts, mut stops, mut used, mut always) = (0, 0, 0.0, 0.0);
-        for (name, tally) in tallies {
-            let up = format!("{:.1} {whole}", seconds(tally.up()) / 3600.0);
-            text += &format!(
-                "{name:names$}  {:>6}  {:>5}  {up:>16}  {:>13.1}  {:>9.1}  {:>5}\n",
-                tally.starts,
-                tally.stops,
-                tally.replica_hours(),
-                tally.always_on(),
-                percent(tally.always_on() - tally.replica_hours(), tally.always_on()),
-            );
-            starts += tally.starts;
-            stops += tally.stops;
-            used += tally.replica_hours();
-            always += tally.always_on();
-        }
-        let saved = percent(always - used, always);
-        let total = format!(
-            "{:names$}  {starts:>6}  {stops:>5}  {:>16}  {used:>13.1}  {always:>9.1}  {saved:>5}",
-            "all", ""
-        );
-        text += &self.paint("1", &total);
-        text + "\n"
-    }
-
     /// `0 → 3`, or the one count where it did not change, in a column of nine.
     fn counts(&self, from: Replicas, to: Replicas) -> String {
         let arrow = if self.style.unicode { "→" } else { "->" };
@@ -179,7 +119,7 @@ impl Page {
         self.paint(if to > from { GREEN } else { BLUE }, &counts)
     }
 
-    fn paint(&self, colour: &str, text: &str) -> String {
+    pub(super) fn paint(&self, colour: &str, text: &str) -> String {
         if self.style.colour && !colour.is_empty() {
             format!("\u{1b}[{colour}m{text}\u{1b}[0m")
         } else {
@@ -240,77 +180,120 @@ fn coming(told: &Told) -> String {
     format!("next {action} {}", next.format(&format!("{day}{time}")))
 }
 
-fn footnotes(summary: &Summary) -> String {
-    let transitions: u64 = summary
-        .tallies
-        .iter()
-        .map(|(_, tally)| tally.starts + tally.stops)
-        .sum();
-    let lateness = summary.lateness.num_milliseconds();
-    let Requests {
-        lists,
-        gets,
-        patches,
-        events,
-    } = summary.requests;
-    let asked = [
-        count(lists, "list"),
-        count(gets, "read"),
-        count(patches, "patch"),
-        count(events, "Event"),
-    ];
-    format!(
-        "\n{}, the latest {lateness} ms after its instant. \
-         Always on: the highest count, all the time.\n\
-         Requests besides the watch: {}.\n",
-        count(transitions, "transition"),
-        asked.join(", ")
-    )
-}
-
-fn count(number: u64, what: &str) -> String {
-    let plural = match (number, what) {
-        (1, _) => "",
-        (_, "patch") => "es",
-        _ => "s",
-    };
-    format!("{number} {what}{plural}")
-}
-
 /// `Fri 2026-11-20 10:00:00 UTC`.
-fn moment(at: DateTime<Utc>, zone: Zone) -> String {
+pub(super) fn moment(at: DateTime<Utc>, zone: Zone) -> String {
     at.with_timezone(&zone.tz())
         .format("%a %Y-%m-%d %H:%M:%S %Z")
         .to_string()
 }
 
-/// `7 days`, `1 day 2:30` or `0:01:30`.
-fn span(time: TimeDelta) -> String {
-    let (days, rest) = (time.num_days(), time.num_seconds() % 86_400);
-    let (hours, minutes, seconds) = (rest / 3600, rest / 60 % 60, rest % 60);
-    let mut text = match days {
-        0 => String::new(),
-        1 => "1 day".to_owned(),
-        days => format!("{days} days"),
-    };
-    if rest != 0 || days == 0 {
-        let space = if text.is_empty() { "" } else { " " };
-        text += &format!("{space}{hours}:{minutes:02}");
-        if seconds != 0 {
-            text += &format!(":{seconds:02}");
+/// `7 days`, `1 day 12 h` or `1 min 30 s`.
+pub(super) fn span(time: TimeDelta) -> String {
+    let days = time.num_days();
+    let plural = if days == 1 { "" } else { "s" };
+    let rest = time.num_seconds() % 86_400;
+    let parts = [
+        (days, format!("{days} day{plural}")),
+        (rest / 3600, format!("{} h", rest / 3600)),
+        (rest / 60 % 60, format!("{} min", rest / 60 % 60)),
+        (rest % 60, format!("{} s", rest % 60)),
+    ];
+    let some = parts.into_iter().filter(|(count, _)| *count > 0);
+    let text: Vec<_> = some.map(|(_, part)| part).collect();
+    if text.is_empty() {
+        "0 s".to_owned()
+    } else {
+        text.join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{schedule::Action, workload::ObjectRef};
+
+    fn told(deed: Deed, from: u32, to: u32, next: Option<(&str, Action)>) -> Told {
+        Told {
+            at: "2026-11-23T00:00:00Z".parse().unwrap(),
+            zone: Zone::parse("Asia/Tokyo").unwrap(),
+            object: ObjectRef {
+                namespace: "default".into(),
+                name: "web".into(),
+                uid: Arc::default(),
+            },
+            deed,
+            from: Replicas::new(from),
+            to: Replicas::new(to),
+            idle: 0,
+            next: next.map(|(at, action)| Boundary {
+                at: at.parse().unwrap(),
+                action,
+            }),
         }
     }
-    text
-}
 
-fn seconds(time: TimeDelta) -> f64 {
-    time.as_seconds_f64()
-}
+    #[test]
+    fn a_line_has_columns_and_tells_what_is_next() {
+        let stop = |at| Some((at, Action::Stop));
+        let page = Page::new(Style::default(), ["default/web"]);
+        for (told, expected) in [
+            (
+                told(Deed::Start, 0, 3, stop("2026-11-23T10:00:00Z")),
+                "start   default/web    0 -> 3     next stop 19:00",
+            ),
+            (
+                told(Deed::Stop, 12, 0, stop("2026-11-24T10:00:07Z")),
+                "stop    default/web   12 -> 0     next stop Tue 19:00:07",
+            ),
+            (
+                told(Deed::Adopt, 3, 3, stop("2026-12-01T10:00:00Z")),
+                "adopt   default/web         3     taken up, nothing scaled; next stop Tue \
+                 2026-12-01 19:00",
+            ),
+            (
+                told(Deed::Resume, 3, 3, None),
+                "resume  default/web         3     no boundary is to come",
+            ),
+            (
+                told(Deed::Refuse("a: bad\nb: bad".into()), 3, 3, None),
+                "refuse  default/web         3     a: bad; b: bad",
+            ),
+            (
+                told(Deed::Hand("kubectl …".into()), 3, 1, None),
+                "by hand default/web    3 -> 1     kubectl …",
+            ),
+        ] {
+            let line = page.line(&told);
+            let line = line.strip_prefix("Mon 2026-11-23 09:00:00 JST   ").unwrap();
+            assert_eq!(line, expected);
+        }
+    }
 
-fn percent(part: f64, whole: f64) -> String {
-    if whole > 0.0 {
-        format!("{:.0}%", 100.0 * part / whole)
-    } else {
-        "-".to_owned()
+    #[test]
+    fn colour_and_arrows_are_for_screens_that_have_them() {
+        let told = told(Deed::Start, 0, 3, None);
+        let style = Style {
+            colour: true,
+            unicode: true,
+        };
+        let line = Page::new(style, ["default/web"]).line(&told);
+        assert!(line.contains("\u{1b}[32m  0 → 3  \u{1b}[0m"), "{line:?}");
+        let plain = Page::new(Style::default(), ["default/web"]).line(&told);
+        assert!(plain.is_ascii(), "{plain:?}");
+    }
+
+    #[test]
+    fn a_span_is_told_in_the_units_it_has() {
+        for (seconds, expected) in [
+            (7 * 86_400, "7 days"),
+            (86_400 + 43_200, "1 day 12 h"),
+            (3600, "1 h"),
+            (90, "1 min 30 s"),
+            (0, "0 s"),
+        ] {
+            assert_eq!(span(TimeDelta::seconds(seconds)), expected);
+        }
     }
 }

@@ -22,7 +22,7 @@ use super::{
     narrator::Narrator,
     pace::Pace,
     requests::Requests,
-    tally::Tally,
+    summary::Summary,
     told::Told,
 };
 
@@ -37,23 +37,6 @@ pub struct Stage {
     from: DateTime<Utc>,
     changes: Changes,
     narrator: Narrator,
-}
-
-/// What a play comes to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
-    /// When it began.
-    pub from: DateTime<Utc>,
-    /// When it ended, or was stopped.
-    pub until: DateTime<Utc>,
-    /// Every Deployment with a schedule, by namespace and name.
-    pub tallies: Vec<(String, Tally)>,
-    /// The latest that a transition came after its boundary.
-    pub lateness: TimeDelta,
-    /// How often a schedule was refused.
-    pub refusals: usize,
-    /// What the scaler asked the API for.
-    pub requests: Requests,
 }
 
 impl Stage {
