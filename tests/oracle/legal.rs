@@ -1,0 +1,93 @@
+//! What holds for every change, whatever led to it.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    schedule::Action,
+    workload::{Adoption, Change, ChangeKind, Key, Label, Observed, Phase, State},
+};
+
+use crate::world::Checked;
+
+pub fn check(observed: &Observed, change: &Change, now: DateTime<Utc>) -> Checked {
+    let labels = change.state.to_labels();
+    if State::from_labels(&labels) != change.state {
+        return Err(format!("not to be read again: {:?}", change.state));
+    }
+    for label in Label::ALL {
+        if labels.text(label).is_some_and(|text| !is_label_value(text)) {
+            return Err(format!("no label value: {label:?} of {labels:?}"));
+        }
+    }
+    if let Some(error) = &change.error {
+        check_error(observed, error)?;
+    }
+    if change.boundary.is_some_and(|boundary| boundary.at > now) {
+        return Err(format!("before its instant: {change:?}"));
+    }
+    let scales = change.replicas != observed.replicas;
+    if scales && !change.kind.is_transition() {
+        return Err(format!("scales without a boundary: {change:?}"));
+    }
+    if change.kind.is_transition() != change.boundary.is_some() {
+        return Err(format!(
+            "a transition and its boundary belong together: {change:?}"
+        ));
+    }
+    let done = change.boundary.map(|boundary| match boundary.action {
+        Action::Start => (Some(Phase::Running), Some(boundary.at)),
+        Action::Stop => (Some(Phase::Stopped), Some(boundary.at)),
+    });
+    if done.is_some_and(|done| done != (change.state.phase, change.state.last)) {
+        return Err(format!("not the state after its boundary: {change:?}"));
+    }
+    if change.kind == ChangeKind::Stop && change.replicas > observed.replicas {
+        return Err(format!("a stop raises: {change:?}"));
+    }
+    check_last(observed, change, now)
+}
+
+/// `last` goes back only where it was too far ahead, or with the rest of the state.
+fn check_last(observed: &Observed, change: &Change, now: DateTime<Utc>) -> Checked {
+    let (before, after) = (observed.state().last, change.state.last);
+    let from_future = change.kind == ChangeKind::Adopt(Adoption::FromFuture);
+    let ahead = before.is_some_and(|last| last > now + TimeDelta::hours(1));
+    let foreign = matches!(change.kind, ChangeKind::Adopt(_)) && before > Some(now);
+    if after < before && change.kind != ChangeKind::Remove && !(from_future && ahead) && !foreign {
+        return Err(format!("`last` goes back from {before:?}: {change:?}"));
+    }
+    let adopts = matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Reschedule);
+    if adopts && after > Some(now) && after > before {
+        return Err(format!("`last` is still to come at {now}: {change:?}"));
+    }
+    Ok(())
+}
+
+/// <https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/>
+fn is_label_value(text: &str) -> bool {
+    let alphanumeric = |byte: &u8| byte.is_ascii_alphanumeric();
+    let middle = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let bytes = text.as_bytes();
+    bytes.len() <= 63
+        && bytes.iter().copied().all(middle)
+        && bytes.first().is_none_or(alphanumeric)
+        && bytes.last().is_none_or(alphanumeric)
+}
+
+fn check_error(observed: &Observed, error: &str) -> Checked {
+    if error.len() > 1024 {
+        return Err(format!("an error of {} bytes", error.len()));
+    }
+    for text in Key::ALL
+        .into_iter()
+        .filter_map(|key| observed.inputs.text(key))
+    {
+        let characters: Vec<char> = text.chars().collect();
+        let mut pieces = characters
+            .windows(61)
+            .map(|piece| piece.iter().collect::<String>());
+        if pieces.any(|piece| error.contains(&piece)) {
+            return Err(format!("quotes too much: {error}"));
+        }
+    }
+    Ok(())
+}
