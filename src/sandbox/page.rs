@@ -84,11 +84,11 @@ impl Page {
             "{workloads} Deployment{plural} on a Kubernetes API in memory; no cluster is touched.\n"
         );
         let second = format!(
-            "{} from {}{pace}; times are those of each schedule's zone.\n",
+            "{} from {}{pace}; times are those of each schedule's zone.",
             span(until - from),
             moment(from, zone)
         );
-        format!("{first}{}\n", self.paint(FAINT, &second))
+        format!("{first}{}\n\n", self.paint(FAINT, &second))
     }
 
     /// One line for what happened, without its end:
