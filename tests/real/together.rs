@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
+use futures::{StreamExt as _, stream};
 use k8s_openapi::api::apps::v1::Deployment;
-use kube::api::{Api, ListParams};
+use kube::api::{Api, ListParams, PostParams};
 
 use crate::support::{
     ControlPlane, Namespace, Parts, Soon, Story, block_on, deployment, soon, stories, too_slow,
@@ -21,6 +22,10 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
+fn deployments(team: &Namespace<'_>) -> Api<Deployment> {
+    Api::namespaced(team.plane().client().clone(), team.name())
+}
+
 /// `count` Deployments with one to five replicas, and how many each has by its name.
 fn create_fleet(
     team: &Namespace<'_>,
@@ -31,10 +36,15 @@ fn create_fleet(
     let fleet: BTreeMap<String, i32> = (0..count)
         .map(|index| (format!("web-{index:03}"), 1 + index % 5))
         .collect();
-    for (name, replicas) in &fleet {
+    let api = deployments(team);
+    let params = PostParams::default();
+    let create = |(name, replicas): (&String, &i32)| {
         let web = deployment(name).replicas(*replicas);
-        team.create(web.stop(stop).start(start));
-    }
+        let (api, params, web) = (&api, &params, web.stop(stop).start(start).into());
+        async move { api.create(params, &web).await.unwrap() }
+    };
+    let creations = stream::iter(fleet.iter().map(create)).buffer_unordered(16);
+    block_on(creations.for_each(|_| std::future::ready(())));
     fleet
 }
 
@@ -47,9 +57,8 @@ fn await_state(team: &Namespace<'_>, state: &str, count: usize, before: Soon) {
 
 /// Asks for names and labels of those alone that are in it: it is asked often.
 fn count_in_state(team: &Namespace<'_>, state: &str) -> usize {
-    let deployments: Api<Deployment> = Api::namespaced(team.plane().client().clone(), team.name());
     let params = ListParams::default().labels(&format!("dayshift/state={state}"));
-    block_on(deployments.list_metadata(&params))
+    block_on(deployments(team).list_metadata(&params))
         .unwrap()
         .items
         .len()
