@@ -96,9 +96,29 @@ impl Story {
             + TimeDelta::minutes(rng.i64(0..1440));
         let zone = if rng.u8(..4) == 0 { Tz::UTC } else { zone };
         let days = rng.u32(3..14);
-        let plans: Vec<_> = (0..rng.usize(2..5))
+        let mut plans: Vec<_> = (0..rng.usize(1..4))
             .map(|_| plan(&mut rng, zone, begin))
             .collect();
+        // An edit mostly changes one thing.
+        let (first, other) = (plans[0].clone(), plan(&mut rng, zone, begin));
+        plans.push(match rng.u8(..4) {
+            0 => Plan {
+                except: other.except,
+                ..first
+            },
+            1 => Plan {
+                zone: other.zone,
+                ..first
+            },
+            2 => Plan {
+                jitter: other.jitter,
+                ..first
+            },
+            _ => Plan {
+                style: other.style,
+                ..first
+            },
+        });
         let mut story = Self {
             begin,
             days,
