@@ -159,6 +159,10 @@ impl Run {
                 if let Some(plan) = plan {
                     self.wish(|wish| wish.plan = plan.map(|plan| plan % plans));
                 }
+                if !self.oracle.object.wish.names_a_schedule() {
+                    // No write of ours lets go of the count: nothing is left to remove.
+                    self.world.promise.replaced(&self.world.object);
+                }
             }
             Op::Restore(snapshot) => self.restore(*snapshot),
             Op::DropError => {
