@@ -8,6 +8,8 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
 
+use super::transport::client;
+
 /// Where the cluster is: as kubectl finds it.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
@@ -51,5 +53,5 @@ pub async fn connect(connection: &Connection) -> Result<(Client, Uri), ConnectEr
     // kube would try a 429, 503 or 504 again up to 15 times inside one call, out of sight.
     config.default_retry = false;
     let server = config.cluster_url.clone();
-    Ok((Client::try_from(config)?, server))
+    Ok((client(config)?, server))
 }

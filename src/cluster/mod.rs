@@ -5,6 +5,7 @@ mod deployment;
 mod error;
 mod guard;
 mod instrument;
+mod transport;
 mod writer;
 
 pub use connect::{ConnectError, Connection, connect};

@@ -18,12 +18,16 @@ pub(super) type WatchId = usize;
 
 pub(super) type Event = Result<watcher::Event<Deployment>, watcher::Error>;
 
+/// How many Deployments are listed at a time. A page is in memory three times over while it is
+/// read, at some 10 kB for each Deployment.
+const PAGE: u32 = 100;
+
 pub(super) type Watches = Pin<Box<dyn Stream<Item = (WatchId, Event)> + Send>>;
 
 /// Watches everything in scope, one watch a namespace or one for all. A watch that fails is
 /// begun anew, after a pause that grows to a few seconds; it never ends.
 pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> (usize, Watches) {
-    let mut config = watcher::Config::default();
+    let mut config = watcher::Config::default().page_size(PAGE);
     if let Some(selector) = &scope.selector {
         config = config.labels(selector);
     }

@@ -30,9 +30,15 @@ impl Dayshift {
 
     /// The same as whoever the kubeconfig says.
     pub(crate) fn run_as(kubeconfig: &Path, arguments: &[&str]) -> Self {
+        let program = Path::new(env!("CARGO_BIN_EXE_dayshift"));
+        Self::run_program(program, kubeconfig, arguments)
+    }
+
+    /// The same with a program that was built elsewhere.
+    pub(crate) fn run_program(program: &Path, kubeconfig: &Path, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let log = File::create(folder.path().join("log")).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dayshift"));
+        let mut command = Command::new(program);
         command
             .args(arguments)
             .env("KUBECONFIG", kubeconfig)

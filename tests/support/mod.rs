@@ -7,6 +7,7 @@
 #![allow(
     dead_code,
     unused_imports,
+    unused_macros,
     reason = "each test binary uses its own part of it"
 )]
 

@@ -156,6 +156,8 @@ impl Programs {
                 "--audit-policy-file=audit-policy.json",
                 "--audit-log-path=audit.log",
                 "--audit-log-mode=blocking",
+                // In megabytes: far from being rotated, for it is read as one file.
+                "--audit-log-maxsize=10000",
                 "--profiling=false",
             ],
         );

@@ -1,0 +1,132 @@
+//! Deployments as large as real ones, many at a time.
+
+use chrono::{DateTime, Utc};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{Api, PostParams};
+use serde_json::{Value, json};
+
+use crate::support::{ControlPlane, Namespace, block_on};
+
+/// How many of them share a Namespace.
+const TEAM: usize = 250;
+
+/// The annotations of one boundary after another: stop, start, stop, …
+#[derive(Clone, Debug)]
+pub(crate) struct Plan(pub(crate) Vec<DateTime<Utc>>);
+
+impl Plan {
+    fn annotations(&self) -> Value {
+        let cron = |first: usize| {
+            let times = self.0.iter().skip(first).step_by(2);
+            let texts: Vec<_> = times
+                .map(|at| at.format("%-S %-M %-H %-d %-m *").to_string())
+                .collect();
+            texts.join("; ")
+        };
+        let mut annotations = json!({"dayshift/stop": cron(0)});
+        if self.0.len() > 1 {
+            annotations["dayshift/start"] = cron(1).into();
+        }
+        annotations
+    }
+}
+
+/// Makes `count` Deployments with three replicas in Namespaces of their own and returns these.
+pub(crate) fn create<'p>(
+    plane: &'p ControlPlane,
+    name: &str,
+    count: usize,
+    plan: Option<&Plan>,
+) -> Vec<Namespace<'p>> {
+    let annotations = plan.map_or(json!({}), Plan::annotations);
+    let teams: Vec<_> = (0..count.div_ceil(TEAM))
+        .map(|_| plane.namespace(name))
+        .collect();
+    let requests = (0..count).map(|number| {
+        let team = teams[number / TEAM].name();
+        create_one(plane, team, format!("{name}-{number:05}"), &annotations)
+    });
+    let all = stream::iter(requests)
+        .buffer_unordered(32)
+        .try_collect::<()>();
+    block_on(all).unwrap();
+    teams
+}
+
+async fn create_one(
+    plane: &ControlPlane,
+    namespace: &str,
+    name: String,
+    annotations: &Value,
+) -> kube::Result<()> {
+    let deployments: Api<Deployment> = Api::namespaced(plane.client().clone(), namespace);
+    let params = PostParams {
+        field_manager: Some("kubectl-client-side-apply".to_owned()),
+        ..PostParams::default()
+    };
+    let definition = serde_json::from_value(definition(&name, annotations)).unwrap();
+    deployments.create(&params, &definition).await.map(drop)
+}
+
+/// What `kubectl apply` makes of the manifest of a usual web application with two sidecars.
+fn definition(name: &str, annotations: &Value) -> Value {
+    let labels = json!({
+        "app.kubernetes.io/name": name, "app.kubernetes.io/component": "api",
+        "app.kubernetes.io/part-of": "shop", "app.kubernetes.io/version": "2.31.4",
+        "team": "checkout", "environment": "staging",
+    });
+    let containers = ["app", "proxy", "log-forwarder"].map(container);
+    let mut definition = json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "labels": labels, "annotations": annotations},
+        "spec": {
+            "replicas": 3,
+            "revisionHistoryLimit": 5,
+            "selector": {"matchLabels": {"app.kubernetes.io/name": name}},
+            "template": {
+                "metadata": {"labels": labels, "annotations": {"prometheus.io/scrape": "true"}},
+                "spec": {
+                    "serviceAccountName": "default",
+                    "securityContext": {"runAsNonRoot": true, "runAsUser": 1000},
+                    "containers": containers,
+                    "volumes": [
+                        {"name": "config", "configMap": {"name": format!("{name}-config")}},
+                        {"name": "scratch", "emptyDir": {}},
+                    ],
+                },
+            },
+        },
+    });
+    let manifest = definition.to_string();
+    let annotations = &mut definition["metadata"]["annotations"];
+    annotations["kubectl.kubernetes.io/last-applied-configuration"] = manifest.into();
+    annotations["deployment.kubernetes.io/revision"] = "1".into();
+    definition
+}
+
+fn container(name: &str) -> Value {
+    let environment: Vec<_> = (0..10)
+        .map(|number| {
+            json!({"name": format!("SETTING_{number}"), "value": format!("https://service-{number}.staging.svc:8443/v1")})
+        })
+        .collect();
+    let probe = json!({"httpGet": {"path": "/healthz", "port": 8080}, "periodSeconds": 10});
+    json!({
+        "name": name,
+        "image": format!("registry.example.com/shop/{name}:2.31.4"),
+        "ports": [{"name": "http", "containerPort": 8080}],
+        "env": environment,
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "128Mi"},
+            "limits": {"memory": "256Mi"},
+        },
+        "livenessProbe": probe,
+        "readinessProbe": probe,
+        "volumeMounts": [
+            {"name": "config", "mountPath": "/etc/app"},
+            {"name": "scratch", "mountPath": "/tmp"},
+        ],
+    })
+}

@@ -1,0 +1,150 @@
+//! The figures of a run, as a table and as JSON.
+
+use std::{fmt, time::Duration};
+
+use serde::Serialize;
+
+use super::burst::{Burst, count};
+
+/// All of it. Times are in milliseconds, memory in bytes, rates in patches a second.
+#[derive(Debug, Serialize)]
+pub(crate) struct Figures {
+    pub(crate) deployments: usize,
+    /// The size of one Deployment, as JSON.
+    pub(crate) bytes: usize,
+    pub(crate) in_flight: usize,
+    /// From the start of the program until it was ready.
+    pub(crate) ready: f64,
+    /// Writes until all were adopted.
+    pub(crate) adoption_writes: usize,
+    pub(crate) idle: Idle,
+    pub(crate) memory: Memory,
+    pub(crate) rounds: Vec<Round>,
+}
+
+/// What happened while there was nothing to do.
+#[derive(Debug, Serialize)]
+pub(crate) struct Idle {
+    pub(crate) seconds: u64,
+    /// Requests but for watches.
+    pub(crate) requests: usize,
+    /// Watches begun.
+    pub(crate) watches: usize,
+    pub(crate) cpu: f64,
+}
+
+/// Resident memory of dayshift.
+#[derive(Debug, Serialize)]
+pub(crate) struct Memory {
+    /// The peak until it was ready.
+    pub(crate) ready: u64,
+    /// After the idle minute.
+    pub(crate) steady: u64,
+    /// The peak of the whole run.
+    pub(crate) peak: u64,
+    /// At the end.
+    pub(crate) end: u64,
+}
+
+/// One boundary, between two passes of the bare client.
+#[derive(Debug, Serialize)]
+pub(crate) struct Round {
+    pub(crate) dayshift: Burst,
+    /// The bare client's rates, before and after.
+    pub(crate) bare_rates: [f64; 2],
+    pub(crate) bare_first: f64,
+    pub(crate) bare_served_p50: f64,
+    /// dayshift's rate by the bare client's mean rate.
+    pub(crate) ratio: f64,
+    /// CPU time of dayshift per transition, its Event included, in microseconds.
+    pub(crate) cpu_each: f64,
+}
+
+impl Round {
+    pub(crate) fn new(dayshift: Burst, bare: [&Burst; 2], cpu: Duration) -> Self {
+        let bare_rates = bare.map(|burst| burst.rate);
+        let ratio = dayshift.rate / (f64::midpoint(bare_rates[0], bare_rates[1]));
+        let cpu_each = cpu.as_secs_f64() * 1e6 / count(dayshift.transitions);
+        Self {
+            ratio,
+            bare_rates,
+            bare_first: f64::midpoint(bare[0].first, bare[1].first),
+            bare_served_p50: f64::midpoint(bare[0].served_p50, bare[1].served_p50),
+            cpu_each,
+            dayshift,
+        }
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { idle, memory, .. } = self;
+        writeln!(
+            f,
+            "{} Deployments of {} bytes with one boundary, as many without; {} in flight",
+            self.deployments, self.bytes, self.in_flight
+        )?;
+        writeln!(f, "ready after            {:8.0} ms", self.ready)?;
+        writeln!(f, "writes to adopt        {:8}", self.adoption_writes)?;
+        writeln!(
+            f,
+            "idle for {:3} s         {:8} requests, {} watches, {:.0} ms of CPU",
+            idle.seconds, idle.requests, idle.watches, idle.cpu
+        )?;
+        writeln!(
+            f,
+            "memory                 {:8.1} MB peak ({:.1} until ready), {:.1} steady, {:.1} at the end",
+            megabytes(memory.peak),
+            megabytes(memory.ready),
+            megabytes(memory.steady),
+            megabytes(memory.end)
+        )?;
+        for (number, round) in self.rounds.iter().enumerate() {
+            writeln!(f, "boundary {}", number + 1)?;
+            round.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Round {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let burst = &self.dayshift;
+        writeln!(
+            f,
+            "  lateness             first {:.1} ms, p50 {:.0} ms, p99 {:.0} ms, last {:.0} ms",
+            burst.first, burst.p50, burst.p99, burst.last
+        )?;
+        writeln!(
+            f,
+            "  all answered         {:8.0} ms, {:.0}/s; served in {:.1} ms (p50)",
+            burst.answered, burst.rate, burst.served_p50
+        )?;
+        writeln!(
+            f,
+            "  bare client          {:8.0}/s before, {:.0}/s after; first {:.1} ms; served in {:.1} ms",
+            self.bare_rates[0], self.bare_rates[1], self.bare_first, self.bare_served_p50
+        )?;
+        writeln!(f, "  dayshift / bare      {:8.0} %", self.ratio * 100.0)?;
+        let transitions = count(burst.transitions);
+        writeln!(
+            f,
+            "  per transition       {:8.2} writes, {:.2} reads, {:.2} Events, {:.0} µs of CPU",
+            count(burst.patches) / transitions,
+            count(burst.reads) / transitions,
+            count(burst.events) / transitions,
+            self.cpu_each
+        )?;
+        writeln!(
+            f,
+            "  answers              {:8} done, {} conflicts, {} too many (429), {} failed",
+            burst.transitions, burst.conflicts, burst.too_many, burst.failures
+        )?;
+        writeln!(f, "  Events answered      {:8.0} ms", burst.events_answered)
+    }
+}
+
+/// In units of 1,000,000 bytes.
+fn megabytes(bytes: u64) -> f64 {
+    f64::from(u32::try_from(bytes / 1000).unwrap()) / 1e3
+}

@@ -1,0 +1,201 @@
+//! The course of a run.
+
+use std::{
+    path::Path,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{
+    Options,
+    bare::Bare,
+    burst::Burst,
+    load::{self, Plan},
+    process::Process,
+    report::{Figures, Idle, Memory, Round},
+    support::{Assets, ControlPlane, Dayshift, Parts, Request, Soon, soon},
+};
+
+/// How long the API server leaves an idle connection open, and a little more.
+const CONNECTION_LIFE: Duration = Duration::from_secs(95);
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Room for what takes longer than it did the first time.
+const SLACK: Duration = Duration::from_secs(12);
+
+/// Runs all of it, in a few minutes.
+pub(crate) fn run(options: &Options, assets: &Assets) -> Figures {
+    let (number, in_flight) = (options.deployments as usize, options.in_flight.into());
+    let plane = ControlPlane::start(assets, Parts::Server);
+    let kubeconfig = plane.install();
+    eprintln!("making {number} Deployments for the bare client");
+    let began = Instant::now();
+    let mut bare = Bare::prepare(&plane, number);
+    // A first pass adopts them, and says how long such a thing takes here.
+    bare.pass(in_flight);
+    let once = began.elapsed();
+
+    let idle = Duration::from_secs(options.idle.into());
+    let quiet = if idle < Duration::from_secs(60) {
+        idle + once
+    } else {
+        CONNECTION_LIFE.max(idle + once)
+    };
+    let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap();
+    let first = soon(seconds(3 * once + quiet + SLACK));
+    let instants: Vec<Soon> = (0..i64::from(options.bursts))
+        .map(|number| first.plus(number * seconds(3 * once + SLACK)))
+        .collect();
+    eprintln!(
+        "making as many for dayshift and as many without annotations; {}",
+        instants[0].0
+    );
+    let plan = Plan(instants.iter().map(|soon| soon.0).collect());
+    load::create(&plane, "plain", number, None);
+    load::create(&plane, "load", number, Some(&plan));
+
+    let arguments = arguments(options, &bare);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mark = plane.audit().mark();
+    let (mut dayshift, ready) = start(&options.program, kubeconfig, &arguments);
+    let process = Process(dayshift.id());
+    let peak_ready = process.peak_memory();
+    await_adopted(&dayshift, number);
+    let adoption = plane.audit().since(mark);
+    let adopted = writes(&adoption);
+    eprintln!("ready after {ready:?}; {adopted} writes to adopt; idle for {idle:?}");
+
+    let idle = measure_idle(&plane, process, idle);
+    let steady = process.memory();
+    let mut rounds = Vec::new();
+    let mut before = bare.pass(in_flight);
+    let mut events = 0;
+    for instant in instants {
+        assert!(
+            instant.0 > Utc::now() + TimeDelta::seconds(1),
+            "this machine is too busy now"
+        );
+        wait_until(instant.0 - TimeDelta::milliseconds(500));
+        let (mark, cpu) = (plane.audit().mark(), process.cpu());
+        events += number;
+        await_events(&dayshift, instant, events);
+        let cpu = process.cpu() - cpu;
+        let mut requests = plane.audit().since(mark);
+        requests.retain(|request| request.is_dayshift());
+        let burst = Burst::measure(&requests, instant.micros());
+        let after = bare.pass(in_flight);
+        rounds.push(Round::new(burst, [&before, &after], cpu));
+        before = after;
+    }
+    let memory = Memory {
+        ready: peak_ready,
+        steady,
+        peak: process.peak_memory(),
+        end: process.memory(),
+    };
+    dayshift.stop();
+    if options.log {
+        eprint!("{}", dayshift.log());
+    }
+    Figures {
+        deployments: number,
+        bytes: bare.size(),
+        in_flight,
+        ready: ready.as_secs_f64() * 1e3,
+        adoption_writes: adopted,
+        idle,
+        memory,
+        rounds,
+    }
+}
+
+fn arguments(options: &Options, bare: &Bare<'_>) -> Vec<String> {
+    let mut arguments = vec![
+        "run".to_owned(),
+        format!("--max-in-flight={}", options.in_flight),
+    ];
+    arguments.extend(
+        bare.namespaces()
+            .map(|name| format!("--exclude-namespace={name}")),
+    );
+    arguments
+}
+
+/// dayshift, and how long it took from its start until it was ready.
+fn start(program: &Path, kubeconfig: &Path, arguments: &[&str]) -> (Dayshift, Duration) {
+    let began = Instant::now();
+    let dayshift = Dayshift::run_program(program, kubeconfig, arguments);
+    while dayshift
+        .get("/readyz")
+        .is_none_or(|(status, _)| status != 200)
+    {
+        assert!(began.elapsed() < PATIENCE, "not ready");
+        sleep(Duration::from_millis(5));
+    }
+    (dayshift, began.elapsed())
+}
+
+fn await_adopted(dayshift: &Dayshift, number: usize) {
+    let line = format!("dayshift_workloads{{state=\"adopted\"}} {number}\n");
+    let began = Instant::now();
+    while !metrics(dayshift).is_some_and(|text| text.contains(&line)) {
+        assert!(began.elapsed() < PATIENCE, "not all are adopted");
+        sleep(Duration::from_millis(500));
+    }
+}
+
+fn writes(requests: &[Request]) -> usize {
+    let ours = |request: &&Request| request.is_dayshift() && request.is_write();
+    requests.iter().filter(ours).count()
+}
+
+/// Waits until that many Events have been sent: the last thing that comes of a boundary.
+fn await_events(dayshift: &Dayshift, instant: Soon, events: usize) {
+    instant.wait();
+    let line = format!("dayshift_events_total{{outcome=\"sent\"}} {events}\n");
+    let began = Instant::now();
+    // Rarely, for it is asked while it works.
+    loop {
+        sleep(Duration::from_secs(2));
+        if metrics(dayshift).is_some_and(|text| text.contains(&line)) {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "too few Events");
+    }
+}
+
+fn metrics(dayshift: &Dayshift) -> Option<String> {
+    dayshift.get("/metrics").map(|(_, text)| text)
+}
+
+fn wait_until(instant: DateTime<Utc>) {
+    if let Ok(rest) = (instant - Utc::now()).to_std() {
+        sleep(rest);
+    }
+}
+
+fn measure_idle(plane: &ControlPlane, process: Process, time: Duration) -> Idle {
+    // What was under way when the last object was adopted is over by then.
+    sleep(Duration::from_secs(2));
+    let (mark, cpu) = (plane.audit().mark(), process.cpu());
+    sleep(time);
+    let cpu = process.cpu() - cpu;
+    let mut requests = plane.audit().since(mark);
+    requests.retain(|request| request.is_dayshift());
+    Idle {
+        seconds: time.as_secs(),
+        requests: requests
+            .iter()
+            .filter(|request| request.verb != "watch")
+            .count(),
+        watches: requests
+            .iter()
+            .filter(|request| request.verb == "watch")
+            .count(),
+        cpu: cpu.as_secs_f64() * 1e3,
+    }
+}
