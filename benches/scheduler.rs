@@ -49,14 +49,14 @@ fn main() {
     println!(
         "{jobs} jobs due in one second      ran  twice  first ms  last ms  adding ms  idle CPU ms/s  CPU ms"
     );
-    row("dayshift", ours(jobs));
+    row("dayshift", &ours(jobs));
     for channel in [200, 2 * jobs as usize] {
         let name = format!("tokio-cron-scheduler, {channel}");
-        row(&name, theirs(jobs, channel));
+        row(&name, &theirs(jobs, channel));
     }
 }
 
-fn row(name: &str, outcome: Outcome) {
+fn row(name: &str, outcome: &Outcome) {
     println!("{name:<32}{outcome}");
 }
 

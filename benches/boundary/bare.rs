@@ -94,8 +94,7 @@ impl<'p> Bare<'p> {
         requests.retain(|request| request.user.ends_with(&format!(":{ACCOUNT}")));
         self.known = answers;
         self.now = next_boundary(&self.known[0], &prefix).unwrap_or(self.now);
-        let burst = Burst::measure(&requests, begun.timestamp_micros());
-        burst
+        Burst::measure(&requests, begun.timestamp_micros())
     }
 }
 

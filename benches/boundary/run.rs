@@ -85,7 +85,7 @@ pub(crate) fn run(options: &Options, assets: &Assets) -> Figures {
         await_events(&dayshift, instant, events);
         let cpu = process.cpu() - cpu;
         let mut requests = plane.audit().since(mark);
-        requests.retain(|request| request.is_dayshift());
+        requests.retain(Request::is_dayshift);
         let burst = Burst::measure(&requests, instant.micros());
         let after = bare.pass(in_flight);
         rounds.push(Round::new(burst, [&before, &after], cpu));
@@ -185,7 +185,7 @@ fn measure_idle(plane: &ControlPlane, process: Process, time: Duration) -> Idle 
     sleep(time);
     let cpu = process.cpu() - cpu;
     let mut requests = plane.audit().since(mark);
-    requests.retain(|request| request.is_dayshift());
+    requests.retain(Request::is_dayshift);
     Idle {
         seconds: time.as_secs(),
         requests: requests
