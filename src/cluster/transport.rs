@@ -3,7 +3,7 @@
 //! kube's own client speaks HTTP/1.1, with a connection for each request in flight. The API
 //! server closes those that are idle for 90 s, so that a boundary would begin with as many TLS
 //! handshakes as requests. Here writes share the connection that the watch keeps open. Lists
-//! stay with HTTP/1.1: over HTTP/2 they took several times as long (`docs/performance.md`).
+//! have a connection of their own, so that neither waits for the other (`docs/performance.md`).
 
 use std::time::Duration;
 
