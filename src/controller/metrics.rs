@@ -125,7 +125,7 @@ impl Telemetry {
         let lateness = Family::new_with_constructor(histogram);
         ours.register_with_unit(
             "transition_lateness",
-            "From a boundary to the answer of the API server that carried it out",
+            "From a boundary to the sending of the patch that carried it out",
             Unit::Seconds,
             lateness.clone(),
         );
