@@ -5,6 +5,7 @@ mod exit;
 mod log;
 mod plan;
 mod program;
+mod reading;
 mod run;
 mod run_args;
 mod sandbox;

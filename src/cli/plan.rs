@@ -10,14 +10,14 @@ use clap::error::ErrorKind;
 
 use super::{
     exit::{Exit, wrong_usage},
+    reading::ReadingArgs,
     values::namespace,
 };
 use crate::{
     clock::Clock,
     manifest::{OpenError, Source, SyntaxError},
     plan::{Period, Plan, Planner},
-    schedule::{Zone, quote},
-    workload::Prefix,
+    schedule::quote,
 };
 
 /// Show when the Deployments in files will start and stop
@@ -85,25 +85,8 @@ pub(super) struct PlanArgs {
     )]
     namespace: String,
 
-    /// The IANA time zone of Deployments that name none
-    #[arg(
-        long,
-        value_name = "ZONE",
-        default_value = "UTC",
-        value_parser = Zone::parse,
-        env = "DAYSHIFT_TIMEZONE"
-    )]
-    timezone: Zone,
-
-    /// What stands before the slash in annotations
-    #[arg(
-        long,
-        value_name = "PREFIX",
-        default_value = "dayshift",
-        value_parser = Prefix::parse,
-        env = "DAYSHIFT_ANNOTATION_PREFIX"
-    )]
-    annotation_prefix: Prefix,
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -134,8 +117,8 @@ impl PlanArgs {
         };
         let planner = Planner {
             period,
-            default_zone: self.timezone,
-            prefix: self.annotation_prefix.clone(),
+            default_zone: self.reading.timezone,
+            prefix: self.reading.annotation_prefix.clone(),
         };
         let (plan, errors) = self.plan(&planner);
         if !errors.is_empty() {
@@ -159,7 +142,7 @@ impl PlanArgs {
     fn period(&self, now: DateTime<Utc>) -> Result<Period, clap::Error> {
         let usage = |message| clap::Error::raw(ErrorKind::ValueValidation, format!("{message}\n"));
         let end = |flag: &str, text: &str| {
-            Period::parse_end(text, self.timezone).map_err(|error| {
+            Period::parse_end(text, self.reading.timezone).map_err(|error| {
                 usage(format!(
                     "invalid value '{}' for '--{flag} <T>': {error}",
                     quote(text)
@@ -172,7 +155,7 @@ impl PlanArgs {
             .map_or(Ok(now), |text| end("from", text))?;
         let period = match &self.until {
             Some(until) => Period::new(from, end("until", until)?),
-            None => Period::days(from, self.days, self.timezone),
+            None => Period::days(from, self.days, self.reading.timezone),
         };
         period.map_err(|error| usage(error.to_string()))
     }

@@ -13,14 +13,13 @@ use clap::{builder::BoolishValueParser, error::ErrorKind};
 use super::{
     connection::ConnectionArgs,
     log::LogArgs,
+    reading::ReadingArgs,
     selector::selector,
     values::{ClockSkew, catch_up, clock_skew, listen, namespace},
 };
 use crate::{
     cluster::Connection,
     controller::{OwnPod, Scope, Settings},
-    schedule::Zone,
-    workload::Prefix,
 };
 
 /// Watch the Deployments of a cluster, and start and stop them at their times
@@ -98,25 +97,8 @@ struct ScopeArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
 struct ScheduleArgs {
-    /// The IANA time zone of Deployments that name none
-    #[arg(
-        long,
-        value_name = "ZONE",
-        default_value = "UTC",
-        value_parser = Zone::parse,
-        env = "DAYSHIFT_TIMEZONE"
-    )]
-    timezone: Zone,
-
-    /// What stands before the slash in annotations and labels
-    #[arg(
-        long,
-        value_name = "PREFIX",
-        default_value = "dayshift",
-        value_parser = Prefix::parse,
-        env = "DAYSHIFT_ANNOTATION_PREFIX"
-    )]
-    annotation_prefix: Prefix,
+    #[command(flatten)]
+    reading: ReadingArgs,
 
     /// A start or stop that was missed for longer than this is left out
     #[arg(
@@ -221,8 +203,8 @@ impl TryFrom<RunArgs> for Run {
             connection: args.connection.connection(),
             listen: args.own.listen,
             settings: Settings {
-                default_zone: args.schedules.timezone,
-                prefix: args.schedules.annotation_prefix,
+                default_zone: args.schedules.reading.timezone,
+                prefix: args.schedules.reading.annotation_prefix,
                 scope: Scope {
                     namespaces: args.scope.namespace,
                     excluded_namespaces: args.scope.exclude_namespace,

@@ -12,6 +12,7 @@ use tokio::runtime;
 use super::{
     exit::{Exit, wrong_usage},
     log::LogArgs,
+    reading::ReadingArgs,
     signals::Signals,
     terminal,
     values::span,
@@ -22,7 +23,7 @@ use crate::{
     manifest::{EXAMPLES, OpenError, Source, SyntaxError, Workload},
     plan::Period,
     sandbox::{Pace, Page, Stage, Style, Title, hands_on_examples},
-    schedule::{Zone, quote},
+    schedule::quote,
     workload::Prefix,
 };
 
@@ -60,25 +61,8 @@ pub(super) struct SandboxArgs {
     #[arg(long, value_name = "FACTOR", env = "DAYSHIFT_SPEED")]
     speed: Option<Pace>,
 
-    /// The IANA time zone of Deployments that name none
-    #[arg(
-        long,
-        value_name = "ZONE",
-        default_value = "UTC",
-        value_parser = Zone::parse,
-        env = "DAYSHIFT_TIMEZONE"
-    )]
-    timezone: Zone,
-
-    /// What stands before the slash in annotations and labels
-    #[arg(
-        long,
-        value_name = "PREFIX",
-        default_value = "dayshift",
-        value_parser = Prefix::parse,
-        env = "DAYSHIFT_ANNOTATION_PREFIX"
-    )]
-    annotation_prefix: Prefix,
+    #[command(flatten)]
+    reading: ReadingArgs,
 
     #[command(flatten)]
     log: LogArgs,
@@ -144,7 +128,7 @@ impl SandboxArgs {
                 return Ok(now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now));
             }
         };
-        Period::parse_end(text, self.timezone).map_err(|error| {
+        Period::parse_end(text, self.reading.timezone).map_err(|error| {
             let text = quote(text);
             let message = format!("invalid value '{text}' for '--from <T>': {error}\n");
             clap::Error::raw(ErrorKind::ValueValidation, message)
@@ -159,14 +143,14 @@ impl SandboxArgs {
         }
         if self.files.is_empty() {
             let ours = Prefix::default().full("");
-            let prefix = self.annotation_prefix.full("");
+            let prefix = self.reading.annotation_prefix.full("");
             let examples =
                 EXAMPLES.map(|(name, text)| Source::new(name, text.replace(&ours, &prefix)));
             sources.extend(examples);
         }
         let mut found = Vec::new();
         for source in &sources {
-            let workloads = source.workloads(&self.annotation_prefix, "default")?;
+            let workloads = source.workloads(&self.reading.annotation_prefix, "default")?;
             found.extend(
                 workloads
                     .into_iter()
@@ -184,8 +168,8 @@ impl SandboxArgs {
         let clock = Clock::simulated(from);
         self.log.start_on(clock.clone());
         let settings = Settings {
-            default_zone: self.timezone,
-            prefix: self.annotation_prefix.clone(),
+            default_zone: self.reading.timezone,
+            prefix: self.reading.annotation_prefix.clone(),
             instance: "sandbox".to_owned(),
             ..Settings::default()
         };
@@ -201,7 +185,12 @@ impl SandboxArgs {
             return Err(PlayError::NoneTaken);
         }
         let hands = if self.files.is_empty() {
-            hands_on_examples(&taken, from, &self.annotation_prefix, self.timezone)
+            hands_on_examples(
+                &taken,
+                from,
+                &self.reading.annotation_prefix,
+                self.reading.timezone,
+            )
         } else {
             Vec::new()
         };
@@ -222,7 +211,7 @@ impl SandboxArgs {
             workloads: taken.len(),
             from,
             until,
-            zone: self.timezone,
+            zone: self.reading.timezone,
             pace,
         });
         write!(out, "{title}").map_err(PlayError::Write)?;
@@ -240,7 +229,7 @@ impl SandboxArgs {
             )
             .await
             .map_err(PlayError::Write)?;
-        let summary_text = page.summary(&summary, self.timezone);
+        let summary_text = page.summary(&summary, self.reading.timezone);
         write!(out, "\n{summary_text}").map_err(PlayError::Write)?;
         Ok(if summary.refusals > 0 || taken.len() < workloads.len() {
             Exit::Problems
