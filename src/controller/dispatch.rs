@@ -28,7 +28,7 @@ impl Engine {
     /// Sends what is queued, as far as there is room in flight.
     pub(super) fn dispatch(&mut self) {
         while self.in_flight.len() < self.settings.max_in_flight.get() {
-            match self.queue.pop() {
+            match self.queue.pop(self.is_listing()) {
                 Some(Job::Decide(id)) => self.carry_out(id),
                 Some(Job::Announce(announcement)) => self.send_event(announcement),
                 None => break,

@@ -47,6 +47,7 @@ pub(super) struct Engine {
     pub(super) pause: Pause,
     clock_guard: ClockGuard,
     lists_wanted: Vec<WatchId>,
+    first_tries: Vec<WatchId>,
     changed: bool,
     counted: Option<Instant>,
 }
@@ -70,6 +71,7 @@ impl Engine {
             pause: Pause::default(),
             random: fastrand::Rng::with_seed(settings.seed),
             lists_wanted: (0..watches).collect(),
+            first_tries: (0..watches).collect(),
             changed: false,
             counted: None,
             clock_guard: ClockGuard::new(server_clock, settings.max_clock_skew),
@@ -96,6 +98,7 @@ impl Engine {
                 let vanished = self.index.list_ends(watch);
                 self.forgot(vanished);
                 self.lists_wanted.retain(|wanted| *wanted != watch);
+                self.first_tries.retain(|tried| *tried != watch);
                 self.telemetry
                     .set(Condition::Listed, self.lists_wanted.is_empty());
                 if self.lists_wanted.is_empty() {
@@ -103,6 +106,7 @@ impl Engine {
                 }
             }
             Err(error) => {
+                self.first_tries.retain(|tried| *tried != watch);
                 self.telemetry.watch_restart();
                 self.telemetry.set(Condition::Reachable, false);
                 tracing::warn!(error = %chain(&error), "the watch failed; it is begun anew");
@@ -119,6 +123,12 @@ impl Engine {
         if let Some(id) = self.index.saw(deployment, watch, now) {
             self.consider(id);
         }
+    }
+
+    /// Whether a first list is still under way. Adoptions wait for its end, so that they do not
+    /// slow it down; a list that fails holds nothing up.
+    pub(super) const fn is_listing(&self) -> bool {
+        !self.first_tries.is_empty()
     }
 
     fn forgot(&mut self, ids: impl IntoIterator<Item = Id>) {

@@ -62,11 +62,12 @@ pub async fn run(
         tokio::select! {
             biased;
             () = &mut shutdown => break,
+            // Before what is in flight, or the list would wait for every patch in the queue.
+            Some((watch, event)) = watches.next() => engine.saw(watch, event),
             Some(outcome) = engine.in_flight.next(), if !engine.in_flight.is_empty() => {
                 engine.finished(outcome);
             }
             () = clock.doze_until(wake) => {}
-            Some((watch, event)) = watches.next() => engine.saw(watch, event),
         }
     }
     telemetry.shutting_down();
