@@ -23,7 +23,7 @@ use super::{
     scheduler::Scheduler,
     settings::Settings,
     skew::{ClockGuard, SharedServerClock},
-    watch::{Event, WatchId},
+    watch::{Event, OpenWatches, WatchId},
 };
 
 /// How many boundaries are taken from the scheduler before the next request is sent.
@@ -48,6 +48,7 @@ pub(super) struct Engine {
     clock_guard: ClockGuard,
     lists_wanted: Vec<WatchId>,
     first_tries: Vec<WatchId>,
+    open_watches: OpenWatches,
     changed: bool,
     counted: Option<Instant>,
 }
@@ -60,6 +61,7 @@ impl Engine {
         telemetry: Arc<Telemetry>,
         server_clock: SharedServerClock,
         watches: usize,
+        open_watches: OpenWatches,
     ) -> Self {
         Self {
             writer: Writer::new(client, settings.prefix.clone(), settings.instance.clone()),
@@ -72,6 +74,7 @@ impl Engine {
             random: fastrand::Rng::with_seed(settings.seed),
             lists_wanted: (0..watches).collect(),
             first_tries: (0..watches).collect(),
+            open_watches,
             changed: false,
             counted: None,
             clock_guard: ClockGuard::new(server_clock, settings.max_clock_skew),
@@ -108,7 +111,9 @@ impl Engine {
             Err(error) => {
                 self.first_tries.retain(|tried| *tried != watch);
                 self.telemetry.watch_restart();
+                self.open_watches.failed(watch);
                 self.telemetry.set(Condition::Reachable, false);
+                self.telemetry.set(Condition::Watching, false);
                 tracing::warn!(error = %chain(&error), "the watch failed; it is begun anew");
             }
         }
