@@ -19,6 +19,10 @@ use super::{
 
 /// What the annotations of an object ask for.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are schedules, and equal ones are shared"
+)]
 pub enum Reading {
     /// No schedule: nothing is asked for.
     Unscheduled,
