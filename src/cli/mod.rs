@@ -11,6 +11,7 @@ mod run_args;
 mod sandbox;
 mod selector;
 mod signals;
+mod targets;
 mod terminal;
 mod values;
 
