@@ -11,8 +11,10 @@ mod run_args;
 mod sandbox;
 mod selector;
 mod signals;
+mod table;
 mod targets;
 mod terminal;
+#[allow(dead_code, reason = "its users come next")]
 mod values;
 
 pub use exit::Exit;
