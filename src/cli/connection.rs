@@ -1,5 +1,4 @@
 //! The flags that say which cluster, alike in every subcommand that talks to one.
-#![allow(dead_code, reason = "the subcommands that take them come next")]
 
 use std::{
     io::{self, Write as _},

@@ -1,5 +1,4 @@
 //! Which live Deployments, said as kubectl's users say it.
-#![allow(dead_code, reason = "the subcommands that take them come next")]
 
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
