@@ -1,17 +1,27 @@
 //! The program's command line: one thin file per subcommand.
 
+mod await_obeyed;
 mod connection;
 mod exit;
+mod instruct;
 mod log;
+mod moments;
+mod override_args;
 mod plan;
 mod program;
+mod progress;
 mod reading;
 mod run;
 mod run_args;
 mod sandbox;
 mod selector;
 mod signals;
+#[allow(dead_code, reason = "its users come next")]
+mod table;
+mod targets;
 mod terminal;
+#[allow(dead_code, reason = "its users come next")]
+mod until;
 mod values;
 
 pub use exit::Exit;

@@ -6,6 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{
     exit::{Exit, wrong_usage},
+    override_args::{PauseArgs, ResumeArgs, SleepArgs, WakeArgs},
     plan::PlanArgs,
     run_args::RunArgs,
     sandbox::SandboxArgs,
@@ -31,6 +32,10 @@ pub struct Program {
 enum Command {
     Run(Box<RunArgs>),
     Plan(Box<PlanArgs>),
+    Wake(Box<WakeArgs>),
+    Sleep(Box<SleepArgs>),
+    Pause(Box<PauseArgs>),
+    Resume(Box<ResumeArgs>),
     Sandbox(Box<SandboxArgs>),
 }
 
@@ -78,6 +83,10 @@ impl Program {
         match self.command {
             Command::Run(args) => args.run(),
             Command::Plan(args) => args.run(),
+            Command::Wake(args) => args.run(),
+            Command::Sleep(args) => args.run(),
+            Command::Pause(args) => args.run(),
+            Command::Resume(args) => args.run(),
             Command::Sandbox(args) => args.run(),
         }
     }

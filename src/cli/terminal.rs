@@ -2,10 +2,24 @@
 
 use std::{env, ffi::OsString, io::IsTerminal};
 
+use crate::style::Style;
+
+/// What a screen that is written to can show.
+pub(super) fn style(stream: &impl IsTerminal) -> Style {
+    Style {
+        colour: colour(stream),
+        unicode: unicode(),
+    }
+}
+
 /// Colour is for terminals, and never with `NO_COLOR` (<https://no-color.org>).
 pub(super) fn colour(stream: &impl IsTerminal) -> bool {
-    let dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-    stream.is_terminal() && variable("NO_COLOR").is_none() && !dumb
+    stream.is_terminal() && variable("NO_COLOR").is_none() && moves_cursor()
+}
+
+/// Whether a terminal does what escape sequences say.
+pub(super) fn moves_cursor() -> bool {
+    env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
 /// Whether the locale's encoding is UTF-8: the first of these variables decides (POSIX, 8.2).
