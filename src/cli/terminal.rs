@@ -2,6 +2,16 @@
 
 use std::{env, ffi::OsString, io::IsTerminal};
 
+use crate::style::Style;
+
+/// What a screen that is written to can show.
+pub(super) fn style(stream: &impl IsTerminal) -> Style {
+    Style {
+        colour: colour(stream),
+        unicode: unicode(),
+    }
+}
+
 /// Colour is for terminals, and never with `NO_COLOR` (<https://no-color.org>).
 pub(super) fn colour(stream: &impl IsTerminal) -> bool {
     let dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");

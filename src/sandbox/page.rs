@@ -4,6 +4,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
 use crate::{
     schedule::{Boundary, Zone},
+    style::{Paint, Style},
     workload::Replicas,
 };
 
@@ -12,15 +13,6 @@ use super::{
     pace::Pace,
     told::{Deed, Told},
 };
-
-/// What the reader's screen can show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
-    /// Colours, as ANSI sequences.
-    pub colour: bool,
-    /// More than ASCII.
-    pub unicode: bool,
-}
 
 /// Lays out lines of columns.
 #[derive(Clone, Copy, Debug)]
@@ -47,13 +39,6 @@ pub struct Title {
 
 /// Longer names push the rest of their line to the right.
 const WIDEST_NAME: usize = 40;
-
-const GREEN: &str = "32";
-const BLUE: &str = "34";
-const YELLOW: &str = "33";
-const RED: &str = "31";
-pub(super) const FAINT: &str = "2";
-pub(super) const BOLD: &str = "1";
 
 impl Page {
     /// A page on which these names of objects will stand.
@@ -88,7 +73,7 @@ impl Page {
             span(until - from),
             moment(from, zone)
         );
-        format!("{first}{}\n\n", self.paint(FAINT, &second))
+        format!("{first}{}\n\n", self.paint(Paint::Faint, &second))
     }
 
     /// One line for what happened, without its end:
@@ -96,11 +81,11 @@ impl Page {
     pub fn line(&self, told: &Told) -> String {
         let local = told.at.with_timezone(&told.zone.tz());
         let time = local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string();
-        let (verb, colour) = verb(&told.deed);
-        let verb = self.paint(colour, &format!("{verb:<7}"));
+        let (verb, paint) = verb(&told.deed);
+        let verb = self.paint(paint, &format!("{verb:<7}"));
         let object = told.object.to_string();
         let counts = self.counts(told.from, told.to);
-        let note = self.paint(FAINT, &note(told));
+        let note = self.paint(Paint::Faint, &note(told));
         let line = format!(
             "{time:<29} {verb} {object:<names$}  {counts}   {note}",
             names = self.names
@@ -110,34 +95,30 @@ impl Page {
 
     /// `0 → 3`, or the one count where it did not change, in a column of nine.
     fn counts(&self, from: Replicas, to: Replicas) -> String {
-        let arrow = if self.style.unicode { "→" } else { "->" };
+        let arrow = self.style.either("→", "->");
         if from == to {
             let space = " ".repeat(arrow.chars().count());
             return format!("{:>3} {space} {to:<3}", "");
         }
         let counts = format!("{from:>3} {arrow} {to:<3}");
-        self.paint(if to > from { GREEN } else { BLUE }, &counts)
+        self.paint(if to > from { Paint::Green } else { Paint::Blue }, &counts)
     }
 
-    pub(super) fn paint(&self, colour: &str, text: &str) -> String {
-        if self.style.colour && !colour.is_empty() {
-            format!("\u{1b}[{colour}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
+    pub(super) fn paint(&self, paint: Paint, text: &str) -> String {
+        self.style.paint(paint, text)
     }
 }
 
-const fn verb(deed: &Deed) -> (&'static str, &'static str) {
+const fn verb(deed: &Deed) -> (&'static str, Paint) {
     match deed {
-        Deed::Start => ("start", GREEN),
-        Deed::Stop => ("stop", BLUE),
-        Deed::Adopt => ("adopt", FAINT),
-        Deed::Ignore => ("ignore", FAINT),
-        Deed::Refuse(_) => ("refuse", RED),
-        Deed::Resume => ("resume", GREEN),
-        Deed::Leave => ("leave", FAINT),
-        Deed::Hand(_) => ("by hand", YELLOW),
+        Deed::Start => ("start", Paint::Green),
+        Deed::Stop => ("stop", Paint::Blue),
+        Deed::Adopt => ("adopt", Paint::Faint),
+        Deed::Ignore => ("ignore", Paint::Faint),
+        Deed::Refuse(_) => ("refuse", Paint::Red),
+        Deed::Resume => ("resume", Paint::Green),
+        Deed::Leave => ("leave", Paint::Faint),
+        Deed::Hand(_) => ("by hand", Paint::Yellow),
     }
 }
 
