@@ -11,6 +11,8 @@ mod run_args;
 mod sandbox;
 mod selector;
 mod signals;
+#[allow(dead_code, reason = "its users come next")]
+mod table;
 mod terminal;
 mod values;
 

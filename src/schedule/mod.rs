@@ -29,7 +29,7 @@ mod zone;
 mod zone_name;
 
 pub use boundary::{Action, Boundary};
-pub use error::{TextError, quote};
+pub use error::{TextError, printable, quote};
 pub use except::ExceptedDates;
 pub use hours::Hours;
 pub use jitter::parse_jitter;
