@@ -12,6 +12,7 @@ use super::{
     memory::Memory,
     notice::{Notice, Reason},
     observed::Observed,
+    overrides::Overrides,
     problem::Refusal,
     reading::{Reading, Timetable},
     replicas::Replicas,
@@ -70,6 +71,10 @@ pub fn decide(situation: &Situation<'_>, now: DateTime<Utc>) -> Decision {
     match situation.reading {
         Reading::Unscheduled => situation.unscheduled(&state),
         Reading::Refused(refusal) => situation.refused(state, refusal),
+        // Until they are obeyed, an object with any is left alone.
+        Reading::Scheduled(timetable) if timetable.overrides != Overrides::default() => {
+            Decision::Wait { due: None }
+        }
         Reading::Scheduled(timetable) => situation.scheduled(state, timetable, now),
     }
 }

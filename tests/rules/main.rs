@@ -347,10 +347,10 @@ mod a_bad_schedule_changes_nothing {
     }
 
     #[test]
-    fn what_is_not_there_yet_is_refused_rather_than_passed_over() {
+    fn a_misspelt_override_is_refused_rather_than_passed_over() {
         for key in ["pause", "wake-until", "sleep-until", "enforce"] {
             let mut object = office(3);
-            object.edit(key, Some("true")).until("2026-11-20 20:00");
+            object.edit(key, Some("tonight")).until("2026-11-20 20:00");
             assert_eq!(object.replicas(), 3, "{key}");
             assert!(object.observed.error.as_deref().unwrap().contains(key));
         }
