@@ -13,7 +13,9 @@ mod selector;
 mod signals;
 #[allow(dead_code, reason = "its users come next")]
 mod table;
+mod targets;
 mod terminal;
+#[allow(dead_code, reason = "its users come next")]
 mod values;
 
 pub use exit::Exit;

@@ -11,7 +11,7 @@ use clap::error::ErrorKind;
 use super::{
     exit::{Exit, wrong_usage},
     reading::ReadingArgs,
-    values::namespace,
+    values::one_namespace,
 };
 use crate::{
     clock::Clock,
@@ -92,12 +92,6 @@ pub(super) struct PlanArgs {
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Output {
     Json,
-}
-
-fn one_namespace(text: &str) -> Result<String, String> {
-    namespace(text).map_err(|_| {
-        "a namespace has 1 to 63 of the characters a-z, 0-9 and -, such as team-a".to_owned()
-    })
 }
 
 /// Why a file cannot be planned.

@@ -3,6 +3,7 @@
 mod connect;
 mod deployment;
 mod error;
+mod find;
 mod guard;
 mod instrument;
 mod transport;
@@ -11,6 +12,7 @@ mod writer;
 pub use connect::{ConnectError, Connection, connect};
 pub use deployment::{Deployment, Version};
 pub use error::{AnnounceError, PatchError, ReadError};
+pub use find::{FindError, Found, Missing, Sought, find};
 pub use guard::guarded_patch;
 pub use instrument::{Exchange, instrument};
 pub use writer::Writer;
