@@ -4,6 +4,7 @@ mod connection;
 mod exit;
 mod log;
 mod plan;
+mod plan_table;
 mod program;
 mod reading;
 mod run;
@@ -11,11 +12,9 @@ mod run_args;
 mod sandbox;
 mod selector;
 mod signals;
-#[allow(dead_code, reason = "its users come next")]
 mod table;
 mod targets;
 mod terminal;
-#[allow(dead_code, reason = "its users come next")]
 mod values;
 
 pub use exit::Exit;
