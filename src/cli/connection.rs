@@ -15,7 +15,7 @@ use crate::{
     schedule::printable,
 };
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Cluster")]
 pub(super) struct ConnectionArgs {
     /// The kubeconfig file [default: as kubectl finds it, else the pod's ServiceAccount]

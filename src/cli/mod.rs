@@ -8,6 +8,7 @@ mod log;
 mod moments;
 mod override_args;
 mod plan;
+mod plan_table;
 mod program;
 mod progress;
 mod reading;
@@ -16,11 +17,9 @@ mod run_args;
 mod sandbox;
 mod selector;
 mod signals;
-#[allow(dead_code, reason = "its users come next")]
 mod table;
 mod targets;
 mod terminal;
-#[allow(dead_code, reason = "its users come next")]
 mod until;
 mod values;
 

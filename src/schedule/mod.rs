@@ -39,4 +39,4 @@ pub use schedule::{Rule, Schedule};
 pub use text::MAX_TEXT;
 pub use times::Times;
 pub use wall_time::WallTime;
-pub use zone::Zone;
+pub use zone::{ClockChange, Zone};
