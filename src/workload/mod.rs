@@ -28,7 +28,7 @@ pub use labels::Labels;
 pub use memory::Memory;
 pub use notice::{Notice, Reason};
 pub use observed::{ObjectRef, Observed};
-pub use problem::{Problem, Refusal};
+pub use problem::{Problem, ProblemKind, Refusal};
 pub use reading::{Reading, Timetable, read};
 pub use replicas::{Replicas, ReplicasError};
 pub use state::{Phase, State};
