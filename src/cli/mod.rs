@@ -2,6 +2,7 @@
 
 mod connection;
 mod exit;
+mod lint;
 mod log;
 mod plan;
 mod program;

@@ -6,6 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{
     exit::{Exit, wrong_usage},
+    lint::LintArgs,
     plan::PlanArgs,
     run_args::RunArgs,
     sandbox::SandboxArgs,
@@ -31,6 +32,7 @@ pub struct Program {
 enum Command {
     Run(Box<RunArgs>),
     Plan(Box<PlanArgs>),
+    Lint(Box<LintArgs>),
     Sandbox(Box<SandboxArgs>),
 }
 
@@ -78,6 +80,7 @@ impl Program {
         match self.command {
             Command::Run(args) => args.run(),
             Command::Plan(args) => args.run(),
+            Command::Lint(args) => args.run(),
             Command::Sandbox(args) => args.run(),
         }
     }

@@ -8,7 +8,7 @@ use super::{node::Node, other::Other, parse::Fault, scope::Scope, workload::Work
 #[derive(Debug)]
 pub(super) enum Found<'n, 'a> {
     /// A Deployment of `apps/v1`, and what it was read from.
-    Workload(Workload, &'n Node<'a>),
+    Workload(Box<Workload>, &'n Node<'a>),
     /// Any other object that schedules have to do with.
     Other(Other),
     /// A Deployment or a list that the API server would refuse.
@@ -45,7 +45,7 @@ fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Fo
 
 fn deployment<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Found<'n, 'a>)) {
     each(match Workload::read(node, scope) {
-        Ok(workload) => Found::Workload(workload, node),
+        Ok(workload) => Found::Workload(Box::new(workload), node),
         Err(fault) => Found::Fault(fault),
     });
 }

@@ -121,7 +121,7 @@ impl Source {
         let mut manifests = Vec::new();
         let mut faults = Vec::new();
         self.objects(prefix, namespace, |found| match found {
-            Found::Workload(workload, node) => manifests.push((workload, node.json())),
+            Found::Workload(workload, node) => manifests.push((*workload, node.json())),
             Found::Other(_) => {}
             Found::Fault(fault) => faults.push(fault),
         });
@@ -137,7 +137,7 @@ impl Source {
     pub fn contents(&self, prefix: &Prefix, namespace: &str) -> Contents {
         let mut contents = Contents::default();
         self.objects(prefix, namespace, |found| match found {
-            Found::Workload(workload, _) => contents.workloads.push(workload),
+            Found::Workload(workload, _) => contents.workloads.push(*workload),
             Found::Other(other) => contents.others.push(other),
             Found::Fault(fault) => contents.errors.push(self.error(fault)),
         });
