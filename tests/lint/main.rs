@@ -333,3 +333,13 @@ fn sarif_says_which_rule_and_where_in_code_points() {
         serde_json::json!({"startLine": 6, "startColumn": 33, "endLine": 6, "endColumn": 36})
     );
 }
+
+#[test]
+fn a_large_file_with_a_fault_in_each_object_is_done_soon() {
+    let bad = "{apiVersion: apps/v1, kind: Deployment, metadata: {}}\n---\n".repeat(40_000);
+    let begun = std::time::Instant::now();
+    let (status, out, _) = lint_of(&["-"], &bad);
+    assert_eq!(status, 1);
+    assert!(out.ends_with("40000 errors, 0 warnings in 0 Deployments of 1 file\n"));
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+}
