@@ -4,6 +4,7 @@ mod await_obeyed;
 mod connection;
 mod exit;
 mod instruct;
+mod lint;
 mod log;
 mod moments;
 mod override_args;

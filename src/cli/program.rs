@@ -6,6 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{
     exit::{Exit, wrong_usage},
+    lint::LintArgs,
     override_args::{PauseArgs, ResumeArgs, SleepArgs, WakeArgs},
     plan::PlanArgs,
     run_args::RunArgs,
@@ -32,6 +33,7 @@ pub struct Program {
 enum Command {
     Run(Box<RunArgs>),
     Plan(Box<PlanArgs>),
+    Lint(Box<LintArgs>),
     Wake(Box<WakeArgs>),
     Sleep(Box<SleepArgs>),
     Pause(Box<PauseArgs>),
@@ -83,6 +85,7 @@ impl Program {
         match self.command {
             Command::Run(args) => args.run(),
             Command::Plan(args) => args.run(),
+            Command::Lint(args) => args.run(),
             Command::Wake(args) => args.run(),
             Command::Sleep(args) => args.run(),
             Command::Pause(args) => args.run(),

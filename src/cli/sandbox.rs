@@ -7,6 +7,7 @@ use std::{
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use clap::error::ErrorKind;
+use serde_json::Value;
 use tokio::runtime;
 
 use super::{
@@ -88,8 +89,8 @@ enum PlayError {
     Write(#[source] io::Error),
 }
 
-/// A Deployment and the file that it comes from.
-type Loaded = (String, Workload);
+/// A Deployment, the whole object, and the file that it comes from.
+type Loaded = (String, Workload, Value);
 
 impl SandboxArgs {
     pub(super) fn run(self) -> Exit {
@@ -150,11 +151,11 @@ impl SandboxArgs {
         }
         let mut found = Vec::new();
         for source in &sources {
-            let workloads = source.workloads(&self.reading.annotation_prefix, "default")?;
+            let manifests = source.manifests(&self.reading.annotation_prefix, "default")?;
             found.extend(
-                workloads
+                manifests
                     .into_iter()
-                    .map(|workload| (source.name().to_owned(), workload)),
+                    .map(|(workload, manifest)| (source.name().to_owned(), workload, manifest)),
             );
         }
         if found.is_empty() {
@@ -175,8 +176,8 @@ impl SandboxArgs {
         };
         let stage = Stage::new(clock, settings);
         let mut taken = Vec::new();
-        for (file, workload) in workloads {
-            match stage.load(&workload.manifest) {
+        for (file, workload, manifest) in workloads {
+            match stage.load(manifest) {
                 Ok(()) => taken.push(workload.clone()),
                 Err(status) => refused(file, workload, &status.message),
             }

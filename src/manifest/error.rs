@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::source::MAX_BYTES;
+use super::{place::Place, source::MAX_BYTES};
 
 /// Why a file or folder could not be opened. Each names it as it was given.
 #[derive(Debug, thiserror::Error)]
@@ -39,14 +39,14 @@ pub enum OpenError {
 
 /// What in a file makes it no manifest, in the form `FILE:LINE:COLUMN: …` that editors know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}:{column}: {message}")]
+#[error("{file}:{}:{}: {message}", .place.line, .place.column)]
 pub struct SyntaxError {
     /// The file, as it was given.
     pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// The column, from 1, in characters.
-    pub column: usize,
+    /// Where in it.
+    pub place: Place,
     /// What is wrong there.
     pub message: String,
+    /// Whether the text is good YAML, and an object in it is at fault.
+    pub in_object: bool,
 }

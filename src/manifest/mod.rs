@@ -4,17 +4,27 @@
 //! that what is shown of a file is what applying it does. What a stranger's file can cost is
 //! bounded: too large, too deep or too often repeated is an error as a missing quote is.
 
+mod annotation;
+mod contents;
 mod error;
 mod examples;
+mod mark;
 mod node;
+mod objects;
+mod other;
 mod parse;
 mod place;
 mod scalar;
+mod scope;
 mod source;
 mod workload;
 
+pub use annotation::Annotation;
+pub use contents::Contents;
 pub use error::{OpenError, SyntaxError};
 pub use examples::EXAMPLES;
+pub use mark::{Mark, Site};
+pub use other::{Other, Scaled};
 pub use place::Place;
 pub use source::{MAX_BYTES, Source};
-pub use workload::{Annotation, Workload};
+pub use workload::Workload;

@@ -12,28 +12,34 @@ use super::{
 /// What is wrong at a place.
 #[derive(Debug)]
 pub(super) struct Fault {
-    pub(super) line: usize,
-    pub(super) column: usize,
+    pub(super) place: Place,
     pub(super) message: String,
+    /// Whether the text is good YAML and an object in it is at fault.
+    pub(super) in_object: bool,
 }
 
 impl Fault {
+    /// A fault of an object.
     pub(super) fn at(place: &Place, message: impl Into<String>) -> Self {
         Self {
-            line: place.line,
-            column: place.column,
+            in_object: true,
+            ..Self::of_text(place.clone(), message)
+        }
+    }
+
+    fn of_text(place: Place, message: impl Into<String>) -> Self {
+        Self {
+            place,
             message: message.into(),
+            in_object: false,
         }
     }
 }
 
 impl From<ScanError> for Fault {
     fn from(error: ScanError) -> Self {
-        Self {
-            line: error.marker().line(),
-            column: error.marker().col() + 1,
-            message: error.info(),
-        }
+        let marker = *error.marker();
+        Self::of_text(Place::new(marker, marker), error.info())
     }
 }
 
@@ -47,17 +53,14 @@ const MAX_COST: usize = 64 << 20;
 const NODE: usize = 32;
 
 /// Calls `each` with every document of a stream of YAML (JSON is YAML, too), in order.
-pub(super) fn documents<'a>(
-    text: &'a str,
-    mut each: impl FnMut(&Node<'a>) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+pub(super) fn documents<'a>(text: &'a str, mut each: impl FnMut(&Node<'a>)) -> Result<(), Fault> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let mut builder = Builder::default();
     for next in Parser::new_from_str_with_options(text, options) {
         let (event, span) = next?;
         if let Some(document) = builder.take(event, &span)? {
-            each(&document)?;
+            each(&document);
         }
     }
     Ok(())
@@ -103,7 +106,7 @@ impl<'a> Builder<'a> {
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
                     let message = "this alias stands inside of what it names";
-                    return Err(Fault::at(&Place::of(span), message));
+                    return Err(Fault::of_text(Place::of(span), message));
                 };
                 self.charge(node.cost, &Place::of(span))?;
                 (node, 0)
@@ -161,7 +164,7 @@ impl<'a> Builder<'a> {
             .unwrap_or_default();
         if height > MAX_HEIGHT {
             let message = format!("nested deeper than {MAX_HEIGHT} levels");
-            return Err(Fault::at(&place, message));
+            return Err(Fault::of_text(place, message));
         }
         let mut cost = NODE + open.children.iter().map(|child| child.cost).sum::<usize>();
         let content = if open.is_map {
@@ -208,7 +211,7 @@ impl<'a> Builder<'a> {
                 }),
                 Content::List(_) | Content::Map(_) => {
                     let message = format!("a key is a text, and this is {}", key.what());
-                    return Err(Fault::at(&key.place, message));
+                    return Err(Fault::of_text(key.place.clone(), message));
                 }
             }
         }
@@ -220,7 +223,7 @@ impl<'a> Builder<'a> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > MAX_COST {
             let message = "the file holds too much, written out with its aliases; split it";
-            return Err(Fault::at(place, message));
+            return Err(Fault::of_text(place.clone(), message));
         }
         Ok(())
     }

@@ -6,10 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde_json::Value;
+
 use super::{
+    contents::Contents,
     error::{OpenError, SyntaxError},
-    parse::documents,
-    workload::{Workload, workloads},
+    objects::{Found, objects},
+    parse::{Fault, documents},
+    scope::Scope,
+    workload::Workload,
 };
 use crate::workload::Prefix;
 
@@ -97,23 +102,74 @@ impl Source {
         prefix: &Prefix,
         namespace: &str,
     ) -> Result<Vec<Workload>, SyntaxError> {
-        let mut found = Vec::new();
-        let read = documents(&self.text, |document| {
-            found.extend(workloads(document, &self.text, prefix, namespace)?);
-            Ok(())
+        let contents = self.contents(prefix, namespace);
+        match contents.errors.into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(contents.workloads),
+        }
+    }
+
+    /// The same with each whole object, as kubectl would send it.
+    ///
+    /// # Errors
+    /// As [`Self::workloads`].
+    pub fn manifests(
+        &self,
+        prefix: &Prefix,
+        namespace: &str,
+    ) -> Result<Vec<(Workload, Value)>, SyntaxError> {
+        let mut manifests = Vec::new();
+        let mut faults = Vec::new();
+        self.objects(prefix, namespace, |found| match found {
+            Found::Workload(workload, node) => manifests.push((*workload, node.json())),
+            Found::Other(_) => {}
+            Found::Fault(fault) => faults.push(fault),
         });
-        read.map(|()| found).map_err(|mut fault| {
-            let line = self.text.lines().nth(fault.line.saturating_sub(1));
-            if line.is_some_and(|line| line.contains("{{")) {
-                fault.message += "; a template has to be rendered first, as `helm template` does";
-            }
-            SyntaxError {
-                file: self.name.clone(),
-                line: fault.line,
-                column: fault.column,
-                message: fault.message,
-            }
-        })
+        match faults.into_iter().next() {
+            Some(fault) => Err(self.error(fault)),
+            None => Ok(manifests),
+        }
+    }
+
+    /// Everything in it that schedules have to do with, and everything that is wrong with it. A
+    /// Deployment at fault does not keep the others from being read; text that is no YAML ends
+    /// the reading.
+    pub fn contents(&self, prefix: &Prefix, namespace: &str) -> Contents {
+        let mut contents = Contents::default();
+        self.objects(prefix, namespace, |found| match found {
+            Found::Workload(workload, _) => contents.workloads.push(*workload),
+            Found::Other(other) => contents.others.push(other),
+            Found::Fault(fault) => contents.errors.push(self.error(fault)),
+        });
+        contents
+    }
+
+    fn objects(&self, prefix: &Prefix, namespace: &str, mut each: impl FnMut(Found<'_, '_>)) {
+        let scope = Scope {
+            source: &self.text,
+            prefix,
+            namespace,
+        };
+        let read = documents(&self.text, |document| {
+            objects(document, scope, &mut each);
+        });
+        if let Err(fault) = read {
+            each(Found::Fault(fault));
+        }
+    }
+
+    fn error(&self, mut fault: Fault) -> SyntaxError {
+        // Of faults in objects there may be thousands, and finding a line costs the whole file.
+        let line = || self.text.lines().nth(fault.place.line.saturating_sub(1));
+        if !fault.in_object && line().is_some_and(|line| line.contains("{{")) {
+            fault.message += "; a template has to be rendered first, as `helm template` does";
+        }
+        SyntaxError {
+            file: self.name.clone(),
+            place: fault.place,
+            message: fault.message,
+            in_object: fault.in_object,
+        }
     }
 
     fn open_file(path: &Path) -> Result<Self, OpenError> {

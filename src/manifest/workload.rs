@@ -1,18 +1,19 @@
 //! A Deployment of a file.
 
-use std::{collections::HashMap, ops::Range, rc::Rc, sync::Arc};
-
-use serde_json::Value;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{
+    annotation::{Annotation, not_text},
+    mark::{Mark, marks},
     node::{Entry, Node},
     parse::Fault,
     place::Place,
     scalar::Scalar,
+    scope::Scope,
 };
 use crate::{
     schedule::quote,
-    workload::{Inputs, ObjectRef, Prefix, Problem, Replicas},
+    workload::{Inputs, ObjectRef, Problem, ProblemKind, Replicas},
 };
 
 /// A Deployment as a file has it.
@@ -24,6 +25,8 @@ pub struct Workload {
     pub place: Place,
     /// `spec.replicas`, if given.
     pub replicas: Option<Replicas>,
+    /// Where the value of `spec.replicas` stands, if given.
+    pub replicas_place: Option<Place>,
     /// Its annotations under the prefix, as [`crate::workload::read`] takes them.
     pub inputs: Inputs,
     /// The same annotations with their places, in the order of the file; each name once.
@@ -31,104 +34,16 @@ pub struct Workload {
     /// Why they are not what the API server will take them for: it refuses annotations that are
     /// no text, and of two with the same name kubectl sends it the last.
     pub problems: Vec<Problem>,
-    /// The whole object, as kubectl would send it.
-    pub manifest: Value,
-}
-
-/// An annotation under the prefix, and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Annotation {
-    /// The name behind the prefix.
-    pub name: Box<str>,
-    /// Its text, without quotes and escapes.
-    pub text: Box<str>,
-    /// Where its key stands, with the quotes if it has any.
-    pub key: Place,
-    /// Where its value stands, with the quotes if it has any.
-    pub value: Place,
-    /// Which byte of the file the text begins at, if it stands there letter by letter.
-    verbatim: Option<usize>,
+    /// Names of ours, and such as may have been meant for them, anywhere else on it.
+    pub marks: Vec<Mark>,
 }
 
 /// What the API server takes of one object's annotations, names and texts together, in bytes.
 const MAX_ANNOTATIONS: usize = 256 << 10;
 
-impl Annotation {
-    /// Where bytes of the text stand in the file: exactly, where the text is plain or quoted in
-    /// one line without an escape; of any other the whole value.
-    pub fn locate(&self, span: &Range<usize>) -> Place {
-        let exact = self.verbatim.and_then(|begin| {
-            let before = self.text.get(..span.start)?;
-            self.text.get(span.clone())?;
-            let quotes = begin - self.value.span.start;
-            Some(Place {
-                line: self.value.line,
-                column: self.value.column + quotes + before.chars().count(),
-                span: begin + span.start..begin + span.end,
-            })
-        });
-        exact.unwrap_or_else(|| self.value.clone())
-    }
-}
-
-/// Reads the Deployments (of `apps/v1`) of a document, alone or in a list, and passes over the
-/// rest. `source` is the file's text.
-pub(super) fn workloads(
-    document: &Node<'_>,
-    source: &str,
-    prefix: &Prefix,
-    namespace: &str,
-) -> Result<Vec<Workload>, Fault> {
-    let read = |node: &Node<'_>| {
-        Reader {
-            source,
-            prefix,
-            namespace,
-        }
-        .workload(node)
-    };
-    match kind(document) {
-        (Some("v1"), Some("List")) => {
-            let items = list(document)?.iter().map(|item| &**item);
-            items.filter(|item| is_deployment(item)).map(read).collect()
-        }
-        // As the API server answers, with no kind on the items.
-        (Some("apps/v1"), Some("DeploymentList")) => {
-            list(document)?.iter().map(|item| read(item)).collect()
-        }
-        _ if is_deployment(document) => Ok(vec![read(document)?]),
-        _ => Ok(Vec::new()),
-    }
-}
-
-fn kind<'n>(node: &'n Node<'_>) -> (Option<&'n str>, Option<&'n str>) {
-    let text = |name| node.get(name).and_then(Node::text);
-    (text("apiVersion"), text("kind"))
-}
-
-fn is_deployment(node: &Node<'_>) -> bool {
-    kind(node) == (Some("apps/v1"), Some("Deployment"))
-}
-
-fn list<'n, 'a>(document: &'n Node<'a>) -> Result<&'n [Rc<Node<'a>>], Fault> {
-    let items = document.get("items");
-    match items {
-        Some(items) if items.what() != "a list" => Err(Fault::at(
-            &items.place,
-            format!("items is {}, not a list", items.what()),
-        )),
-        items => Ok(items.map(Node::items).unwrap_or_default()),
-    }
-}
-
-struct Reader<'r> {
-    source: &'r str,
-    prefix: &'r Prefix,
-    namespace: &'r str,
-}
-
-impl Reader<'_> {
-    fn workload(&self, node: &Node<'_>) -> Result<Workload, Fault> {
+impl Workload {
+    /// Reads a Deployment.
+    pub(super) fn read(node: &Node<'_>, scope: Scope<'_>) -> Result<Self, Fault> {
         let Some(metadata) = node.get("metadata") else {
             return Err(Fault::at(
                 &node.place,
@@ -141,8 +56,8 @@ impl Reader<'_> {
                 "this Deployment has no metadata.name",
             ));
         };
-        let namespace = text(metadata, "metadata.", "namespace")?.unwrap_or(self.namespace);
-        let mut workload = Workload {
+        let namespace = text(metadata, "metadata.", "namespace")?.unwrap_or(scope.namespace);
+        let mut workload = Self {
             object: ObjectRef {
                 namespace: namespace.into(),
                 name: name.into(),
@@ -150,10 +65,11 @@ impl Reader<'_> {
             },
             place: node.place.clone(),
             replicas: replicas(node)?,
+            replicas_place: replicas_of(node).map(|field| field.place.clone()),
             inputs: Inputs::default(),
             annotations: Vec::new(),
             problems: Vec::new(),
-            manifest: node.json(),
+            marks: marks(node, scope, true),
         };
         if let Some(annotations) = metadata.get("annotations") {
             if annotations.what() != "a map" {
@@ -165,20 +81,26 @@ impl Reader<'_> {
                 let message = "these annotations hold over 256 kB, more than the API server takes";
                 return Err(Fault::at(&annotations.place, message));
             }
-            self.annotate(&mut workload, annotations.entries());
+            workload.annotate(annotations.entries(), scope);
         }
         Ok(workload)
     }
 
-    fn annotate(&self, workload: &mut Workload, entries: &[Entry<'_>]) {
+    fn annotate(&mut self, entries: &[Entry<'_>], scope: Scope<'_>) {
         // With each, what is wrong with it, and whether `<<` brought it in.
         let mut found: Vec<(Annotation, Option<Problem>, bool)> = Vec::new();
         let mut seen = HashMap::new();
         for entry in entries {
-            let Some(name) = self.prefix.strip(entry.name()) else {
+            let Some(name) = scope.prefix.strip(entry.name()) else {
                 continue;
             };
-            let (annotation, problem) = self.annotation(name, entry);
+            let annotation = Annotation::read(name, entry, scope.source);
+            let problem = not_text(&entry.value).map(|message| Problem {
+                kind: ProblemKind::NotText,
+                annotation: name.into(),
+                message: message.into(),
+                span: 0..annotation.text.len(),
+            });
             let at = *seen.entry(name).or_insert(found.len());
             match found.get_mut(at) {
                 None => found.push((annotation, problem, entry.merged)),
@@ -190,58 +112,15 @@ impl Reader<'_> {
         }
         let texts: Vec<_> = found
             .iter()
-            .map(|(it, ..)| (self.prefix.full(&it.name), &*it.text))
+            .map(|(it, ..)| (scope.prefix.full(&it.name), &*it.text))
             .collect();
         let texts = texts.iter().map(|(name, text)| (&**name, *text));
-        workload.inputs = Inputs::from_annotations(self.prefix, texts);
+        self.inputs = Inputs::from_annotations(scope.prefix, texts);
         for (annotation, problem, _) in found {
-            workload.annotations.push(annotation);
-            workload.problems.extend(problem);
+            self.annotations.push(annotation);
+            self.problems.extend(problem);
         }
     }
-
-    fn annotation(&self, name: &str, entry: &Entry<'_>) -> (Annotation, Option<Problem>) {
-        let value = &*entry.value;
-        let raw = self
-            .source
-            .get(value.place.span.clone())
-            .unwrap_or_default();
-        let text = match value.scalar() {
-            // The API server makes an empty text of it.
-            Some(Scalar::Null) => "",
-            _ => value.written().unwrap_or_default(),
-        };
-        let inner = ['"', '\'']
-            .into_iter()
-            .find_map(|it| raw.strip_prefix(it)?.strip_suffix(it));
-        let annotation = Annotation {
-            name: name.into(),
-            text: text.into(),
-            key: entry.key.place.clone(),
-            value: value.place.clone(),
-            verbatim: (inner.unwrap_or(raw) == text)
-                .then_some(value.place.span.start + usize::from(inner.is_some())),
-        };
-        let problem = match value.scalar() {
-            Some(Scalar::Null | Scalar::Text) => None,
-            _ => Some(Problem {
-                annotation: name.into(),
-                message: not_text(value).into(),
-                span: 0..text.len(),
-            }),
-        };
-        (annotation, problem)
-    }
-}
-
-fn not_text(value: &Node<'_>) -> String {
-    let what = value.what();
-    value.written().map(quote).map_or_else(
-        || format!("is {what}, and the API server takes only text; write one in quotes"),
-        |it| {
-            format!("`{it}` is {what} to YAML, and the API server takes only text; write \"{it}\"")
-        },
-    )
 }
 
 fn twice(annotation: &Annotation, earlier: &Annotation) -> Problem {
@@ -250,6 +129,7 @@ fn twice(annotation: &Annotation, earlier: &Annotation) -> Problem {
         earlier.key.line, annotation.key.line
     );
     Problem {
+        kind: ProblemKind::Twice,
         annotation: annotation.name.clone(),
         message: message.into(),
         span: 0..annotation.text.len(),
@@ -271,8 +151,12 @@ fn text<'n>(node: &'n Node<'_>, path: &str, name: &str) -> Result<Option<&'n str
     }
 }
 
+fn replicas_of<'n, 'a>(node: &'n Node<'a>) -> Option<&'n Node<'a>> {
+    node.get("spec")?.get("replicas")
+}
+
 fn replicas(node: &Node<'_>) -> Result<Option<Replicas>, Fault> {
-    let Some(field) = node.get("spec").and_then(|spec| spec.get("replicas")) else {
+    let Some(field) = replicas_of(node) else {
         return Ok(None);
     };
     let count = match field.scalar() {

@@ -97,7 +97,7 @@ pub fn printable(text: &str) -> String {
 
 /// Control characters, line separators, and the zero-width and direction marks that could make a
 /// message read as something else (Unicode Technical Report 36, "bidirectional text spoofing").
-fn is_unprintable(character: char) -> bool {
+pub fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{00ad}' | '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

@@ -38,6 +38,12 @@ impl ExceptedDates {
         self.ranges.is_empty()
     }
 
+    /// The last of them.
+    pub fn last(&self) -> Option<NaiveDate> {
+        let (_, last) = self.ranges.last()?;
+        NaiveDate::from_epoch_days(*last)
+    }
+
     /// First and last day of the range that holds `day`.
     pub(super) fn range_of(&self, day: i32) -> Option<(i32, i32)> {
         let at = self.ranges.partition_point(|&(_, last)| last < day);

@@ -1,5 +1,7 @@
 //! Running hours: windows on days of the week, such as `Mon-Fri 09:00-19:00`.
 
+use chrono::NaiveDateTime;
+
 use super::error::TextError;
 use super::except::ExceptedDates;
 use super::local::{Local, weekday};
@@ -37,6 +39,12 @@ impl Hours {
         Ok(Self {
             days: read_windows(text)?.map(Day::new),
         })
+    }
+
+    /// The first edge of a window after a local time, of whatever zone.
+    pub fn next_edge(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
+        self.next_change(after.into(), &ExceptedDates::default())?
+            .to_naive()
     }
 
     /// Whether `local` is in a window that does not begin on one of the dates `except`.

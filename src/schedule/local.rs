@@ -1,6 +1,6 @@
 //! What a wall clock shows, without a zone.
 
-use chrono::{NaiveDate, NaiveDateTime};
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
 pub(super) const DAY: i64 = 86_400;
 
@@ -44,6 +44,13 @@ impl Local {
     /// Whether schedules reach this far.
     pub(super) fn is_in_range(self) -> bool {
         (Self::FIRST..=Self::LAST).contains(&self)
+    }
+}
+
+impl Local {
+    /// The same as chrono has it; none too far from now for it.
+    pub(super) fn to_naive(self) -> Option<NaiveDateTime> {
+        DateTime::from_timestamp(self.0, 0).map(|at| at.naive_utc())
     }
 }
 

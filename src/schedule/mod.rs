@@ -12,6 +12,7 @@ mod date;
 mod days;
 mod error;
 mod except;
+mod gap;
 mod hours;
 mod jitter;
 mod local;
@@ -29,8 +30,9 @@ mod zone;
 mod zone_name;
 
 pub use boundary::{Action, Boundary};
-pub use error::{TextError, printable, quote};
+pub use error::{TextError, is_unprintable, printable, quote};
 pub use except::ExceptedDates;
+pub use gap::Gap;
 pub use hours::Hours;
 pub use jitter::parse_jitter;
 pub use moment::parse_moment;

@@ -1,5 +1,7 @@
 //! Times at which something happens once: `Mon-Fri 09:00`, cron, or one local moment.
 
+use chrono::NaiveDateTime;
+
 use super::cron::Cron;
 use super::error::TextError;
 use super::local::Local;
@@ -57,6 +59,11 @@ impl Times {
             moments: set(moments),
             crons: set(crons),
         })
+    }
+
+    /// The first of them after a local time, of whatever zone.
+    pub fn next_local(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
+        self.next(after.into())?.to_naive()
     }
 
     /// The first of them after `local`.

@@ -142,7 +142,7 @@ impl Zone {
     }
 
     /// The first second in `(from, to]` at which the offset is no longer `old`.
-    fn change_between(self, from: i64, to: i64, old: i64) -> i64 {
+    pub(super) fn change_between(self, from: i64, to: i64, old: i64) -> i64 {
         let (mut before, mut after) = (from, to);
         while after - before > 1 {
             let middle = before.midpoint(after);
@@ -156,7 +156,7 @@ impl Zone {
     }
 
     /// Local time less UTC, in seconds.
-    fn offset(self, second: i64) -> i64 {
+    pub(super) fn offset(self, second: i64) -> i64 {
         DateTime::from_timestamp(second, 0).map_or(0, |at| {
             let offset = self.0.offset_from_utc_datetime(&at.naive_utc());
             i64::from(offset.fix().local_minus_utc())

@@ -183,6 +183,20 @@ impl Prefix {
     pub fn strip<'a>(&self, full: &'a str) -> Option<&'a str> {
         full.strip_prefix(&*self.0)?.strip_prefix('/')
     }
+
+    /// Whether a full name stands behind this prefix, or may have been meant to: the prefix is in
+    /// it in any case and with anything around it, or a key follows one that is spelt much alike.
+    pub fn resembles(&self, full: &str) -> bool {
+        let ours = self.0.as_bytes();
+        let holds = |name: &str| {
+            let mut parts = name.as_bytes().windows(ours.len());
+            parts.any(|part| part.eq_ignore_ascii_case(ours))
+        };
+        holds(full)
+            || full.split_once('/').is_some_and(|(prefix, name)| {
+                Key::from_name(name).is_some() && strsim::jaro_winkler(prefix, &self.0) > 0.9
+            })
+    }
 }
 
 impl Default for Prefix {
@@ -223,6 +237,24 @@ mod tests {
         }
         for bad in ["", "Dayshift", "a/b", "-a", "a..b", "a_b", &"a".repeat(64)] {
             assert!(Prefix::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_name_may_have_been_meant_to_be_ours() {
+        let prefix = Prefix::default();
+        for (name, expected) in [
+            ("dayshift/start", true),
+            ("lint.dayshift/same-instant", true),
+            ("Dayshift/start", true),
+            ("dayshift.io/start", true),
+            ("dayshift-start", true),
+            ("dayshfit/start", true),
+            ("dayshfit/owner", false),
+            ("downscaler/replicas", false),
+            ("app", false),
+        ] {
+            assert_eq!(prefix.resembles(name), expected, "{name}");
         }
     }
 

@@ -34,7 +34,7 @@ pub use memory::Memory;
 pub use notice::{Notice, Reason};
 pub use observed::{ObjectRef, Observed};
 pub use overrides::{Override, Overrides, Pause};
-pub use problem::{Problem, Refusal};
+pub use problem::{Problem, ProblemKind, Refusal};
 pub use reading::{Reading, Timetable, read};
 pub use replicas::{Replicas, ReplicasError};
 pub use situation::{Decision, Situation};

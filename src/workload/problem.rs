@@ -9,12 +9,29 @@ use super::keys::{Key, Prefix};
 /// One thing wrong with one annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// What sort of thing it is.
+    pub kind: ProblemKind,
     /// The annotation's name behind the prefix: a [`Key`]'s, or one that is no key.
     pub annotation: Box<str>,
     /// What is wrong and what to write instead.
     pub message: Box<str>,
     /// Which bytes of the annotation's text are at fault.
     pub span: Range<usize>,
+}
+
+/// The sorts of things that can be wrong with an annotation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ProblemKind {
+    /// Its text cannot be read.
+    Text,
+    /// Its name is no key.
+    UnknownKey,
+    /// It cannot stand beside another one.
+    Beside,
+    /// It is a value that the API server does not take for an annotation: no text.
+    NotText,
+    /// It stands there twice.
+    Twice,
 }
 
 impl Problem {
@@ -25,10 +42,16 @@ impl Problem {
 
     pub(super) fn at(annotation: &str, span: Range<usize>, message: String) -> Self {
         Self {
+            kind: ProblemKind::Text,
             annotation: annotation.into(),
             message: message.into(),
             span,
         }
+    }
+
+    /// The same as one of another kind.
+    pub(super) fn of_kind(self, kind: ProblemKind) -> Self {
+        Self { kind, ..self }
     }
 }
 

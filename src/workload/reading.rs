@@ -13,7 +13,7 @@ use super::{
     keys::Key,
     observed::ObjectRef,
     overrides::{Overrides, Pause},
-    problem::{Problem, Refusal},
+    problem::{Problem, ProblemKind, Refusal},
     replicas::Replicas,
 };
 
@@ -104,7 +104,7 @@ fn unknown_key(name: &str, text: &str) -> Problem {
         None => format!("the annotations are {}", Key::ALL.map(Key::name).join(", ")),
     };
     let message = format!("`{}` is no annotation of dayshift; {hint}", quote(name));
-    Problem::at(name, 0..text.len(), message)
+    Problem::at(name, 0..text.len(), message).of_kind(ProblemKind::UnknownKey)
 }
 
 /// Collects what is wrong, so that a user sees all of it at once.
@@ -131,8 +131,8 @@ impl Problems {
                 "`{}` stands beside `{beside}`; write either hours, such as Mon-Fri 09:00-19:00, or start and stop",
                 quote(text)
             );
-            self.0
-                .push(Problem::at(Key::Hours.name(), 0..text.len(), message));
+            let problem = Problem::at(Key::Hours.name(), 0..text.len(), message);
+            self.0.push(problem.of_kind(ProblemKind::Beside));
         }
         if !self.0.is_empty() {
             return None;

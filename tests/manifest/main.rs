@@ -70,12 +70,14 @@ spec:
   replicas: 3
   paused: off
 ";
-    let web = &workloads(text)[0];
+    let (web, manifest) = &Source::new("file.yaml", text)
+        .manifests(&Prefix::default(), "default")
+        .unwrap()[0];
     assert_eq!(web.object.to_string(), "dev/web");
     assert_eq!(web.replicas, Some(Replicas::new(3)));
     assert_eq!(web.inputs.text(Key::Stop), Some("19:00"));
     assert_eq!(
-        web.manifest,
+        *manifest,
         serde_json::json!({
             "apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": {"name": "web", "namespace": "dev",

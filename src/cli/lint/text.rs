@@ -1,0 +1,190 @@
+//! As compilers show it: the line, and a caret under the part at fault.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthChar;
+
+use super::region::Region;
+use crate::{
+    lint::{Finding, Quoted, Report, Severity},
+    manifest::Source,
+    schedule::is_unprintable,
+};
+
+const RED: &str = "\x1b[1;31m";
+const YELLOW: &str = "\x1b[1;33m";
+const BLUE: &str = "\x1b[1;34m";
+const BOLD: &str = "\x1b[1m";
+
+/// How many characters of a part at fault, or of a decoded text on each side of it, are shown.
+const MOST: usize = 100;
+
+/// Paints or not.
+#[derive(Clone, Copy)]
+struct Paint(bool);
+
+impl Paint {
+    fn on(self, colour: &str, text: &str) -> String {
+        if self.0 {
+            format!("{colour}{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// Writes a report, and what it sums up to.
+pub(super) fn write(
+    out: &mut impl Write,
+    report: &Report,
+    sources: &[Source],
+    colour: bool,
+) -> io::Result<()> {
+    let paint = Paint(colour);
+    for finding in &report.findings {
+        if let Some(source) = sources.get(finding.source) {
+            one(out, finding, source, paint)?;
+        }
+    }
+    writeln!(out, "{}", summary(report))
+}
+
+fn one(out: &mut impl Write, finding: &Finding, source: &Source, paint: Paint) -> io::Result<()> {
+    let severity = finding.rule.severity();
+    let colour = if severity == Severity::Error {
+        RED
+    } else {
+        YELLOW
+    };
+    let region = Region::of(finding, source);
+    let gutter = " ".repeat(region.line.to_string().len());
+    let bar = paint.on(BLUE, "|");
+    writeln!(
+        out,
+        "{}{}",
+        paint.on(colour, &format!("{severity}[{}]", finding.rule)),
+        paint.on(BOLD, &format!(": {}", printable(&finding.message)))
+    )?;
+    writeln!(
+        out,
+        "{gutter}{} {}:{}:{}",
+        paint.on(BLUE, "-->"),
+        printable(source.name()),
+        region.line,
+        region.column
+    )?;
+    writeln!(out, "{gutter} {bar}")?;
+    let fault = printable_up_to(region.fault, MOST);
+    let before = format!(
+        "{}{}",
+        if region.cut_before { "…" } else { "" },
+        printable(region.before)
+    );
+    let after = format!(
+        "{}{}",
+        printable(region.after),
+        if region.cut_after { "…" } else { "" }
+    );
+    let line = format!("{before}{fault}{after}");
+    writeln!(
+        out,
+        "{} {bar} {}",
+        paint.on(BLUE, &region.line.to_string()),
+        line.trim_end()
+    )?;
+    let carets = "^".repeat(width(&fault).max(1));
+    writeln!(
+        out,
+        "{gutter} {bar} {}{}",
+        " ".repeat(width(&before)),
+        paint.on(colour, &carets)
+    )?;
+    let sign = paint.on(BLUE, "=");
+    if let Some(quoted) = finding.quoted.as_ref().filter(|it| !it.verbatim) {
+        let (before, fault, after) = decoded(quoted);
+        writeln!(out, "{gutter} {sign} text: {before}{fault}{after}")?;
+        let carets = "^".repeat(width(&fault).max(1));
+        writeln!(
+            out,
+            "{gutter}         {}{}",
+            " ".repeat(width(&before)),
+            paint.on(colour, &carets)
+        )?;
+    }
+    writeln!(out, "{gutter} {sign} help: {}", printable(&finding.help))?;
+    if let Some(object) = &finding.object {
+        writeln!(
+            out,
+            "{gutter} {sign} in: {}",
+            printable(&object.to_string())
+        )?;
+    }
+    writeln!(out)
+}
+
+/// The text that is read, in three parts of which the second is at fault.
+fn decoded(quoted: &Quoted) -> (String, String, String) {
+    let part = |range| quoted.text.get(range).unwrap_or_default();
+    let before: Vec<char> = part(0..quoted.span.start).chars().collect();
+    let near: String = before[before.len().saturating_sub(MOST)..].iter().collect();
+    let cut = if before.len() > MOST { "…" } else { "" };
+    (
+        format!("{cut}{}", printable(&near)),
+        printable_up_to(part(quoted.span.clone()), MOST),
+        printable_up_to(part(quoted.span.end..quoted.text.len()), MOST),
+    )
+}
+
+fn summary(report: &Report) -> String {
+    let count =
+        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let silenced = match report.silenced {
+        0 => String::new(),
+        silenced => format!(" ({silenced} silenced)"),
+    };
+    format!(
+        "{}, {}{silenced} in {} of {}",
+        count(report.count(Severity::Error), "error"),
+        count(report.count(Severity::Warning), "warning"),
+        count(report.deployments, "Deployment"),
+        count(report.files, "file")
+    )
+}
+
+/// `text` with nothing in it that acts on a terminal or reorders what is read.
+pub(super) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' => shown.push_str("    "),
+            it if is_unprintable(it) => shown.extend(it.escape_default()),
+            it => shown.push(it),
+        }
+    }
+    shown
+}
+
+fn printable_up_to(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", printable(&text[..end])),
+        None => printable(text),
+    }
+}
+
+fn width(shown: &str) -> usize {
+    shown.chars().map(|it| it.width().unwrap_or_default()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_acts_on_a_terminal() {
+        assert_eq!(
+            printable("a\tb\u{1b}[31m\u{202e}\u{9b}é"),
+            "a    b\\u{1b}[31m\\u{202e}\\u{9b}é"
+        );
+        assert_eq!((width("日本"), width("é")), (4, 1));
+    }
+}

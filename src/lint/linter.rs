@@ -1,0 +1,167 @@
+//! From sources to the report on them.
+
+use std::{collections::HashMap, rc::Rc};
+
+use chrono::{DateTime, Months, Utc};
+
+use super::{
+    finding::{Finding, Report},
+    object::Object,
+    remark::{Remark, remarks},
+    rule::Rule,
+    times::Span,
+};
+use crate::{
+    manifest::{Contents, Other, Scaled, Source, SyntaxError},
+    schedule::{Gap, Zone},
+    workload::{Inputs, Prefix},
+};
+
+/// How files are looked at.
+#[derive(Clone, Debug)]
+pub struct Linter {
+    /// From when on; the year after it is looked at.
+    pub from: DateTime<Utc>,
+    /// Where the clocks are of objects that name no zone.
+    pub default_zone: Zone,
+    /// What stands before the slash of the annotations.
+    pub prefix: Prefix,
+    /// Where objects are that name no namespace.
+    pub namespace: String,
+}
+
+/// The autoscalers of each Deployment, by namespace and name, and the source that each is in.
+type Autoscalers<'c> = HashMap<(&'c str, &'c str), Vec<(usize, &'c Other, &'c Scaled)>>;
+
+impl Linter {
+    /// Everything that is found in these sources.
+    pub fn lint(&self, sources: &[Source]) -> Report {
+        let read = |source: &Source| source.contents(&self.prefix, &self.namespace);
+        let contents: Vec<Contents> = sources.iter().map(read).collect();
+        let mut autoscalers = Autoscalers::new();
+        for (source, contents) in contents.iter().enumerate() {
+            for other in &contents.others {
+                if let Some(scaled) = &other.scales {
+                    let key = (&*other.namespace, &*scaled.name);
+                    autoscalers
+                        .entry(key)
+                        .or_default()
+                        .push((source, other, scaled));
+                }
+            }
+        }
+        let mut report = Report {
+            files: sources.len(),
+            deployments: contents.iter().map(|it| it.workloads.len()).sum(),
+            ..Report::default()
+        };
+        let mut known = Known::new(self);
+        for (source, contents) in contents.iter().enumerate() {
+            self.look_at(source, contents, &autoscalers, &mut known, &mut report);
+        }
+        report
+            .findings
+            .sort_by_key(|it| (it.source, it.place.span.start, it.rule));
+        report
+    }
+
+    fn look_at(
+        &self,
+        source: usize,
+        contents: &Contents,
+        autoscalers: &Autoscalers<'_>,
+        known: &mut Known<'_>,
+        report: &mut Report,
+    ) {
+        report
+            .findings
+            .extend(contents.errors.iter().map(|it| unreadable(source, it)));
+        for workload in &contents.workloads {
+            let mut object = Object::deployment(source, &self.prefix, workload);
+            object.remark(workload, &known.remarks(&workload.inputs));
+            object.manifest(workload);
+            let key = (&*workload.object.namespace, &*workload.object.name);
+            if let Some(scalers) = autoscalers
+                .get(&key)
+                .filter(|_| workload.inputs.has_schedule())
+            {
+                for (source, other, scaled) in scalers {
+                    object.autoscaler(workload, *source, other, scaled);
+                }
+            }
+            let (findings, silenced) = object.finish(&workload.marks);
+            report.findings.extend(findings);
+            report.silenced += silenced;
+        }
+        for other in &contents.others {
+            let mut object = Object::other(source, &self.prefix, other);
+            object.other_kind(other);
+            let (findings, silenced) = object.finish(&other.marks);
+            report.findings.extend(findings);
+            report.silenced += silenced;
+        }
+    }
+}
+
+fn unreadable(source: usize, error: &SyntaxError) -> Finding {
+    let (rule, help) = if error.in_object {
+        (
+            Rule::BadObject,
+            "see `kubectl explain deployment` for what may stand there",
+        )
+    } else {
+        (
+            Rule::Syntax,
+            "mend this first; nothing below it in the file was looked at",
+        )
+    };
+    Finding {
+        rule,
+        message: error.message.clone(),
+        help: help.to_owned(),
+        source,
+        place: error.place.clone(),
+        object: None,
+        quoted: None,
+    }
+}
+
+/// What has been found out already: equal schedules and zones are looked at once.
+struct Known<'l> {
+    linter: &'l Linter,
+    span: Span,
+    remarks: HashMap<Inputs, Rc<[Remark]>>,
+    gaps: HashMap<Zone, Vec<Gap>>,
+}
+
+impl<'l> Known<'l> {
+    fn new(linter: &'l Linter) -> Self {
+        let year = Months::new(12);
+        let span = Span {
+            from: linter.from,
+            until: linter.from.checked_add_months(year).unwrap_or(linter.from),
+            default_zone: linter.default_zone,
+        };
+        Self {
+            linter,
+            span,
+            remarks: HashMap::new(),
+            gaps: HashMap::new(),
+        }
+    }
+
+    fn remarks(&mut self, inputs: &Inputs) -> Rc<[Remark]> {
+        if let Some(known) = self.remarks.get(inputs) {
+            return Rc::clone(known);
+        }
+        let gaps = |zone: Zone| {
+            let found = self.gaps.entry(zone);
+            found
+                .or_insert_with(|| zone.gaps(self.span.from, self.span.until))
+                .clone()
+        };
+        let found: Rc<[Remark]> = remarks(inputs, &self.span, &self.linter.prefix, gaps).into();
+        self.remarks.insert(inputs.clone(), Rc::clone(&found));
+        found
+    }
+}

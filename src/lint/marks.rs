@@ -1,0 +1,69 @@
+//! Names of ours at places where they do nothing.
+
+use super::{examples::right_line, rule::Rule};
+use crate::{
+    manifest::{Mark, Site},
+    workload::{ERROR, Key, Label, Prefix},
+};
+
+/// What is wrong with a mark of a Deployment: the rule, the message, and what to do.
+pub(super) fn judge(mark: &Mark, prefix: &Prefix) -> Option<(Rule, String, String)> {
+    let full = crate::schedule::quote(&mark.field.name);
+    let ours = prefix.strip(&mark.field.name);
+    let key = ours.and_then(Key::from_name);
+    match (mark.site, key) {
+        (Site::Annotations, _) => {
+            let key = meant(&mark.field.name).filter(|_| ours.is_none())?;
+            Some((
+                Rule::LookalikePrefix,
+                format!("`{full}` is not read; dayshift reads what stands behind `{prefix}/`"),
+                format!("write {}", right_line(prefix, key)),
+            ))
+        }
+        (Site::Labels, Some(key)) if Label::ALL.iter().all(|it| it.name() != key.name()) => Some((
+            Rule::ScheduleAsLabel,
+            format!("`{full}` stands among the labels, and schedules are read from annotations"),
+            format!(
+                "move it to metadata.annotations: {}",
+                right_line(prefix, key)
+            ),
+        )),
+        (Site::TemplateAnnotations | Site::TemplateLabels, Some(key)) => Some((
+            Rule::OnPodTemplate,
+            format!("`{full}` stands on the pod template, where it does nothing"),
+            format!(
+                "move it to metadata.annotations of the Deployment: {}",
+                right_line(prefix, key)
+            ),
+        )),
+        _ => None,
+    }
+}
+
+/// The key that a name under a foreign prefix ends with, in any case.
+fn meant(full: &str) -> Option<Key> {
+    let name = full.to_ascii_lowercase();
+    if name.starts_with("lint.") {
+        return None;
+    }
+    let ends = |key: &Key| {
+        name.strip_suffix(key.name())
+            .is_some_and(|rest| rest.ends_with(|it: char| !it.is_alphanumeric()))
+    };
+    // `stop-replicas` ends with `replicas`, too.
+    Key::ALL
+        .into_iter()
+        .filter(ends)
+        .max_by_key(|key| key.name().len())
+}
+
+/// Whether it is a label that dayshift writes.
+pub(super) fn is_state(mark: &Mark, prefix: &Prefix) -> bool {
+    let name = prefix.strip(&mark.field.name);
+    mark.site == Site::Labels && Label::ALL.iter().any(|it| Some(it.name()) == name)
+}
+
+/// Whether a name behind the prefix is the annotation that dayshift writes.
+pub(super) fn is_error(name: &str) -> bool {
+    name == ERROR
+}

@@ -1,0 +1,18 @@
+//! What is wrong with schedules in files, and what is legal and surely not meant: `dayshift lint`.
+//!
+//! Pure: sources and an instant give a [`Report`] of [`Finding`]s. How it is shown is the command
+//! line's to say; what each [`Rule`] means stands in `docs/lint.md`.
+
+mod examples;
+mod finding;
+mod linter;
+mod marks;
+mod object;
+mod remark;
+mod rule;
+mod silence;
+mod times;
+
+pub use finding::{Finding, ObjectName, Quoted, Report};
+pub use linter::Linter;
+pub use rule::{Rule, Severity};

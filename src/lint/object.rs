@@ -1,0 +1,258 @@
+//! The findings of one object.
+
+use std::{ops::Range, sync::Arc};
+
+use super::{
+    examples::right_line,
+    finding::{Finding, ObjectName, Quoted},
+    marks,
+    remark::Remark,
+    rule::Rule,
+    silence::Silences,
+};
+use crate::{
+    manifest::{Annotation, Mark, Other, Place, Scaled, Site, Workload},
+    workload::{Key, Prefix, Replicas},
+};
+
+/// Collects what is found on one object.
+pub(super) struct Object<'o> {
+    pub(super) source: usize,
+    pub(super) prefix: &'o Prefix,
+    pub(super) name: ObjectName,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl<'o> Object<'o> {
+    pub(super) fn deployment(source: usize, prefix: &'o Prefix, workload: &Workload) -> Self {
+        let name = ObjectName {
+            kind: "Deployment".into(),
+            namespace: Arc::clone(&workload.object.namespace),
+            name: Arc::clone(&workload.object.name),
+        };
+        Self {
+            source,
+            prefix,
+            name,
+            findings: Vec::new(),
+        }
+    }
+
+    pub(super) fn other(source: usize, prefix: &'o Prefix, other: &Other) -> Self {
+        let name = ObjectName {
+            kind: (*other.kind).into(),
+            namespace: (*other.namespace).into(),
+            name: (*other.name).into(),
+        };
+        Self {
+            source,
+            prefix,
+            name,
+            findings: Vec::new(),
+        }
+    }
+
+    fn at(&self, rule: Rule, place: Place, message: String, help: String) -> Finding {
+        Finding {
+            rule,
+            message,
+            help,
+            source: self.source,
+            place,
+            object: Some(self.name.clone()),
+            quoted: None,
+        }
+    }
+
+    /// A finding in the text of an annotation.
+    fn in_text(
+        &self,
+        field: &Annotation,
+        full: String,
+        span: &Range<usize>,
+        rule: Rule,
+        message: String,
+        help: String,
+    ) -> Finding {
+        let quoted = Quoted {
+            name: full,
+            text: field.text.clone(),
+            span: span.clone(),
+            verbatim: field.is_verbatim(),
+        };
+        Finding {
+            quoted: Some(quoted),
+            ..self.at(rule, field.locate(span), message, help)
+        }
+    }
+
+    /// What is to be said of its annotations.
+    pub(super) fn remark(&mut self, workload: &Workload, remarks: &[Remark]) {
+        for problem in &workload.problems {
+            self.say(workload, &Remark::of_problem(problem, self.prefix));
+        }
+        for remark in remarks {
+            // One that has to be written in another way is read again when it is.
+            if workload
+                .problems
+                .iter()
+                .all(|it| it.annotation != remark.name)
+            {
+                self.say(workload, remark);
+            }
+        }
+    }
+
+    fn say(&mut self, workload: &Workload, remark: &Remark) {
+        let Some(field) = workload
+            .annotations
+            .iter()
+            .find(|it| it.name == remark.name)
+        else {
+            return;
+        };
+        let full = self.prefix.full(&field.name);
+        let mut finding = self.in_text(
+            field,
+            full,
+            &remark.span,
+            remark.rule,
+            remark.message.clone(),
+            remark.help.clone(),
+        );
+        if remark.rule == Rule::UnknownAnnotation {
+            finding.place = field.key.clone();
+            finding.quoted = None;
+        }
+        self.findings.push(finding);
+    }
+
+    /// What else stands on a Deployment.
+    pub(super) fn manifest(&mut self, workload: &Workload) {
+        for mark in &workload.marks {
+            if let Some((rule, message, help)) = marks::judge(mark, self.prefix) {
+                self.findings
+                    .push(self.at(rule, mark.field.key.clone(), message, help));
+            }
+        }
+        let mut state = workload
+            .marks
+            .iter()
+            .filter(|it| marks::is_state(it, self.prefix));
+        if let Some(first) = state.next() {
+            let names = std::iter::once(first)
+                .chain(state)
+                .map(|it| &*it.field.name);
+            let message = format!(
+                "dayshift writes {} itself; from a manifest it takes them for what it remembers",
+                names.collect::<Vec<_>>().join(", ")
+            );
+            let help = "remove these labels from the manifest".to_owned();
+            self.findings
+                .push(self.at(Rule::StateLabels, first.field.key.clone(), message, help));
+        }
+        for field in workload
+            .annotations
+            .iter()
+            .filter(|it| marks::is_error(&it.name))
+        {
+            let message = "dayshift writes this annotation itself while a schedule is refused";
+            let help = "remove it from the manifest".to_owned();
+            self.findings.push(self.at(
+                Rule::ErrorAnnotation,
+                field.key.clone(),
+                message.to_owned(),
+                help,
+            ));
+        }
+        if let Some(place) = workload
+            .replicas_place
+            .clone()
+            .filter(|_| workload.inputs.has_schedule())
+        {
+            let message = "`kubectl apply` puts this count back at any hour, and fails with a conflict where it is server-side";
+            let help = format!(
+                "leave spec.replicas out, and write {}",
+                right_line(self.prefix, Key::Replicas)
+            );
+            self.findings
+                .push(self.at(Rule::ReplicasInManifest, place, message.to_owned(), help));
+        }
+    }
+
+    /// An autoscaler of the Deployment, from the source `source`.
+    pub(super) fn autoscaler(
+        &mut self,
+        workload: &Workload,
+        source: usize,
+        scaler: &Other,
+        scaled: &Scaled,
+    ) {
+        let stop = workload.inputs.stop_replicas();
+        let start = workload
+            .inputs
+            .text(Key::Replicas)
+            .and_then(|text| Replicas::parse(text).ok());
+        let message = if stop > Replicas::ZERO {
+            format!(
+                "HorizontalPodAutoscaler {} goes on scaling {} after a stop, which leaves {stop}",
+                scaler.name, self.name
+            )
+        } else {
+            let fits = |count: Replicas| {
+                let count = u64::from(count.get());
+                count == 1 || (scaled.min..=scaled.max.unwrap_or(u64::MAX)).contains(&count)
+            };
+            match start {
+                Some(count) if fits(count) && count > Replicas::ZERO => return,
+                Some(count) => format!(
+                    "HorizontalPodAutoscaler {} does not let {} have the {count} that a start sets",
+                    scaler.name, self.name
+                ),
+                None => format!(
+                    "HorizontalPodAutoscaler {} scales {} too: a start brings back what it happened to want at the stop",
+                    scaler.name, self.name
+                ),
+            }
+        };
+        let help = format!(
+            "write {}: \"1\" on the Deployment, and no {}; the autoscaler rests at 0 and takes over from 1",
+            self.prefix.annotation(Key::Replicas),
+            self.prefix.annotation(Key::StopReplicas)
+        );
+        let finding = self.at(Rule::Autoscaler, scaled.place.clone(), message, help);
+        self.findings.push(Finding { source, ..finding });
+    }
+
+    /// A schedule on an object that is no Deployment.
+    pub(super) fn other_kind(&mut self, other: &Other) {
+        let is_schedule = |mark: &&Mark| {
+            let name = self.prefix.strip(&mark.field.name);
+            mark.site == Site::Annotations && name.and_then(Key::from_name).is_some()
+        };
+        if let Some(mark) = other
+            .marks
+            .iter()
+            .find(is_schedule)
+            .filter(|_| !other.is_owned)
+        {
+            let message = format!(
+                "dayshift scales Deployments of apps/v1 alone, and does nothing to this {}",
+                crate::schedule::quote(&other.kind)
+            );
+            let help = "remove its annotations, or move them to a Deployment".to_owned();
+            self.findings
+                .push(self.at(Rule::OtherKind, mark.field.key.clone(), message, help));
+        }
+    }
+
+    /// What is left, and how many findings were silenced.
+    pub(super) fn finish(mut self, on_it: &[Mark]) -> (Vec<Finding>, usize) {
+        let mut findings = std::mem::take(&mut self.findings);
+        let silences = Silences::of(on_it, self.prefix);
+        let silenced = silences.apply(&mut findings, |rule, field, message, help| {
+            self.at(rule, field.key.clone(), message, help)
+        });
+        (findings, silenced)
+    }
+}

@@ -1,0 +1,102 @@
+//! The rules, by the names under which they are documented and silenced.
+
+use std::fmt;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// dayshift refuses it, or nothing can be read.
+    Error,
+    /// It is legal, and surely not meant.
+    Warning,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
+}
+
+macro_rules! rules {
+    ($($severity:ident $rule:ident $id:literal $what:literal,)*) => {
+        /// A thing to find. Its name never changes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Rule { $(#[doc = $what] $rule,)* }
+
+        impl Rule {
+            /// Every rule, in the order of the documentation.
+            pub const ALL: &[Self] = &[$(Self::$rule,)*];
+
+            /// Its name, such as `same-instant`.
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$rule => $id,)* }
+            }
+
+            /// How bad what it finds is.
+            pub const fn severity(self) -> Severity {
+                match self { $(Self::$rule => Severity::$severity,)* }
+            }
+
+            /// What it finds, in a line.
+            pub const fn what(self) -> &'static str {
+                match self { $(Self::$rule => $what,)* }
+            }
+        }
+    };
+}
+
+rules! {
+    Error Syntax "syntax" "A file that is no YAML or JSON, or costs too much to read.",
+    Error BadObject "bad-object" "A Deployment that the API server would refuse.",
+    Error UnknownAnnotation "unknown-annotation" "A name under the prefix that is no annotation of dayshift.",
+    Error NotText "not-text" "An annotation that is a number, true or false, a list or a map to YAML.",
+    Error DuplicateAnnotation "duplicate-annotation" "An annotation that stands twice on one object.",
+    Error HoursBesideTimes "hours-beside-times" "Hours beside a start or a stop.",
+    Error BadTimes "bad-times" "A start or a stop that cannot be read.",
+    Error BadHours "bad-hours" "Hours that cannot be read.",
+    Error BadTimezone "bad-timezone" "A time zone that is none.",
+    Error BadCount "bad-count" "A number of replicas that is none.",
+    Error BadJitter "bad-jitter" "A jitter that is no length of time, or too long.",
+    Error BadExcept "bad-except" "Excepted dates that cannot be read.",
+    Error BadOverride "bad-override" "A pause, wake-until, sleep-until or enforce that cannot be read.",
+    Warning StopWithoutStart "stop-without-start" "A stop without a start: nothing brings the Deployment back.",
+    Warning StartWithoutStop "start-without-stop" "A start without a stop: nothing takes the Deployment down.",
+    Warning SameInstant "same-instant" "A start and a stop at the same instant.",
+    Warning ClockChangeGap "clock-change-gap" "A time that does not exist on a day on which clocks are put forward.",
+    Warning NeverAgain "never-again" "Times that never come again.",
+    Warning PastDate "past-date" "A date that is over.",
+    Warning NoEffect "no-effect" "An annotation that does nothing without another one.",
+    Warning StopNotBelowStart "stop-not-below-start" "A count after a stop that is no lower than the one after a start.",
+    Warning ReplicasInManifest "replicas-in-manifest" "`spec.replicas` in the manifest of a scheduled Deployment.",
+    Warning Autoscaler "autoscaler" "A HorizontalPodAutoscaler that scales a scheduled Deployment too.",
+    Warning StateLabels "state-labels" "Labels in a manifest that dayshift writes.",
+    Warning ErrorAnnotation "error-annotation" "The annotation in a manifest by which dayshift says what is wrong.",
+    Warning LookalikePrefix "lookalike-prefix" "An annotation whose prefix was meant to be dayshift's.",
+    Warning ScheduleAsLabel "schedule-as-label" "A schedule among the labels.",
+    Warning OnPodTemplate "on-pod-template" "A schedule on the pod template.",
+    Warning OtherKind "other-kind" "A schedule on an object that is no Deployment.",
+    Warning BadSilence "bad-silence" "A silencing without a reason, or of what is no rule.",
+    Warning UnusedSilence "unused-silence" "A silencing that silences nothing.",
+}
+
+impl Rule {
+    /// The rule of that name.
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|rule| rule.id() == id)
+    }
+
+    /// Whether an annotation may silence it: what dayshift refuses stays refused.
+    pub fn can_be_silenced(self) -> bool {
+        self.severity() == Severity::Warning
+            && !matches!(self, Self::BadSilence | Self::UnusedSilence)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id())
+    }
+}

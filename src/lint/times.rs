@@ -1,0 +1,251 @@
+//! Warnings that come from the calendar: gaps, ties, and times that are over.
+
+use std::ops::Range;
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+
+use super::{examples::right_line, remark::Remark, rule::Rule};
+use crate::{
+    schedule::{ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone},
+    workload::{Inputs, Key, Prefix, Timetable},
+};
+
+/// The time that is looked at, and where clocks are that nothing is said of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) from: DateTime<Utc>,
+    pub(super) until: DateTime<Utc>,
+    pub(super) default_zone: Zone,
+}
+
+/// One schedule that is looked at.
+pub(super) struct Look<'l> {
+    pub(super) inputs: &'l Inputs,
+    pub(super) prefix: &'l Prefix,
+    pub(super) span: &'l Span,
+    pub(super) zone: Zone,
+}
+
+/// More than any two lists of times of day have in a year; a bound for lists of seconds.
+const MOST_STEPS: usize = 2_000;
+
+impl Look<'_> {
+    pub(super) fn at_all(&self, timetable: &Timetable, gaps: &[Gap], found: &mut Vec<Remark>) {
+        let except = self
+            .parse(Key::Except, ExceptedDates::parse)
+            .unwrap_or_default();
+        let start = self.parse(Key::Start, Times::parse);
+        let stop = self.parse(Key::Stop, Times::parse);
+        self.same_instant(start.as_ref(), stop.as_ref(), &except, found);
+        for key in [Key::Start, Key::Stop, Key::Hours] {
+            self.gap(key, gaps, &except, found);
+        }
+        self.never_again(timetable, start, stop, &except, found);
+        self.past_dates(&except, found);
+    }
+
+    fn parse<T, E>(&self, key: Key, parse: impl FnOnce(&str) -> Result<T, E>) -> Option<T> {
+        self.inputs.text(key).and_then(|text| parse(text).ok())
+    }
+
+    fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
+        at.with_timezone(&self.zone.tz()).naive_local()
+    }
+
+    fn same_instant(
+        &self,
+        start: Option<&Times>,
+        stop: Option<&Times>,
+        except: &ExceptedDates,
+        found: &mut Vec<Remark>,
+    ) {
+        let (Some(start), Some(stop)) = (start, stop) else {
+            return;
+        };
+        let mut after = self.local(self.span.from);
+        let until = self.local(self.span.until);
+        for _ in 0..MOST_STEPS {
+            let (Some(on), Some(off)) = (start.next_local(after), stop.next_local(after)) else {
+                return;
+            };
+            let later = on.max(off);
+            if later > until {
+                return;
+            }
+            if on == off && !except.contains(on.date()) {
+                let item = items(self.inputs.text(Key::Stop).unwrap_or_default())
+                    .find(|(_, item)| {
+                        let times = Times::parse(item).ok();
+                        times.and_then(|it| it.next_local(just_before(on))) == Some(on)
+                    })
+                    .map_or(0..0, |(span, _)| span);
+                found.push(Remark {
+                    rule: Rule::SameInstant,
+                    name: Key::Stop.name().into(),
+                    span: item,
+                    message: format!(
+                        "start and stop fall together at {} in {}; the start wins, and this stop does nothing then",
+                        shown(on),
+                        self.zone
+                    ),
+                    help: format!("write another time, such as {}", right_line(self.prefix, Key::Stop)),
+                });
+                return;
+            }
+            after = if on == off { later } else { just_before(later) };
+        }
+    }
+
+    fn gap(&self, key: Key, gaps: &[Gap], except: &ExceptedDates, found: &mut Vec<Remark>) {
+        let Some(text) = self.inputs.text(key).filter(|_| !gaps.is_empty()) else {
+            return;
+        };
+        for (span, item) in items(text) {
+            let next: Box<dyn Fn(NaiveDateTime) -> Option<NaiveDateTime>> = if key == Key::Hours {
+                let Ok(hours) = Hours::parse(item) else {
+                    continue;
+                };
+                Box::new(move |after| hours.next_edge(after))
+            } else {
+                let Ok(times) = Times::parse(item) else {
+                    continue;
+                };
+                Box::new(move |after| times.next_local(after))
+            };
+            for gap in gaps {
+                let Some(at) = next(just_before(gap.from)).filter(|at| *at < gap.to) else {
+                    continue;
+                };
+                // Where something happens at the gap's end anyway, nothing is moved.
+                let merges = next(just_before(gap.to)) == Some(gap.to);
+                if merges || key == Key::Start && except.contains(at.date()) {
+                    continue;
+                }
+                found.push(Remark {
+                    rule: Rule::ClockChangeGap,
+                    name: key.name().into(),
+                    span,
+                    message: format!(
+                        "{} does not exist in {}, where clocks go from {} to {}; it happens at {} on that day",
+                        shown(at),
+                        self.zone,
+                        gap.from.format("%H:%M"),
+                        gap.to.format("%H:%M"),
+                        gap.to.format("%H:%M"),
+                    ),
+                    help: format!(
+                        "write a time before {} or from {} on",
+                        gap.from.format("%H:%M"),
+                        gap.to.format("%H:%M")
+                    ),
+                });
+                return;
+            }
+        }
+    }
+
+    fn never_again(
+        &self,
+        timetable: &Timetable,
+        start: Option<Times>,
+        stop: Option<Times>,
+        except: &ExceptedDates,
+        found: &mut Vec<Remark>,
+    ) {
+        let help = |key| {
+            format!(
+                "write times that come again, such as {}",
+                right_line(self.prefix, key)
+            )
+        };
+        let none = |schedule: &Schedule| {
+            schedule
+                .next_after(self.span.from, TimeDelta::zero())
+                .is_none()
+        };
+        if self.inputs.text(Key::Hours).is_some() && none(&timetable.schedule) {
+            let message = "these hours have no more beginning and no more end: nothing will be started or stopped";
+            found.push(Remark::on(
+                Key::Hours,
+                self.inputs,
+                Rule::NeverAgain,
+                message.to_owned(),
+                help(Key::Hours),
+            ));
+        }
+        let alone =
+            |start, stop| Schedule::new(When::Times { start, stop }, except.clone(), self.zone);
+        for (key, schedule) in [
+            (Key::Start, start.map(|it| alone(Some(it), None))),
+            (Key::Stop, stop.map(|it| alone(None, Some(it)))),
+        ] {
+            if schedule.as_ref().is_some_and(none) {
+                let message = format!(
+                    "no {key} comes any more after {}",
+                    shown(self.local(self.span.from))
+                );
+                found.push(Remark::on(
+                    key,
+                    self.inputs,
+                    Rule::NeverAgain,
+                    message,
+                    help(key),
+                ));
+            }
+        }
+    }
+
+    fn past_dates(&self, except: &ExceptedDates, found: &mut Vec<Remark>) {
+        let now = self.local(self.span.from);
+        if except.last().is_some_and(|last| last < now.date()) {
+            found.push(Remark::on(
+                Key::Except,
+                self.inputs,
+                Rule::PastDate,
+                "all of these dates are over".to_owned(),
+                "remove them, or write dates to come".to_owned(),
+            ));
+        }
+        for key in [Key::Start, Key::Stop] {
+            let items: Vec<_> = items(self.inputs.text(key).unwrap_or_default()).collect();
+            let over = |item: &str| Times::parse(item).is_ok_and(|it| it.next_local(now).is_none());
+            let past: Vec<_> = items.iter().filter(|(_, item)| over(item)).collect();
+            // Where all are over, that is a finding of its own.
+            if past.len() == items.len() {
+                continue;
+            }
+            found.extend(past.into_iter().map(|(span, item)| Remark {
+                rule: Rule::PastDate,
+                name: key.name().into(),
+                span: span.clone(),
+                message: format!("`{}` is over", crate::schedule::quote(item)),
+                help: "remove it from the list".to_owned(),
+            }));
+        }
+    }
+}
+
+fn just_before(at: NaiveDateTime) -> NaiveDateTime {
+    at - TimeDelta::seconds(1)
+}
+
+fn shown(at: NaiveDateTime) -> String {
+    let second = at.format("%S").to_string();
+    let form = if second == "00" {
+        "%Y-%m-%d %H:%M"
+    } else {
+        "%Y-%m-%d %H:%M:%S"
+    };
+    at.format(form).to_string()
+}
+
+/// The items of a list, without the blanks around them, and where they stand in it.
+fn items(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    let mut begin = 0;
+    text.split(';').map(move |raw| {
+        let item = raw.trim();
+        let at = begin + raw.len() - raw.trim_start().len();
+        begin += raw.len() + 1;
+        (at..at + item.len(), item)
+    })
+}

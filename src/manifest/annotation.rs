@@ -1,0 +1,84 @@
+//! An annotation or a label, and where it stands.
+
+use std::ops::Range;
+
+use super::{
+    node::{Entry, Node},
+    place::Place,
+    scalar::Scalar,
+};
+use crate::schedule::quote;
+
+/// An annotation or a label, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// The name behind the prefix.
+    pub name: Box<str>,
+    /// Its text, without quotes and escapes.
+    pub text: Box<str>,
+    /// Where its key stands, with the quotes if it has any.
+    pub key: Place,
+    /// Where its value stands, with the quotes if it has any.
+    pub value: Place,
+    /// Which byte of the file the text begins at, if it stands there letter by letter.
+    verbatim: Option<usize>,
+}
+
+impl Annotation {
+    /// Reads an entry of a map under a name of the caller's choice; `source` is the file's text.
+    pub(super) fn read(name: &str, entry: &Entry<'_>, source: &str) -> Self {
+        let value = &*entry.value;
+        let raw = source.get(value.place.span.clone()).unwrap_or_default();
+        let text = match value.scalar() {
+            // The API server makes an empty text of it.
+            Some(Scalar::Null) => "",
+            _ => value.written().unwrap_or_default(),
+        };
+        let inner = ['"', '\'']
+            .into_iter()
+            .find_map(|it| raw.strip_prefix(it)?.strip_suffix(it));
+        Self {
+            name: name.into(),
+            text: text.into(),
+            key: entry.key.place.clone(),
+            value: value.place.clone(),
+            verbatim: (inner.unwrap_or(raw) == text)
+                .then_some(value.place.span.start + usize::from(inner.is_some())),
+        }
+    }
+
+    /// Whether its text stands in the file letter by letter, so that a part of it does, too.
+    pub fn is_verbatim(&self) -> bool {
+        self.verbatim.is_some()
+    }
+
+    /// Where bytes of the text stand in the file: exactly, where the text is plain or quoted in
+    /// one line without an escape; of any other the whole value.
+    pub fn locate(&self, span: &Range<usize>) -> Place {
+        let exact = self.verbatim.and_then(|begin| {
+            let before = self.text.get(..span.start)?;
+            self.text.get(span.clone())?;
+            let quotes = begin - self.value.span.start;
+            Some(Place {
+                line: self.value.line,
+                column: self.value.column + quotes + before.chars().count(),
+                span: begin + span.start..begin + span.end,
+            })
+        });
+        exact.unwrap_or_else(|| self.value.clone())
+    }
+}
+
+/// Why a value is not what the API server takes for the text of an annotation.
+pub(super) fn not_text(value: &Node<'_>) -> Option<String> {
+    if matches!(value.scalar(), Some(Scalar::Null | Scalar::Text)) {
+        return None;
+    }
+    let what = value.what();
+    Some(value.written().map(quote).map_or_else(
+        || format!("is {what}, and the API server takes only text; write one in quotes"),
+        |it| {
+            format!("`{it}` is {what} to YAML, and the API server takes only text; write \"{it}\"")
+        },
+    ))
+}

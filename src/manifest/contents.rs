@@ -1,0 +1,14 @@
+//! What a file holds.
+
+use super::{error::SyntaxError, other::Other, workload::Workload};
+
+/// What of a file schedules have to do with; each in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    /// Its Deployments.
+    pub workloads: Vec<Workload>,
+    /// Other objects with names like ours on them, and those that scale Deployments too.
+    pub others: Vec<Other>,
+    /// What could not be read.
+    pub errors: Vec<SyntaxError>,
+}

@@ -1,0 +1,89 @@
+//! Objects that are no Deployments and have to do with schedules all the same.
+
+use super::{
+    mark::{Mark, marks},
+    node::Node,
+    place::Place,
+    scalar::Scalar,
+    scope::Scope,
+};
+
+/// An object of another kind with names like ours on it, or one that scales Deployments too.
+#[derive(Clone, Debug)]
+pub struct Other {
+    /// What it is, such as `StatefulSet`.
+    pub kind: Box<str>,
+    /// Its namespace, which for kinds without one says nothing.
+    pub namespace: Box<str>,
+    /// Its name, empty where it has none.
+    pub name: Box<str>,
+    /// Where it stands in the file.
+    pub place: Place,
+    /// Whether a controller made it, and gave it the annotations of its owner.
+    pub is_owned: bool,
+    /// Names of ours, and such as may have been meant for them.
+    pub marks: Vec<Mark>,
+    /// What it scales, if it is a HorizontalPodAutoscaler of a Deployment.
+    pub scales: Option<Scaled>,
+}
+
+/// What a HorizontalPodAutoscaler does to a Deployment of its namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scaled {
+    /// The Deployment's name.
+    pub name: Box<str>,
+    /// Where that name stands.
+    pub place: Place,
+    /// The lowest count; Kubernetes takes 1 where none is given.
+    pub min: u64,
+    /// The highest count, if given.
+    pub max: Option<u64>,
+}
+
+impl Other {
+    /// Reads an object, unless it has nothing to do with schedules.
+    pub(super) fn read(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
+        let kind = node.get("kind")?.text()?;
+        let marks = marks(node, scope, false);
+        let scales = Some(kind)
+            .filter(|kind| *kind == "HorizontalPodAutoscaler")
+            .and_then(|_| Scaled::read(node));
+        if marks.is_empty() && scales.is_none() {
+            return None;
+        }
+        let metadata = node.get("metadata");
+        let text = |name| metadata.and_then(|it| it.get(name)?.text());
+        Some(Self {
+            kind: kind.into(),
+            namespace: text("namespace").unwrap_or(scope.namespace).into(),
+            name: text("name").unwrap_or_default().into(),
+            place: node.place.clone(),
+            is_owned: metadata
+                .and_then(|it| it.get("ownerReferences"))
+                .is_some_and(|owners| !owners.items().is_empty()),
+            marks,
+            scales,
+        })
+    }
+}
+
+impl Scaled {
+    fn read(autoscaler: &Node<'_>) -> Option<Self> {
+        let spec = autoscaler.get("spec")?;
+        let target = spec.get("scaleTargetRef")?;
+        if target.get("kind")?.text()? != "Deployment" {
+            return None;
+        }
+        let name = target.get("name")?;
+        let count = |field| match spec.get(field)?.scalar()? {
+            Scalar::Number(number) => number.as_u64(),
+            _ => None,
+        };
+        Some(Self {
+            name: name.text()?.into(),
+            place: name.place.clone(),
+            min: count("minReplicas").unwrap_or(1),
+            max: count("maxReplicas"),
+        })
+    }
+}

@@ -1,0 +1,12 @@
+//! What is alike for every object of a file.
+
+use crate::workload::Prefix;
+
+/// The text of the file, and how the objects in it are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope<'r> {
+    pub(super) source: &'r str,
+    pub(super) prefix: &'r Prefix,
+    /// Where objects are that name no namespace.
+    pub(super) namespace: &'r str,
+}

@@ -1,0 +1,108 @@
+//! The local times that clocks pass over.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+
+use super::local::{DAY, Local};
+use super::zone::Zone;
+
+/// Local times that do not exist, because clocks are put forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The first local time that is passed over.
+    pub from: NaiveDateTime,
+    /// The local time that clocks show instead, at which everything in the gap happens.
+    pub to: NaiveDateTime,
+}
+
+impl Zone {
+    /// The gaps that begin in `[from, until)`, in order.
+    ///
+    /// ```
+    /// use dayshift::schedule::Zone;
+    ///
+    /// let berlin = Zone::parse("Europe/Berlin").unwrap();
+    /// let year = ("2026-11-20T00:00:00Z".parse().unwrap(), "2027-11-20T00:00:00Z".parse().unwrap());
+    /// let gaps = berlin.gaps(year.0, year.1);
+    /// assert_eq!(gaps.len(), 1);
+    /// assert_eq!(gaps[0].from.to_string(), "2027-03-28 02:00:00");
+    /// assert_eq!(gaps[0].to.to_string(), "2027-03-28 03:00:00");
+    /// ```
+    pub fn gaps(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<Gap> {
+        let (mut second, end) = (from.timestamp() - 1, until.timestamp() - 1);
+        let mut gaps = Vec::new();
+        let mut old = self.offset(second);
+        while second < end {
+            // Two changes are never so near.
+            let next = end.min(second + DAY);
+            let new = self.offset(next);
+            if new > old {
+                let change = self.change_between(second, next, old);
+                let local = |offset| Local(change + offset).to_naive();
+                gaps.extend(
+                    local(old)
+                        .zip(local(new))
+                        .map(|(from, to)| Gap { from, to }),
+                );
+            }
+            (second, old) = (next, new);
+        }
+        gaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gaps(zone: &str, from: &str, until: &str) -> Vec<String> {
+        let zone = Zone::parse(zone).unwrap();
+        zone.gaps(from.parse().unwrap(), until.parse().unwrap())
+            .iter()
+            .map(|gap| format!("{} to {}", gap.from, gap.to))
+            .collect()
+    }
+
+    #[test]
+    fn clocks_are_put_forward_now_and_then() {
+        let year = ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z");
+        for (zone, expected) in [
+            ("Asia/Tokyo", vec![]),
+            (
+                "Europe/Berlin",
+                vec!["2026-03-29 02:00:00 to 2026-03-29 03:00:00"],
+            ),
+            (
+                "Australia/Lord_Howe",
+                vec!["2026-10-04 02:00:00 to 2026-10-04 02:30:00"],
+            ),
+            (
+                "Antarctica/Troll",
+                vec!["2026-03-29 01:00:00 to 2026-03-29 03:00:00"],
+            ),
+        ] {
+            assert_eq!(gaps(zone, year.0, year.1), expected, "{zone}");
+        }
+    }
+
+    #[test]
+    fn a_gap_belongs_to_the_span_in_which_it_begins() {
+        let change = "2026-03-29T01:00:00Z";
+        assert_eq!(
+            gaps("Europe/Berlin", change, "2026-03-29T01:00:01Z").len(),
+            1
+        );
+        assert_eq!(
+            gaps("Europe/Berlin", "2026-03-01T00:00:00Z", change).len(),
+            0
+        );
+        assert_eq!(
+            gaps(
+                "Europe/Berlin",
+                "2026-03-29T01:00:01Z",
+                "2026-04-01T00:00:00Z"
+            )
+            .len(),
+            0
+        );
+    }
+}
