@@ -43,7 +43,7 @@ pub(super) async fn await_obeyed(
     let mut exit = Exit::Done;
     let mut waiting = BTreeMap::new();
     for (subject, told) in told {
-        if told.instruction.is_obeyed(told.now.state().phase) {
+        if told.instruction.is_obeyed(&told.now.state()) {
             say(&obeyed(&subject, &told, &told.now));
         } else {
             waiting.insert(told.object.uid.clone(), (subject, told));
@@ -76,7 +76,7 @@ pub(super) async fn await_obeyed(
                 progress.clear();
                 complain(&format!("{subject}: its schedule is refused: {why}"));
                 exit = exit.worse(Exit::Problems);
-            } else if told.instruction.is_obeyed(seen.state().phase) {
+            } else if told.instruction.is_obeyed(&seen.state()) {
                 progress.clear();
                 say(&obeyed(subject, told, &seen));
             } else {

@@ -136,7 +136,7 @@ impl Order {
         for tries_left in (0..TRIES).rev() {
             let (instruction, zone) = self.instruction(&observed)?;
             let annotations = instruction.annotations(&observed.inputs, zone);
-            let is_obeyed = instruction.is_obeyed(observed.state().phase);
+            let is_obeyed = instruction.is_obeyed(&observed.state());
             if annotations.is_empty() && (self.dry_run || is_obeyed) {
                 return Ok(Done::Unchanged);
             }

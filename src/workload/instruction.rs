@@ -10,7 +10,7 @@ use super::{
     overrides::{Override, Pause},
     problem::Refusal,
     reading::{Reading, read},
-    state::Phase,
+    state::{Phase, State},
 };
 
 /// What a user tells one object. It stands in annotations, so that `kubectl annotate` says it as
@@ -100,11 +100,18 @@ impl Instruction {
         }
     }
 
-    /// Whether a scaler has done what it was told, by the state of the object.
-    pub fn is_obeyed(&self, phase: Option<Phase>) -> bool {
+    /// Whether a scaler has done what it was told, by the state of the object: while an override
+    /// holds, its end is the next instant at which anything is to be done.
+    pub fn is_obeyed(&self, state: &State) -> bool {
+        let seconds = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
         match self {
-            Self::Begin(it) => phase == Some(it.phase()),
-            Self::Resume => !matches!(phase, Some(Phase::Woken | Phase::Slept | Phase::Paused)),
+            Self::Begin(it) => {
+                state.phase == Some(it.phase()) && seconds(state.next) == seconds(it.until())
+            }
+            Self::Resume => !matches!(
+                state.phase,
+                Some(Phase::Woken | Phase::Slept | Phase::Paused)
+            ),
         }
     }
 }

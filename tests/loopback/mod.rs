@@ -3,7 +3,7 @@
 use std::{
     net::SocketAddr,
     path::Path,
-    process::{Command, Output},
+    process::{Child, Command, Output},
     sync::mpsc,
     thread,
 };
@@ -102,6 +102,27 @@ impl Cluster {
     /// The real program, to its end.
     pub(crate) fn dayshift(&self, arguments: &[&str]) -> Ran {
         run(&self.kubeconfig(), arguments)
+    }
+}
+
+/// `dayshift run`, until it is dropped.
+pub(crate) struct Scaler(Child);
+
+impl Scaler {
+    pub(crate) fn on(cluster: &Cluster) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+            .args(["run", "--listen=127.0.0.1:0", "--log-level=error"])
+            .env_clear()
+            .env("KUBECONFIG", cluster.kubeconfig())
+            .spawn();
+        Self(child.unwrap())
+    }
+}
+
+impl Drop for Scaler {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

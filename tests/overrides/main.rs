@@ -4,54 +4,61 @@
 #[path = "../loopback/mod.rs"]
 mod loopback;
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
-
 use chrono::{DateTime, TimeDelta, Utc};
 
-use loopback::Cluster;
+use loopback::{Cluster, Scaler};
 
 const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00"), ("timezone", "Asia/Tokyo")];
-
-/// A hand that does what a scaler would, once the annotation is there.
-fn obey(cluster: &Cluster, name: &str, key: &str, state: &str, replicas: i32) {
-    let begun = Instant::now();
-    while cluster.annotation(name, key).is_none() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "no {key}");
-        thread::sleep(Duration::from_millis(5));
-    }
-    cluster.api.scale("dev", name, replicas).unwrap();
-    let state = Some(state);
-    cluster
-        .api
-        .label("dev", name, "dayshift/state", state)
-        .unwrap();
-}
 
 fn until(cluster: &Cluster, name: &str, key: &str) -> DateTime<Utc> {
     cluster.annotation(name, key).unwrap().parse().unwrap()
 }
 
+fn label(cluster: &Cluster, name: &str, label: &str) -> Option<String> {
+    let object = cluster.api.get("Deployment", "dev", name).unwrap();
+    let text = &object["metadata"]["labels"][format!("dayshift/{label}")];
+    text.as_str().map(str::to_owned)
+}
+
 #[test]
-fn a_wake_is_written_and_reported_once_it_is_obeyed() {
+fn what_is_told_is_reported_once_the_scaler_has_obeyed() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
-    let ran = thread::scope(|scope| {
-        scope.spawn(|| obey(&cluster, "web", "wake-until", "woken", 3));
-        cluster.dayshift(&["wake", "deploy/web", "--until", "2099-12-24 18:00"])
-    });
-    assert_eq!(ran.err, "");
-    assert_eq!(
-        ran.out,
-        "deployment.apps/web woken until Thu 2099-12-24 18:00 JST, 0 -> 3\n"
-    );
-    assert_eq!(ran.status, 0);
-    assert_eq!(
-        cluster.annotation("web", "wake-until").unwrap(),
-        "2099-12-24T18:00:00+09:00"
-    );
+    let _scaler = Scaler::on(&cluster);
+    for (command, reported, state) in [
+        (
+            "wake deploy/web --until 2099-12-24T18:00+09:00",
+            "woken until Thu 2099-12-24 18:00 JST, 0 -> 1",
+            "woken",
+        ),
+        (
+            "wake deploy/web --until 2099-12-24T20:00+09:00",
+            "woken until Thu 2099-12-24 20:00 JST, replicas 1",
+            "woken",
+        ),
+        (
+            "sleep deploy/web --until 2099-12-24T20:00+09:00",
+            "slept until Thu 2099-12-24 20:00 JST, 1 -> 0",
+            "slept",
+        ),
+        ("pause deploy/web", "paused, replicas 0", "paused"),
+    ] {
+        let ran = cluster.dayshift(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(
+            (ran.status, ran.out, ran.err.as_str()),
+            (0, format!("deployment.apps/web {reported}\n"), ""),
+            "{command}"
+        );
+        assert_eq!(label(&cluster, "web", "state").as_deref(), Some(state));
+        if let Some(until) = cluster.annotation("web", "wake-until") {
+            let next = label(&cluster, "web", "next").unwrap();
+            let hour = &until[11..13].parse::<u32>().unwrap() - 9;
+            assert_eq!(next, format!("2099-12-24T{hour:02}.00.00Z"), "{command}");
+        }
+    }
+    let resumed = cluster.dayshift(&["resume", "deploy/web"]);
+    assert_eq!(resumed.status, 0, "{resumed:?}");
+    assert_ne!(label(&cluster, "web", "state").as_deref(), Some("paused"));
 }
 
 #[test]
