@@ -8,6 +8,7 @@ use super::{
     exit::{Exit, wrong_usage},
     override_args::{PauseArgs, ResumeArgs, SleepArgs, WakeArgs},
     plan::PlanArgs,
+    restore_args::RestoreArgs,
     run_args::RunArgs,
     sandbox::SandboxArgs,
 };
@@ -36,6 +37,7 @@ enum Command {
     Sleep(Box<SleepArgs>),
     Pause(Box<PauseArgs>),
     Resume(Box<ResumeArgs>),
+    Restore(Box<RestoreArgs>),
     Sandbox(Box<SandboxArgs>),
 }
 
@@ -87,6 +89,7 @@ impl Program {
             Command::Sleep(args) => args.run(),
             Command::Pause(args) => args.run(),
             Command::Resume(args) => args.run(),
+            Command::Restore(args) => args.run(),
             Command::Sandbox(args) => args.run(),
         }
     }
