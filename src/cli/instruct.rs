@@ -1,9 +1,6 @@
 //! `dayshift wake`, `sleep`, `pause` and `resume`: what they do.
 
-use std::{
-    io::{self, Write as _},
-    time::Duration,
-};
+use std::io::{self, Write as _};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::{StreamExt as _, stream};
@@ -13,6 +10,7 @@ use super::{
     await_obeyed::{Told, await_obeyed},
     exit::Exit,
     moments::clock,
+    retry::{AT_ONCE, Retry, retry},
     targets::Targets,
     until::{Until, UntilError},
 };
@@ -21,14 +19,6 @@ use crate::{
     schedule::{Zone, printable},
     workload::{Instruction, Observed, Obstacle, Override, Pause, Prefix},
 };
-
-/// How many objects are written to at a time.
-const AT_ONCE: usize = 16;
-
-/// How often one object is tried, and how long to wait before the second try; then twice as long
-/// each time.
-const TRIES: u32 = 5;
-const PAUSE: Duration = Duration::from_millis(200);
 
 /// What a user wants, before it is known of which object.
 #[derive(Clone, Debug)]
@@ -131,41 +121,29 @@ impl Order {
     /// Writes the annotations on one object, and again where that can help; on a dry run, only
     /// says which.
     async fn tell(&self, writer: &Writer, before: &Observed) -> Result<Done, NotTold> {
-        let mut observed = before.clone();
-        let mut pause = PAUSE;
-        for tries_left in (0..TRIES).rev() {
-            let (instruction, zone) = self.instruction(&observed)?;
+        retry(writer, before, &self.prefix, async |observed| {
+            let (instruction, zone) = self.instruction(observed)?;
             let annotations = instruction.annotations(&observed.inputs, zone);
             let is_obeyed = instruction.is_obeyed(&observed.state());
             if annotations.is_empty() && (self.dry_run || is_obeyed) {
                 return Ok(Done::Unchanged);
             }
-            let written = if self.dry_run || annotations.is_empty() {
-                Ok(observed.clone())
+            let now = if self.dry_run || annotations.is_empty() {
+                observed.clone()
             } else {
-                let written = writer.annotate(&observed, &annotations).await;
-                written.map(|it| it.observe(&self.prefix))
+                let written = writer.annotate(observed, &annotations).await?;
+                written.observe(&self.prefix)
             };
-            match written {
-                Ok(now) => {
-                    return Ok(Done::Told(Box::new(Told {
-                        object: before.object.clone(),
-                        before: before.replicas,
-                        now,
-                        instruction,
-                        annotations,
-                        deed: self.deed(instruction, zone),
-                    })));
-                }
-                Err(PatchError::Conflict | PatchError::Unavailable(_)) if tries_left > 0 => {
-                    tokio::time::sleep(pause).await;
-                    pause *= 2;
-                    observed = writer.read(&before.object).await?.observe(&self.prefix);
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(PatchError::Conflict.into())
+            Ok(Done::Told(Box::new(Told {
+                object: before.object.clone(),
+                before: before.replicas,
+                now,
+                instruction,
+                annotations,
+                deed: self.deed(instruction, zone),
+            })))
+        })
+        .await
     }
 
     fn instruction(&self, observed: &Observed) -> Result<(Instruction, Zone), NotTold> {
@@ -218,6 +196,12 @@ impl Order {
     }
 }
 
+impl Retry for NotTold {
+    fn is_worth_another_try(&self) -> bool {
+        matches!(self, Self::Patch(error) if error.is_worth_another_try())
+    }
+}
+
 impl NotTold {
     const fn exit(&self) -> Exit {
         match self {
@@ -242,6 +226,11 @@ pub(super) fn subject(observed: &Observed, sought: &Sought) -> String {
 pub(super) fn say(line: &str) {
     // Where nobody reads, nobody misses it.
     let _ = writeln!(io::stdout(), "{}", printable(line));
+}
+
+/// A line beside the result.
+pub(super) fn remark(what: &str) {
+    let _ = writeln!(io::stderr(), "note: {what}");
 }
 
 /// A line about what went wrong.

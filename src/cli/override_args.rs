@@ -81,7 +81,7 @@ pub(super) struct ChosenArgs {
     #[command(flatten)]
     targets: TargetArgs,
 
-    /// All Deployments of the namespace that have a schedule
+    /// All Deployments of the namespace that dayshift looks after
     #[arg(
         long,
         value_parser = BoolishValueParser::new(),

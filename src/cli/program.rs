@@ -9,6 +9,7 @@ use super::{
     lint::LintArgs,
     override_args::{PauseArgs, ResumeArgs, SleepArgs, WakeArgs},
     plan::PlanArgs,
+    restore_args::RestoreArgs,
     run_args::RunArgs,
     sandbox::SandboxArgs,
 };
@@ -38,6 +39,7 @@ enum Command {
     Sleep(Box<SleepArgs>),
     Pause(Box<PauseArgs>),
     Resume(Box<ResumeArgs>),
+    Restore(Box<RestoreArgs>),
     Sandbox(Box<SandboxArgs>),
 }
 
@@ -90,6 +92,7 @@ impl Program {
             Command::Sleep(args) => args.run(),
             Command::Pause(args) => args.run(),
             Command::Resume(args) => args.run(),
+            Command::Restore(args) => args.run(),
             Command::Sandbox(args) => args.run(),
         }
     }

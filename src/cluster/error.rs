@@ -129,6 +129,13 @@ impl PatchError {
     }
 }
 
+impl PatchError {
+    /// Whether the object, read again, may take the change that was meant.
+    pub const fn is_worth_another_try(&self) -> bool {
+        matches!(self, Self::Conflict | Self::Unavailable(_))
+    }
+}
+
 impl ReadError {
     pub(super) fn sort(code: StatusCode, status: &Status) -> Self {
         match code {

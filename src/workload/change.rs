@@ -58,6 +58,8 @@ pub enum ChangeKind {
     Heal,
     /// The schedule is gone.
     Remove,
+    /// What is down comes up for good, by a user's command.
+    Restore,
 }
 
 impl ChangeKind {
@@ -92,6 +94,7 @@ impl fmt::Display for ChangeKind {
             Self::Lift => "lift",
             Self::Heal => "heal",
             Self::Remove => "remove",
+            Self::Restore => "restore",
         })
     }
 }

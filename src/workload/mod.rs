@@ -19,6 +19,7 @@ mod overrides;
 mod problem;
 mod reading;
 mod replicas;
+mod restore;
 mod situation;
 mod state;
 
@@ -37,5 +38,6 @@ pub use overrides::{Override, Overrides, Pause};
 pub use problem::{Problem, ProblemKind, Refusal};
 pub use reading::{Reading, Timetable, read};
 pub use replicas::{Replicas, ReplicasError};
+pub use restore::{NotRestored, restored};
 pub use situation::{Decision, Situation};
 pub use state::{Phase, State};

@@ -1,4 +1,5 @@
 //! The API in memory behind a socket, for the real program.
+#![allow(dead_code, reason = "each test binary uses its own part of it")]
 
 use std::{
     net::SocketAddr,

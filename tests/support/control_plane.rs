@@ -138,12 +138,14 @@ impl ControlPlane {
         self.output(&line, kubectl.args(arguments), kubeconfig)
     }
 
-    /// A line for a shell that has the real kubectl, as admin.
+    /// A line for a shell that has the real kubectl and the real dayshift, as admin.
     pub(crate) fn shell(&self, line: &str) -> Output {
         let programs = self.assets.path("kubectl");
+        let dayshift = Path::new(env!("CARGO_BIN_EXE_dayshift"));
         let path = format!(
-            "{}:{}",
+            "{}:{}:{}",
             programs.parent().unwrap().display(),
+            dayshift.parent().unwrap().display(),
             env::var("PATH").unwrap_or_default()
         );
         let mut shell = Command::new("sh");
