@@ -1,0 +1,54 @@
+//! What the answers of a schedule have to do with each other.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::schedule::Schedule;
+
+const SECOND: TimeDelta = TimeDelta::seconds(1);
+
+/// Around an instant, in whole seconds, and the boundaries that follow it.
+pub fn check_boundaries(schedule: &Schedule, delay: TimeDelta, at: DateTime<Utc>) {
+    let mut at = at;
+    let mut known = Vec::new();
+    for _ in 0..4 {
+        let next = check_around(schedule, delay, at);
+        let Some(next) = next else { break };
+        known.push(next);
+        at = next.at;
+    }
+    if let Some(first) = known.first() {
+        let listed = schedule.boundaries(first.at, at + SECOND, delay);
+        assert_eq!(listed.collect::<Vec<_>>(), known, "after {at}");
+    }
+}
+
+fn check_around(
+    schedule: &Schedule,
+    delay: TimeDelta,
+    at: DateTime<Utc>,
+) -> Option<dayshift::schedule::Boundary> {
+    let latest = schedule.latest_at(at, delay);
+    let next = schedule.next_after(at, delay);
+    if let Some(latest) = latest {
+        assert!(latest.at <= at, "{latest} is the latest at {at}");
+        assert_eq!(schedule.says(at, delay), Some(latest.action), "at {at}");
+        assert_eq!(
+            schedule.latest_at(latest.at, delay),
+            Some(latest),
+            "at {at}"
+        );
+        assert_eq!(
+            schedule.next_after(latest.at, delay),
+            next,
+            "after {latest}, seen at {at}"
+        );
+        let found = schedule.next_after(latest.at - SECOND, delay);
+        assert_eq!(found, Some(latest), "just before {latest}");
+    }
+    if let Some(next) = next {
+        assert!(next.at > at, "{next} is next after {at}");
+        assert_eq!(schedule.latest_at(next.at, delay), Some(next), "at {at}");
+        let before = schedule.latest_at(next.at - SECOND, delay);
+        assert_eq!(before, latest, "just before {next}, seen at {at}");
+    }
+    next
+}

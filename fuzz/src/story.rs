@@ -1,0 +1,183 @@
+//! One object through time: what stands on it, what hands do to it, and what dayshift decides.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    schedule::Zone,
+    workload::{
+        Change, ChangeKind, Decision, Fingerprint, Inputs, Key, Label, Labels, Memory, ObjectRef,
+        Observed, Prefix, Reading, Replicas, Situation, decide, read,
+    },
+};
+
+use crate::texts::{check_printable, is_label_value};
+
+/// More happens in no story.
+const LONGEST: usize = 24;
+
+/// Tells a story: a line `name: text` is an annotation, `label/name: text` a label of ours (the
+/// fingerprint may be `ours`). Of the other lines `=3` is a count that a hand sets, `+60` the
+/// seconds that go by, and `!` a restart of dayshift.
+pub fn tell(text: &str) {
+    let prefix = Prefix::default();
+    let annotations: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        // The API server takes no other names; a label's has a slash.
+        .filter(|(name, _)| is_label_value(name))
+        .map(|(name, text)| (prefix.full(name), text))
+        .collect();
+    let texts = annotations.iter().map(|(name, text)| (&**name, *text));
+    let inputs = Inputs::from_annotations(&prefix, texts);
+    let mut story = Story::new(inputs, text);
+    story.settle();
+    let events = text
+        .lines()
+        .filter(|line| line.starts_with(['=', '+', '!']));
+    for event in events.take(LONGEST) {
+        story.goes_on(event);
+        story.settle();
+    }
+}
+
+struct Story {
+    object: Observed,
+    memory: Memory,
+    seen: DateTime<Utc>,
+    now: DateTime<Utc>,
+}
+
+impl Story {
+    fn new(inputs: Inputs, text: &str) -> Self {
+        let mut labels = Labels::default();
+        let ours = Fingerprint::of(&inputs, "1").to_string();
+        for label in Label::ALL {
+            let name = format!("label/{}: ", label.name());
+            let text = text.lines().find_map(|line| line.strip_prefix(&*name));
+            let text = text.filter(|text| is_label_value(text));
+            let text = text.map(|it| if it == "ours" { &ours } else { it });
+            labels.set(label, text.map(str::to_owned));
+        }
+        let object = Observed {
+            object: ObjectRef {
+                namespace: "shop".into(),
+                name: "web".into(),
+                uid: "1".into(),
+            },
+            replicas: Replicas::new(3),
+            inputs: Arc::new(inputs),
+            has_labels: !labels.is_empty(),
+            labels,
+            error: None,
+            has_annotations: true,
+            deleting: false,
+        };
+        // A Friday evening in the middle of the schedules of the corpus.
+        let now = DateTime::from_timestamp(1_795_197_600, 0).unwrap_or_default();
+        Self {
+            memory: Memory::of(&object),
+            object,
+            seen: now,
+            now,
+        }
+    }
+
+    fn goes_on(&mut self, event: &str) {
+        let number = event.get(1..).and_then(|it| it.parse::<u32>().ok());
+        match (event.as_bytes().first(), number) {
+            (Some(b'='), Some(count)) if i32::try_from(count).is_ok() => {
+                self.object.replicas = Replicas::new(count);
+            }
+            (Some(b'+'), Some(seconds)) => self.now += TimeDelta::seconds(seconds.into()),
+            (Some(b'!'), _) => {
+                self.memory = Memory::of(&self.object);
+                self.seen = self.now;
+            }
+            _ => {}
+        }
+    }
+
+    /// Until there is nothing more to do now: each change is made, and has to hold.
+    fn settle(&mut self) {
+        self.memory.saw(&self.object);
+        for _ in 0..3 {
+            let reading = read(&self.object.inputs, Zone::UTC);
+            if let Reading::Refused(refusal) = &reading {
+                refusal
+                    .text(&Prefix::default())
+                    .lines()
+                    .for_each(check_printable);
+            }
+            match self.decide(&reading) {
+                Decision::Write(change) => self.make(change),
+                Decision::Wait { due } => return self.check_due(due),
+                Decision::HandsOff { due, notice } => {
+                    notice.text.lines().for_each(check_printable);
+                    return self.check_due(due);
+                }
+            }
+        }
+        panic!("it never comes to rest: {:?} at {}", self.object, self.now);
+    }
+
+    fn decide(&self, reading: &Reading) -> Decision {
+        let situation = Situation {
+            reading,
+            observed: &self.object,
+            memory: &self.memory,
+            seen: self.seen,
+            catch_up: TimeDelta::hours(72),
+            prefix: &Prefix::default(),
+        };
+        let decision = decide(&situation, self.now);
+        assert_eq!(decide(&situation, self.now), decision, "asked twice");
+        decision
+    }
+
+    fn check_due(&self, due: Option<DateTime<Utc>>) {
+        assert!(
+            due.is_none_or(|due| due > self.now),
+            "{due:?} is not to come at {}",
+            self.now
+        );
+    }
+
+    fn make(&mut self, change: Change) {
+        self.check_saved(&change);
+        let labels = change.state.to_labels();
+        for label in Label::ALL {
+            assert!(labels.text(label).is_none_or(is_label_value), "{labels:?}");
+        }
+        if let Some(notice) = &change.notice {
+            notice.text.lines().for_each(check_printable);
+        }
+        let before = self.object.clone();
+        self.object.replicas = change.replicas;
+        self.object.labels = labels;
+        self.object.error.clone_from(&change.error);
+        let inputs = (*self.object.inputs).clone().without(&change.lifted);
+        self.object.inputs = Arc::new(inputs);
+        assert_ne!(self.object, before, "{change:?} changes nothing");
+        self.memory.wrote(&before, &change);
+        self.memory.saw(&self.object);
+    }
+
+    /// Who is down comes back as many as there were: the saved count goes only where as many run,
+    /// where a start has an exact count, or where more run than a stop leaves.
+    fn check_saved(&self, change: &Change) {
+        let before = self.memory.newest(&self.object).saved;
+        if change.state.saved >= before {
+            return;
+        }
+        let reached = Some(change.replicas) >= before;
+        let exact = self.object.inputs.text(Key::Replicas).is_some();
+        let is_start = matches!(change.kind, ChangeKind::Start | ChangeKind::Wake);
+        let is_up = self.object.replicas > self.object.inputs.stop_replicas();
+        assert!(
+            reached || is_start && exact || is_up,
+            "{before:?} is lost by {change:?} on {:?}",
+            self.object
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Any text as a file: planned and linted.
+#![no_main]
+
+use std::io::{self, Write};
+
+use chrono::{DateTime, Utc};
+use dayshift::{
+    lint::Linter,
+    manifest::Source,
+    plan::{Period, Plan, Planner},
+    schedule::Zone,
+    workload::Prefix,
+};
+use dayshift_fuzz::check_printable;
+use libfuzzer_sys::fuzz_target;
+
+/// A Monday.
+const FROM: i64 = 1_795_392_000;
+
+fuzz_target!(|bytes: &[u8]| {
+    let (Ok(text), Some(from)) = (
+        std::str::from_utf8(bytes),
+        DateTime::from_timestamp(FROM, 0),
+    ) else {
+        return;
+    };
+    let source = Source::new("fuzz.yaml", text);
+    plan(&source, from);
+    let linter = Linter {
+        from,
+        default_zone: Zone::UTC,
+        prefix: Prefix::default(),
+        namespace: "default".to_owned(),
+    };
+    for finding in linter.lint(std::slice::from_ref(&source)).findings {
+        let span = &finding.place.span;
+        assert!(text.get(span.clone()).is_some(), "{span:?} of {finding:?}");
+        check_printable(&finding.message);
+    }
+});
+
+fn plan(source: &Source, from: DateTime<Utc>) {
+    let prefix = Prefix::default();
+    let Ok(manifests) = source.manifests(&prefix, "default") else {
+        return;
+    };
+    let planner = Planner {
+        period: Period::days(from, 7, Zone::UTC).expect("a week is a period"),
+        default_zone: Zone::UTC,
+        prefix,
+    };
+    let found = manifests.iter().map(|(workload, _)| workload);
+    let workloads = found.filter_map(|it| planner.plan(&it.object, &it.inputs, &it.problems));
+    let plan = Plan {
+        workloads: workloads.collect(),
+    };
+    // A schedule by the second has hundreds of thousands of boundaries in a week.
+    match serde_json::to_writer(Beginning(1 << 16), &plan) {
+        Err(error) => assert!(error.is_io(), "{error}"),
+        Ok(()) => {}
+    }
+}
+
+/// Takes the first bytes, and no more.
+struct Beginning(usize);
+
+impl Write for Beginning {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.0.checked_sub(bytes.len());
+        self.0 = room.ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
