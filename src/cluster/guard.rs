@@ -11,7 +11,8 @@ use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix};
 ///
 /// The tests come first: UID, count, every input annotation, every state label and the error,
 /// with `null` where one is missing (the API server lets such a test pass on a missing key).
-/// Count and state follow in the same patch, so they change together or not at all.
+/// Count, state and the overrides that are over follow in the same patch, so they change together
+/// or not at all.
 pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> Patch {
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
@@ -59,6 +60,9 @@ impl Operations {
         self.test(&path, json!(observed.error.as_deref()));
         if change.error != observed.error {
             self.put(&path, change.error.as_deref());
+        }
+        for key in &change.lifted {
+            self.put(&[MAP[0], MAP[1], &prefix.annotation(*key)], None);
         }
     }
 

@@ -48,9 +48,8 @@ impl Engine {
             return;
         };
         if self.settings.dry_run {
-            if let Some(boundary) = change.boundary {
-                self.telemetry
-                    .transition(boundary.action, Outcome::DryRun, None);
+            if let Some(action) = change.kind.action() {
+                self.telemetry.transition(action, Outcome::DryRun, None);
             }
             self.log(id, &change, "would");
             self.index.pretend(id, &change);
@@ -112,10 +111,10 @@ impl Engine {
             result,
         } = patched;
         let outcome = result.as_ref().map_or_else(outcome, |_| Outcome::Done);
-        if let Some(boundary) = change.boundary {
-            let lateness = result.is_ok().then(|| sent - boundary.at);
-            self.telemetry
-                .transition(boundary.action, outcome, lateness);
+        if let Some(action) = change.kind.action() {
+            let made = change.boundary.filter(|_| result.is_ok());
+            let lateness = made.map(|boundary| sent - boundary.at);
+            self.telemetry.transition(action, outcome, lateness);
         }
         match result {
             Ok(deployment) => self.made(id, &observed, change, sent, &deployment),

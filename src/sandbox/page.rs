@@ -113,6 +113,10 @@ const fn verb(deed: &Deed) -> (&'static str, Paint) {
     match deed {
         Deed::Start => ("start", Paint::Green),
         Deed::Stop => ("stop", Paint::Blue),
+        Deed::Wake(_) => ("wake", Paint::Green),
+        Deed::Sleep(_) => ("sleep", Paint::Blue),
+        Deed::Pause(_) => ("pause", Paint::Yellow),
+        Deed::Enforce => ("enforce", Paint::Blue),
         Deed::Adopt => ("adopt", Paint::Faint),
         Deed::Ignore => ("ignore", Paint::Faint),
         Deed::Refuse(_) => ("refuse", Paint::Red),
@@ -130,6 +134,11 @@ fn note(told: &Told) -> String {
         }
         Deed::Start | Deed::Stop if told.idle > 0 => format!("as it was; {}", next()),
         Deed::Start | Deed::Stop | Deed::Resume => next(),
+        Deed::Wake(until) => format!("held up until {}", clock(told, *until)),
+        Deed::Sleep(until) => format!("held down until {}", clock(told, *until)),
+        Deed::Pause(None) => "nothing is done until the annotation is removed".to_owned(),
+        Deed::Pause(Some(until)) => format!("nothing is done until {}", clock(told, *until)),
+        Deed::Enforce => format!("put back; {}", next()),
         Deed::Adopt => format!("taken up, nothing scaled; {}", next()),
         Deed::Ignore => "has no schedule and is left alone".to_owned(),
         Deed::Refuse(error) => error.replace('\n', "; "),
@@ -138,17 +147,22 @@ fn note(told: &Told) -> String {
     }
 }
 
-/// `next stop Mon 19:00`: with the date where a weekday alone might be another week's.
+/// `next stop Mon 19:00`.
 fn coming(told: &Told) -> String {
-    let Some(Boundary { at, action }) = told.next else {
-        return "no boundary is to come".to_owned();
-    };
+    match told.next {
+        Some(Boundary { at, action }) => format!("next {action} {}", clock(told, at)),
+        None => "no boundary is to come".to_owned(),
+    }
+}
+
+/// `19:00` or `Mon 19:00`: with the date where a weekday alone might be another week's.
+fn clock(told: &Told, at: DateTime<Utc>) -> String {
     let local =
         |at: DateTime<Utc>| -> NaiveDateTime { at.with_timezone(&told.zone.tz()).naive_local() };
-    let (now, next) = (local(told.at), local(at));
-    let day = if next.date() == now.date() {
+    let (now, then) = (local(told.at), local(at));
+    let day = if then.date() == now.date() {
         ""
-    } else if next - now < TimeDelta::days(6) {
+    } else if then - now < TimeDelta::days(6) {
         "%a "
     } else {
         "%a %Y-%m-%d "
@@ -158,7 +172,7 @@ fn coming(told: &Told) -> String {
     } else {
         "%H:%M:%S"
     };
-    format!("next {action} {}", next.format(&format!("{day}{time}")))
+    then.format(&format!("{day}{time}")).to_string()
 }
 
 /// `Fri 2026-11-20 10:00:00 UTC`.
@@ -236,6 +250,23 @@ mod tests {
             (
                 told(Deed::Resume, 3, 3, None),
                 "resume  default/web         3     no boundary is to come",
+            ),
+            (
+                told(
+                    Deed::Wake("2026-11-24T13:00:00Z".parse().unwrap()),
+                    0,
+                    3,
+                    None,
+                ),
+                "wake    default/web    0 -> 3     held up until Tue 22:00",
+            ),
+            (
+                told(Deed::Pause(None), 3, 3, None),
+                "pause   default/web         3     nothing is done until the annotation is removed",
+            ),
+            (
+                told(Deed::Enforce, 2, 0, stop("2026-11-23T10:00:00Z")),
+                "enforce default/web    2 -> 0     put back; next stop 19:00",
             ),
             (
                 told(Deed::Refuse("a: bad\nb: bad".into()), 3, 3, None),

@@ -96,6 +96,16 @@ impl Override {
             Self::Sleep(_) => Phase::Slept,
         }
     }
+
+    /// The annotation that has brought an object into a phase.
+    pub const fn key(phase: Phase) -> Option<Key> {
+        match phase {
+            Phase::Paused => Some(Key::Pause),
+            Phase::Woken => Some(Key::WakeUntil),
+            Phase::Slept => Some(Key::SleepUntil),
+            Phase::Adopted | Phase::Running | Phase::Stopped => None,
+        }
+    }
 }
 
 #[cfg(test)]
