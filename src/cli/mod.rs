@@ -16,7 +16,8 @@ mod run_args;
 mod sandbox;
 mod selector;
 mod signals;
-#[allow(dead_code, reason = "its users come next")]
+mod standings;
+mod status;
 mod table;
 mod targets;
 mod terminal;

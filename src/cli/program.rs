@@ -10,6 +10,7 @@ use super::{
     plan::PlanArgs,
     run_args::RunArgs,
     sandbox::SandboxArgs,
+    status::StatusArgs,
 };
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.
@@ -32,6 +33,7 @@ pub struct Program {
 enum Command {
     Run(Box<RunArgs>),
     Plan(Box<PlanArgs>),
+    Status(Box<StatusArgs>),
     Wake(Box<WakeArgs>),
     Sleep(Box<SleepArgs>),
     Pause(Box<PauseArgs>),
@@ -83,6 +85,7 @@ impl Program {
         match self.command {
             Command::Run(args) => args.run(),
             Command::Plan(args) => args.run(),
+            Command::Status(args) => args.run(),
             Command::Wake(args) => args.run(),
             Command::Sleep(args) => args.run(),
             Command::Pause(args) => args.run(),
