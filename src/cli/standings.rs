@@ -16,7 +16,7 @@ use crate::{
     schedule::printable,
     status::{Condition, Owner, Standing},
     style::{Paint, Style},
-    workload::{Override, Pause, Phase, Prefix},
+    workload::{Override, Pause, Phase, Prefix, Replicas},
 };
 
 /// How some Deployments stand at one moment, problems first.
@@ -183,7 +183,7 @@ impl<'a> Standings<'a> {
             "replicas": standing.replicas.get(),
             "state": standing.phase.map(Phase::name),
             "since": time(standing.since),
-            "savedReplicas": standing.saved.map(|it| it.get()),
+            "savedReplicas": standing.saved.map(Replicas::get),
             "next": time(standing.next),
             "override": standing.laid_over.map(|it| json!({
                 "action": verb(it),

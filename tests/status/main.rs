@@ -8,8 +8,18 @@
 #[path = "../loopback/mod.rs"]
 mod loopback;
 
-use std::{env, fs, path::Path};
+use std::{
+    env, fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+};
 
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::{
+    Api,
+    api::{Patch, PatchParams},
+};
 use loopback::Cluster;
 use serde_json::{Value, json};
 
@@ -139,4 +149,41 @@ fn what_should_have_been_done_long_ago_is_seen_to_be_late() {
     );
     let ran = cluster.dayshift(&["status"]);
     assert!(ran.out.contains("19:00 JST (60m ago)"), "{}", ran.out);
+}
+
+#[test]
+fn who_else_sets_the_count_is_told_with_what_to_do() {
+    let cluster = evening();
+    cluster.deployment("web", 3, OFFICE);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let api: Api<Deployment> = Api::namespaced(cluster.api.client(), "dev");
+        let params = PatchParams {
+            field_manager: Some("argocd-controller".to_owned()),
+            ..PatchParams::default()
+        };
+        let patch = Patch::Merge(json!({"spec": {"replicas": 2}}));
+        api.patch("web", &params, &patch).await.unwrap();
+    });
+    let ran = cluster.dayshift(&["status", "-o", "wide"]);
+    compare("owners.txt", &ran.out);
+}
+
+#[test]
+fn a_watch_shows_each_change() {
+    let cluster = evening();
+    cluster.deployment("web", 3, OFFICE);
+    let mut program = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .args(["status", "--watch"])
+        .env("KUBECONFIG", cluster.kubeconfig())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("web    3          unseen")));
+    state(&cluster, "web", STOPPED);
+    cluster.api.scale("dev", "web", 0).unwrap();
+    assert!(lines.any(|line| line.unwrap().contains("web    0          stopped")));
+    program.kill().unwrap();
+    program.wait().unwrap();
 }
