@@ -13,5 +13,6 @@ pub mod plan;
 pub mod sandbox;
 pub mod schedule;
 pub mod server;
+pub mod status;
 pub mod style;
 pub mod workload;

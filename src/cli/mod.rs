@@ -21,6 +21,8 @@ mod run_args;
 mod sandbox;
 mod selector;
 mod signals;
+mod standings;
+mod status;
 mod table;
 mod targets;
 mod terminal;

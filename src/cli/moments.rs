@@ -23,9 +23,55 @@ pub(super) fn clock(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String
     at.format(&format!("{date}{time} %Z")).to_string()
 }
 
+/// How far `at` is from `now`, in the one or two units that matter: `in 2h`, `in 3d4h`, `5m ago`.
+pub(super) fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let seconds = (at - now).num_seconds();
+    let length = length(seconds.unsigned_abs());
+    match seconds {
+        0 => "now".to_owned(),
+        1.. => format!("in {length}"),
+        _ => format!("{length} ago"),
+    }
+}
+
+/// As kubectl shows ages: the smaller unit goes where the larger is many.
+fn length(seconds: u64) -> String {
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    let two = |large: u64, unit: char, small: u64, smaller: char| match small {
+        0 => format!("{large}{unit}"),
+        _ => format!("{large}{unit}{small}{smaller}"),
+    };
+    match seconds {
+        0..120 => format!("{seconds}s"),
+        120..7_200 => format!("{minutes}m"),
+        7_200..172_800 => two(hours, 'h', minutes % 60, 'm'),
+        172_800..864_000 => two(days, 'd', hours % 24, 'h'),
+        _ => format!("{days}d"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
+
     use super::*;
+
+    #[test]
+    fn a_distance_has_the_units_that_matter() {
+        let now = "2026-11-20T10:00:00Z".parse().unwrap();
+        for (seconds, expected) in [
+            (0, "now"),
+            (59, "in 59s"),
+            (600, "in 10m"),
+            (7_200, "in 2h"),
+            (9_000, "in 2h30m"),
+            (277_200, "in 3d5h"),
+            (8_640_000, "in 100d"),
+            (-300, "5m ago"),
+        ] {
+            assert_eq!(distance(now + TimeDelta::seconds(seconds), now), expected);
+        }
+    }
 
     #[test]
     fn a_moment_says_no_more_than_it_needs() {

@@ -12,6 +12,7 @@ use super::{
     restore_args::RestoreArgs,
     run_args::RunArgs,
     sandbox::SandboxArgs,
+    status::StatusArgs,
 };
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.
@@ -35,6 +36,7 @@ enum Command {
     Run(Box<RunArgs>),
     Plan(Box<PlanArgs>),
     Lint(Box<LintArgs>),
+    Status(Box<StatusArgs>),
     Wake(Box<WakeArgs>),
     Sleep(Box<SleepArgs>),
     Pause(Box<PauseArgs>),
@@ -88,6 +90,7 @@ impl Program {
             Command::Run(args) => args.run(),
             Command::Plan(args) => args.run(),
             Command::Lint(args) => args.run(),
+            Command::Status(args) => args.run(),
             Command::Wake(args) => args.run(),
             Command::Sleep(args) => args.run(),
             Command::Pause(args) => args.run(),

@@ -25,7 +25,7 @@ pub struct Deployment {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-struct Spec {
+pub(super) struct Spec {
     replicas: Option<u32>,
 }
 
@@ -49,6 +49,13 @@ impl Version {
 }
 
 impl Deployment {
+    pub(super) fn new(meta: Meta, spec: Spec) -> Self {
+        Self {
+            metadata: meta.into(),
+            spec,
+        }
+    }
+
     /// The namespace; empty on an object without one, which the API server never shows.
     pub fn namespace(&self) -> &str {
         self.metadata.namespace.as_deref().unwrap_or_default()
@@ -150,7 +157,7 @@ impl Resource for Deployment {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
-struct Meta {
+pub(super) struct Meta {
     name: Option<String>,
     namespace: Option<String>,
     uid: Option<String>,
@@ -162,17 +169,22 @@ struct Meta {
 }
 
 fn trimmed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMeta, D::Error> {
-    let meta = Meta::deserialize(deserializer)?;
-    Ok(ObjectMeta {
-        name: meta.name,
-        namespace: meta.namespace,
-        uid: meta.uid,
-        resource_version: meta.resource_version,
-        deletion_timestamp: meta.deletion_timestamp,
-        labels: meta.labels,
-        annotations: meta.annotations,
-        ..ObjectMeta::default()
-    })
+    Meta::deserialize(deserializer).map(Into::into)
+}
+
+impl From<Meta> for ObjectMeta {
+    fn from(meta: Meta) -> Self {
+        Self {
+            name: meta.name,
+            namespace: meta.namespace,
+            uid: meta.uid,
+            resource_version: meta.resource_version,
+            deletion_timestamp: meta.deletion_timestamp,
+            labels: meta.labels,
+            annotations: meta.annotations,
+            ..Self::default()
+        }
+    }
 }
 
 /// What client-side `kubectl apply` leaves: the whole manifest once more, as one text.

@@ -105,7 +105,7 @@ fn verb(request: &Request<Body>) -> &'static str {
     }
 }
 
-fn date(response: &Response<Body>) -> Option<DateTime<Utc>> {
+pub(super) fn date(response: &Response<Body>) -> Option<DateTime<Utc>> {
     let text = response.headers().get(header::DATE)?.to_str().ok()?;
     DateTime::parse_from_rfc2822(text)
         .ok()

@@ -9,6 +9,7 @@ use std::{
     thread,
 };
 
+use chrono::{DateTime, Utc};
 use dayshift::sandbox::Api;
 use http_body_util::BodyExt as _;
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
@@ -27,7 +28,12 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn new() -> Self {
-        let api = Api::new(chrono::Utc::now);
+        Self::at(Utc::now)
+    }
+
+    /// One whose server shows this time.
+    pub(crate) fn at(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
+        let api = Api::new(now);
         api.namespace("dev");
         let (end, ended) = oneshot::channel();
         let (bound, address) = mpsc::channel();

@@ -1,0 +1,220 @@
+//! How `dayshift status` shows what it has found: a table with notes under it, or JSON.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::{
+    moments::{clock, distance},
+    table::{Cell, Table},
+};
+use crate::{
+    schedule::printable,
+    status::{Condition, Owner, Standing},
+    style::{Paint, Style},
+    workload::{Override, Pause, Phase, Prefix, Replicas},
+};
+
+/// How some Deployments stand at one moment, problems first.
+pub(super) struct Standings<'a> {
+    standings: Vec<&'a Standing>,
+    now: DateTime<Utc>,
+    prefix: &'a Prefix,
+}
+
+impl<'a> Standings<'a> {
+    pub(super) fn new(
+        standings: impl IntoIterator<Item = &'a Standing>,
+        prefix: &'a Prefix,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let mut standings: Vec<_> = standings.into_iter().collect();
+        standings.sort_by_key(|it| it.condition);
+        Self {
+            standings,
+            now,
+            prefix,
+        }
+    }
+
+    /// Whether anything is wrong with any of them.
+    pub(super) fn have_errors(&self) -> bool {
+        self.standings.iter().any(|it| it.error.is_some())
+    }
+
+    /// A row for each, and what is to be said of them under the table.
+    pub(super) fn write_table(
+        &self,
+        out: &mut impl Write,
+        style: Style,
+        wide: bool,
+    ) -> io::Result<()> {
+        if self.standings.is_empty() {
+            return Ok(());
+        }
+        if wide {
+            let mut table = Table::new([
+                "NAMESPACE",
+                "NAME",
+                "REPLICAS",
+                "STATE",
+                "SINCE",
+                "SAVED",
+                "NEXT",
+                "OVERRIDE",
+                "TIMEZONE",
+                "ALSO SET BY",
+            ]);
+            for standing in &self.standings {
+                let [a, b, c, d, e, f, g, h] = self.row(standing);
+                let owners: Vec<_> = standing.owners.iter().map(|it| it.name()).collect();
+                let zone = standing.zone.name().into();
+                table.push([a, b, c, d, e, f, g, h, zone, owners.join(", ").into()]);
+            }
+            table.write(out, style)?;
+        } else {
+            let mut table = Table::new([
+                "NAMESPACE",
+                "NAME",
+                "REPLICAS",
+                "STATE",
+                "SINCE",
+                "SAVED",
+                "NEXT",
+                "OVERRIDE",
+            ]);
+            for standing in &self.standings {
+                table.push(self.row(standing));
+            }
+            table.write(out, style)?;
+        }
+        self.write_notes(out, style)
+    }
+
+    fn row(&self, standing: &Standing) -> [Cell; 8] {
+        let at = |at: DateTime<Utc>| clock(at, standing.zone, self.now);
+        let next = standing.next.map(|next| {
+            let text = format!("{} ({})", at(next), distance(next, self.now));
+            // What should have been done and was not: nobody follows the schedule.
+            let late = next < self.now;
+            Cell::from(text).painted(if late { Paint::Yellow } else { Paint::Plain })
+        });
+        let laid_over = standing.laid_over.map(|it| match it.until() {
+            Some(until) => format!("{} until {}", verb(it), at(until)),
+            None => verb(it).to_owned(),
+        });
+        [
+            (&*standing.object.namespace).into(),
+            (&*standing.object.name).into(),
+            standing.replicas.to_string().into(),
+            state(standing),
+            standing.since.map(at).into(),
+            standing.saved.map(|it| it.to_string()).into(),
+            next.unwrap_or_else(|| "".into()),
+            laid_over.into(),
+        ]
+    }
+
+    fn write_notes(&self, out: &mut impl Write, style: Style) -> io::Result<()> {
+        let mut notes: Vec<(Paint, String)> = Vec::new();
+        for standing in &self.standings {
+            let object = &standing.object;
+            for line in standing.error.iter().flat_map(|error| error.lines()) {
+                notes.push((Paint::Red, format!("error: {object}: {line}")));
+            }
+            if let Some(saved) = standing.saved.filter(|_| standing.is_left_down()) {
+                let restore = standing.restore();
+                let text = format!(
+                    "warning: {object}: its schedule was removed while it was down; `{restore}` brings it back to {saved}"
+                );
+                notes.push((Paint::Yellow, text));
+            }
+            if standing.condition == Condition::Unseen {
+                let text = format!(
+                    "note: {object}: no controller has seen it yet; is `dayshift run` at work in this cluster?"
+                );
+                notes.push((Paint::Yellow, text));
+            }
+        }
+        if !notes.is_empty() {
+            writeln!(out)?;
+        }
+        for (paint, note) in notes {
+            writeln!(out, "{}", style.paint(paint, &printable(&note)))?;
+        }
+        let owners: BTreeSet<Owner> = self
+            .standings
+            .iter()
+            .flat_map(|it| it.owners.iter().copied())
+            .collect();
+        for owner in owners {
+            writeln!(out, "\n{}", owner.advice())?;
+        }
+        Ok(())
+    }
+
+    /// One document, whose form the long help tells.
+    pub(super) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        let workloads: Vec<_> = self.standings.iter().map(|it| self.json(it)).collect();
+        serde_json::to_writer_pretty(&mut *out, &json!({ "workloads": workloads }))?;
+        writeln!(out)
+    }
+
+    fn json(&self, standing: &Standing) -> Value {
+        let tz = standing.zone.tz();
+        let time = |at: Option<DateTime<Utc>>| at.map(|at| at.with_timezone(&tz).to_rfc3339());
+        let problems = standing.problems.iter().map(|it| {
+            json!({
+                "annotation": self.prefix.full(&it.annotation),
+                "message": it.message,
+                "start": it.span.start,
+                "end": it.span.end,
+            })
+        });
+        json!({
+            "kind": "Deployment",
+            "namespace": &*standing.object.namespace,
+            "name": &*standing.object.name,
+            "timezone": standing.zone.name(),
+            "replicas": standing.replicas.get(),
+            "state": standing.phase.map(Phase::name),
+            "since": time(standing.since),
+            "savedReplicas": standing.saved.map(Replicas::get),
+            "next": time(standing.next),
+            "override": standing.laid_over.map(|it| json!({
+                "action": verb(it),
+                "until": time(it.until()),
+            })),
+            "error": standing.error,
+            "problems": problems.collect::<Vec<_>>(),
+            "restore": standing.is_left_down().then(|| standing.restore()),
+            "owners": standing.owners.iter().map(|it| it.name()).collect::<Vec<_>>(),
+        })
+    }
+}
+
+const fn verb(laid_over: Override) -> &'static str {
+    match laid_over {
+        Override::Pause(Pause::Forever | Pause::Until(_)) => "pause",
+        Override::Wake(_) => "wake",
+        Override::Sleep(_) => "sleep",
+    }
+}
+
+fn state(standing: &Standing) -> Cell {
+    match (standing.condition, standing.phase) {
+        (Condition::Refused, _) => Cell::from("error").painted(Paint::Red),
+        (Condition::Removed, _) => Cell::from("left down").painted(Paint::Yellow),
+        (Condition::Unseen, _) | (_, None) => Cell::from("unseen").painted(Paint::Yellow),
+        (_, Some(phase)) => Cell::from(phase.name()).painted(match phase {
+            Phase::Running | Phase::Woken => Paint::Green,
+            Phase::Stopped | Phase::Slept => Paint::Blue,
+            Phase::Paused => Paint::Yellow,
+            Phase::Adopted => Paint::Faint,
+        }),
+    }
+}

@@ -1,0 +1,8 @@
+//! How scheduled Deployments stand: when each starts or stops next, what is laid over it, what
+//! is wrong with it, and who else has a hand on its count.
+
+mod owner;
+mod standing;
+
+pub use owner::Owner;
+pub use standing::{Condition, Standing};

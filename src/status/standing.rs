@@ -1,0 +1,129 @@
+//! How one Deployment stands.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+
+use super::owner::Owner;
+use crate::{
+    cluster::Held,
+    schedule::Zone,
+    workload::{ObjectRef, Override, Phase, Prefix, Problem, Reading, Replicas, read},
+};
+
+/// How one Deployment stands.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// Which one.
+    pub object: ObjectRef,
+    /// `spec.replicas`.
+    pub replicas: Replicas,
+    /// What is to be known of it first.
+    pub condition: Condition,
+    /// What was done last; none before a controller has seen it.
+    pub phase: Option<Phase>,
+    /// Since when, in whole seconds.
+    pub since: Option<DateTime<Utc>>,
+    /// The count to come back to.
+    pub saved: Option<Replicas>,
+    /// The next boundary.
+    pub next: Option<DateTime<Utc>>,
+    /// What is laid over the schedule now.
+    pub laid_over: Option<Override>,
+    /// Where its clocks are.
+    pub zone: Zone,
+    /// What is wrong with its annotations.
+    pub problems: Vec<Problem>,
+    /// What is wrong, in words: the problems, or what a controller said of others.
+    pub error: Option<String>,
+    /// Who else sets its count, in order.
+    pub owners: BTreeSet<Owner>,
+}
+
+/// What is to be known of a Deployment first; the more urgent, the earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Condition {
+    /// Its schedule is refused.
+    Refused,
+    /// Its schedule was removed while it was down.
+    Removed,
+    /// No controller has seen it yet.
+    Unseen,
+    /// A controller follows its schedule.
+    Followed,
+}
+
+impl Standing {
+    /// How a Deployment stands at `now`; local times without a zone of their own are in
+    /// `default_zone`. None where it has no schedule and nothing is left of one.
+    pub fn of(
+        held: &Held,
+        prefix: &Prefix,
+        default_zone: Zone,
+        now: DateTime<Utc>,
+    ) -> Option<Self> {
+        let observed = held.deployment.observe(prefix);
+        let state = observed.state();
+        let (mut problems, mut error) = (Vec::new(), None);
+        let mut zone = default_zone;
+        let (mut next, mut laid_over) = (state.next, None);
+        let condition = match read(&observed.inputs, default_zone) {
+            Reading::Refused(refusal) => {
+                error = Some(refusal.text(prefix));
+                problems = refusal.problems().to_vec();
+                next = None;
+                Condition::Refused
+            }
+            Reading::Scheduled(timetable) => {
+                zone = timetable.schedule.zone();
+                laid_over = timetable.overrides.at(now);
+                error = observed.error.as_deref().map(str::to_owned);
+                if error.is_some() {
+                    Condition::Refused
+                } else if state.phase.is_some() {
+                    Condition::Followed
+                } else {
+                    let boundary = timetable.next_after(&observed.object, now);
+                    next = boundary.map(|it| it.at);
+                    Condition::Unseen
+                }
+            }
+            Reading::Unscheduled => {
+                state
+                    .saved
+                    .filter(|_| observed.replicas <= observed.inputs.stop_replicas())?;
+                next = None;
+                Condition::Removed
+            }
+        };
+        Some(Self {
+            object: observed.object,
+            replicas: observed.replicas,
+            condition,
+            phase: state.phase,
+            since: state.last,
+            saved: state.saved,
+            next,
+            laid_over,
+            zone,
+            problems,
+            error,
+            owners: held.hands.iter().filter_map(Owner::of).collect(),
+        })
+    }
+}
+
+impl Standing {
+    /// Whether nobody will start it again: its schedule was removed while it was down.
+    pub fn is_left_down(&self) -> bool {
+        self.condition == Condition::Removed
+    }
+
+    /// The command that brings it back to its saved count.
+    pub fn restore(&self) -> String {
+        let ObjectRef {
+            namespace, name, ..
+        } = &self.object;
+        format!("dayshift restore deploy/{name} -n {namespace}")
+    }
+}
