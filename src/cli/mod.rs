@@ -1,6 +1,8 @@
 //! The program's command line: one thin file per subcommand.
 
 mod await_obeyed;
+mod complete;
+mod completions;
 mod connection;
 mod exit;
 mod instruct;

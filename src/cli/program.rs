@@ -1,10 +1,18 @@
 //! The program and its subcommands.
 
-use std::{env, ffi::OsStr, path::Path, sync::LazyLock};
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    io::{self, Write as _},
+    path::Path,
+    sync::LazyLock,
+};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{
+    complete::complete,
+    completions::CompletionsArgs,
     exit::{Exit, wrong_usage},
     lint::LintArgs,
     override_args::{PauseArgs, ResumeArgs, SleepArgs, WakeArgs},
@@ -43,6 +51,7 @@ enum Command {
     Resume(Box<ResumeArgs>),
     Restore(Box<RestoreArgs>),
     Sandbox(Box<SandboxArgs>),
+    Completions(CompletionsArgs),
 }
 
 const AFTER_HELP: &str = "\
@@ -75,6 +84,11 @@ impl Program {
         command = command.mut_subcommand("sandbox", |sandbox| {
             sandbox.mut_arg("log_level", |flag| flag.default_value("warn"))
         });
+        if let Some(words) = to_complete(&arguments) {
+            // Where nobody reads, nobody misses it.
+            let _ = io::stdout().write_all(complete(command, &words).as_bytes());
+            return Err(Exit::Done);
+        }
         if is_plugin(arguments.first().map(OsStr::new)) {
             command = command.bin_name("kubectl dayshift");
         }
@@ -97,15 +111,31 @@ impl Program {
             Command::Resume(args) => args.run(),
             Command::Restore(args) => args.run(),
             Command::Sandbox(args) => args.run(),
+            Command::Completions(args) => args.run(),
         }
     }
 }
 
+/// The words to complete, where that is wanted: by `dayshift __complete`, or by the name under
+/// which kubectl asks a plugin.
+fn to_complete(arguments: &[OsString]) -> Option<Vec<String>> {
+    let (program, words) = arguments.split_first()?;
+    let words = if is_called(program, "kubectl_complete-dayshift") {
+        words
+    } else {
+        words.strip_prefix(&[OsString::from("__complete")])?
+    };
+    let text = |word: &OsString| word.to_string_lossy().into_owned();
+    Some(words.iter().map(text).collect())
+}
+
+fn is_called(program: &OsStr, name: &str) -> bool {
+    Path::new(program).file_stem().is_some_and(|it| it == name)
+}
+
 /// Whether the program was called by kubectl, which finds `kubectl dayshift` by that name.
 fn is_plugin(program: Option<&OsStr>) -> bool {
-    program
-        .and_then(|path| Path::new(path).file_stem())
-        .is_some_and(|it| it == "kubectl-dayshift")
+    program.is_some_and(|path| is_called(path, "kubectl-dayshift"))
 }
 
 #[cfg(test)]
