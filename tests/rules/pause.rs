@@ -104,7 +104,6 @@ fn takes_no_edit_up_before_its_end() {
 #[test]
 fn a_dump_of_before_it_put_back_inside_does_not_make_it_act_backwards() {
     let mut object = office(3);
-    object.until("2026-11-20 10:00");
     let before = object.observed.labels.clone();
     object.until("2026-11-20 20:00").scale(2);
     object.edit("pause", Some("true")).until("2026-11-20 21:00");
