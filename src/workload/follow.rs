@@ -129,9 +129,8 @@ impl<'a> Follow<'a> {
         let Some(action) = said.or(slept.then_some(Action::Start)) else {
             return self.adopt(Adoption::Over);
         };
-        let instants = [newest.map(|it| it.at), self.state.last];
-        let at = instants.into_iter().flatten().fold(self.ended(), Ord::max);
-        let at = whole_second(at);
+        let ended = whole_second(self.ended());
+        let at = newest.map_or(ended, |newest| newest.at.max(ended));
         self.carry_out(Boundary { at, action })
     }
 
@@ -144,14 +143,19 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// When what held came to its end: as it was to, or, cut short by a hand, when that was seen.
+    /// When what held came to its end: as it was to, or, cut short by a hand, when that was seen;
+    /// and not before it began.
     fn ended(&self) -> DateTime<Utc> {
         let key = self.state.phase.and_then(Override::key);
         let written = key.and_then(|key| self.timetable.overrides.until(key));
-        match written.max(self.state.next) {
+        // As the label has it: another scaler may have put it off since we last wrote it.
+        let known = self.situation.observed.state().next;
+        let ended = match written.max(known) {
             Some(end) if end <= self.now => end,
             _ => self.situation.seen.min(self.now),
-        }
+        };
+        let begun = self.state.last.map(|last| last.min(self.now));
+        begun.map_or(ended, |begun| begun.max(ended))
     }
 
     /// Rules 1 and 4: a start or a stop is due, or was for too long.
@@ -172,10 +176,11 @@ impl<'a> Follow<'a> {
                 (ChangeKind::Stop, Phase::Stopped, count, saved)
             }
         };
-        let next = self.next_after(due.at);
+        let last = self.state.last.map_or(due.at, |last| last.max(due.at));
+        let next = self.next_after(last);
         let state = State {
             phase: Some(new_phase),
-            last: Some(due.at),
+            last: Some(last),
             next: next.map(|next| next.at),
             saved,
             fingerprint: self.state.fingerprint.clone(),

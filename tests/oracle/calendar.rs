@@ -133,6 +133,15 @@ impl Plan {
         moved(&painted, delay)
     }
 
+    /// What it says before the first of its boundaries.
+    pub fn before(&self, boundaries: &[(i64, Turn)]) -> Option<Turn> {
+        match (&self.rule, boundaries.first()) {
+            (Rule::Times { .. }, _) => None,
+            (Rule::Hours(_), Some((_, Turn::On))) => Some(Turn::Off),
+            (Rule::Hours(_), _) => Some(Turn::On),
+        }
+    }
+
     /// One cell for each minute; boundaries are where the colour changes.
     fn painted(
         &self,

@@ -8,18 +8,28 @@ use crate::{
     labels::{Owner, Phase},
     run::Run,
     story::Op,
+    wish::Pause,
     world::{Checked, Fate},
 };
 
 impl Run {
     pub(crate) fn happen(&mut self, op: &Op) -> Checked {
         let labels = &self.oracle.object.labels;
-        let adopted_now = labels.phase == Some(Phase::Adopted)
+        let alike = |phase: Phase| phase == Phase::Adopted || phase.is_held();
+        let adopted_now = labels.phase.is_some_and(alike)
             && labels.last == Some(self.now.timestamp())
             && self.world.scalers.len() > 1;
         if adopted_now {
             // To the other scaler two adoptions in one second look like one.
             return Ok(());
+        }
+        if self.world.scalers.len() > 1 && self.oracle.corrections() > 1 && op.is_a_users() {
+            // Each scaler counts for itself how often it corrects.
+            return Ok(());
+        }
+        if matches!(op, Op::Plan(None) | Op::PlanAndStopReplicas(None, _)) {
+            // And who misses what was done before that puts an older count back.
+            self.lag(false)?;
         }
         match op {
             Op::Scale(count) => self.scale(*count),
@@ -30,6 +40,22 @@ impl Run {
                 wish.plan = *plan;
                 wish.stop_replicas = *count;
             }),
+            Op::Pause(pause) => {
+                let pause = pause.map(|minutes| match minutes {
+                    Some(minutes) => Pause::Until(self.in_minutes(minutes)),
+                    None => Pause::Forever,
+                });
+                self.wish(|wish| wish.pause = pause);
+            }
+            Op::Wake(minutes) => {
+                let until = minutes.map(|minutes| self.in_minutes(minutes));
+                self.wish(|wish| wish.wake = until);
+            }
+            Op::Sleep(minutes) => {
+                let until = minutes.map(|minutes| self.in_minutes(minutes));
+                self.wish(|wish| wish.sleep = until);
+            }
+            Op::Enforce(enforce) => self.wish(|wish| wish.enforce = *enforce),
             Op::Break(bad) => self.wish(|wish| wish.bad = Some(*bad)),
             Op::Mend => self.wish(|wish| wish.bad = None),
             Op::Copy => self.rename(),
@@ -72,6 +98,10 @@ impl Run {
             self.lag(false)?;
         }
         self.look()
+    }
+
+    fn in_minutes(&self, minutes: i32) -> i64 {
+        self.now.timestamp() + i64::from(minutes) * 60
     }
 
     fn one(&self, scaler: usize) -> usize {

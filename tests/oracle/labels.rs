@@ -9,6 +9,16 @@ pub enum Phase {
     Adopted,
     Running,
     Stopped,
+    Woken,
+    Slept,
+    Paused,
+}
+
+impl Phase {
+    /// Whether something is laid over the schedule, or was until now.
+    pub const fn is_held(self) -> bool {
+        matches!(self, Self::Woken | Self::Slept | Self::Paused)
+    }
 }
 
 /// Whose schedule the state belongs to.

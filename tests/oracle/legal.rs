@@ -35,12 +35,16 @@ pub fn check(observed: &Observed, change: &Change, now: DateTime<Utc>) -> Checke
             "a transition and its boundary belong together: {change:?}"
         ));
     }
-    let done = change.boundary.map(|boundary| match boundary.action {
-        Action::Start => (Some(Phase::Running), Some(boundary.at)),
-        Action::Stop => (Some(Phase::Stopped), Some(boundary.at)),
-    });
-    if done.is_some_and(|done| done != (change.state.phase, change.state.last)) {
-        return Err(format!("not the state after its boundary: {change:?}"));
+    if let Some(boundary) = change.boundary {
+        let phase = match boundary.action {
+            Action::Start => Phase::Running,
+            Action::Stop => Phase::Stopped,
+        };
+        // An override may end before a `last` that a clock has left that was set back since.
+        let (last, ahead) = (change.state.last, change.state.last > Some(now));
+        if change.state.phase != Some(phase) || last != Some(boundary.at) && !ahead {
+            return Err(format!("not the state after its boundary: {change:?}"));
+        }
     }
     let held = [Phase::Woken, Phase::Slept, Phase::Paused];
     let begins = [ChangeKind::Wake, ChangeKind::Sleep, ChangeKind::Pause];
@@ -69,7 +73,9 @@ fn check_last(observed: &Observed, change: &Change, now: DateTime<Utc>) -> Check
     let from_future = change.kind == ChangeKind::Adopt(Adoption::FromFuture);
     let ahead = before.is_some_and(|last| last > now + TimeDelta::hours(1));
     let foreign = matches!(change.kind, ChangeKind::Adopt(_)) && before > Some(now);
-    if after < before && change.kind != ChangeKind::Remove && !(from_future && ahead) && !foreign {
+    let begins = [ChangeKind::Wake, ChangeKind::Sleep, ChangeKind::Pause].contains(&change.kind);
+    let may_go_back = ahead && (from_future || begins) || foreign;
+    if after < before && change.kind != ChangeKind::Remove && !may_go_back {
         return Err(format!("`last` goes back from {before:?}: {change:?}"));
     }
     let adopts = matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Reschedule);

@@ -16,6 +16,7 @@ mod labels;
 mod legal;
 mod mind;
 mod oracle;
+mod overlay;
 mod promise;
 mod run;
 mod story;

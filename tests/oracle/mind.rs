@@ -21,6 +21,8 @@ pub struct Mind {
     pub uid: u32,
     pub known: Labels,
     pub error: Option<String>,
+    /// The `next` that was last written on purpose.
+    pub next: Option<i64>,
     /// The stop count when `last` was written.
     pub stop: u32,
     pub wish: Wish,
@@ -38,6 +40,7 @@ impl Mind {
             uid: object.uid,
             known,
             error: object.error.clone(),
+            next: object.labels.read().next,
             stop: object.wish.stop_count(),
             wish: object.wish.clone(),
             seen: now,

@@ -15,7 +15,7 @@ use crate::{
 };
 
 const HOUR: i64 = 3600;
-const CATCH_UP: i64 = 72 * HOUR;
+pub(crate) const CATCH_UP: i64 = 72 * HOUR;
 const PATIENCE: u32 = 3;
 
 /// What the oracle takes as given: how texts that are wrong are complained of, and how long this
@@ -36,28 +36,33 @@ pub struct Oracle<G> {
     given: G,
     calendars: HashMap<(usize, Tz, i64), Calendar>,
     asked: Option<Rc<Asked>>,
-    mind: Option<Mind>,
+    pub(crate) mind: Option<Mind>,
     clock: i64,
 }
 
 pub type Calendar = Rc<[(i64, Turn)]>;
 
 /// What the annotations ask for, until they or the zone change.
-struct Asked {
+pub(crate) struct Asked {
     by: (Wish, u32, Tz),
     complaint: Option<String>,
-    calendar: Calendar,
+    pub(crate) calendar: Calendar,
+    /// What the schedule says before its first boundary.
+    pub(crate) before: Option<Turn>,
 }
 
 /// A write that is called for.
-struct Write {
-    what: &'static str,
-    labels: Labels,
-    replicas: u32,
-    error: Option<String>,
-    corrective: bool,
+#[derive(Default)]
+pub(crate) struct Write {
+    pub(crate) what: &'static str,
+    pub(crate) labels: Labels,
+    pub(crate) replicas: u32,
+    pub(crate) error: Option<String>,
+    pub(crate) corrective: bool,
     /// Corrections count from here again.
-    fresh: bool,
+    pub(crate) fresh: bool,
+    /// The annotations that are over go with it.
+    pub(crate) lifts: bool,
 }
 
 impl<G: Given> Oracle<G> {
@@ -118,9 +123,12 @@ impl<G: Given> Oracle<G> {
     /// One step of time: what lies on the way is done at its instant.
     pub fn advance(&mut self, to: i64) {
         let calendar = self.calendar();
-        let passed = calendar.partition_point(|(at, _)| *at <= self.clock);
-        for (at, _) in calendar[passed..].iter().take_while(|(at, _)| *at <= to) {
-            self.settle(*at);
+        let ends = self.object.wish.ends();
+        let mut instants: Vec<i64> = calendar.iter().map(|(at, _)| *at).chain(ends).collect();
+        instants.retain(|at| self.clock < *at && *at <= to);
+        instants.sort_unstable();
+        for at in instants {
+            self.settle(at);
         }
         self.clock = to;
     }
@@ -163,6 +171,7 @@ impl<G: Given> Oracle<G> {
         let newest = mind.newest(object);
         if newest.last != mind.known.last {
             mind.stop = object.wish.stop_count();
+            mind.next = newest.next;
         }
         mind.known = newest;
         if !object.wish.names_a_schedule() && object.labels.read() == mind.after_removal(object) {
@@ -172,7 +181,7 @@ impl<G: Given> Oracle<G> {
         let write = match (object.wish.plan, &asked.complaint) {
             (_, Some(complaint)) => self.refuse(complaint.clone()),
             (None, None) => self.remove(),
-            (Some(_), None) => Some(self.follow(now, &asked.calendar)),
+            (Some(_), None) => Some(self.follow(now, &asked)),
         };
         let Some(write) = write else { return false };
         self.make(now, write)
@@ -180,7 +189,10 @@ impl<G: Given> Oracle<G> {
 
     fn make(&mut self, now: i64, write: Write) -> bool {
         let object = &mut self.object;
-        let nothing_new = write.labels == object.labels
+        let mut lifted = object.wish.clone();
+        let lifts = write.lifts && lifted.lift(now);
+        let nothing_new = !lifts
+            && write.labels == object.labels
             && write.replicas == object.replicas
             && write.error == object.error;
         let Some(mind) = &mut self.mind else {
@@ -199,6 +211,12 @@ impl<G: Given> Oracle<G> {
         }
         mind.known = write.labels.clone();
         mind.error.clone_from(&write.error);
+        mind.next = write.labels.next;
+        if lifts {
+            mind.wish = lifted.clone();
+            mind.seen = now;
+            object.wish = lifted;
+        }
         object.labels = write.labels;
         object.replicas = write.replicas;
         object.error = write.error;
@@ -219,7 +237,7 @@ impl<G: Given> Oracle<G> {
             replicas: self.object.replicas,
             corrective: mind.error.as_ref() == Some(&complaint),
             error: Some(complaint),
-            fresh: false,
+            ..Write::default()
         })
     }
 
@@ -233,82 +251,88 @@ impl<G: Given> Oracle<G> {
             what: "remove",
             labels: mind.after_removal(&self.object),
             replicas: self.object.replicas,
-            error: None,
-            corrective: false,
-            fresh: false,
+            ..Write::default()
         })
     }
 
-    fn follow(&self, now: i64, calendar: &[(i64, Turn)]) -> Write {
+    fn follow(&self, now: i64, asked: &Asked) -> Write {
         let Some(mind) = &self.mind else {
             unreachable!()
         };
-        let state = &mind.known;
+        let (state, calendar) = (&mind.known, &asked.calendar);
         let owner = Owner::Of(self.object.wish.schedule_text(&self.plans), self.object.uid);
+        let is_ours = state.last.is_some() && state.owner.as_ref() == Some(&owner);
+        // Rule 7: what is laid over the schedule.
+        let held = self.object.wish.held(now);
+        if let Some(held) = held.filter(|held| state.phase != Some(held.0)) {
+            return self.begin(now, held, is_ours, owner);
+        }
+        if matches!(held, Some((Phase::Paused, _))) {
+            return self.tidy(now, held, asked);
+        }
         // Rules 3 and 10: what is not the state of this schedule on this object is adopted, as of
         // when it was seen.
-        let Some(last) = state.last.filter(|_| state.owner.as_ref() == Some(&owner)) else {
+        let Some(last) = state.last.filter(|_| is_ours) else {
             let considered = state.last.filter(|last| *last <= now);
-            let seen = mind.seen.min(now);
-            return self.adopt(considered.unwrap_or(seen).max(seen), owner, calendar);
+            let seen = self.let_go(now).unwrap_or(mind.seen.min(now));
+            return self.adopt(considered.unwrap_or(seen).max(seen), owner, held, calendar);
         };
         // Rule 13.
         if last > now + HOUR {
-            return self.adopt(now, owner, calendar);
+            return self.adopt(now, owner, held, calendar);
+        }
+        if held.is_some() {
+            return self.tidy(now, held, asked);
+        }
+        if state.phase.is_some_and(Phase::is_held) {
+            return self.release(now, owner, asked);
         }
         // Rule 1.
-        let passed = calendar.iter().filter(|(at, _)| last < *at && *at <= now);
-        let any_passed = passed.clone().next().is_some();
-        let mut due = passed.filter(|(at, _)| state.next.is_none_or(|next| next <= *at));
-        match due.next_back() {
-            Some((at, _)) if now - at > CATCH_UP => self.adopt(now, owner, calendar),
+        let mut passed = calendar
+            .iter()
+            .filter(|(at, _)| last < *at && *at <= now)
+            .filter(|(at, _)| state.next.is_none_or(|next| next <= *at));
+        match passed.next_back() {
+            Some((at, _)) if now - at > CATCH_UP => self.adopt(now, owner, None, calendar),
             Some((at, turn)) => self.turn(*at, *turn, calendar),
-            None => {
-                let last = if any_passed { now } else { last };
-                Write {
-                    what: "tidy",
-                    labels: Labels {
-                        phase: state.phase.or(Some(Phase::Adopted)),
-                        last: Some(last),
-                        next: next_after(calendar, last),
-                        ..state.clone()
-                    },
-                    replicas: self.object.replicas,
-                    error: None,
-                    corrective: self.object.error.is_none() || mind.error.is_none(),
-                    fresh: false,
-                }
-            }
+            None => self.tidy(now, None, asked),
         }
     }
 
-    fn adopt(&self, last: i64, owner: Owner, calendar: &[(i64, Turn)]) -> Write {
+    pub(crate) fn adopt(
+        &self,
+        last: i64,
+        owner: Owner,
+        held: Option<(Phase, Option<i64>)>,
+        calendar: &[(i64, Turn)],
+    ) -> Write {
         let saved = self.mind.as_ref().and_then(|mind| mind.known.saved);
+        let (phase, next) = held.unwrap_or((Phase::Adopted, next_after(calendar, last)));
         Write {
             what: "adopt",
             labels: Labels {
-                phase: Some(Phase::Adopted),
+                phase: Some(phase),
                 last: Some(last),
-                next: next_after(calendar, last),
+                next,
                 saved: saved.filter(|_| self.is_down()),
                 owner: Some(owner),
                 ..Labels::default()
             },
             replicas: self.object.replicas,
-            error: None,
-            corrective: false,
             fresh: true,
+            lifts: true,
+            ..Write::default()
         }
     }
 
     /// Rule 4.
-    fn turn(&self, at: i64, turn: Turn, calendar: &[(i64, Turn)]) -> Write {
+    pub(crate) fn turn(&self, at: i64, turn: Turn, calendar: &[(i64, Turn)]) -> Write {
         let Some(mind) = &self.mind else {
             unreachable!()
         };
         let state = mind.known.clone();
         let (seen, wish) = (self.object.replicas, &self.object.wish);
-        let after_our_start = state.phase == Some(Phase::Running);
+        let after_our_start = matches!(state.phase, Some(Phase::Running | Phase::Woken));
         let (what, phase, replicas, saved) = match turn {
             Turn::On => {
                 let least = match state.saved {
@@ -325,23 +349,24 @@ impl<G: Given> Oracle<G> {
                 ("stop", Phase::Stopped, count, state.saved.max(wanted))
             }
         };
+        let last = state.last.map_or(at, |last| last.max(at));
         Write {
             what,
             labels: Labels {
                 phase: Some(phase),
-                last: Some(at),
-                next: next_after(calendar, at),
+                last: Some(last),
+                next: next_after(calendar, last),
                 saved,
                 ..state
             },
             replicas,
-            error: None,
-            corrective: false,
             fresh: true,
+            lifts: true,
+            ..Write::default()
         }
     }
 
-    fn is_down(&self) -> bool {
+    pub(crate) fn is_down(&self) -> bool {
         self.mind
             .as_ref()
             .is_some_and(|mind| mind.is_down(&self.object))
@@ -369,7 +394,9 @@ impl<G: Given> Oracle<G> {
             None => Rc::new([]),
         };
         let by = (wish.clone(), uid, self.zone);
+        let plan = wish.plan.map(|plan| &self.plans[plan]);
         let asked = Rc::new(Asked {
+            before: plan.and_then(|plan| plan.before(&calendar)),
             by,
             complaint,
             calendar,
@@ -379,7 +406,7 @@ impl<G: Given> Oracle<G> {
     }
 }
 
-fn next_after(calendar: &[(i64, Turn)], after: i64) -> Option<i64> {
+pub(crate) fn next_after(calendar: &[(i64, Turn)], after: i64) -> Option<i64> {
     let mut later = calendar.iter().map(|(at, _)| *at);
     later.find(|at| *at > after)
 }

@@ -43,12 +43,18 @@ impl Promise {
     pub fn made(&mut self, object: &Observed, change: &Change) {
         let seen = object.replicas.get();
         let up = seen > object.inputs.stop_replicas().get();
+        let unknown = object.state().fingerprint != change.state.fingerprint;
         match change.kind {
             // An exact count is the user's choice too.
-            ChangeKind::Start if object.inputs.text(Key::Replicas).is_some() => {
+            ChangeKind::Start | ChangeKind::Wake if object.inputs.text(Key::Replicas).is_some() => {
                 self.0 = change.replicas.get();
             }
-            ChangeKind::Start | ChangeKind::Stop => self.0 = self.0.max(seen),
+            ChangeKind::Wake | ChangeKind::Sleep if unknown && up => self.0 = seen,
+            ChangeKind::Start
+            | ChangeKind::Stop
+            | ChangeKind::Wake
+            | ChangeKind::Sleep
+            | ChangeKind::Enforce => self.0 = self.0.max(seen),
             ChangeKind::Adopt(_) | ChangeKind::Remove if up => self.0 = seen,
             _ => {}
         }

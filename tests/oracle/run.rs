@@ -50,7 +50,11 @@ pub fn tell(story: &Story) -> Result<Tally, String> {
         writes: run.world.writes,
         transitions: log
             .iter()
-            .filter(|it| it.contains("Start") || it.contains("Stop "))
+            .filter(|it| {
+                ["Start", "Stop ", "Wake", "Sleep"]
+                    .iter()
+                    .any(|kind| it.contains(kind))
+            })
             .count(),
     })
 }
@@ -160,6 +164,8 @@ impl Run {
         same("writes", writes.0, writes.1)?;
         same("replicas", ours.replicas.get(), its.replicas)?;
         same("error", ours.error.as_deref(), its.error.as_deref())?;
+        let wished = inputs(&its.wish, &self.plans);
+        same("annotations", &*ours.inputs, &wished)?;
         let state = State::from_labels(&ours.labels);
         let instant = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
         same("saved", state.saved.map(Replicas::get), its.labels.saved)?;
@@ -202,7 +208,11 @@ impl Run {
 
     /// No boundary lies between what was done last and now.
     fn newest_has_won(&mut self) -> Checked {
-        let last = self.oracle.object.labels.last;
+        let labels = &self.oracle.object.labels;
+        if labels.phase.is_some_and(labels::Phase::is_held) {
+            return Ok(());
+        }
+        let last = labels.last;
         let Some(last) = last.filter(|_| self.is_healed()) else {
             return Ok(());
         };
@@ -244,7 +254,9 @@ fn phase(phase: Phase) -> labels::Phase {
         Phase::Adopted => labels::Phase::Adopted,
         Phase::Running => labels::Phase::Running,
         Phase::Stopped => labels::Phase::Stopped,
-        Phase::Woken | Phase::Slept | Phase::Paused => unreachable!("not in this version"),
+        Phase::Woken => labels::Phase::Woken,
+        Phase::Slept => labels::Phase::Slept,
+        Phase::Paused => labels::Phase::Paused,
     }
 }
 

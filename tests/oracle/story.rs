@@ -32,6 +32,11 @@ pub enum Op {
     StopReplicas(Option<u32>),
     Plan(Option<usize>),
     PlanAndStopReplicas(Option<usize>, Option<u32>),
+    /// Until in minutes from now, also before; a pause without an end has none.
+    Pause(Option<Option<i32>>),
+    Wake(Option<i32>),
+    Sleep(Option<i32>),
+    Enforce(bool),
     Break(Bad),
     Mend,
     /// `kubectl rollout undo`: the annotations of before, and the labels of now.
@@ -143,6 +148,24 @@ impl Story {
 }
 
 impl Op {
+    /// Whether a user changes the count or an annotation.
+    pub fn is_a_users(&self) -> bool {
+        matches!(
+            self,
+            Self::Scale(_)
+                | Self::Replicas(_)
+                | Self::StopReplicas(_)
+                | Self::Plan(_)
+                | Self::PlanAndStopReplicas(..)
+                | Self::Pause(_)
+                | Self::Wake(_)
+                | Self::Sleep(_)
+                | Self::Enforce(_)
+                | Self::Break(_)
+                | Self::Mend
+        )
+    }
+
     /// What ends a time in which little happens.
     fn undoing(&self) -> Option<Self> {
         Some(match self {
@@ -150,6 +173,7 @@ impl Op {
             Self::Plan(None)
             | Self::PlanAndStopReplicas(None, _)
             | Self::Replace(_, Some(None)) => Self::Plan(Some(0)),
+            Self::Pause(Some(None)) => Self::Pause(None),
             Self::Down(scaler) => Self::Up(*scaler),
             Self::Outage(true) => Self::Outage(false),
             Self::LaterFingerprint => Self::Drop(Label::Fingerprint),
@@ -196,6 +220,9 @@ fn steps(rng: &mut Rng, kind: Kind, story: &Story) -> Vec<(u32, Op)> {
 }
 
 fn op(rng: &mut Rng, kind: Kind, plans: usize) -> Op {
+    if rng.u8(..4) == 0 {
+        return overlay(rng);
+    }
     let common = if kind == Kind::Life { 40 } else { 32 };
     match rng.u8(..common + 16) {
         0..=7 => Op::Scale(count(rng)),
@@ -212,6 +239,21 @@ fn op(rng: &mut Rng, kind: Kind, plans: usize) -> Op {
         31 => Op::Undo(rng.usize(..99)),
         at if at >= 32 && kind == Kind::Life && at < 40 => Op::Scale(count(rng)),
         _ => special(rng, kind),
+    }
+}
+
+fn overlay(rng: &mut Rng) -> Op {
+    let until = |rng: &mut Rng| match rng.u8(..8) {
+        0 => rng.i32(-200..1),
+        1..=2 => rng.i32(1..5),
+        3..=5 => rng.i32(1..600),
+        _ => rng.i32(600..6000),
+    };
+    match rng.u8(..10) {
+        0..=2 => Op::Wake((rng.u8(..4) != 0).then(|| until(rng))),
+        3..=5 => Op::Sleep((rng.u8(..4) != 0).then(|| until(rng))),
+        6..=7 => Op::Pause((rng.u8(..4) != 0).then(|| rng.bool().then(|| until(rng)))),
+        _ => Op::Enforce(rng.bool()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a user has written on the object, as a value.
 
-use crate::calendar::Plan;
+use chrono::DateTime;
+
+use crate::{calendar::Plan, labels::Phase};
 
 /// All of a user's annotations. `plan` counts in the story's list of plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,6 +11,17 @@ pub struct Wish {
     pub bad: Option<Bad>,
     pub replicas: Option<u32>,
     pub stop_replicas: Option<u32>,
+    pub pause: Option<Pause>,
+    /// In seconds since 1970.
+    pub wake: Option<i64>,
+    pub sleep: Option<i64>,
+    pub enforce: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    Forever,
+    Until(i64),
 }
 
 /// What can be wrong with annotations.
@@ -74,6 +87,25 @@ impl Wish {
         for (key, count) in counts {
             texts.extend(count.map(|count| (key.to_owned(), count.to_string())));
         }
+        let until = |at: i64| {
+            let at = DateTime::from_timestamp(at, 0).unwrap();
+            at.format("%Y-%m-%dT%H:%M:%SZ").to_string()
+        };
+        let overlays = [
+            (
+                "pause",
+                self.pause.map(|pause| match pause {
+                    Pause::Forever => "true".to_owned(),
+                    Pause::Until(at) => until(at),
+                }),
+            ),
+            ("wake-until", self.wake.map(until)),
+            ("sleep-until", self.sleep.map(until)),
+            ("enforce", self.enforce.then(|| "true".to_owned())),
+        ];
+        for (key, text) in overlays {
+            texts.extend(text.map(|text| (key.to_owned(), text)));
+        }
         if let Some(bad) = self.bad {
             bad.spoil(&mut texts);
         }
@@ -83,7 +115,8 @@ impl Wish {
     /// The texts that make a schedule what it is, in a form to compare.
     pub fn schedule_text(&self, plans: &[Plan]) -> String {
         let mut texts = self.annotations(plans);
-        texts.retain(|(key, _)| !matches!(&**key, "replicas" | "stop-replicas"));
+        let all = ["start", "stop", "hours", "timezone", "except", "jitter"];
+        texts.retain(|(key, _)| all.contains(&&**key));
         texts.sort();
         format!("{texts:?}")
     }
@@ -92,6 +125,54 @@ impl Wish {
     pub fn names_a_schedule(&self) -> bool {
         let named = [Bad::Day, Bad::NoHoursBeside, Bad::Long, Bad::Foreign];
         self.plan.is_some() || self.bad.is_some_and(|bad| named.contains(&bad))
+    }
+
+    /// What is laid over the schedule at an instant, and until when.
+    pub fn held(&self, now: i64) -> Option<(Phase, Option<i64>)> {
+        match self.pause {
+            Some(Pause::Forever) => return Some((Phase::Paused, None)),
+            Some(Pause::Until(at)) if at > now => return Some((Phase::Paused, Some(at))),
+            _ => {}
+        }
+        let wake = self
+            .wake
+            .filter(|at| *at > now)
+            .map(|at| (Phase::Woken, Some(at)));
+        let sleep = || {
+            self.sleep
+                .filter(|at| *at > now)
+                .map(|at| (Phase::Slept, Some(at)))
+        };
+        wake.or_else(sleep)
+    }
+
+    /// The end that is written for what a phase stands for.
+    pub fn end_of(&self, phase: Phase) -> Option<i64> {
+        match (phase, self.pause) {
+            (Phase::Paused, Some(Pause::Until(at))) => Some(at),
+            (Phase::Woken, _) => self.wake,
+            (Phase::Slept, _) => self.sleep,
+            _ => None,
+        }
+    }
+
+    /// All ends that are written.
+    pub fn ends(&self) -> impl Iterator<Item = i64> {
+        let phases = [Phase::Paused, Phase::Woken, Phase::Slept];
+        let ends = phases.map(|phase| self.end_of(phase));
+        ends.into_iter().flatten()
+    }
+
+    /// Takes away what is over; whether anything was.
+    pub fn lift(&mut self, now: i64) -> bool {
+        let before = self.clone();
+        self.pause = self.pause.filter(|pause| match pause {
+            Pause::Forever => true,
+            Pause::Until(at) => *at > now,
+        });
+        self.wake = self.wake.filter(|at| *at > now);
+        self.sleep = self.sleep.filter(|at| *at > now);
+        *self != before
     }
 
     /// The count after a stop; an unreadable one counts as none.

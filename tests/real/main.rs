@@ -17,6 +17,7 @@ mod faults;
 mod leaving;
 mod neighbours;
 mod objects;
+mod overrides;
 mod permissions;
 mod rollout;
 #[path = "../support/mod.rs"]
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
     let stories = [
         together::stories(),
         rollout::stories(),
+        overrides::stories(),
         faults::stories(),
         leaving::stories(),
         neighbours::stories(),

@@ -103,7 +103,8 @@ impl<'a> Team<'a> {
         self.await_state(name, "stopped", before);
     }
 
-    fn await_state(&self, name: &str, state: &str, before: Soon) {
+    /// Waits until it is in that state, which the story needs `before` an instant.
+    pub(crate) fn await_state(&self, name: &str, state: &str, before: Soon) {
         before.before(&format!("{name} is {state}"), || {
             (self.label(name, "dayshift/state").as_deref() == Some(state)).then_some(())
         });

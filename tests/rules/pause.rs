@@ -100,3 +100,18 @@ fn takes_no_edit_up_before_its_end() {
         (3, Some(Phase::Adopted))
     );
 }
+
+#[test]
+fn a_dump_of_before_it_put_back_inside_does_not_make_it_act_backwards() {
+    let mut object = office(3);
+    let before = object.observed.labels.clone();
+    object.until("2026-11-20 20:00").scale(2);
+    object.edit("pause", Some("true")).until("2026-11-20 21:00");
+    object.observed.labels = before;
+    object.edit("pause", None).obey();
+    assert_eq!(
+        (object.replicas(), object.phase()),
+        (2, Some(Phase::Adopted)),
+        "the stop of 19:00 was before the pause"
+    );
+}

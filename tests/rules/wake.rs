@@ -150,3 +150,14 @@ fn that_ended_too_long_ago_is_adopted() {
         }
     }
 }
+
+#[test]
+fn a_clock_set_back_delays_no_end_and_takes_no_state_back() {
+    let mut object = woken(3);
+    object.until("2026-11-20 20:30");
+    object.now = utc("2026-11-20 19:45");
+    object.edit("wake-until", None).obey();
+    assert_eq!(object.replicas(), 0);
+    assert_eq!(object.state().last, Some(utc("2026-11-20 20:00")));
+    assert_eq!(object.next().unwrap(), "2026-11-23T09.00.00Z");
+}

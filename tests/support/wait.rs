@@ -45,6 +45,11 @@ impl Soon {
         self.0.format("%-S %-M %-H * * *").to_string()
     }
 
+    /// The text for an annotation that says until when: RFC 3339.
+    pub(crate) fn until(self) -> String {
+        self.0.format("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
     /// The same clock time in another zone.
     pub(crate) fn text_in(self, zone: chrono_tz::Tz) -> String {
         self.0
