@@ -4,7 +4,6 @@
 //! environment they are written anew.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-#[allow(dead_code, reason = "another test uses the rest")]
 #[path = "../loopback/mod.rs"]
 mod loopback;
 
