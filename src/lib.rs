@@ -13,4 +13,5 @@ pub mod plan;
 pub mod sandbox;
 pub mod schedule;
 pub mod server;
+pub mod style;
 pub mod workload;

@@ -185,3 +185,19 @@ fn a_second_signal_ends_it_while_a_request_is_under_way() {
         );
     }
 }
+
+#[test]
+fn live_deployments_are_planned() {
+    let server = ApiServer::that_never_answers_a_patch();
+    let path = server.kubeconfig.path();
+    let week = ["--from", "2026-11-23", "--days", "1", "-o", "table"];
+    let ended = dayshift(&[&["plan", "-A", "--kubeconfig", path][..], &week].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert_eq!(
+        ended.out,
+        "\
+NAMESPACE   NAME   TIME                       ACTION   REPLICAS
+dev         web    Mon 2026-11-23 19:00 UTC   stop     0
+"
+    );
+}

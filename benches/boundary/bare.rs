@@ -113,7 +113,7 @@ fn send(
     runtime.block_on(async {
         let connection = Connection {
             kubeconfig: Some(kubeconfig.to_owned()),
-            context: None,
+            ..Connection::default()
         };
         let (client, _) = connect(&connection).await.unwrap();
         let begun = Utc::now();

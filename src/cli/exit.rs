@@ -17,6 +17,17 @@ pub enum Exit {
     Signal(u8),
 }
 
+impl Exit {
+    /// The one that weighs more of what two objects came to.
+    pub(super) fn worse(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Done, other) => other,
+            (_, Self::CouldNotRun) => Self::CouldNotRun,
+            _ => self,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {

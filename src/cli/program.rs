@@ -7,6 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::{
     exit::{Exit, wrong_usage},
     lint::LintArgs,
+    override_args::{PauseArgs, ResumeArgs, SleepArgs, WakeArgs},
     plan::PlanArgs,
     run_args::RunArgs,
     sandbox::SandboxArgs,
@@ -33,6 +34,10 @@ enum Command {
     Run(Box<RunArgs>),
     Plan(Box<PlanArgs>),
     Lint(Box<LintArgs>),
+    Wake(Box<WakeArgs>),
+    Sleep(Box<SleepArgs>),
+    Pause(Box<PauseArgs>),
+    Resume(Box<ResumeArgs>),
     Sandbox(Box<SandboxArgs>),
 }
 
@@ -81,6 +86,10 @@ impl Program {
             Command::Run(args) => args.run(),
             Command::Plan(args) => args.run(),
             Command::Lint(args) => args.run(),
+            Command::Wake(args) => args.run(),
+            Command::Sleep(args) => args.run(),
+            Command::Pause(args) => args.run(),
+            Command::Resume(args) => args.run(),
             Command::Sandbox(args) => args.run(),
         }
     }

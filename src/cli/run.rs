@@ -6,6 +6,7 @@ use http::Uri;
 use tokio::{net::TcpListener, runtime, sync::oneshot};
 
 use super::{
+    connection::without_credentials,
     exit::{Exit, wrong_usage},
     run_args::{Run, RunArgs},
     signals::Signals,
@@ -127,37 +128,5 @@ impl Run {
             "dayshift {} begins",
             env!("CARGO_PKG_VERSION"),
         );
-    }
-}
-
-/// Scheme, host and port alone: a user's name and password, or a token in a query, stay unsaid.
-fn without_credentials(server: &Uri) -> String {
-    let port = server
-        .port()
-        .map(|port| format!(":{port}"))
-        .unwrap_or_default();
-    format!(
-        "{}://{}{port}",
-        server.scheme_str().unwrap_or("http"),
-        server.host().unwrap_or_default()
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_servers_address_is_told_without_credentials() {
-        for (full, told) in [
-            ("https://10.0.0.1:6443/", "https://10.0.0.1:6443"),
-            (
-                "https://me:secret@[::1]:6443/api?token=secret",
-                "https://[::1]:6443",
-            ),
-            ("http://example.com", "http://example.com"),
-        ] {
-            assert_eq!(without_credentials(&full.parse().unwrap()), told);
-        }
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     controller::Settings,
     manifest::{EXAMPLES, OpenError, Source, SyntaxError, Workload},
     plan::Period,
-    sandbox::{Pace, Page, Stage, Style, Title, hands_on_examples},
+    sandbox::{Pace, Page, Stage, Title, hands_on_examples},
     schedule::quote,
     workload::Prefix,
 };
@@ -196,12 +196,8 @@ impl SandboxArgs {
             Vec::new()
         };
         let mut out = io::stdout();
-        let style = Style {
-            colour: terminal::colour(&out),
-            unicode: terminal::unicode(),
-        };
         let names: Vec<_> = taken.iter().map(|it| it.object.to_string()).collect();
-        let page = Page::new(style, names.iter().map(String::as_str));
+        let page = Page::new(terminal::style(&out), names.iter().map(String::as_str));
         let pace = self.speed.unwrap_or(if out.is_terminal() {
             Pace::DAY_A_SECOND
         } else {

@@ -2,10 +2,34 @@
 
 use std::{env, ffi::OsString, io::IsTerminal};
 
-/// Colour is for terminals, and never with `NO_COLOR` (<https://no-color.org>).
+use crate::style::Style;
+
+/// What a screen that is written to can show.
+pub(super) fn style(stream: &impl IsTerminal) -> Style {
+    Style {
+        colour: colour(stream),
+        unicode: unicode(),
+    }
+}
+
+/// Colour is for terminals, and elsewhere where `CLICOLOR_FORCE` asks for it
+/// (<https://bixense.com/clicolors>), but never with `NO_COLOR` (<https://no-color.org>).
 pub(super) fn colour(stream: &impl IsTerminal) -> bool {
-    let dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-    stream.is_terminal() && variable("NO_COLOR").is_none() && !dumb
+    let forced = variable("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    variable("NO_COLOR").is_none() && (forced || stream.is_terminal() && moves_cursor())
+}
+
+/// Whether a terminal does what escape sequences say.
+pub(super) fn moves_cursor() -> bool {
+    env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
+/// How many columns there are: what `COLUMNS` says where it is exported, else the terminal, else 80.
+pub(super) fn width() -> usize {
+    let said = variable("COLUMNS").and_then(|text| text.to_str()?.parse().ok());
+    said.filter(|width| *width > 0)
+        .or_else(|| terminal_size::terminal_size().map(|(width, _)| width.0.into()))
+        .unwrap_or(80)
 }
 
 /// Whether the locale's encoding is UTF-8: the first of these variables decides (POSIX, 8.2).

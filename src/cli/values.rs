@@ -64,6 +64,13 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
     })
 }
 
+/// The same where there is one namespace and no more.
+pub(super) fn one_namespace(text: &str) -> Result<String, String> {
+    namespace(text).map_err(|_| {
+        "a namespace has 1 to 63 of the characters a-z, 0-9 and -, such as team-a".to_owned()
+    })
+}
+
 /// An address and a port to listen on; `:8080` is every IPv4 address.
 pub(super) fn listen(text: &str) -> Result<SocketAddr, String> {
     let read = match text.strip_prefix(':') {

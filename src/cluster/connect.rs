@@ -17,6 +17,10 @@ pub struct Connection {
     pub kubeconfig: Option<PathBuf>,
     /// The context in the kubeconfig; else its current one.
     pub context: Option<String>,
+    /// Who to be for the API server; else who the kubeconfig says (`kubectl --as`).
+    pub user: Option<String>,
+    /// The groups to be in, as that user (`kubectl --as-group`).
+    pub groups: Vec<String>,
 }
 
 /// Why no client can be made.
@@ -52,6 +56,11 @@ pub async fn connect(connection: &Connection) -> Result<(Client, Uri), ConnectEr
     };
     // kube would try a 429, 503 or 504 again up to 15 times inside one call, out of sight.
     config.default_retry = false;
+    if let Some(user) = &connection.user {
+        config.auth_info.impersonate = Some(user.clone());
+        config.auth_info.impersonate_groups =
+            Some(connection.groups.clone()).filter(|groups| !groups.is_empty());
+    }
     let server = config.cluster_url.clone();
     Ok((client(config)?, server))
 }

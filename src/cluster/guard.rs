@@ -5,13 +5,14 @@ use json_patch::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::workload::{Change, Key, Label, Observed, Prefix};
+use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
 ///
 /// The tests come first: UID, count, every input annotation, every state label and the error,
 /// with `null` where one is missing (the API server lets such a test pass on a missing key).
-/// Count and state follow in the same patch, so they change together or not at all.
+/// Count, state and the overrides that are over follow in the same patch, so they change together
+/// or not at all.
 pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> Patch {
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
@@ -20,6 +21,19 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     patch.labels(observed, change, prefix);
     if change.replicas != observed.replicas {
         patch.add(&["spec", "replicas"], json!(change.replicas.get()));
+    }
+    Patch(patch.tests.into_iter().chain(patch.writes).collect())
+}
+
+/// The JSON Patch that writes annotations of a user, if the object has the inputs that were
+/// observed. Its count and state may have changed meanwhile: nothing here rests on them.
+pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix: &Prefix) -> Patch {
+    const MAP: [&str; 2] = ["metadata", "annotations"];
+    let mut patch = Operations::default();
+    patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
+    patch.inputs(observed, prefix);
+    for (key, text) in annotations {
+        patch.put(&[MAP[0], MAP[1], &prefix.annotation(*key)], text.as_deref());
     }
     Patch(patch.tests.into_iter().chain(patch.writes).collect())
 }
@@ -41,16 +55,24 @@ impl Operations {
             }
             return;
         }
-        for key in Key::ALL {
-            self.test(
-                &[MAP[0], MAP[1], &prefix.annotation(key)],
-                json!(observed.inputs.text(key)),
-            );
-        }
+        self.inputs(observed, prefix);
         let path = [MAP[0], MAP[1], &error];
         self.test(&path, json!(observed.error.as_deref()));
         if change.error != observed.error {
             self.put(&path, change.error.as_deref());
+        }
+        for key in &change.lifted {
+            self.put(&[MAP[0], MAP[1], &prefix.annotation(*key)], None);
+        }
+    }
+
+    /// Tests on every input, of an object that has annotations.
+    fn inputs(&mut self, observed: &Observed, prefix: &Prefix) {
+        for key in Key::ALL {
+            self.test(
+                &["metadata", "annotations", &prefix.annotation(key)],
+                json!(observed.inputs.text(key)),
+            );
         }
     }
 

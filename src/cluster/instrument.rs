@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
-use http::{Method, Request, Response, header};
+use http::{Method, Request, Response, Uri, header};
 use http_body_util::Either;
 use kube::{Client, client::Body};
 use tokio::time::timeout;
@@ -16,8 +16,10 @@ use tower::{BoxError, Service};
 use tower_http::timeout::TimeoutBody;
 
 /// One request and what came of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Exchange {
+    /// What was asked for.
+    pub uri: Uri,
     /// The verb as RBAC names it: `list`, `watch`, `get`, `patch` or `create`.
     pub verb: &'static str,
     /// The status code; none where no answer came.
@@ -60,7 +62,7 @@ impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> fo
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let (client, look) = (self.client.clone(), self.look.clone());
         Box::pin(async move {
-            let verb = verb(&request);
+            let (verb, uri) = (verb(&request), request.uri().clone());
             let answer = match verb {
                 "watch" => client.send(request).await.map_err(BoxError::from),
                 _ => match timeout(PATIENCE, client.send(request)).await {
@@ -69,6 +71,7 @@ impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> fo
                 },
             };
             look(Exchange {
+                uri,
                 verb,
                 code: answer
                     .as_ref()

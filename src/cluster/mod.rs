@@ -3,14 +3,18 @@
 mod connect;
 mod deployment;
 mod error;
+mod find;
 mod guard;
 mod instrument;
+mod live_watch;
 mod transport;
 mod writer;
 
 pub use connect::{ConnectError, Connection, connect};
 pub use deployment::{Deployment, Version};
 pub use error::{AnnounceError, PatchError, ReadError};
-pub use guard::guarded_patch;
+pub use find::{FindError, Found, Missing, Sought, find};
+pub use guard::{annotation_patch, guarded_patch};
 pub use instrument::{Exchange, instrument};
+pub use live_watch::{Sight, Sights, watch};
 pub use writer::Writer;

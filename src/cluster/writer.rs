@@ -4,16 +4,17 @@ use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use http::{HeaderMap, Request, StatusCode, header};
+use json_patch::Patch;
 use kube::{Client, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::workload::{Change, Notice, ObjectRef, Observed, Prefix};
+use crate::workload::{Annotation, Change, Notice, ObjectRef, Observed, Prefix};
 
 use super::{
     deployment::Deployment,
     error::{AnnounceError, Answer, PatchError, ReadError, Unavailable},
-    guard::guarded_patch,
+    guard::{annotation_patch, guarded_patch},
 };
 
 /// Who we are in `managedFields` and in Events.
@@ -53,11 +54,33 @@ impl Writer {
         observed: &Observed,
         change: &Change,
     ) -> Result<Deployment, PatchError> {
-        let uri = format!("{}?fieldManager={FIELD_MANAGER}", path(&observed.object));
         let patch = guarded_patch(observed, change, &self.prefix);
+        self.send_patch(&observed.object, &patch).await
+    }
+
+    /// Writes annotations of a user, if the object has the inputs that were observed, and returns
+    /// what it became.
+    ///
+    /// # Errors
+    /// As for [`Writer::patch`].
+    pub async fn annotate(
+        &self,
+        observed: &Observed,
+        annotations: &[Annotation],
+    ) -> Result<Deployment, PatchError> {
+        let patch = annotation_patch(observed, annotations, &self.prefix);
+        self.send_patch(&observed.object, &patch).await
+    }
+
+    async fn send_patch(
+        &self,
+        object: &ObjectRef,
+        patch: &Patch,
+    ) -> Result<Deployment, PatchError> {
+        let uri = format!("{}?fieldManager={FIELD_MANAGER}", path(object));
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
-        let body = serde_json::to_vec(&patch).map_err(no_answer)?;
+        let body = serde_json::to_vec(patch).map_err(no_answer)?;
         let answer = self.send(request, body).await?.body(PatchError::sort)?;
         Ok(serde_json::from_slice(&answer).map_err(no_answer)?)
     }

@@ -28,7 +28,7 @@ impl Engine {
     /// Sends what is queued, as far as there is room in flight.
     pub(super) fn dispatch(&mut self) {
         while self.in_flight.len() < self.settings.max_in_flight.get() {
-            match self.queue.pop() {
+            match self.queue.pop(self.is_listing()) {
                 Some(Job::Decide(id)) => self.carry_out(id),
                 Some(Job::Announce(announcement)) => self.send_event(announcement),
                 None => break,
@@ -48,9 +48,8 @@ impl Engine {
             return;
         };
         if self.settings.dry_run {
-            if let Some(boundary) = change.boundary {
-                self.telemetry
-                    .transition(boundary.action, Outcome::DryRun, None);
+            if let Some(action) = change.kind.action() {
+                self.telemetry.transition(action, Outcome::DryRun, None);
             }
             self.log(id, &change, "would");
             self.index.pretend(id, &change);
@@ -112,10 +111,10 @@ impl Engine {
             result,
         } = patched;
         let outcome = result.as_ref().map_or_else(outcome, |_| Outcome::Done);
-        if let Some(boundary) = change.boundary {
-            let lateness = result.is_ok().then(|| sent - boundary.at);
-            self.telemetry
-                .transition(boundary.action, outcome, lateness);
+        if let Some(action) = change.kind.action() {
+            let made = change.boundary.filter(|_| result.is_ok());
+            let lateness = made.map(|boundary| sent - boundary.at);
+            self.telemetry.transition(action, outcome, lateness);
         }
         match result {
             Ok(deployment) => self.made(id, &observed, change, sent, &deployment),

@@ -23,7 +23,7 @@ use super::{
     scheduler::Scheduler,
     settings::Settings,
     skew::{ClockGuard, SharedServerClock},
-    watch::{Event, WatchId},
+    watch::{Event, OpenWatches, WatchId},
 };
 
 /// How many boundaries are taken from the scheduler before the next request is sent.
@@ -47,6 +47,8 @@ pub(super) struct Engine {
     pub(super) pause: Pause,
     clock_guard: ClockGuard,
     lists_wanted: Vec<WatchId>,
+    first_tries: Vec<WatchId>,
+    open_watches: OpenWatches,
     changed: bool,
     counted: Option<Instant>,
 }
@@ -59,6 +61,7 @@ impl Engine {
         telemetry: Arc<Telemetry>,
         server_clock: SharedServerClock,
         watches: usize,
+        open_watches: OpenWatches,
     ) -> Self {
         Self {
             writer: Writer::new(client, settings.prefix.clone(), settings.instance.clone()),
@@ -70,6 +73,8 @@ impl Engine {
             pause: Pause::default(),
             random: fastrand::Rng::with_seed(settings.seed),
             lists_wanted: (0..watches).collect(),
+            first_tries: (0..watches).collect(),
+            open_watches,
             changed: false,
             counted: None,
             clock_guard: ClockGuard::new(server_clock, settings.max_clock_skew),
@@ -96,6 +101,7 @@ impl Engine {
                 let vanished = self.index.list_ends(watch);
                 self.forgot(vanished);
                 self.lists_wanted.retain(|wanted| *wanted != watch);
+                self.first_tries.retain(|tried| *tried != watch);
                 self.telemetry
                     .set(Condition::Listed, self.lists_wanted.is_empty());
                 if self.lists_wanted.is_empty() {
@@ -103,8 +109,11 @@ impl Engine {
                 }
             }
             Err(error) => {
+                self.first_tries.retain(|tried| *tried != watch);
                 self.telemetry.watch_restart();
+                self.open_watches.failed(watch);
                 self.telemetry.set(Condition::Reachable, false);
+                self.telemetry.set(Condition::Watching, false);
                 tracing::warn!(error = %chain(&error), "the watch failed; it is begun anew");
             }
         }
@@ -119,6 +128,12 @@ impl Engine {
         if let Some(id) = self.index.saw(deployment, watch, now) {
             self.consider(id);
         }
+    }
+
+    /// Whether a first list is still under way. Adoptions wait for its end, so that they do not
+    /// slow it down; a list that fails holds nothing up.
+    pub(super) const fn is_listing(&self) -> bool {
+        !self.first_tries.is_empty()
     }
 
     fn forgot(&mut self, ids: impl IntoIterator<Item = Id>) {

@@ -6,7 +6,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     cluster::{Deployment, Version},
-    workload::{Change, Decision, Memory, ObjectRef, Observed, Prefix, Reading, Situation, decide},
+    workload::{
+        Change, Decision, Inputs, Key, Memory, ObjectRef, Observed, Prefix, Reading, Situation,
+        decide,
+    },
 };
 
 use super::{
@@ -27,6 +30,8 @@ pub(super) struct Entry {
     seen: DateTime<Utc>,
     watch: WatchId,
     listed: bool,
+    /// What a dry run has removed here alone, with its text.
+    lifted: Vec<(Key, Box<str>)>,
     pub(super) errand: Errand,
 }
 
@@ -157,6 +162,7 @@ impl Index {
             seen: now,
             watch,
             listed: true,
+            lifted: Vec::new(),
             errand: Errand::default(),
         };
         self.entries.insert(self.last_id, entry);
@@ -237,6 +243,7 @@ impl Index {
             entry.observed.replicas = change.replicas;
             entry.observed.labels = change.state.to_labels();
             entry.observed.error.clone_from(&change.error);
+            entry.lift(&change.lifted, &mut self.readings);
         }
     }
 
@@ -289,6 +296,10 @@ impl Entry {
             // What was only said lives on here, whatever the server shows.
             observed.labels = self.observed.labels.clone();
             observed.error.clone_from(&self.observed.error);
+            self.lifted
+                .retain(|(key, text)| observed.inputs.text(*key) == Some(text));
+            let keys: Vec<Key> = self.lifted.iter().map(|(key, _)| *key).collect();
+            observed.inputs = Arc::new(Inputs::clone(&observed.inputs).without(&keys));
         }
         if observed.inputs != self.observed.inputs {
             let (inputs, reading) = readings.of(&observed.inputs);
@@ -301,6 +312,18 @@ impl Entry {
         }
         self.memory.saw(&observed);
         self.observed = observed;
+    }
+
+    fn lift(&mut self, keys: &[Key], readings: &mut Readings) {
+        if keys.is_empty() {
+            return;
+        }
+        let inputs = Inputs::clone(&self.observed.inputs);
+        for key in keys {
+            let text = inputs.text(*key).unwrap_or_default();
+            self.lifted.push((*key, text.into()));
+        }
+        (self.observed.inputs, self.reading) = readings.of(&Arc::new(inputs.without(keys)));
     }
 
     fn standing(&self) -> &'static str {

@@ -58,12 +58,15 @@ impl Queue {
         room
     }
 
-    pub(super) fn pop(&mut self) -> Option<Job> {
-        let first = self
-            .transitions
-            .pop_front()
-            .or_else(|| self.adoptions.pop_front());
-        first.map(Job::Decide).or_else(|| {
+    /// The first of what waits; a transition, where those alone are to go.
+    pub(super) fn pop(&mut self, transitions_alone: bool) -> Option<Job> {
+        if let Some(id) = self.transitions.pop_front() {
+            return Some(Job::Decide(id));
+        }
+        if transitions_alone {
+            return None;
+        }
+        self.adoptions.pop_front().map(Job::Decide).or_else(|| {
             self.announcements
                 .pop_front()
                 .map(|event| Job::Announce(Box::new(event)))

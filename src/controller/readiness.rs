@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Condition {
     /// The first list of Deployments came, from every namespace that is watched.
     Listed,
+    /// What happens to them is being watched, in every namespace that is.
+    Watching,
     /// The API server answers what it is asked.
     Reachable,
     /// The machine's clock agrees with the API server's. Holds until it is seen not to.
@@ -14,11 +16,12 @@ pub enum Condition {
 }
 
 impl Condition {
-    const ALL: [Self; 3] = [Self::Listed, Self::Reachable, Self::Clock];
+    const ALL: [Self; 4] = [Self::Listed, Self::Watching, Self::Reachable, Self::Clock];
 
     const fn unmet(self) -> &'static str {
         match self {
             Self::Listed => "the Deployments have not been listed yet",
+            Self::Watching => "the Deployments are not being watched",
             Self::Reachable => "the API server does not answer or refuses",
             Self::Clock => "the clock is too far from the API server's",
         }
@@ -77,10 +80,12 @@ mod tests {
             readiness.check().unwrap_err(),
             [
                 "the Deployments have not been listed yet",
+                "the Deployments are not being watched",
                 "the API server does not answer or refuses"
             ],
         );
         readiness.set(Condition::Listed, true);
+        readiness.set(Condition::Watching, true);
         readiness.set(Condition::Reachable, true);
         assert_eq!(readiness.check(), Ok(()));
 

@@ -12,8 +12,12 @@ use crate::{
 };
 
 use super::{
-    engine::Engine, metrics::Telemetry, readiness::Condition, settings::Settings,
-    skew::SharedServerClock, watch,
+    engine::Engine,
+    metrics::Telemetry,
+    readiness::Condition,
+    settings::Settings,
+    skew::SharedServerClock,
+    watch::{self, OpenWatches},
 };
 
 /// How long requests in flight may take to end after a shutdown.
@@ -32,13 +36,19 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) {
     let server_clock = SharedServerClock::default();
+    let open_watches = OpenWatches::of(&settings.scope);
     let client = instrument(client, {
         let (server_clock, telemetry, clock) =
             (server_clock.clone(), telemetry.clone(), clock.clone());
+        let open_watches = open_watches.clone();
         move |exchange: Exchange| {
             telemetry.api_request(exchange.verb, exchange.code);
             if exchange.code.is_some_and(|code| code < 400) {
                 telemetry.set(Condition::Reachable, true);
+                if exchange.verb == "watch" {
+                    open_watches.opened(exchange.uri.path());
+                    telemetry.set(Condition::Watching, open_watches.are_all());
+                }
             }
             if let Some(date) = exchange.date {
                 server_clock.heard(date, clock.monotonic());
@@ -53,6 +63,7 @@ pub async fn run(
         telemetry.clone(),
         server_clock,
         count,
+        open_watches,
     );
     tokio::pin!(shutdown);
     loop {
@@ -62,11 +73,12 @@ pub async fn run(
         tokio::select! {
             biased;
             () = &mut shutdown => break,
+            // Before what is in flight, or the list would wait for every patch in the queue.
+            Some((watch, event)) = watches.next() => engine.saw(watch, event),
             Some(outcome) = engine.in_flight.next(), if !engine.in_flight.is_empty() => {
                 engine.finished(outcome);
             }
             () = clock.doze_until(wake) => {}
-            Some((watch, event)) = watches.next() => engine.saw(watch, event),
         }
     }
     telemetry.shutting_down();

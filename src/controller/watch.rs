@@ -1,6 +1,13 @@
 //! The watch over Deployments: one stream of events for all namespaces that are looked at.
 
-use std::{pin::Pin, time::Duration};
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use futures::{Stream, StreamExt as _, stream::select_all};
 use kube::{
@@ -17,6 +24,48 @@ use super::settings::Scope;
 pub(super) type WatchId = usize;
 
 pub(super) type Event = Result<watcher::Event<Deployment>, watcher::Error>;
+
+/// Which watches are open. kube's stream tells when one ends; that one has begun is seen only in
+/// the answer to its request.
+#[derive(Clone)]
+pub(super) struct OpenWatches(Arc<[(Option<String>, AtomicBool)]>);
+
+impl OpenWatches {
+    /// None is open yet.
+    pub(super) fn of(scope: &Scope) -> Self {
+        let closed = |namespace| (namespace, AtomicBool::new(false));
+        Self(match &*scope.namespaces {
+            [] => [closed(None)].into(),
+            some => some.iter().cloned().map(Some).map(closed).collect(),
+        })
+    }
+
+    /// Notes that the request for this path was granted.
+    pub(super) fn opened(&self, path: &str) {
+        for (namespace, is_open) in &*self.0 {
+            let is_it = namespace
+                .as_ref()
+                .is_none_or(|name| path.contains(&format!("/namespaces/{name}/")));
+            if is_it {
+                is_open.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Notes that a watch has failed.
+    pub(super) fn failed(&self, watch: WatchId) {
+        if let Some((_, is_open)) = self.0.get(watch) {
+            is_open.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether none is missing.
+    pub(super) fn are_all(&self) -> bool {
+        self.0
+            .iter()
+            .all(|(_, is_open)| is_open.load(Ordering::Relaxed))
+    }
+}
 
 /// How many Deployments are listed at a time. A page is in memory three times over while it is
 /// read, at some 10 kB for each Deployment.

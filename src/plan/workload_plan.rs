@@ -1,15 +1,18 @@
 //! The plan of one object.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use chrono::{DateTime, TimeDelta};
+use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 
 use super::period::Period;
 use crate::{
     schedule::{Action, Zone, quote},
-    workload::{Inputs, Key, ObjectRef, Prefix, Problem, Reading, Replicas, Timetable, read},
+    workload::{
+        Inputs, Key, ObjectRef, Observed, Phase, Prefix, Problem, Reading, Replicas, Timetable,
+        read, started, stopped,
+    },
 };
 
 /// The plans of several objects.
@@ -49,6 +52,9 @@ pub struct PlannedBoundary {
     /// The count afterwards; none where it depends on the count saved at the stop.
     #[serde(serialize_with = "count")]
     pub replicas: Option<Replicas>,
+    /// Whether it is applied: not while an override holds. In JSON only where it is not.
+    #[serde(skip_serializing_if = "is_true")]
+    pub applied: bool,
 }
 
 /// What is wrong with one annotation.
@@ -112,9 +118,26 @@ impl Planner {
                     .unwrap_or_default(),
                 timetable,
                 period: self.period,
+                brings_back: None,
             },
             problems: problems.into_iter().map(|it| self.problem(it)).collect(),
         })
+    }
+
+    /// The plan of a live object, of which it is known what a start brings back.
+    pub fn plan_live(&self, observed: &Observed) -> Option<WorkloadPlan> {
+        let mut plan = self.plan(&observed.object, &observed.inputs, &[])?;
+        plan.boundaries.brings_back = plan.timetable().map(|timetable| {
+            let state = observed.state();
+            let (count, saved) = stopped(
+                observed.replicas,
+                state.saved,
+                state.phase,
+                timetable.stop_replicas,
+            );
+            started(count, saved, Some(Phase::Stopped), None)
+        });
+        Some(plan)
     }
 
     /// The name of an object's zone, or what stands in its place.
@@ -142,9 +165,45 @@ impl WorkloadPlan {
         self.boundaries.iter()
     }
 
+    /// The namespace.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is asked to do; none where anything is wrong.
+    pub(super) fn timetable(&self) -> Option<&Timetable> {
+        self.boundaries.timetable.as_ref()
+    }
+
+    /// How much later than written it starts.
+    pub(super) fn delay(&self) -> TimeDelta {
+        self.boundaries.delay
+    }
+
+    /// The count that a start brings back, where it is known.
+    pub(super) fn brings_back(&self) -> Option<Replicas> {
+        self.boundaries.brings_back
+    }
+
+    /// When overrides begin to hold: at the beginning of the time that is looked at.
+    pub(super) fn since(&self) -> DateTime<Utc> {
+        self.boundaries.period.from()
+    }
+
     /// What is wrong, if anything is.
     pub fn problems(&self) -> &[PlannedProblem] {
         &self.problems
+    }
+}
+
+impl fmt::Display for WorkloadPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
     }
 }
 
@@ -153,21 +212,26 @@ struct Boundaries {
     timetable: Option<Timetable>,
     delay: TimeDelta,
     period: Period,
+    /// The count that a start brings back, where it is known.
+    brings_back: Option<Replicas>,
 }
 
 impl Boundaries {
     fn iter(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
-        self.timetable.iter().flat_map(|timetable| {
+        self.timetable.iter().flat_map(move |timetable| {
             let schedule = &timetable.schedule;
             let zone = schedule.zone().tz();
+            let applied = |at| timetable.overrides.at(at).is_none();
             let found = schedule.boundaries(self.period.from(), self.period.until(), self.delay);
             found.map(move |boundary| PlannedBoundary {
                 at: boundary.at.with_timezone(&zone),
                 action: boundary.action,
                 replicas: match boundary.action {
-                    Action::Start => timetable.replicas,
+                    _ if !applied(boundary.at) => None,
+                    Action::Start => timetable.replicas.or(self.brings_back),
                     Action::Stop => Some(timetable.stop_replicas),
                 },
+                applied: applied(boundary.at),
             })
         })
     }
@@ -181,6 +245,12 @@ impl Serialize for Boundaries {
 
 fn rfc_3339<S: Serializer>(at: &DateTime<Tz>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&at.to_rfc3339())
+}
+
+// As serde asks for it.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 fn name<S: Serializer>(action: &Action, serializer: S) -> Result<S::Ok, S::Error> {

@@ -20,7 +20,7 @@ pub use api::{Admission, Api, Cause, Changes, Details, Fault, RequestLine, Statu
 pub use examples::hands_on_examples;
 pub use hand::{Act, Hand};
 pub use pace::{Pace, PaceError};
-pub use page::{Page, Style, Title};
+pub use page::{Page, Title};
 pub use play::Stage;
 pub use requests::Requests;
 pub use summary::Summary;

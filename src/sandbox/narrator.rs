@@ -152,14 +152,21 @@ impl Scene {
         let now = &self.observed;
         let (old, new) = (before.state(), now.state());
         if now.labels == before.labels && now.error == before.error {
-            return self.hand.take().map(Deed::Hand);
+            let hand = self.hand.take().map(Deed::Hand);
+            return hand.or_else(|| self.puts_back(before).then_some(Deed::Enforce));
         }
         if let Some(error) = now.error.as_deref()
             && before.error.as_deref() != Some(error)
         {
             return Some(Deed::Refuse(error.to_owned()));
         }
+        let holds = (old.phase, old.next) != (new.phase, new.next);
         match new.phase {
+            Some(Phase::Woken) if holds => new.next.map(Deed::Wake),
+            Some(Phase::Slept) if holds => new.next.map(Deed::Sleep),
+            Some(Phase::Paused) if holds => Some(Deed::Pause(new.next)),
+            Some(Phase::Adopted) if old.phase == Some(Phase::Paused) => Some(Deed::Resume),
+            _ if self.puts_back(before) => Some(Deed::Enforce),
             Some(Phase::Running) if is_due(&old, &new) => Some(Deed::Start),
             Some(Phase::Stopped) if is_due(&old, &new) => Some(Deed::Stop),
             Some(Phase::Adopted) if (old.phase, old.last) != (new.phase, new.last) => {
@@ -169,6 +176,19 @@ impl Scene {
             _ if before.error.is_some() && now.error.is_none() => Some(Deed::Resume),
             _ => None,
         }
+    }
+
+    /// Whether the scaler has lowered what somebody raised.
+    fn puts_back(&self, before: &Observed) -> bool {
+        let Reading::Scheduled(timetable) = &self.reading else {
+            return false;
+        };
+        let (old, new) = (before.state(), self.observed.state());
+        let is_down = matches!(new.phase, Some(Phase::Stopped | Phase::Slept));
+        timetable.overrides.enforce
+            && is_down
+            && (old.phase, old.last) == (new.phase, new.last)
+            && before.replicas > self.observed.replicas
     }
 
     fn told(&self, at: DateTime<Utc>, deed: Deed, from: Replicas, default_zone: Zone) -> Told {

@@ -4,6 +4,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
 use crate::{
     schedule::{Boundary, Zone},
+    style::{Paint, Style},
     workload::Replicas,
 };
 
@@ -12,15 +13,6 @@ use super::{
     pace::Pace,
     told::{Deed, Told},
 };
-
-/// What the reader's screen can show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
-    /// Colours, as ANSI sequences.
-    pub colour: bool,
-    /// More than ASCII.
-    pub unicode: bool,
-}
 
 /// Lays out lines of columns.
 #[derive(Clone, Copy, Debug)]
@@ -47,13 +39,6 @@ pub struct Title {
 
 /// Longer names push the rest of their line to the right.
 const WIDEST_NAME: usize = 40;
-
-const GREEN: &str = "32";
-const BLUE: &str = "34";
-const YELLOW: &str = "33";
-const RED: &str = "31";
-pub(super) const FAINT: &str = "2";
-pub(super) const BOLD: &str = "1";
 
 impl Page {
     /// A page on which these names of objects will stand.
@@ -88,7 +73,7 @@ impl Page {
             span(until - from),
             moment(from, zone)
         );
-        format!("{first}{}\n\n", self.paint(FAINT, &second))
+        format!("{first}{}\n\n", self.paint(Paint::Faint, &second))
     }
 
     /// One line for what happened, without its end:
@@ -96,11 +81,11 @@ impl Page {
     pub fn line(&self, told: &Told) -> String {
         let local = told.at.with_timezone(&told.zone.tz());
         let time = local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string();
-        let (verb, colour) = verb(&told.deed);
-        let verb = self.paint(colour, &format!("{verb:<7}"));
+        let (verb, paint) = verb(&told.deed);
+        let verb = self.paint(paint, &format!("{verb:<7}"));
         let object = told.object.to_string();
         let counts = self.counts(told.from, told.to);
-        let note = self.paint(FAINT, &note(told));
+        let note = self.paint(Paint::Faint, &note(told));
         let line = format!(
             "{time:<29} {verb} {object:<names$}  {counts}   {note}",
             names = self.names
@@ -110,34 +95,34 @@ impl Page {
 
     /// `0 → 3`, or the one count where it did not change, in a column of nine.
     fn counts(&self, from: Replicas, to: Replicas) -> String {
-        let arrow = if self.style.unicode { "→" } else { "->" };
+        let arrow = self.style.either("→", "->");
         if from == to {
             let space = " ".repeat(arrow.chars().count());
             return format!("{:>3} {space} {to:<3}", "");
         }
         let counts = format!("{from:>3} {arrow} {to:<3}");
-        self.paint(if to > from { GREEN } else { BLUE }, &counts)
+        self.paint(if to > from { Paint::Green } else { Paint::Blue }, &counts)
     }
 
-    pub(super) fn paint(&self, colour: &str, text: &str) -> String {
-        if self.style.colour && !colour.is_empty() {
-            format!("\u{1b}[{colour}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
+    pub(super) fn paint(&self, paint: Paint, text: &str) -> String {
+        self.style.paint(paint, text)
     }
 }
 
-const fn verb(deed: &Deed) -> (&'static str, &'static str) {
+const fn verb(deed: &Deed) -> (&'static str, Paint) {
     match deed {
-        Deed::Start => ("start", GREEN),
-        Deed::Stop => ("stop", BLUE),
-        Deed::Adopt => ("adopt", FAINT),
-        Deed::Ignore => ("ignore", FAINT),
-        Deed::Refuse(_) => ("refuse", RED),
-        Deed::Resume => ("resume", GREEN),
-        Deed::Leave => ("leave", FAINT),
-        Deed::Hand(_) => ("by hand", YELLOW),
+        Deed::Start => ("start", Paint::Green),
+        Deed::Stop => ("stop", Paint::Blue),
+        Deed::Wake(_) => ("wake", Paint::Green),
+        Deed::Sleep(_) => ("sleep", Paint::Blue),
+        Deed::Pause(_) => ("pause", Paint::Yellow),
+        Deed::Enforce => ("enforce", Paint::Blue),
+        Deed::Adopt => ("adopt", Paint::Faint),
+        Deed::Ignore => ("ignore", Paint::Faint),
+        Deed::Refuse(_) => ("refuse", Paint::Red),
+        Deed::Resume => ("resume", Paint::Green),
+        Deed::Leave => ("leave", Paint::Faint),
+        Deed::Hand(_) => ("by hand", Paint::Yellow),
     }
 }
 
@@ -149,6 +134,11 @@ fn note(told: &Told) -> String {
         }
         Deed::Start | Deed::Stop if told.idle > 0 => format!("as it was; {}", next()),
         Deed::Start | Deed::Stop | Deed::Resume => next(),
+        Deed::Wake(until) => format!("held up until {}", clock(told, *until)),
+        Deed::Sleep(until) => format!("held down until {}", clock(told, *until)),
+        Deed::Pause(None) => "nothing is done until the annotation is removed".to_owned(),
+        Deed::Pause(Some(until)) => format!("nothing is done until {}", clock(told, *until)),
+        Deed::Enforce => format!("put back; {}", next()),
         Deed::Adopt => format!("taken up, nothing scaled; {}", next()),
         Deed::Ignore => "has no schedule and is left alone".to_owned(),
         Deed::Refuse(error) => error.replace('\n', "; "),
@@ -157,17 +147,22 @@ fn note(told: &Told) -> String {
     }
 }
 
-/// `next stop Mon 19:00`: with the date where a weekday alone might be another week's.
+/// `next stop Mon 19:00`.
 fn coming(told: &Told) -> String {
-    let Some(Boundary { at, action }) = told.next else {
-        return "no boundary is to come".to_owned();
-    };
+    match told.next {
+        Some(Boundary { at, action }) => format!("next {action} {}", clock(told, at)),
+        None => "no boundary is to come".to_owned(),
+    }
+}
+
+/// `19:00` or `Mon 19:00`: with the date where a weekday alone might be another week's.
+fn clock(told: &Told, at: DateTime<Utc>) -> String {
     let local =
         |at: DateTime<Utc>| -> NaiveDateTime { at.with_timezone(&told.zone.tz()).naive_local() };
-    let (now, next) = (local(told.at), local(at));
-    let day = if next.date() == now.date() {
+    let (now, then) = (local(told.at), local(at));
+    let day = if then.date() == now.date() {
         ""
-    } else if next - now < TimeDelta::days(6) {
+    } else if then - now < TimeDelta::days(6) {
         "%a "
     } else {
         "%a %Y-%m-%d "
@@ -177,7 +172,7 @@ fn coming(told: &Told) -> String {
     } else {
         "%H:%M:%S"
     };
-    format!("next {action} {}", next.format(&format!("{day}{time}")))
+    then.format(&format!("{day}{time}")).to_string()
 }
 
 /// `Fri 2026-11-20 10:00:00 UTC`.
@@ -255,6 +250,23 @@ mod tests {
             (
                 told(Deed::Resume, 3, 3, None),
                 "resume  default/web         3     no boundary is to come",
+            ),
+            (
+                told(
+                    Deed::Wake("2026-11-24T13:00:00Z".parse().unwrap()),
+                    0,
+                    3,
+                    None,
+                ),
+                "wake    default/web    0 -> 3     held up until Tue 22:00",
+            ),
+            (
+                told(Deed::Pause(None), 3, 3, None),
+                "pause   default/web         3     nothing is done until the annotation is removed",
+            ),
+            (
+                told(Deed::Enforce, 2, 0, stop("2026-11-23T10:00:00Z")),
+                "enforce default/web    2 -> 0     put back; next stop 19:00",
             ),
             (
                 told(Deed::Refuse("a: bad\nb: bad".into()), 3, 3, None),

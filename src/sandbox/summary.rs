@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::schedule::Zone;
+use crate::{schedule::Zone, style::Paint};
 
 use super::{
-    page::{BOLD, FAINT, Page, moment, span},
+    page::{Page, moment, span},
     requests::Requests,
     tally::Tally,
 };
@@ -61,7 +61,7 @@ impl Page {
         );
         let whole = format!("{:.1}", hours(whole));
         let whole = whole.trim_end_matches(".0");
-        let mut text = format!("\n{}\n", self.paint(FAINT, &heading));
+        let mut text = format!("\n{}\n", self.paint(Paint::Faint, &heading));
         let (mut starts, mut stops, mut used, mut always) = (0, 0, 0.0, 0.0);
         for (name, tally) in tallies {
             let up = format!("{:.1} of {whole}", hours(tally.up()));
@@ -83,7 +83,7 @@ impl Page {
             "{:names$}  {starts:>6}  {stops:>5}  {:>16}  {used:>13.1}  {always:>9.1}  {saved:>5}",
             "all", ""
         );
-        text += &self.paint(BOLD, &total);
+        text += &self.paint(Paint::Bold, &total);
         text + "\n"
     }
 }

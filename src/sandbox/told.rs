@@ -36,13 +36,21 @@ pub enum Deed {
     Start,
     /// A stop was carried out.
     Stop,
+    /// `wake-until` holds it up until then.
+    Wake(DateTime<Utc>),
+    /// `sleep-until` holds it down until then.
+    Sleep(DateTime<Utc>),
+    /// Nothing is done until then or, without a time, until the annotation goes.
+    Pause(Option<DateTime<Utc>>),
+    /// A count that somebody raised while it was stopped was put back.
+    Enforce,
     /// Its schedule was taken up; nothing was scaled.
     Adopt,
     /// It has no schedule and is left alone.
     Ignore,
     /// Its schedule is refused, for this reason; it stays as it is.
     Refuse(String),
-    /// Its schedule was put right, and goes on.
+    /// Its schedule was put right, or a pause is over, and it goes on.
     Resume,
     /// Its schedule was removed; nothing was scaled.
     Leave,

@@ -82,6 +82,19 @@ pub fn quote(text: &str) -> String {
     quoted
 }
 
+/// All of `text`, safe to print on one line: what [`quote`] escapes is escaped.
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_unprintable(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
 /// Control characters, line separators, and the zero-width and direction marks that could make a
 /// message read as something else (Unicode Technical Report 36, "bidirectional text spoofing").
 pub fn is_unprintable(character: char) -> bool {
@@ -104,6 +117,7 @@ mod tests {
             ("月曜 09:00", "月曜 09:00"),
         ] {
             assert_eq!(quote(text), expected);
+            assert_eq!(printable(text), expected);
         }
         for long in ["x".repeat(500), "\u{202e}".repeat(500), "日".repeat(500)] {
             let quoted = quote(&long);

@@ -30,7 +30,7 @@ mod zone;
 mod zone_name;
 
 pub use boundary::{Action, Boundary};
-pub use error::{TextError, is_unprintable, quote};
+pub use error::{TextError, is_unprintable, printable, quote};
 pub use except::ExceptedDates;
 pub use gap::Gap;
 pub use hours::Hours;
@@ -41,4 +41,4 @@ pub use schedule::{Rule, Schedule};
 pub use text::MAX_TEXT;
 pub use times::Times;
 pub use wall_time::WallTime;
-pub use zone::Zone;
+pub use zone::{ClockChange, Zone};

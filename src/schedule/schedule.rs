@@ -70,6 +70,16 @@ impl Schedule {
         self.zone
     }
 
+    /// When it starts and stops.
+    pub fn rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// The local dates on which nothing starts.
+    pub fn except(&self) -> &ExceptedDates {
+        &self.except
+    }
+
     /// The first boundary strictly after an instant.
     pub fn next_after(&self, after: DateTime<Utc>, delay: TimeDelta) -> Option<Boundary> {
         self.next_moved(second_of(after), seconds(delay))

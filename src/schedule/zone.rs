@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, NaiveDateTime, Offset, TimeZone, Utc};
+use chrono::{DateTime, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::error::TextError;
@@ -20,6 +20,29 @@ use super::zone_name;
 /// A time zone of the IANA database that is compiled into the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Zone(Tz);
+
+/// Clocks are put forward or back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockChange {
+    /// The first instant of the new time.
+    pub at: DateTime<Utc>,
+    /// Local time less UTC until then, in seconds.
+    before: i64,
+    /// Local time less UTC from then on, in seconds.
+    after: i64,
+}
+
+impl ClockChange {
+    /// The local time that clocks would have come to.
+    pub fn shown_before(&self) -> NaiveDateTime {
+        self.at.naive_utc() + TimeDelta::seconds(self.before)
+    }
+
+    /// The local time that they are put to.
+    pub fn shown_after(&self) -> NaiveDateTime {
+        self.at.naive_utc() + TimeDelta::seconds(self.after)
+    }
+}
 
 /// No clock has been further from UTC than this since 1970, nor gone back by as much, and between
 /// two clock changes lies more than twice as long (a test looks through every zone).
@@ -65,6 +88,29 @@ impl Zone {
     pub fn instant(self, local: NaiveDateTime) -> DateTime<Utc> {
         let second = self.second_of(Local::from(local));
         DateTime::from_timestamp(second, 0).unwrap_or_else(|| local.and_utc())
+    }
+
+    /// The clock change after `from` and up to `until`, if there is one; the two lie a few days
+    /// apart at most.
+    ///
+    /// ```
+    /// use dayshift::schedule::Zone;
+    ///
+    /// let berlin = Zone::parse("Europe/Berlin").unwrap();
+    /// let midnight = |date: &str| berlin.instant(format!("{date}T00:00:00").parse().unwrap());
+    /// let change = berlin.clock_change(midnight("2026-10-25"), midnight("2026-10-26")).unwrap();
+    /// assert_eq!(change.at.to_rfc3339(), "2026-10-25T01:00:00+00:00");
+    /// assert_eq!(change.shown_before().to_string(), "2026-10-25 03:00:00");
+    /// assert_eq!(change.shown_after().to_string(), "2026-10-25 02:00:00");
+    /// ```
+    pub fn clock_change(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Option<ClockChange> {
+        let (first, last) = (from.timestamp(), until.timestamp());
+        let (before, after) = (self.offset(first), self.offset(last));
+        if before == after {
+            return None;
+        }
+        let at = self.change_between(first, last, before);
+        DateTime::from_timestamp(at, 0).map(|at| ClockChange { at, before, after })
     }
 
     /// [`Self::instant`], in seconds since 1970-01-01T00:00:00Z.

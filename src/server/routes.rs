@@ -102,6 +102,7 @@ mod tests {
     async fn says_why_it_is_not_ready() {
         let telemetry = telemetry();
         telemetry.set(Condition::Reachable, true);
+        telemetry.set(Condition::Watching, true);
         let body = answer(&Method::GET, "/readyz", &telemetry)
             .into_body()
             .collect()

@@ -2,16 +2,17 @@
 
 use std::fmt;
 
-use crate::schedule::Boundary;
+use crate::schedule::{Action, Boundary};
 
-use super::{notice::Notice, replicas::Replicas, state::State};
+use super::{keys::Key, notice::Notice, replicas::Replicas, state::State};
 
 /// What one patch makes of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Why it is made.
     pub kind: ChangeKind,
-    /// The boundary that it carries out; none but for a start or stop.
+    /// The boundary that it carries out; none but for a start or stop. Where an override has
+    /// ended, its end is taken for the instant.
     pub boundary: Option<Boundary>,
     /// The count afterwards.
     pub replicas: Replicas,
@@ -19,6 +20,8 @@ pub struct Change {
     pub state: State,
     /// The error annotation afterwards.
     pub error: Option<Box<str>>,
+    /// The override annotations that are over and go with it.
+    pub lifted: Vec<Key>,
     /// What to tell the user once it is made.
     pub notice: Option<Notice>,
     /// Whether it puts back what somebody else took away (rule 12 counts these).
@@ -32,14 +35,25 @@ pub enum ChangeKind {
     Start,
     /// A stop is due.
     Stop,
+    /// `wake-until` begins.
+    Wake,
+    /// `sleep-until` begins.
+    Sleep,
+    /// A pause begins.
+    Pause,
     /// The schedule is taken up without scaling.
     Adopt(Adoption),
     /// The schedule is refused.
     Refuse,
     /// A refused schedule was put right again.
     Resume,
-    /// The same schedule has another next boundary: the default zone or the zone data changed.
+    /// What is next has moved: an override's end, or a boundary by another default zone or other
+    /// zone data.
     Reschedule,
+    /// A count raised by hand while stopped is put back.
+    Enforce,
+    /// An override that was over when it was first seen is removed.
+    Lift,
     /// State that vanished or went backwards is written again.
     Heal,
     /// The schedule is gone.
@@ -47,9 +61,18 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// Whether the change carries out a boundary, which goes before everything else.
+    /// Whether the change starts or stops at an instant, which goes before everything else.
     pub const fn is_transition(self) -> bool {
-        matches!(self, Self::Start | Self::Stop)
+        self.action().is_some()
+    }
+
+    /// What a boundary, or the beginning of an override, does.
+    pub const fn action(self) -> Option<Action> {
+        match self {
+            Self::Start | Self::Wake => Some(Action::Start),
+            Self::Stop | Self::Sleep => Some(Action::Stop),
+            _ => None,
+        }
     }
 }
 
@@ -58,10 +81,15 @@ impl fmt::Display for ChangeKind {
         f.write_str(match self {
             Self::Start => "start",
             Self::Stop => "stop",
+            Self::Wake => "wake",
+            Self::Sleep => "sleep",
+            Self::Pause => "pause",
             Self::Adopt(_) => "adopt",
             Self::Refuse => "refuse",
             Self::Resume => "resume",
             Self::Reschedule => "reschedule",
+            Self::Enforce => "enforce",
+            Self::Lift => "lift",
             Self::Heal => "heal",
             Self::Remove => "remove",
         })
@@ -75,6 +103,8 @@ pub enum Adoption {
     New,
     /// The state belongs to another text or another object.
     Changed,
+    /// A pause is over, or an override after which the schedule says nothing.
+    Over,
     /// What is due was missed for too long.
     Missed,
     /// The state is from more than an hour ahead of a good clock.

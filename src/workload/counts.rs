@@ -34,6 +34,12 @@ pub fn started(
     }
 }
 
+/// The count after `wake-until` begins: that of a start, but at least 1 unless an exact count is
+/// given, because somebody wants it now.
+pub fn woken(seen: Replicas, saved: Option<Replicas>, exact: Option<Replicas>) -> Replicas {
+    exact.unwrap_or_else(|| seen.max(saved.unwrap_or_default()).max(Replicas::ONE))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +94,20 @@ mod tests {
         ] {
             let count = started(Replicas::new(seen), saved, Some(phase), exact);
             assert_eq!(count.get(), expected, "{seen} {saved:?} {phase} {exact:?}");
+        }
+    }
+
+    #[test]
+    fn a_wake_brings_up_even_what_was_wanted_off() {
+        for (seen, saved, exact, expected) in [
+            (0, some(5), None, 5),
+            (0, some(0), None, 1),
+            (0, None, None, 1),
+            (6, some(5), None, 6),
+            (6, None, some(2), 2),
+        ] {
+            let count = woken(Replicas::new(seen), saved, exact);
+            assert_eq!(count.get(), expected, "{seen} {saved:?} {exact:?}");
         }
     }
 }

@@ -41,6 +41,15 @@ impl Inputs {
         self
     }
 
+    /// These inputs without the texts of some keys.
+    #[must_use]
+    pub fn without(mut self, keys: &[Key]) -> Self {
+        for key in keys {
+            self.texts[*key as usize] = None;
+        }
+        self
+    }
+
     /// The text of a key, as it was written.
     pub fn text(&self, key: Key) -> Option<&str> {
         self.texts[key as usize].as_deref()

@@ -94,7 +94,7 @@ pub enum Label {
     State,
     /// Everything up to here has been considered.
     Last,
-    /// The next boundary; absent where there is none.
+    /// The next boundary, or the end of what holds the object; absent where there is none.
     Next,
     /// The count to come back to.
     SavedReplicas,

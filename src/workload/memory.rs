@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use super::{
     change::{Change, ChangeKind},
     observed::Observed,
@@ -18,6 +20,8 @@ pub struct Memory {
     uid: Arc<str>,
     state: State,
     error: Option<Box<str>>,
+    /// The label `next` as it was last written on purpose.
+    next: Option<DateTime<Utc>>,
     /// As it was when `last` was written, by whomever.
     stop_replicas: Replicas,
     corrections: u8,
@@ -35,6 +39,7 @@ impl Memory {
                 .filter(|state| !state.is_of_a_later_version())
                 .unwrap_or_default(),
             error: observed.error.clone(),
+            next: observed.state().next,
             stop_replicas: observed.inputs.stop_replicas(),
             corrections: 0,
         }
@@ -81,8 +86,10 @@ impl Memory {
         self.uid = observed.object.uid.clone();
         self.learn(change.state.clone(), observed);
         self.error = change.error.clone();
+        self.next = change.state.next;
         self.corrections = match change.kind {
-            ChangeKind::Start | ChangeKind::Stop | ChangeKind::Adopt(_) => 0,
+            kind if kind.is_transition() => 0,
+            ChangeKind::Adopt(_) => 0,
             _ if change.corrective => self.corrections.saturating_add(1),
             _ => self.corrections,
         };
@@ -91,6 +98,7 @@ impl Memory {
     fn learn(&mut self, state: State, observed: &Observed) {
         if state.last != self.state.last {
             self.stop_replicas = observed.inputs.stop_replicas();
+            self.next = state.next;
         }
         self.state = state;
     }
@@ -144,6 +152,11 @@ impl Memory {
     /// Whether the error annotation that we last wrote, or left away, is this one.
     pub(super) fn knows_error(&self, error: Option<&str>) -> bool {
         self.error.as_deref() == error
+    }
+
+    /// Whether the label `next` was last written so: then somebody else has changed it since.
+    pub(super) fn knows_next(&self, next: Option<DateTime<Utc>>) -> bool {
+        self.next == next
     }
 
     /// Whether the state was put right so often since the last boundary that somebody must be

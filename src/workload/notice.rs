@@ -7,9 +7,12 @@ use chrono::{DateTime, Utc};
 use crate::schedule::{Action, Boundary};
 
 use super::{
+    keys::{Key, Prefix},
     observed::{ObjectRef, Observed},
+    overrides::Override,
     reading::Timetable,
     replicas::Replicas,
+    state::Phase,
 };
 
 /// Why an Event is sent; its `reason` is the name of the variant.
@@ -19,6 +22,18 @@ pub enum Reason {
     Started,
     /// A stop lowered the count.
     Stopped,
+    /// `wake-until` holds it up.
+    Woken,
+    /// `sleep-until` holds it down.
+    Slept,
+    /// Nothing is done for now.
+    Paused,
+    /// Nothing holds it any more; nothing was scaled.
+    Resumed,
+    /// A count raised by hand while stopped was put back.
+    Enforced,
+    /// An override was over when it was first seen.
+    OverrideExpired,
     /// The schedule was edited, or came with a copy; nothing was scaled.
     ScheduleChanged,
     /// The schedule was removed while the object was down.
@@ -38,7 +53,17 @@ pub enum Reason {
 impl Reason {
     /// Whether the Event is a Warning.
     pub const fn is_warning(self) -> bool {
-        !matches!(self, Self::Started | Self::Stopped | Self::ScheduleChanged)
+        !matches!(
+            self,
+            Self::Started
+                | Self::Stopped
+                | Self::Woken
+                | Self::Slept
+                | Self::Paused
+                | Self::Resumed
+                | Self::Enforced
+                | Self::ScheduleChanged
+        )
     }
 }
 
@@ -62,51 +87,103 @@ impl Notice {
         Self { reason, text }
     }
 
-    /// A count changed at a boundary; none where it stayed what it was.
+    /// A count changed at a boundary, or at the end of what the object was held by; none where
+    /// it stayed what it was.
     pub(super) fn scaled(
         boundary: Boundary,
+        before: Option<Phase>,
         timetable: &Timetable,
-        from: Replicas,
-        to: Replicas,
+        (from, to): (Replicas, Replicas),
         next: Option<Boundary>,
     ) -> Option<Self> {
         let reason = match boundary.action {
             Action::Start => Reason::Started,
             Action::Stop => Reason::Stopped,
         };
+        let (action, at) = (boundary.action, local(timetable, boundary.at));
+        let why = match before.and_then(Override::key) {
+            Some(key @ (Key::WakeUntil | Key::SleepUntil)) => {
+                format!("at the end of `{key}`, {at}: the schedule says {action}")
+            }
+            _ => format!("by the {action} of {at}"),
+        };
         let text = format!(
-            "scaled from {from} to {to} by the {} of {}; {}",
-            boundary.action,
-            local(timetable, boundary.at),
+            "scaled from {from} to {to} {why}; {}",
             coming(timetable, next)
         );
         (from != to).then(|| Self::new(reason, text))
     }
 
+    /// An override or a pause has begun, whether it changed the count or not.
+    pub(super) fn begun(
+        over: Override,
+        timetable: &Timetable,
+        from: Replicas,
+        to: Replicas,
+    ) -> Self {
+        let reason = match over {
+            Override::Pause(_) => Reason::Paused,
+            Override::Wake(_) => Reason::Woken,
+            Override::Sleep(_) => Reason::Slept,
+        };
+        let until = holding(over, timetable);
+        let text = match over {
+            Override::Pause(_) => format!("the count stays {to}, and nothing is done, {until}"),
+            _ if from == to => format!("the count stays {to} {until}"),
+            _ => format!("scaled from {from} to {to} {until}"),
+        };
+        Self::new(reason, text)
+    }
+
+    /// A new or an edited schedule was taken up.
     pub(super) fn changed(
         observed: &Observed,
         timetable: &Timetable,
-        saved: Option<Replicas>,
+        prefix: &Prefix,
         now: DateTime<Utc>,
-        next: Option<Boundary>,
     ) -> Self {
-        let mut text = format!(
-            "the schedule is new or edited: nothing is scaled now; {}",
-            coming(timetable, next)
+        let text = format!(
+            "the schedule is new or edited: {}",
+            taken_up(observed, timetable, prefix, now)
         );
-        let says = timetable.says(&observed.object, now);
-        if says == Some(Action::Start) && observed.replicas == Replicas::ZERO {
-            let count = timetable
-                .replicas
-                .or(saved)
-                .unwrap_or_default()
-                .max(Replicas::ONE);
-            text += &format!(
-                ". It says running now, but the count is 0: to start it now, run {}",
-                scale_command(&observed.object, count)
-            );
-        }
         Self::new(Reason::ScheduleChanged, text)
+    }
+
+    /// What held the object is over, and the schedule was taken up again.
+    pub(super) fn resumed(
+        observed: &Observed,
+        timetable: &Timetable,
+        prefix: &Prefix,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let text = format!(
+            "the schedule goes on: {}",
+            taken_up(observed, timetable, prefix, now)
+        );
+        Self::new(Reason::Resumed, text)
+    }
+
+    /// The schedule was edited while an override holds.
+    pub(super) fn changed_below(over: Override, timetable: &Timetable) -> Self {
+        let text = format!(
+            "the schedule is new or edited: nothing is scaled now, and the object is held {}",
+            holding(over, timetable)
+        );
+        Self::new(Reason::ScheduleChanged, text)
+    }
+
+    pub(super) fn enforced(from: Replicas, to: Replicas) -> Self {
+        let text = format!(
+            "scaled from {from} back to {to}: it is stopped, and `enforce` is set; the larger count is saved for the next start"
+        );
+        Self::new(Reason::Enforced, text)
+    }
+
+    pub(super) fn expired(key: Key) -> Self {
+        let text = format!(
+            "`{key}` names a time that has gone by: nothing is done, and the annotation is removed"
+        );
+        Self::new(Reason::OverrideExpired, text)
     }
 
     pub(super) fn removed(object: &ObjectRef, running: Replicas, saved: Replicas) -> Self {
@@ -150,10 +227,44 @@ impl Notice {
         )
     }
 
-    pub(super) fn hands_off() -> Self {
-        let text = "something else changes what dayshift wrote as often as it is put right; hands off until the next boundary";
-        Self::new(Reason::HandsOff, text.to_owned())
+    pub(super) fn hands_off(object: &ObjectRef, prefix: &Prefix) -> Self {
+        let text = format!(
+            "something else changes what dayshift wrote as often as it is put right; hands off until the next boundary. To have it run now, run {}",
+            wake_command(object, prefix)
+        );
+        Self::new(Reason::HandsOff, text)
     }
+}
+
+fn taken_up(
+    observed: &Observed,
+    timetable: &Timetable,
+    prefix: &Prefix,
+    now: DateTime<Utc>,
+) -> String {
+    let object = &observed.object;
+    let next = coming(timetable, timetable.next_after(object, now));
+    let says = timetable.says(object, now);
+    if says == Some(Action::Start) && observed.replicas == Replicas::ZERO {
+        format!(
+            "nothing is scaled now; {next}. It says running now, but the count is 0: to start it now, run {}",
+            wake_command(object, prefix)
+        )
+    } else {
+        format!("nothing is scaled now; {next}")
+    }
+}
+
+fn wake_command(object: &ObjectRef, prefix: &Prefix) -> String {
+    let flag = if *prefix == Prefix::default() {
+        String::new()
+    } else {
+        format!(" --annotation-prefix {prefix}")
+    };
+    format!(
+        "dayshift wake deploy/{} -n {} --for 2h{flag}",
+        object.name, object.namespace
+    )
 }
 
 fn scale_command(object: &ObjectRef, count: Replicas) -> String {
@@ -168,6 +279,19 @@ fn local(timetable: &Timetable, at: DateTime<Utc>) -> String {
     at.with_timezone(&timetable.schedule.zone().tz())
         .format("%a %Y-%m-%d %H:%M:%S %Z")
         .to_string()
+}
+
+/// `by wake-until until Mon 2026-11-23 22:00:00 JST`.
+fn holding(over: Override, timetable: &Timetable) -> String {
+    let end = over.until().map_or_else(
+        || "the annotation is removed".to_owned(),
+        |until| local(timetable, until),
+    );
+    match over {
+        Override::Pause(_) => format!("by `pause` until {end}"),
+        Override::Wake(_) => format!("by `wake-until` until {end}"),
+        Override::Sleep(_) => format!("by `sleep-until` until {end}"),
+    }
 }
 
 fn coming(timetable: &Timetable, next: Option<Boundary>) -> String {

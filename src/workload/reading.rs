@@ -4,20 +4,25 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::schedule::{
-    Action, Boundary, ExceptedDates, Hours, Rule, Schedule, TextError, Times, Zone, parse_jitter,
-    quote,
+    Action, Boundary, ExceptedDates, Hours, Reason, Rule, Schedule, TextError, Times, Zone,
+    parse_jitter, parse_moment, quote,
 };
 
 use super::{
     inputs::Inputs,
     keys::Key,
     observed::ObjectRef,
+    overrides::{Overrides, Pause},
     problem::{Problem, ProblemKind, Refusal},
     replicas::Replicas,
 };
 
 /// What the annotations of an object ask for.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are schedules, and equal ones are shared"
+)]
 pub enum Reading {
     /// No schedule: nothing is asked for.
     Unscheduled,
@@ -27,7 +32,8 @@ pub enum Reading {
     Scheduled(Timetable),
 }
 
-/// A schedule with the counts and the jitter that belong to it. Shared by equal inputs.
+/// A schedule with the counts, the jitter and the overrides that belong to it. Shared by equal
+/// inputs.
 #[derive(Clone, Debug)]
 pub struct Timetable {
     /// When it starts and stops.
@@ -38,6 +44,8 @@ pub struct Timetable {
     pub stop_replicas: Replicas,
     /// How long starts are spread over, in whole seconds.
     pub jitter: TimeDelta,
+    /// What is laid over it.
+    pub overrides: Overrides,
 }
 
 impl Timetable {
@@ -77,13 +85,8 @@ pub fn read(inputs: &Inputs, default_zone: Zone) -> Reading {
     for (name, text) in inputs.unknown() {
         problems.0.push(unknown_key(name, text));
     }
-    for key in [Key::Pause, Key::WakeUntil, Key::SleepUntil, Key::Enforce] {
-        if let Some(text) = inputs.text(key) {
-            let message = "is not supported by this version of dayshift; remove the annotation";
-            problems
-                .0
-                .push(Problem::at(key.name(), 0..text.len(), message.to_owned()));
-        }
+    if !inputs.has_schedule() {
+        problems.nothing_to_lie_over(inputs);
     }
     let timetable = inputs
         .has_schedule()
@@ -118,6 +121,7 @@ impl Problems {
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
         let replicas = self.count(inputs, Key::Replicas);
         let stop_replicas = self.count(inputs, Key::StopReplicas);
+        let overrides = self.overrides(inputs, zone.unwrap_or(default_zone));
         if let Some(text) = inputs.text(Key::Hours)
             && let Some(beside) = [Key::Start, Key::Stop]
                 .into_iter()
@@ -146,7 +150,62 @@ impl Problems {
             replicas,
             stop_replicas: stop_replicas.unwrap_or_default(),
             jitter: jitter.unwrap_or_default(),
+            overrides,
         })
+    }
+
+    fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {
+        let moment = |text: &str| parse_moment(text, zone);
+        Overrides {
+            pause: self.pause(inputs, zone),
+            wake_until: self.parse(inputs, Key::WakeUntil, moment),
+            sleep_until: self.parse(inputs, Key::SleepUntil, moment),
+            enforce: self.enforce(inputs),
+        }
+    }
+
+    fn pause(&mut self, inputs: &Inputs, zone: Zone) -> Option<Pause> {
+        let text = inputs.text(Key::Pause)?;
+        if let Some(is_on) = truth(text) {
+            return is_on.then_some(Pause::Forever);
+        }
+        match parse_moment(text, zone) {
+            Ok(until) => return Some(Pause::Until(until)),
+            Err(error) if *error.reason() == Reason::NotAMoment => self.wrong(
+                Key::Pause,
+                text,
+                "is neither `true` nor a moment; write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`",
+            ),
+            Err(error) => self.0.push(Problem::of(Key::Pause, &error)),
+        }
+        None
+    }
+
+    fn enforce(&mut self, inputs: &Inputs) -> bool {
+        let Some(text) = inputs.text(Key::Enforce) else {
+            return false;
+        };
+        truth(text).unwrap_or_else(|| {
+            let message = "is neither `true` nor `false`; write `true`, or remove the annotation";
+            self.wrong(Key::Enforce, text, message);
+            false
+        })
+    }
+
+    /// Without a schedule a pause asks for nothing, but an override would have no end to come
+    /// to: better an error than a Deployment that stays down.
+    fn nothing_to_lie_over(&mut self, inputs: &Inputs) {
+        for key in [Key::WakeUntil, Key::SleepUntil] {
+            if let Some(text) = inputs.text(key) {
+                let message = "is laid over a schedule, and there is none; write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";
+                self.wrong(key, text, message);
+            }
+        }
+    }
+
+    fn wrong(&mut self, key: Key, text: &str, message: &str) {
+        let message = format!("`{}` {message}", quote(text));
+        self.0.push(Problem::at(key.name(), 0..text.len(), message));
     }
 
     fn parse<T>(
@@ -168,5 +227,122 @@ impl Problems {
                     .push(Problem::at(key.name(), 0..text.len(), error.to_string()));
             })
             .ok()
+    }
+}
+
+/// `true` or `false`, in any case.
+fn truth(text: &str) -> Option<bool> {
+    let is = |word: &str| text.trim().eq_ignore_ascii_case(word);
+    if is("true") {
+        Some(true)
+    } else {
+        is("false").then_some(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid_over(key: Key, text: &str) -> Reading {
+        let inputs = Inputs::default()
+            .with(Key::Hours, "09:00-19:00")
+            .with(Key::Timezone, "Asia/Tokyo")
+            .with(key, text);
+        read(&inputs, Zone::UTC)
+    }
+
+    #[test]
+    fn overrides_are_read_in_the_zone_of_the_object() {
+        let at = "2026-12-24T09:00:00Z".parse().ok();
+        let none = Overrides::default();
+        for (key, text, expected) in [
+            (
+                Key::WakeUntil,
+                "2026-12-24 18:00",
+                Overrides {
+                    wake_until: at,
+                    ..none
+                },
+            ),
+            (
+                Key::SleepUntil,
+                "2026-12-24T10:00:00+01:00",
+                Overrides {
+                    sleep_until: at,
+                    ..none
+                },
+            ),
+            (
+                Key::Pause,
+                "2026-12-24 18:00",
+                Overrides {
+                    pause: at.map(Pause::Until),
+                    ..none
+                },
+            ),
+            (
+                Key::Pause,
+                " True",
+                Overrides {
+                    pause: Some(Pause::Forever),
+                    ..none
+                },
+            ),
+            (Key::Pause, "false", none),
+            (
+                Key::Enforce,
+                "true",
+                Overrides {
+                    enforce: true,
+                    ..none
+                },
+            ),
+            (Key::Enforce, "false", none),
+        ] {
+            match laid_over(key, text) {
+                Reading::Scheduled(timetable) => {
+                    assert_eq!(timetable.overrides, expected, "{key} {text}");
+                }
+                other => panic!("{key} {text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_override_has_a_place_and_a_right_example() {
+        for (key, text, span, part) in [
+            (Key::Pause, "yes", 0..3, "`yes` is neither `true` nor"),
+            (Key::Pause, "2026-12-24", 0..10, "`2026-12-24 18:00`"),
+            (Key::WakeUntil, "22:00", 0..5, "write local time such as"),
+            (Key::SleepUntil, "2026-12-24 1800", 11..15, "`18:00`"),
+            (Key::SleepUntil, "", 0..0, "`2026-12-24 18:00`"),
+            (Key::Enforce, "on", 0..2, "write `true`"),
+        ] {
+            match laid_over(key, text) {
+                Reading::Refused(refusal) => {
+                    let [problem] = refusal.problems() else {
+                        panic!("{key} {text}: {refusal}");
+                    };
+                    assert_eq!((&*problem.annotation, &problem.span), (key.name(), &span));
+                    assert!(problem.message.contains(part), "{}", problem.message);
+                }
+                other => panic!("{key} {text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_override_without_a_schedule_is_an_error_and_a_pause_is_none() {
+        for (key, refused) in [
+            (Key::WakeUntil, true),
+            (Key::SleepUntil, true),
+            (Key::Pause, false),
+            (Key::Enforce, false),
+        ] {
+            let inputs = Inputs::default().with(key, "2026-12-24 18:00");
+            let reading = read(&inputs, Zone::UTC);
+            assert_eq!(matches!(reading, Reading::Refused(_)), refused, "{key}");
+        }
     }
 }

@@ -65,7 +65,8 @@ pub struct State {
     pub phase: Option<Phase>,
     /// Everything up to this instant, in whole seconds, has been considered.
     pub last: Option<DateTime<Utc>>,
-    /// The next boundary, in whole seconds; none where there is none or the schedule is refused.
+    /// The next boundary, or the end of what holds the object, in whole seconds; none where
+    /// there is none or the schedule is refused.
     pub next: Option<DateTime<Utc>>,
     /// The count to come back to.
     pub saved: Option<Replicas>,

@@ -25,10 +25,12 @@ pub fn check(observed: &Observed, change: &Change, now: DateTime<Utc>) -> Checke
         return Err(format!("before its instant: {change:?}"));
     }
     let scales = change.replicas != observed.replicas;
-    if scales && !change.kind.is_transition() {
+    let may_scale = change.kind.is_transition() || change.kind == ChangeKind::Enforce;
+    if scales && !may_scale {
         return Err(format!("scales without a boundary: {change:?}"));
     }
-    if change.kind.is_transition() != change.boundary.is_some() {
+    let carries_out = matches!(change.kind, ChangeKind::Start | ChangeKind::Stop);
+    if carries_out != change.boundary.is_some() {
         return Err(format!(
             "a transition and its boundary belong together: {change:?}"
         ));
@@ -40,7 +42,22 @@ pub fn check(observed: &Observed, change: &Change, now: DateTime<Utc>) -> Checke
     if done.is_some_and(|done| done != (change.state.phase, change.state.last)) {
         return Err(format!("not the state after its boundary: {change:?}"));
     }
-    if change.kind == ChangeKind::Stop && change.replicas > observed.replicas {
+    let held = [Phase::Woken, Phase::Slept, Phase::Paused];
+    let begins = [ChangeKind::Wake, ChangeKind::Sleep, ChangeKind::Pause];
+    if let Some(at) = begins.iter().position(|kind| *kind == change.kind)
+        && change.state.phase != Some(held[at])
+    {
+        return Err(format!("not the state of its override: {change:?}"));
+    }
+    if let Some(key) = change
+        .lifted
+        .iter()
+        .find(|key| observed.inputs.text(**key).is_none())
+    {
+        return Err(format!("{key} is not there to be removed: {change:?}"));
+    }
+    let lowers = [ChangeKind::Stop, ChangeKind::Sleep, ChangeKind::Enforce];
+    if lowers.contains(&change.kind) && change.replicas > observed.replicas {
         return Err(format!("a stop raises: {change:?}"));
     }
     check_last(observed, change, now)

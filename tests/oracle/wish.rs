@@ -22,7 +22,7 @@ pub enum Bad {
     StopReplicas,
     Long,
     Foreign,
-    NotYet,
+    Override,
 }
 
 impl Bad {
@@ -35,7 +35,7 @@ impl Bad {
         Self::StopReplicas,
         Self::Long,
         Self::Foreign,
-        Self::NotYet,
+        Self::Override,
     ];
 
     fn spoil(self, texts: &mut Vec<(String, String)>) {
@@ -55,7 +55,7 @@ impl Bad {
             Self::StopReplicas => put("stop-replicas", "-1"),
             Self::Long => put("start", &"Mon-Fri 09:00, ".repeat(400)),
             Self::Foreign => put("start", &"月曜日 ９時 🕘 ".repeat(30)),
-            Self::NotYet => put("pause", "true"),
+            Self::Override => put("wake-until", "tomorrow"),
         }
     }
 }

@@ -217,6 +217,8 @@ impl World {
         self.object.replicas = change.replicas;
         self.object.labels = change.state.to_labels();
         self.object.error.clone_from(&change.error);
+        let inputs = Inputs::clone(&self.object.inputs);
+        self.object.inputs = Arc::new(inputs.without(&change.lifted));
     }
 }
 

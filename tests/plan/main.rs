@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod golden;
 mod problems;
 mod program;
 
@@ -12,7 +13,7 @@ use dayshift::{
     manifest::EXAMPLES,
     plan::{Period, Planner},
     schedule::Zone,
-    workload::{Inputs, Key, ObjectRef, Prefix, Reading, read},
+    workload::{Inputs, Key, Label, Labels, ObjectRef, Observed, Prefix, Reading, Replicas, read},
 };
 use program::{plan, plan_of, program, web};
 use proptest::prelude::*;
@@ -286,6 +287,47 @@ fn a_reader_that_leaves_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn of_a_live_object_it_is_known_what_a_start_brings_back() {
+    let from: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
+    let planner = Planner {
+        period: Period::new(from, from + TimeDelta::days(1)).unwrap(),
+        default_zone: Zone::UTC,
+        prefix: Prefix::default(),
+    };
+    let inputs = Inputs::default().with(Key::Hours, "09:00-19:00");
+    for (seen, state, saved, expected) in [
+        (0, Some("stopped"), Some("3"), 3),
+        (1, Some("stopped"), Some("3"), 3),
+        (6, Some("stopped"), Some("3"), 6),
+        (4, Some("running"), None, 4),
+        (0, Some("running"), None, 0), // somebody wanted it off
+        (0, None, None, 1),
+    ] {
+        let mut labels = Labels::default();
+        labels.set(Label::State, state.map(str::to_owned));
+        labels.set(Label::SavedReplicas, saved.map(str::to_owned));
+        let observed = Observed {
+            object: ObjectRef {
+                namespace: "dev".into(),
+                name: "web".into(),
+                uid: "".into(),
+            },
+            replicas: Replicas::new(seen),
+            inputs: inputs.clone().into(),
+            labels,
+            error: None,
+            has_labels: true,
+            has_annotations: true,
+            deleting: false,
+        };
+        let plan = planner.plan_live(&observed).unwrap();
+        let counts: Vec<_> = plan.boundaries().map(|it| it.replicas).collect();
+        let expected = [Some(Replicas::new(expected)), Some(Replicas::ZERO)];
+        assert_eq!(counts, expected, "{seen} {state:?} {saved:?}");
+    }
 }
 
 proptest! {

@@ -170,10 +170,22 @@ fn what_cannot_be_read_is_told_by_file_line_and_column() {
 #[test]
 fn wrong_usage_is_told_with_what_would_be_right() {
     for (args, says) in [
-        (&[][..], "--file <FILE>"),
         (
-            &["-f", "examples", "-o", "chart"],
-            "[possible values: json]",
+            &["-f", "examples", "-o", "picture"][..],
+            "[possible values: chart, table, json]",
+        ),
+        (
+            &["-f", "examples", "deploy/web"],
+            "give either files or live Deployments",
+        ),
+        (&["-f", "examples", "-A"], "give either files or live"),
+        (
+            &["-f", "examples", "-l", "a=b"],
+            "give either files or live",
+        ),
+        (
+            &["sts/web"],
+            "is no Deployment, and dayshift scales nothing else",
         ),
         (
             &["-f", "examples", "--from", "tomorrow"],
@@ -212,5 +224,24 @@ fn wrong_usage_is_told_with_what_would_be_right() {
         let ended = plan(args);
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{args:?}");
         assert!(ended.err.contains(says), "{args:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn without_a_cluster_live_deployments_cannot_be_planned() {
+    for args in [&[][..], &["deploy/web", "-n", "dev"], &["-A"]] {
+        let ended = plan(args);
+        assert_eq!((ended.status, ended.out.as_str()), (3, ""), "{args:?}");
+        assert!(ended.err.starts_with("error: "), "{args:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn it_is_said_that_nothing_has_a_schedule() {
+    for output in ["chart", "table", "json"] {
+        let input = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
+        let ended = plan_of(&["-f", "-", "-o", output], input);
+        assert_eq!(ended.err, "No Deployment with a schedule found.\n");
+        assert_eq!(ended.status, 0);
     }
 }

@@ -58,7 +58,12 @@ pub(crate) fn program() -> Command {
 
 /// Runs `dayshift plan` with these arguments and this standard input.
 pub(crate) fn plan_of(args: &[&str], input: &str) -> Ended {
-    let mut child = program().args(args).spawn().unwrap();
+    ended(program().args(args), input)
+}
+
+/// Runs a command to its end.
+pub(crate) fn ended(command: &mut Command, input: &str) -> Ended {
+    let mut child = command.spawn().unwrap();
     child
         .stdin
         .take()

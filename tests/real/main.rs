@@ -17,6 +17,7 @@ mod faults;
 mod leaving;
 mod neighbours;
 mod objects;
+mod permissions;
 mod rollout;
 #[path = "../support/mod.rs"]
 mod support;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         cluster::stories(),
         counts::stories(),
         objects::stories(),
+        permissions::stories(),
         zones::stories(),
     ]
     .concat();

@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::Zone,
     workload::{
-        Change, Decision, Inputs, Label, Labels, Memory, Notice, ObjectRef, Observed, Phase,
+        Change, Decision, Inputs, Key, Label, Labels, Memory, Notice, ObjectRef, Observed, Phase,
         Prefix, Replicas, Situation, State, decide, read,
     },
 };
@@ -176,6 +176,13 @@ impl Object {
         self.observed.replicas = change.replicas;
         self.observed.labels = change.state.to_labels();
         self.observed.error = change.error;
+        for key in change.lifted {
+            self.annotations
+                .retain(|(known, _)| known != &format!("dayshift/{key}"));
+            self.observed.inputs = Arc::new(Inputs::clone(&self.observed.inputs).without(&[key]));
+            self.seen = self.now;
+        }
+        self.memory.saw(&self.observed);
         self.notices.extend(change.notice);
     }
 
@@ -185,6 +192,10 @@ impl Object {
 
     pub fn phase(&self) -> Option<Phase> {
         self.state().phase
+    }
+
+    pub fn annotation(&self, key: Key) -> Option<&str> {
+        self.observed.inputs.text(key)
     }
 
     pub fn replicas(&self) -> u32 {
@@ -206,4 +217,23 @@ impl Object {
             .map(|notice| notice.reason.to_string())
             .collect()
     }
+}
+
+/// Mon-Fri 09:00-19:00, seen on Thursday at noon with this many replicas.
+pub fn office(replicas: u32) -> Object {
+    let mut object =
+        Object::new("2026-11-19 12:00", replicas).annotate("hours", "Mon-Fri 09:00-19:00");
+    object.obey();
+    object
+}
+
+/// The same on Friday evening, stopped.
+pub fn at_night(replicas: u32) -> Object {
+    let mut object = office(replicas);
+    object.until("2026-11-20 20:00");
+    assert_eq!(
+        (object.replicas(), object.phase()),
+        (0, Some(Phase::Stopped))
+    );
+    object
 }

@@ -5,6 +5,7 @@
 
 mod faults;
 mod objects;
+mod overrides;
 mod sandbox;
 mod scope;
 mod time;

@@ -192,16 +192,17 @@ impl Sandbox {
         let at = if local.contains('-') {
             parse(local, self.zone)
         } else {
-            let today = self
-                .clock
-                .now()
-                .with_timezone(&self.zone)
-                .format("%Y-%m-%d");
+            let today = self.now().with_timezone(&self.zone).format("%Y-%m-%d");
             parse(&format!("{today} {local}"), self.zone)
         };
-        assert!(at >= self.clock.now(), "{local} has gone by");
+        assert!(at >= self.now(), "{local} has gone by");
         self.runtime.block_on(self.clock.sleep_until(at));
         self.settle();
+    }
+
+    /// The time in there: outside the runtime the clock would tell how long the test has run.
+    fn now(&self) -> DateTime<Utc> {
+        self.runtime.block_on(async { self.clock.now() })
     }
 
     pub fn replicas(&self, name: &str) -> i32 {
@@ -225,14 +226,13 @@ impl Sandbox {
             .map(str::to_owned)
     }
 
-    /// The reasons of the Events of one object, in order.
+    /// The reasons of the Events of one object of the last hour, in order.
     pub fn events(&self, name: &str) -> Vec<String> {
-        let events = self.api.list("Event");
-        let of = events
-            .iter()
-            .filter(|event| event["regarding"]["name"] == name);
-        of.map(|event| event["reason"].as_str().unwrap().to_owned())
-            .collect()
+        let mut events = self.api.list("Event");
+        events.retain(|event| event["regarding"]["name"] == name);
+        events.sort_by_key(|event| event["eventTime"].as_str().unwrap().to_owned());
+        let reason = |event: &Value| event["reason"].as_str().unwrap().to_owned();
+        events.iter().map(reason).collect()
     }
 
     /// The requests with this verb so far, on Deployments.

@@ -1,7 +1,10 @@
 //! Which objects are looked at, and what is only said.
 
+use std::time::Duration;
+
 use dayshift::{
     controller::{OwnPod, Scope, Settings},
+    sandbox::{Fault, Status},
     workload::Prefix,
 };
 
@@ -125,4 +128,45 @@ fn a_dry_run_writes_nothing_and_goes_on_as_if_it_had() {
     let metrics = story.telemetry.render();
     let said = r#"dayshift_transitions_total{action="stop",outcome="dry_run"} 9"#;
     assert!(metrics.contains(said), "{metrics}");
+}
+
+#[test]
+fn adoptions_wait_until_everything_is_listed() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for n in 0..250 {
+        let web = deployment(&format!("web-{n}")).stop("19:00");
+        story.api.apply(web.into()).unwrap();
+    }
+    story.start_scaler(Settings::default());
+    story.pass(Duration::from_secs(1));
+    let verbs: Vec<_> = story.api.requests().iter().map(|line| line.verb).collect();
+    let last_page = verbs.iter().rposition(|verb| *verb == "list").unwrap();
+    let first_patch = verbs.iter().position(|verb| *verb == "patch").unwrap();
+    assert!(last_page < first_patch, "{verbs:?}");
+    assert_eq!(verbs.iter().filter(|verb| **verb == "patch").count(), 250);
+}
+
+#[test]
+fn a_namespace_that_cannot_be_listed_holds_up_no_other() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for namespace in ["a", "b"] {
+        story.api.namespace(namespace);
+        let web = deployment("web").namespace(namespace);
+        story.apply(web.replicas(2).stop("19:00"));
+    }
+    let refusal = || Status::forbidden("apps", "deployments", "", "not this namespace");
+    story
+        .api
+        .on_request(move |line| (line.namespace == "b").then(|| Fault::Answer(refusal())));
+    story.start_scaler(Settings {
+        scope: Scope {
+            namespaces: vec!["a".into(), "b".into()],
+            ..Scope::default()
+        },
+        ..Settings::default()
+    });
+    story.sleep_until("19:01");
+    assert_eq!(story.api.replicas("a", "web"), Some(0));
+    assert_eq!(story.api.replicas("b", "web"), Some(2));
+    assert!(story.telemetry.ready().is_err());
 }

@@ -1,0 +1,250 @@
+//! `dayshift wake`, `sleep`, `pause` and `resume`: what they do.
+
+use std::{
+    io::{self, Write as _},
+    time::Duration,
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures::{StreamExt as _, stream};
+use kube::Client;
+
+use super::{
+    await_obeyed::{Told, await_obeyed},
+    exit::Exit,
+    moments::clock,
+    targets::Targets,
+    until::{Until, UntilError},
+};
+use crate::{
+    cluster::{Deployment, FindError, PatchError, ReadError, Sought, Writer, find},
+    schedule::{Zone, printable},
+    workload::{Instruction, Observed, Obstacle, Override, Pause, Prefix},
+};
+
+/// How many objects are written to at a time.
+const AT_ONCE: usize = 16;
+
+/// How often one object is tried, and how long to wait before the second try; then twice as long
+/// each time.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What a user wants, before it is known of which object.
+#[derive(Clone, Debug)]
+pub(super) enum Wish {
+    Wake(Until),
+    Sleep(Until),
+    Pause(Option<Until>),
+    Resume,
+}
+
+/// A wish, and on what and how it is carried out.
+#[derive(Clone, Debug)]
+pub(super) struct Order {
+    pub(super) wish: Wish,
+    pub(super) targets: Targets,
+    pub(super) default_zone: Zone,
+    pub(super) prefix: Prefix,
+    pub(super) now: DateTime<Utc>,
+    /// How long to wait for a controller; none to not wait.
+    pub(super) timeout: Option<TimeDelta>,
+    pub(super) dry_run: bool,
+}
+
+/// Why one object is not told.
+#[derive(Debug, thiserror::Error)]
+enum NotTold {
+    #[error("{0}")]
+    Obstacle(#[from] Obstacle),
+    #[error("{0}")]
+    Until(#[from] UntilError),
+    #[error("{0}")]
+    Patch(#[from] PatchError),
+    #[error("{0}")]
+    Read(#[from] ReadError),
+}
+
+/// What came of one object.
+enum Done {
+    /// It says already what it is to say.
+    Unchanged,
+    Told(Box<Told>),
+}
+
+impl Order {
+    /// Tells each Deployment, and waits until each has obeyed.
+    pub(super) async fn carry_out(self, client: Client) -> Result<Exit, FindError> {
+        let sought = self.targets.sought(client.default_namespace());
+        let found = find::<Deployment>(&client, &sought).await?;
+        let mut exit = Exit::Done;
+        for missing in &found.missing {
+            complain(missing);
+            exit = Exit::CouldNotRun;
+        }
+        let named = matches!(sought, Sought::Named { .. });
+        let meant = found.deployments.iter().map(|it| it.observe(&self.prefix));
+        // Whoever says `--all` means those with a schedule.
+        let meant: Vec<Observed> = meant
+            .filter(|it| named || it.inputs.has_schedule())
+            .collect();
+        if meant.is_empty() && found.missing.is_empty() {
+            complain(&format!(
+                "no Deployment has a schedule in {}",
+                sought.place()
+            ));
+            return Ok(Exit::Problems);
+        }
+        let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
+        let mut answers = stream::iter(&meant)
+            .map(async |observed: &Observed| (observed, self.tell(&writer, observed).await))
+            .buffered(AT_ONCE);
+        let mut told = Vec::new();
+        while let Some((observed, answer)) = answers.next().await {
+            let subject = subject(observed, &sought);
+            match answer {
+                Ok(Done::Unchanged) => say(&format!("{subject} unchanged")),
+                Ok(Done::Told(it)) => told.push((subject, *it)),
+                Err(error) => {
+                    complain(&format!("{subject}: {}{error}", self.failed()));
+                    exit = exit.worse(error.exit());
+                }
+            }
+        }
+        drop(answers);
+        if self.dry_run {
+            for (subject, told) in told {
+                say(&format!("{subject} {} (dry run)", self.annotated(&told)));
+            }
+            return Ok(exit);
+        }
+        let Some(timeout) = self.timeout else {
+            for (subject, told) in told {
+                say(&format!("{subject} {}", self.annotated(&told)));
+            }
+            return Ok(exit);
+        };
+        let waited = await_obeyed(&client, &sought, &self.prefix, timeout, told).await;
+        Ok(exit.worse(waited))
+    }
+
+    /// Writes the annotations on one object, and again where that can help; on a dry run, only
+    /// says which.
+    async fn tell(&self, writer: &Writer, before: &Observed) -> Result<Done, NotTold> {
+        let mut observed = before.clone();
+        let mut pause = PAUSE;
+        for tries_left in (0..TRIES).rev() {
+            let (instruction, zone) = self.instruction(&observed)?;
+            let annotations = instruction.annotations(&observed.inputs, zone);
+            let is_obeyed = instruction.is_obeyed(observed.state().phase);
+            if annotations.is_empty() && (self.dry_run || is_obeyed) {
+                return Ok(Done::Unchanged);
+            }
+            let written = if self.dry_run || annotations.is_empty() {
+                Ok(observed.clone())
+            } else {
+                let written = writer.annotate(&observed, &annotations).await;
+                written.map(|it| it.observe(&self.prefix))
+            };
+            match written {
+                Ok(now) => {
+                    return Ok(Done::Told(Box::new(Told {
+                        object: before.object.clone(),
+                        before: before.replicas,
+                        now,
+                        instruction,
+                        annotations,
+                        deed: self.deed(instruction, zone),
+                    })));
+                }
+                Err(PatchError::Conflict | PatchError::Unavailable(_)) if tries_left > 0 => {
+                    tokio::time::sleep(pause).await;
+                    pause *= 2;
+                    observed = writer.read(&before.object).await?.observe(&self.prefix);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(PatchError::Conflict.into())
+    }
+
+    fn instruction(&self, observed: &Observed) -> Result<(Instruction, Zone), NotTold> {
+        // The zone does not rest on what is wished, and the end of the wish rests on the zone.
+        let probe = match &self.wish {
+            Wish::Wake(_) => Instruction::Begin(Override::Wake(DateTime::<Utc>::MAX_UTC)),
+            Wish::Sleep(_) => Instruction::Begin(Override::Sleep(DateTime::<Utc>::MAX_UTC)),
+            Wish::Pause(_) => Instruction::Begin(Override::Pause(Pause::Forever)),
+            Wish::Resume => Instruction::Resume,
+        };
+        let zone = probe.zone(&observed.inputs, self.default_zone, self.now)?;
+        let at = |until: &Until| until.in_zone(zone, self.now);
+        let begun = match &self.wish {
+            Wish::Wake(until) => Override::Wake(at(until)?),
+            Wish::Sleep(until) => Override::Sleep(at(until)?),
+            Wish::Pause(Some(until)) => Override::Pause(Pause::Until(at(until)?)),
+            Wish::Pause(None) => Override::Pause(Pause::Forever),
+            Wish::Resume => return Ok((Instruction::Resume, zone)),
+        };
+        Ok((Instruction::Begin(begun), zone))
+    }
+
+    /// `woken until 22:00 CET`.
+    fn deed(&self, instruction: Instruction, zone: Zone) -> String {
+        let Instruction::Begin(begun) = instruction else {
+            return "resumed".to_owned();
+        };
+        match begun.until() {
+            Some(until) => format!("{} until {}", begun.phase(), clock(until, zone, self.now)),
+            None => begun.phase().to_string(),
+        }
+    }
+
+    /// What was or would be written, in the form of `kubectl annotate`.
+    fn annotated(&self, told: &Told) -> String {
+        let texts = told.annotations.iter().map(|(key, text)| match text {
+            Some(text) => format!(" {}={text}", self.prefix.annotation(*key)),
+            None => format!(" {}-", self.prefix.annotation(*key)),
+        });
+        format!("annotated{}", texts.collect::<String>())
+    }
+
+    const fn failed(&self) -> &'static str {
+        match self.wish {
+            Wish::Wake(_) => "not woken: ",
+            Wish::Sleep(_) => "not put to sleep: ",
+            Wish::Pause(_) => "not paused: ",
+            Wish::Resume => "not resumed: ",
+        }
+    }
+}
+
+impl NotTold {
+    const fn exit(&self) -> Exit {
+        match self {
+            Self::Obstacle(_) | Self::Until(_) => Exit::Problems,
+            Self::Patch(_) | Self::Read(_) => Exit::CouldNotRun,
+        }
+    }
+}
+
+/// `deployment.apps/web`, with its namespace where several are looked through.
+pub(super) fn subject(observed: &Observed, sought: &Sought) -> String {
+    let object = &observed.object;
+    match sought {
+        Sought::All {
+            namespace: None, ..
+        } => format!("deployment.apps/{} in {}", object.name, object.namespace),
+        _ => format!("deployment.apps/{}", object.name),
+    }
+}
+
+/// A line of the result.
+pub(super) fn say(line: &str) {
+    // Where nobody reads, nobody misses it.
+    let _ = writeln!(io::stdout(), "{}", printable(line));
+}
+
+/// A line about what went wrong.
+pub(super) fn complain(what: &impl ToString) {
+    let _ = writeln!(io::stderr(), "error: {}", printable(&what.to_string()));
+}

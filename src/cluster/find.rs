@@ -1,0 +1,235 @@
+//! Finding live Deployments: by name, by label, or all of them.
+
+use std::{fmt::Debug, time::Duration};
+
+use futures::{StreamExt as _, stream};
+use http::StatusCode;
+use k8s_openapi::NamespaceResourceScope;
+use kube::{
+    Api, Client, Error, Resource,
+    api::ListParams,
+    core::{ObjectList, Status},
+};
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+/// How many Deployments are listed at a time.
+const PAGE: u32 = 100;
+
+/// How many are read by name at a time.
+const AT_ONCE: usize = 8;
+
+/// How long one request may take as a whole.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Which Deployments are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// Those of these names, which are taken to be names of objects, in one namespace.
+    Named {
+        /// The namespace.
+        namespace: String,
+        /// The names.
+        names: Vec<String>,
+    },
+    /// All of one namespace, or of all namespaces, or what a label selector takes of them.
+    All {
+        /// The namespace; none for all.
+        namespace: Option<String>,
+        /// The label selector; none takes everything.
+        selector: Option<String>,
+    },
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Found<D> {
+    /// The Deployments: those sought by name in the order in which they were named, others in
+    /// the order of namespace and name.
+    pub deployments: Vec<D>,
+    /// Those that were named and are not there.
+    pub missing: Vec<Missing>,
+}
+
+/// A Deployment that was named and is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("deployment.apps/{name} is not in namespace {namespace}")]
+pub struct Missing {
+    /// Where it is not.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// Why nothing can be found, whether it is there or not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FindError {
+    /// The user may not (403).
+    #[error("not allowed to {verb} Deployments in {place}: {message}")]
+    Forbidden {
+        /// What is not allowed: `get`, `list` or `watch`.
+        verb: &'static str,
+        /// `namespace dev` or `all namespaces`.
+        place: String,
+        /// The words of the API server.
+        message: String,
+    },
+    /// The server does not know who asks (401).
+    #[error("the API server does not accept the credentials: {0}")]
+    Unauthorized(String),
+    /// The server does not want the request.
+    #[error("the API server refuses: {0}")]
+    Refused(String),
+    /// No answer, or none that can be understood.
+    #[error("the API server is not available: {0}")]
+    Unavailable(String),
+}
+
+/// Deployments of the cluster, each as a `D`: [`super::Deployment`], or another view of one.
+/// A list is read in pages of 100.
+///
+/// # Errors
+/// Where the server is absent or unwilling. That a name is not there is no error but stands in
+/// [`Found::missing`].
+pub async fn find<D>(client: &Client, sought: &Sought) -> Result<Found<D>, FindError>
+where
+    D: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+        + Clone
+        + Debug
+        + DeserializeOwned,
+{
+    match sought {
+        Sought::Named { namespace, names } => {
+            let api = Api::namespaced(client.clone(), namespace);
+            named(&api, namespace, names).await
+        }
+        Sought::All {
+            namespace,
+            selector,
+        } => {
+            let api = match namespace {
+                Some(namespace) => Api::namespaced(client.clone(), namespace),
+                None => Api::all(client.clone()),
+            };
+            let deployments = listed(&api, selector.as_deref())
+                .await
+                .map_err(|error| FindError::sort("list", &sought.place(), error))?;
+            Ok(Found {
+                deployments,
+                missing: Vec::new(),
+            })
+        }
+    }
+}
+
+async fn named<D: Clone + Debug + DeserializeOwned>(
+    api: &Api<D>,
+    namespace: &str,
+    names: &[String],
+) -> Result<Found<D>, FindError> {
+    let mut found = Found {
+        deployments: Vec::new(),
+        missing: Vec::new(),
+    };
+    let mut answers = stream::iter(names)
+        .map(|name| async move { (name, in_time(api.get_opt(name)).await) })
+        .buffered(AT_ONCE);
+    while let Some((name, answer)) = answers.next().await {
+        match answer {
+            Ok(Some(deployment)) => found.deployments.push(deployment),
+            Ok(None) => found.missing.push(Missing {
+                namespace: namespace.to_owned(),
+                name: name.clone(),
+            }),
+            Err(error) => {
+                let place = format!("namespace {namespace}");
+                return Err(FindError::sort("get", &place, error));
+            }
+        }
+    }
+    Ok(found)
+}
+
+async fn listed<D: Clone + Debug + DeserializeOwned>(
+    api: &Api<D>,
+    selector: Option<&str>,
+) -> Result<Vec<D>, Error> {
+    let mut params = ListParams::default().limit(PAGE);
+    if let Some(selector) = selector {
+        params = params.labels(selector);
+    }
+    let mut all = Vec::new();
+    loop {
+        let page: ObjectList<D> = match in_time(api.list(&params)).await {
+            // The server keeps the pages of a list for some minutes only: all of it at once.
+            Err(Error::Api(status)) if status.code == 410 && params.limit.is_some() => {
+                all.clear();
+                params.limit = None;
+                params.continue_token = None;
+                continue;
+            }
+            page => page?,
+        };
+        all.extend(page.items);
+        match page.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) => params.continue_token = Some(token),
+            None => return Ok(all),
+        }
+    }
+}
+
+async fn in_time<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    timeout(PATIENCE, answer)
+        .await
+        .unwrap_or_else(|elapsed| Err(Error::Service(elapsed.into())))
+}
+
+impl Sought {
+    /// `namespace dev` or `all namespaces`.
+    pub fn place(&self) -> String {
+        match self {
+            Self::Named { namespace, .. }
+            | Self::All {
+                namespace: Some(namespace),
+                ..
+            } => format!("namespace {namespace}"),
+            Self::All { .. } => "all namespaces".to_owned(),
+        }
+    }
+}
+
+impl FindError {
+    pub(super) fn sort(verb: &'static str, place: &str, error: Error) -> Self {
+        match error {
+            Error::Api(status) => Self::answered(verb, place, *status),
+            Error::Auth(error) => Self::Unauthorized(error.to_string()),
+            error => Self::Unavailable(reason(&error)),
+        }
+    }
+
+    fn answered(verb: &'static str, place: &str, status: Status) -> Self {
+        let code = StatusCode::from_u16(status.code).unwrap_or_default();
+        let message = status.message;
+        match code {
+            StatusCode::FORBIDDEN => Self::Forbidden {
+                verb,
+                place: place.to_owned(),
+                message,
+            },
+            StatusCode::UNAUTHORIZED => Self::Unauthorized(message),
+            code if code.is_client_error() && code != StatusCode::TOO_MANY_REQUESTS => {
+                Self::Refused(format!("{code}: {message}"))
+            }
+            code => Self::Unavailable(format!("{code}: {message}")),
+        }
+    }
+}
+
+/// The innermost cause, which says what is wrong; the layers around it say where in kube.
+fn reason(error: &Error) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(cause) = innermost.source() {
+        innermost = cause;
+    }
+    innermost.to_string()
+}

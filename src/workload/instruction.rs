@@ -1,0 +1,187 @@
+//! What a user tells one object, now: "not tonight".
+
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use crate::schedule::Zone;
+
+use super::{
+    inputs::Inputs,
+    keys::Key,
+    overrides::{Override, Pause},
+    problem::Refusal,
+    reading::{Reading, read},
+    state::Phase,
+};
+
+/// What a user tells one object. It stands in annotations, so that `kubectl annotate` says it as
+/// well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    /// An override begins.
+    Begin(Override),
+    /// Every override ends.
+    Resume,
+}
+
+/// An annotation afterwards: its text, or none where there is to be none.
+pub type Annotation = (Key, Option<String>);
+
+/// Why an object would not do what it is told.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Obstacle {
+    /// Nothing says when it runs.
+    #[error("it has no schedule, so there is nothing to lay an override over")]
+    NoSchedule,
+    /// What says when it runs is wrong.
+    #[error("its schedule is refused: {0}")]
+    Refused(Refusal),
+    /// A pause beats all other overrides.
+    #[error("it is paused, and a pause comes before everything else")]
+    Paused(Pause),
+}
+
+impl Instruction {
+    /// The annotations that change, for an object whose local times are in `zone`: a wake takes
+    /// away a sleep and the reverse, a pause lets both be.
+    pub fn annotations(&self, inputs: &Inputs, zone: Zone) -> Vec<Annotation> {
+        let moment = |until: DateTime<Utc>| {
+            until
+                .with_timezone(&zone.tz())
+                .to_rfc3339_opts(SecondsFormat::Secs, true)
+        };
+        let wanted = match *self {
+            Self::Begin(Override::Wake(until)) => {
+                vec![
+                    (Key::WakeUntil, Some(moment(until))),
+                    (Key::SleepUntil, None),
+                ]
+            }
+            Self::Begin(Override::Sleep(until)) => {
+                vec![
+                    (Key::WakeUntil, None),
+                    (Key::SleepUntil, Some(moment(until))),
+                ]
+            }
+            Self::Begin(Override::Pause(pause)) => {
+                let text = pause.until().map_or_else(|| "true".to_owned(), moment);
+                vec![(Key::Pause, Some(text))]
+            }
+            Self::Resume => [Key::Pause, Key::WakeUntil, Key::SleepUntil]
+                .map(|key| (key, None))
+                .into(),
+        };
+        let changes = |(key, text): &Annotation| inputs.text(*key) != text.as_deref();
+        wanted.into_iter().filter(changes).collect()
+    }
+
+    /// The zone of the object's local times, which an instruction is written in.
+    ///
+    /// # Errors
+    /// Where a scaler would not obey.
+    pub fn zone(
+        &self,
+        inputs: &Inputs,
+        default_zone: Zone,
+        now: DateTime<Utc>,
+    ) -> Result<Zone, Obstacle> {
+        if *self == Self::Resume {
+            return Ok(default_zone);
+        }
+        match read(inputs, default_zone) {
+            Reading::Unscheduled => Err(Obstacle::NoSchedule),
+            Reading::Refused(refusal) => Err(Obstacle::Refused(refusal)),
+            Reading::Scheduled(timetable) => match (self, timetable.overrides.at(now)) {
+                (
+                    Self::Begin(Override::Wake(_) | Override::Sleep(_)),
+                    Some(Override::Pause(it)),
+                ) => Err(Obstacle::Paused(it)),
+                _ => Ok(timetable.schedule.zone()),
+            },
+        }
+    }
+
+    /// Whether a scaler has done what it was told, by the state of the object.
+    pub fn is_obeyed(&self, phase: Option<Phase>) -> bool {
+        match self {
+            Self::Begin(it) => phase == Some(it.phase()),
+            Self::Resume => !matches!(phase, Some(Phase::Woken | Phase::Slept | Phase::Paused)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    fn scheduled() -> Inputs {
+        Inputs::default()
+            .with(Key::Hours, "09:00-19:00")
+            .with(Key::Timezone, "Asia/Tokyo")
+    }
+
+    fn said(instruction: Instruction, inputs: &Inputs) -> String {
+        let now = at("2026-11-20T10:00:00Z");
+        let zone = instruction.zone(inputs, Zone::UTC, now).unwrap();
+        let annotations = instruction.annotations(inputs, zone);
+        let shown = annotations.iter().map(|(key, text)| match text {
+            Some(text) => format!("{key}={text}"),
+            None => format!("{key}-"),
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn is_written_with_the_offset_of_the_object() {
+        let until = at("2026-11-20T13:00:00Z");
+        let (wake, sleep) = (Override::Wake(until), Override::Sleep(until));
+        let woken = scheduled().with(Key::WakeUntil, "2026-11-21T00:00:00Z");
+        let (for_good, until) = (
+            Override::Pause(Pause::Forever),
+            Override::Pause(Pause::Until(until)),
+        );
+        for (begun, inputs, expected) in [
+            (wake, scheduled(), "wake-until=2026-11-20T22:00:00+09:00"),
+            (
+                sleep,
+                woken.clone(),
+                "wake-until- sleep-until=2026-11-20T22:00:00+09:00",
+            ),
+            (for_good, woken.clone(), "pause=true"),
+            (until, scheduled(), "pause=2026-11-20T22:00:00+09:00"),
+        ] {
+            assert_eq!(said(Instruction::Begin(begun), &inputs), expected);
+        }
+        assert_eq!(said(Instruction::Resume, &woken), "wake-until-");
+        assert_eq!(said(Instruction::Resume, &scheduled()), "");
+    }
+
+    #[test]
+    fn says_what_stands_in_its_way() {
+        let now = at("2026-11-20T10:00:00Z");
+        let wake = Instruction::Begin(Override::Wake(at("2026-11-20T13:00:00Z")));
+        let paused = scheduled().with(Key::Pause, "true");
+        assert_eq!(
+            wake.zone(&paused, Zone::UTC, now),
+            Err(Obstacle::Paused(Pause::Forever))
+        );
+        let over = scheduled().with(Key::Pause, "2026-11-20T09:00:00Z");
+        assert!(wake.zone(&over, Zone::UTC, now).is_ok());
+        let longer = Instruction::Begin(Override::Pause(Pause::Forever));
+        assert!(longer.zone(&paused, Zone::UTC, now).is_ok());
+
+        let none = Inputs::default();
+        assert_eq!(wake.zone(&none, Zone::UTC, now), Err(Obstacle::NoSchedule));
+        let wrong = scheduled().with(Key::Hours, "9-5");
+        let refused = wake.zone(&wrong, Zone::UTC, now).unwrap_err();
+        assert!(
+            refused.to_string().contains("dayshift/hours: `9`"),
+            "{refused}"
+        );
+        // But what is wrong can always be taken away.
+        assert!(Instruction::Resume.zone(&wrong, Zone::UTC, now).is_ok());
+    }
+}

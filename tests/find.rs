@@ -1,0 +1,142 @@
+//! Finding live Deployments, against the API in memory.
+#![allow(clippy::unwrap_used)]
+
+use dayshift::{
+    cluster::{Deployment, FindError, Found, Missing, Sought, find},
+    sandbox::{Api, Fault, Status},
+};
+use serde_json::json;
+
+fn cluster<'a>(deployments: impl IntoIterator<Item = (&'a str, &'a str)>) -> Api {
+    let api = Api::new(chrono::Utc::now);
+    for (namespace, name) in deployments {
+        api.namespace(namespace);
+        let labels = json!({"app": name});
+        api.create(json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"namespace": namespace, "name": name, "labels": labels},
+            "spec": {
+                "selector": {"matchLabels": labels},
+                "template": {
+                    "metadata": {"labels": labels},
+                    "spec": {"containers": [{"name": "nginx", "image": "nginx"}]},
+                },
+            },
+        }))
+        .unwrap();
+    }
+    api
+}
+
+fn all(namespace: Option<&str>, selector: Option<&str>) -> Sought {
+    Sought::All {
+        namespace: namespace.map(str::to_owned),
+        selector: selector.map(str::to_owned),
+    }
+}
+
+fn named(namespace: &str, names: &[&str]) -> Sought {
+    Sought::Named {
+        namespace: namespace.to_owned(),
+        names: names.iter().map(ToString::to_string).collect(),
+    }
+}
+
+async fn names(api: &Api, sought: Sought) -> Vec<String> {
+    let found: Found<Deployment> = find(&api.client(), &sought).await.unwrap();
+    found
+        .deployments
+        .iter()
+        .map(|it| format!("{}/{}", it.namespace(), it.name()))
+        .collect()
+}
+
+#[tokio::test]
+async fn by_namespace_by_label_and_by_name() {
+    let api = cluster([("dev", "web"), ("dev", "api"), ("test", "web")]);
+    for (sought, expected) in [
+        (all(None, None), &["dev/api", "dev/web", "test/web"][..]),
+        (all(Some("dev"), None), &["dev/api", "dev/web"]),
+        (all(None, Some("app=web")), &["dev/web", "test/web"]),
+        (all(Some("dev"), Some("app=web")), &["dev/web"]),
+        (all(Some("prod"), None), &[]),
+        (named("dev", &["web", "api"]), &["dev/web", "dev/api"]),
+    ] {
+        assert_eq!(names(&api, sought.clone()).await, expected, "{sought:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_there_does_not_hide_the_others() {
+    let api = cluster([("dev", "web")]);
+    let sought = named("dev", &["nope", "web"]);
+    let found: Found<Deployment> = find(&api.client(), &sought).await.unwrap();
+    assert_eq!(found.deployments.len(), 1);
+    let nope = Missing {
+        namespace: "dev".to_owned(),
+        name: "nope".to_owned(),
+    };
+    assert_eq!(
+        nope.to_string(),
+        "deployment.apps/nope is not in namespace dev"
+    );
+    assert_eq!(found.missing, [nope]);
+}
+
+#[tokio::test]
+async fn a_list_is_read_page_by_page_and_begun_anew_where_it_grows_old() {
+    let everyone: Vec<_> = (0..250).map(|n| format!("web-{n:03}")).collect();
+    let api = cluster(everyone.iter().map(|name| ("dev", &**name)));
+    api.forget_requests();
+    assert_eq!(names(&api, all(None, None)).await.len(), 250);
+    assert_eq!(api.requests().len(), 3);
+
+    api.fail_next(
+        |line| line.query.contains("continue="),
+        Fault::Answer(Status::new(410, "Expired", "the continue token is too old")),
+    );
+    let found = names(&api, all(None, None)).await;
+    assert_eq!(found.len(), 250);
+    assert!(found.is_sorted());
+}
+
+#[tokio::test]
+async fn a_failure_says_what_was_wanted_and_where() {
+    let api = cluster([("dev", "web")]);
+    for (status, sought, expected) in [
+        (
+            Status::new(403, "Forbidden", "no"),
+            all(None, None),
+            FindError::Forbidden {
+                verb: "list",
+                place: "all namespaces".to_owned(),
+                message: "no".to_owned(),
+            },
+        ),
+        (
+            Status::new(403, "Forbidden", "no"),
+            named("dev", &["web"]),
+            FindError::Forbidden {
+                verb: "get",
+                place: "namespace dev".to_owned(),
+                message: "no".to_owned(),
+            },
+        ),
+        (
+            Status::new(401, "Unauthorized", "who?"),
+            all(None, None),
+            FindError::Unauthorized("who?".to_owned()),
+        ),
+        (
+            Status::new(503, "ServiceUnavailable", "later"),
+            all(None, None),
+            FindError::Unavailable("503 Service Unavailable: later".to_owned()),
+        ),
+    ] {
+        api.fail_next(|_| true, Fault::Answer(status));
+        let failed = find::<Deployment>(&api.client(), &sought)
+            .await
+            .unwrap_err();
+        assert_eq!(failed, expected);
+    }
+}

@@ -1,0 +1,176 @@
+//! `dayshift wake`, `sleep`, `pause` and `resume`: the real program on the API in memory.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[path = "../loopback/mod.rs"]
+mod loopback;
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use loopback::Cluster;
+
+const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00"), ("timezone", "Asia/Tokyo")];
+
+/// A hand that does what a scaler would, once the annotation is there.
+fn obey(cluster: &Cluster, name: &str, key: &str, state: &str, replicas: i32) {
+    let begun = Instant::now();
+    while cluster.annotation(name, key).is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "no {key}");
+        thread::sleep(Duration::from_millis(5));
+    }
+    cluster.api.scale("dev", name, replicas).unwrap();
+    let state = Some(state);
+    cluster
+        .api
+        .label("dev", name, "dayshift/state", state)
+        .unwrap();
+}
+
+fn until(cluster: &Cluster, name: &str, key: &str) -> DateTime<Utc> {
+    cluster.annotation(name, key).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_wake_is_written_and_reported_once_it_is_obeyed() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, OFFICE);
+    let ran = thread::scope(|scope| {
+        scope.spawn(|| obey(&cluster, "web", "wake-until", "woken", 3));
+        cluster.dayshift(&["wake", "deploy/web", "--until", "2099-12-24 18:00"])
+    });
+    assert_eq!(ran.err, "");
+    assert_eq!(
+        ran.out,
+        "deployment.apps/web woken until Thu 2099-12-24 18:00 JST, 0 -> 3\n"
+    );
+    assert_eq!(ran.status, 0);
+    assert_eq!(
+        cluster.annotation("web", "wake-until").unwrap(),
+        "2099-12-24T18:00:00+09:00"
+    );
+}
+
+#[test]
+fn a_length_counts_from_now_and_a_sleep_takes_a_wake_away() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, OFFICE);
+    let before = Utc::now();
+    for command in ["wake", "sleep"] {
+        let ran = cluster.dayshift(&[command, "web", "--for", "2h", "--no-wait"]);
+        assert_eq!((ran.status, ran.err.as_str()), (0, ""));
+        let key = format!("{command}-until");
+        let length = until(&cluster, "web", &key) - before;
+        assert!(length > TimeDelta::minutes(119) && length < TimeDelta::minutes(121));
+        assert!(ran.out.contains(&format!("annotated dayshift/{key}=")) || command == "sleep");
+    }
+    assert_eq!(cluster.annotation("web", "wake-until"), None);
+}
+
+#[test]
+fn without_a_scaler_it_says_so_and_the_annotation_stays() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, OFFICE);
+    let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
+    assert_eq!(
+        ran.err,
+        "error: deployment.apps/web is told, but no dayshift has obeyed within 1 s: it will be \
+         paused when one runs\n"
+    );
+    assert_eq!((ran.status, ran.out.as_str()), (1, ""));
+    assert_eq!(cluster.annotation("web", "pause").unwrap(), "true");
+}
+
+#[test]
+fn what_stands_in_the_way_is_said_and_the_others_go_on() {
+    let cluster = Cluster::new();
+    cluster.deployment("free", 3, &[]);
+    cluster.deployment("off", 3, &[OFFICE, &[("pause", "true")]].concat());
+    cluster.deployment("wrong", 3, &[("hours", "9-5")]);
+    cluster.deployment("web", 3, OFFICE);
+    let names = ["free", "off", "wrong", "gone", "web"];
+    let ran = cluster.dayshift(&[&["sleep"], &names[..], &["--for", "1h", "--no-wait"]].concat());
+    assert_eq!(ran.status, 3);
+    for part in [
+        "deployment.apps/gone is not in namespace dev",
+        "deployment.apps/free: not put to sleep: it has no schedule",
+        "deployment.apps/off: not put to sleep: it is paused",
+        "deployment.apps/wrong: not put to sleep: its schedule is refused",
+    ] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    assert_eq!(ran.err.lines().count(), 4, "{}", ran.err);
+    assert!(ran.out.starts_with("deployment.apps/web annotated"));
+    assert!(cluster.annotation("web", "sleep-until").is_some());
+    for name in ["free", "off", "wrong"] {
+        assert_eq!(cluster.annotation(name, "sleep-until"), None, "{name}");
+    }
+}
+
+#[test]
+fn all_means_those_with_a_schedule() {
+    let cluster = Cluster::new();
+    cluster.deployment("api", 3, OFFICE);
+    cluster.deployment("free", 3, &[]);
+    cluster.deployment("web", 3, OFFICE);
+    let ran = cluster.dayshift(&["pause", "--all", "--no-wait"]);
+    assert_eq!(
+        ran.out,
+        "deployment.apps/api annotated dayshift/pause=true\n\
+         deployment.apps/web annotated dayshift/pause=true\n"
+    );
+    assert_eq!((ran.status, ran.err.as_str()), (0, ""));
+
+    let again = cluster.dayshift(&["pause", "--all", "--no-wait", "-n", "prod"]);
+    assert_eq!(again.status, 1);
+    assert_eq!(
+        again.err,
+        "error: no Deployment has a schedule in namespace prod\n"
+    );
+}
+
+#[test]
+fn resume_takes_away_what_is_there() {
+    let cluster = Cluster::new();
+    let pause = ("pause", "true");
+    cluster.deployment("web", 3, &[OFFICE, &[pause]].concat());
+    let planned = cluster.dayshift(&["resume", "web", "--dry-run"]);
+    assert_eq!(
+        planned.out,
+        "deployment.apps/web annotated dayshift/pause- (dry run)\n"
+    );
+    assert!(cluster.annotation("web", "pause").is_some());
+    let done = cluster.dayshift(&["resume", "web"]);
+    assert_eq!(done.out, "deployment.apps/web resumed, replicas 3\n");
+    assert_eq!(cluster.annotation("web", "pause"), None);
+    let again = cluster.dayshift(&["resume", "web"]);
+    assert_eq!(
+        (again.status, again.out.as_str()),
+        (0, "deployment.apps/web unchanged\n")
+    );
+}
+
+#[test]
+fn wrong_usage_is_2_and_writes_nothing() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, OFFICE);
+    for (line, says) in [
+        ("wake web", "--for 2h"),
+        ("wake web --for 2h --until 22:00", "cannot be used with"),
+        ("wake web --until tonight", "2026-12-24 18:00"),
+        ("sleep --for 2h", "say which Deployments"),
+        ("pause web --all", "or --all"),
+        ("pause sts/web", "scales nothing else"),
+        ("resume web -A", "-n NAME"),
+    ] {
+        let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(ran.status, 2, "{line}: {ran:?}");
+        assert!(ran.err.contains(says), "{line}: {ran:?}");
+    }
+    let past = cluster.dayshift(&["wake", "web", "--until", "2020-01-01 00:00"]);
+    assert_eq!(past.status, 1);
+    assert!(past.err.contains("has passed"), "{past:?}");
+}

@@ -1,0 +1,166 @@
+//! Why the ServiceAccount needs each verb it has: what fails without it (`docs/security.md`).
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+use crate::support::{
+    ControlPlane, Dayshift, Namespace, Parts, Soon, Story, deployment, eventually, soon, stories,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        with_all_verbs_it_stops_what_is_to_stop,
+        without_list_it_knows_nothing_and_is_not_ready,
+        without_watch_it_acts_on_what_it_listed_and_is_not_ready,
+        without_patch_it_changes_nothing_and_tells_so,
+        without_get_it_cannot_settle_a_conflict,
+        without_events_it_scales_and_says_so_in_its_log_alone,
+    ]
+}
+
+/// dayshift in a Namespace of its own, with the shipped Role but for one verb.
+struct Scaler<'a> {
+    namespace: Namespace<'a>,
+    kubeconfig: PathBuf,
+}
+
+impl<'a> Scaler<'a> {
+    fn without(plane: &'a ControlPlane, verb: &str) -> Self {
+        let namespace = plane.namespace(&format!("no-{verb}"));
+        let manifest = "manifests/namespaced.yaml";
+        namespace.kubectl(&["apply", "-f", manifest]).success();
+        let role = namespace.kubectl(&["get", "role", "dayshift", "-o", "json"]);
+        let mut role: Value = serde_json::from_str(&role.success()).unwrap();
+        for rule in role["rules"].as_array_mut().unwrap() {
+            let verbs = rule["verbs"].as_array_mut().unwrap();
+            verbs.retain(|held| held != verb);
+        }
+        // A rule has to have a verb.
+        let rules = role["rules"].as_array_mut().unwrap();
+        rules.retain(|rule| rule["verbs"] != Value::Array(Vec::new()));
+        let file = NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), role.to_string()).unwrap();
+        let file = file.path().to_str().unwrap();
+        namespace.kubectl(&["replace", "-f", file]).success();
+        Self {
+            kubeconfig: plane.kubeconfig_of(namespace.name(), "dayshift"),
+            namespace,
+        }
+    }
+
+    fn run(&self) -> Dayshift {
+        Dayshift::run_as(&self.kubeconfig, &["run", "-n", self.namespace.name()])
+    }
+
+    /// `web`, which stops at that instant.
+    fn create(&self, stop: Soon) {
+        self.namespace
+            .create(deployment("web").replicas(3).stop(stop.text()));
+    }
+}
+
+/// Waits until the log has all of these in one line.
+fn await_line(dayshift: &Dayshift, words: &[&str]) {
+    eventually(&format!("{words:?} in the log"), || {
+        let log = dayshift.log();
+        log.lines()
+            .any(|line| words.iter().all(|word| line.contains(word)))
+            .then_some(())
+    });
+}
+
+fn readiness(dayshift: &Dayshift) -> u16 {
+    eventually("the probes answer", || dayshift.get("/readyz")).0
+}
+
+fn with_all_verbs_it_stops_what_is_to_stop(plane: &ControlPlane) {
+    let scaler = Scaler::without(plane, "nothing");
+    let stop = soon(5);
+    scaler.create(stop);
+    let mut dayshift = scaler.run();
+    dayshift.wait_ready();
+    stop.is_to_come("dayshift is ready");
+    scaler.namespace.await_replicas("web", 0);
+    scaler.namespace.await_event("web", "Stopped");
+    assert!(!dayshift.log().contains("WARN"), "{}", dayshift.log());
+}
+
+fn without_list_it_knows_nothing_and_is_not_ready(plane: &ControlPlane) {
+    let scaler = Scaler::without(plane, "list");
+    let stop = soon(3);
+    scaler.create(stop);
+    let dayshift = scaler.run();
+    await_line(&dayshift, &["WARN", "the watch failed", "cannot list"]);
+    stop.plus(1).wait();
+    assert_eq!(readiness(&dayshift), 503);
+    assert_eq!(scaler.namespace.replicas("web"), 3);
+}
+
+fn without_watch_it_acts_on_what_it_listed_and_is_not_ready(plane: &ControlPlane) {
+    let scaler = Scaler::without(plane, "watch");
+    let stop = soon(5);
+    scaler.create(stop);
+    let dayshift = scaler.run();
+    await_line(&dayshift, &["WARN", "the watch failed", "cannot watch"]);
+    assert_eq!(readiness(&dayshift), 503);
+    stop.is_to_come("the watch failed");
+    scaler.namespace.await_replicas("web", 0);
+}
+
+fn without_patch_it_changes_nothing_and_tells_so(plane: &ControlPlane) {
+    let scaler = Scaler::without(plane, "patch");
+    let stop = soon(3);
+    scaler.create(stop);
+    let dayshift = scaler.run();
+    let told = scaler.namespace.await_event("web", "ScaleFailed");
+    assert!(told.contains("cannot patch resource"), "{told}");
+    await_line(&dayshift, &["WARN", "cannot patch resource"]);
+    stop.plus(1).wait();
+    assert_eq!(scaler.namespace.replicas("web"), 3);
+    let labels = scaler.namespace.get("web").metadata.labels.unwrap();
+    assert!(
+        !labels.keys().any(|key| key.starts_with("dayshift/")),
+        "{labels:?}"
+    );
+}
+
+/// Two scalers at one boundary: of two patches of one object the later one conflicts.
+fn without_get_it_cannot_settle_a_conflict(plane: &ControlPlane) {
+    let scaler = Scaler::without(plane, "get");
+    let stop = soon(8);
+    let names: Vec<String> = (0..50).map(|number| format!("web-{number}")).collect();
+    for name in &names {
+        let web = deployment(name).replicas(3).stop(stop.text());
+        scaler.namespace.create(web);
+    }
+    let scalers = [scaler.run(), scaler.run()];
+    for name in &names {
+        let adopted = || scaler.namespace.label(name, "dayshift/state");
+        stop.before(name, adopted);
+    }
+    let refused = || {
+        let said = |dayshift: &Dayshift| dayshift.log().contains("cannot get resource");
+        scalers.iter().any(said).then_some(())
+    };
+    eventually("a conflict cannot be settled", refused);
+    // The other scaler's patch took effect, so nothing is lost by it.
+    for name in &names {
+        scaler.namespace.await_replicas(name, 0);
+    }
+}
+
+fn without_events_it_scales_and_says_so_in_its_log_alone(plane: &ControlPlane) {
+    let scaler = Scaler::without(plane, "create");
+    let stop = soon(5);
+    scaler.create(stop);
+    let mut dayshift = scaler.run();
+    dayshift.wait_ready();
+    stop.is_to_come("dayshift is ready");
+    scaler.namespace.await_replicas("web", 0);
+    await_line(&dayshift, &["WARN", "cannot create resource"]);
+    assert_eq!(scaler.namespace.events("web"), []);
+    assert_eq!(readiness(&dayshift), 200);
+}

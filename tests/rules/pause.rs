@@ -1,0 +1,102 @@
+//! Rule 7: `pause`.
+
+use dayshift::workload::{Key, Phase};
+
+use crate::object::{at_night, office};
+
+#[test]
+fn does_nothing_and_its_end_adopts() {
+    for (text, end) in [("true", None), ("2026-11-21 12:00", Some(()))] {
+        let mut object = office(3);
+        object.edit("pause", Some(text)).until("2026-11-21 11:00");
+        assert_eq!(
+            (object.replicas(), object.phase()),
+            (3, Some(Phase::Paused))
+        );
+        if end.is_none() {
+            assert_eq!(object.next(), None);
+            object.away_until("2026-11-21 12:00").edit("pause", None);
+        }
+        object.until("2026-11-21 12:00");
+        assert_eq!(
+            (object.replicas(), object.phase()),
+            (3, Some(Phase::Adopted))
+        );
+        assert_eq!(object.annotation(Key::Pause), None);
+        assert_eq!(object.next().unwrap(), "2026-11-23T09.00.00Z");
+        assert_eq!(object.told(), ["Paused", "Resumed"]);
+        object.until("2026-11-23 20:00");
+        assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    }
+}
+
+#[test]
+fn keeps_what_was_saved_even_through_a_replace() {
+    let mut object = at_night(5);
+    object.edit("pause", Some("true")).obey();
+    assert_eq!(object.saved(), Some(5));
+    object.replace(0).until("2026-11-23 12:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(5)));
+    object.told();
+    object.edit("pause", None).obey();
+    let text = object.notices[0].text.clone();
+    assert!(text.contains("dayshift wake deploy/web -n dev"), "{text}");
+    object.until("2026-11-24 09:00");
+    assert_eq!(object.replicas(), 5);
+}
+
+#[test]
+fn lets_what_comes_after_it_be_caught_up_with() {
+    let mut object = office(3);
+    object
+        .edit("pause", Some("2026-11-19 18:00"))
+        .until("2026-11-19 17:00");
+    let before = object.writes;
+    object.away_until("2026-11-19 20:00").restart().obey();
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    assert_eq!(
+        (object.writes - before, object.annotation(Key::Pause)),
+        (1, None)
+    );
+}
+
+#[test]
+fn inside_a_wake_and_around_one() {
+    let mut object = at_night(3);
+    object.edit("wake-until", Some("2026-11-20 23:00")).obey();
+    object
+        .edit("pause", Some("2026-11-20 22:00"))
+        .until("2026-11-20 21:00");
+    assert_eq!(
+        (object.replicas(), object.phase()),
+        (3, Some(Phase::Paused))
+    );
+    object.until("2026-11-20 22:00");
+    assert_eq!((object.replicas(), object.phase()), (3, Some(Phase::Woken)));
+    object.until("2026-11-20 23:00");
+    assert_eq!(object.replicas(), 0);
+
+    let mut object = at_night(3);
+    object
+        .edit("wake-until", Some("2026-11-20 22:00"))
+        .edit("pause", Some("2026-11-20 23:00"))
+        .until("2026-11-20 23:30");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    assert_eq!(object.annotation(Key::WakeUntil), None);
+}
+
+#[test]
+fn takes_no_edit_up_before_its_end() {
+    let mut object = office(3);
+    object.edit("pause", Some("2026-11-20 12:00")).obey();
+    let before = object.writes;
+    object
+        .edit("hours", Some("Mon-Fri 07:00-11:00"))
+        .until("2026-11-20 11:30");
+    assert_eq!(object.writes, before);
+    object.until("2026-11-20 12:00");
+    assert_eq!(
+        (object.replicas(), object.phase()),
+        (3, Some(Phase::Adopted))
+    );
+}

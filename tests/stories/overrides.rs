@@ -1,0 +1,248 @@
+//! Overrides, pauses and what is enforced, by plain annotations.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use dayshift::{
+    controller::Settings,
+    sandbox::{Fault, Status},
+};
+use serde_json::json;
+
+use crate::sandbox::{Sandbox, deployment};
+
+/// Friday 20:00, stopped since 19:00 with 3 saved.
+fn at_night() -> Sandbox {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    story.sleep_until("20:00:30"); // Events of the stop are an hour old by then
+    story.api.forget_requests();
+    story
+}
+
+fn seen(story: &Sandbox) -> (i32, String, Option<String>) {
+    (
+        story.replicas("web"),
+        story.label("web", "state").unwrap(),
+        story.label("web", "saved-replicas"),
+    )
+}
+
+fn expect(replicas: i32, state: &str, saved: Option<&str>) -> (i32, String, Option<String>) {
+    (replicas, state.to_owned(), saved.map(str::to_owned))
+}
+
+fn annotation(story: &Sandbox, key: &str) -> Option<String> {
+    let annotations = &story.object("web")["metadata"]["annotations"];
+    let text = annotations[format!("dayshift/{key}")].as_str();
+    text.map(str::to_owned)
+}
+
+#[test]
+fn not_tonight_is_one_patch_at_once_and_one_at_its_very_end() {
+    let story = at_night();
+    story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
+    assert_eq!(seen(&story), expect(3, "woken", None));
+    assert_eq!(story.label("web", "next").unwrap(), "2026-11-20T22.00.00Z");
+    story.sleep_until("22:30");
+    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
+    assert_eq!(annotation(&story, "wake-until"), None);
+    let patched = story.patched("web");
+    assert_eq!(patched.len(), 2);
+    assert_eq!(patched[1], story.utc("2026-11-20 22:00"));
+    assert_eq!(story.requests("get").len(), 0);
+    assert_eq!(story.events("web"), ["Stopped"]);
+}
+
+#[test]
+fn restarts_inside_an_override_and_over_its_end() {
+    let mut story = at_night();
+    story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
+    story.kill_scalers();
+    story.scale("web", 4);
+    story.start_scaler(Settings::default());
+    story.sleep_until("21:00");
+    assert_eq!(seen(&story), expect(4, "woken", None));
+    assert_eq!(story.patched("web").len(), 1, "it has begun already");
+    story.kill_scalers();
+    story.sleep_until("2026-11-21 12:00");
+    story.start_scaler(Settings::default());
+    story.settle();
+    assert_eq!(seen(&story), expect(0, "stopped", Some("4")));
+    assert_eq!(annotation(&story, "wake-until"), None);
+}
+
+#[test]
+fn one_that_came_and_went_while_nobody_was_there_is_only_removed() {
+    let mut story = at_night();
+    story.kill_scalers();
+    story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
+    story.sleep_until("23:00");
+    story.start_scaler(Settings::default());
+    story.settle();
+    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
+    assert_eq!(annotation(&story, "wake-until"), None);
+    assert_eq!(story.events("web"), ["OverrideExpired"]);
+}
+
+#[test]
+fn an_override_edited_while_its_patch_is_under_way_is_decided_anew() {
+    let story = at_night();
+    story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
+    story.api.forget_requests();
+    let slowly = Fault::Delay(Duration::from_secs(5));
+    story.api.fail_next(|line| line.verb == "patch", slowly);
+    story.sleep_until("22:00:02");
+    story.annotate("web", "wake-until", Some("2026-11-20 23:00"));
+    story.sleep_until("22:30");
+    assert_eq!(seen(&story), expect(3, "woken", None));
+    let patches = story.requests("patch");
+    assert_eq!(patches[0].code, Some(422), "{patches:?}");
+    story.sleep_until("23:00");
+    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
+}
+
+#[test]
+fn a_patch_that_is_lost_at_the_end_is_sent_again() {
+    for fault in [
+        Fault::DropBefore,
+        Fault::DropAfter,
+        Fault::Answer(Status::internal("etcd is away")),
+    ] {
+        let story = at_night();
+        story.annotate("web", "sleep-until", Some("2026-11-23 10:00"));
+        story.sleep_until("2026-11-23 09:30");
+        assert_eq!(seen(&story), expect(0, "slept", Some("3")), "{fault:?}");
+        story
+            .api
+            .fail_next(|line| line.verb == "patch", fault.clone());
+        story.sleep_until("10:01");
+        assert_eq!(seen(&story), expect(3, "running", None), "{fault:?}");
+        assert_eq!(annotation(&story, "sleep-until"), None, "{fault:?}");
+    }
+}
+
+#[test]
+fn a_rollout_undo_takes_the_override_back_and_brings_an_old_one() {
+    let story = at_night();
+    let before = story.object("web")["metadata"]["annotations"].clone();
+    story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
+    let during = story.object("web")["metadata"]["annotations"].clone();
+    let undo = |annotations: &serde_json::Value| {
+        let mut annotations = annotations.clone();
+        if annotations.get("dayshift/wake-until").is_none() {
+            annotations["dayshift/wake-until"] = json!(null);
+        }
+        let patch = json!({"metadata": {"annotations": annotations}});
+        story.api.merge("Deployment", "dev", "web", &patch).unwrap();
+        story.settle();
+    };
+    undo(&before);
+    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
+    story.sleep_until("23:00");
+    undo(&during);
+    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
+    assert_eq!(annotation(&story, "wake-until"), None, "it was over");
+}
+
+#[test]
+fn edits_inside_an_override_scale_nothing_and_its_end_goes_by_the_new_schedule() {
+    let story = at_night();
+    story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
+    story.annotate("web", "hours", Some("Mon-Fri 09:00-23:00"));
+    assert_eq!(seen(&story), expect(3, "woken", None));
+    let told = story.events("web");
+    assert_eq!(told, ["Woken", "ScheduleChanged"]);
+    story.sleep_until("22:30");
+    assert_eq!(seen(&story), expect(3, "running", None));
+    story.sleep_until("23:00");
+    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
+}
+
+#[test]
+fn a_pause_over_a_night_changes_nothing_and_its_end_adopts() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    story.annotate("web", "pause", Some("2026-11-21 12:00"));
+    story.scale("web", 5);
+    story.sleep_until("2026-11-21 11:00");
+    assert_eq!(seen(&story), expect(5, "paused", None));
+    story.sleep_until("12:01");
+    assert_eq!(seen(&story), expect(5, "adopted", None));
+    assert_eq!(annotation(&story, "pause"), None);
+    assert_eq!(story.label("web", "next").unwrap(), "2026-11-23T09.00.00Z");
+    assert_eq!(story.events("web"), ["Resumed"]);
+}
+
+#[test]
+fn a_clock_that_steps_ends_no_override_early_and_none_twice() {
+    let story = at_night();
+    story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
+    story.step_clock(TimeDelta::minutes(-30));
+    story.pass(Duration::from_secs(5));
+    assert_eq!(seen(&story), expect(3, "woken", None));
+    story.step_clock(TimeDelta::hours(3));
+    story.pass(Duration::from_secs(5));
+    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
+    story.step_clock(TimeDelta::minutes(-50));
+    story.pass(Duration::from_secs(5));
+    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
+}
+
+#[test]
+fn what_is_enforced_is_put_back_three_times_a_night() {
+    let story = at_night();
+    story.sleep_until("21:00");
+    story.annotate("web", "enforce", Some("true"));
+    assert_eq!(story.patched("web").len(), 0, "it asks for nothing now");
+    for expected in [0, 0, 0, 2, 2] {
+        story.scale("web", 2);
+        assert_eq!(story.replicas("web"), expected);
+    }
+    assert_eq!(
+        story.events("web"),
+        ["Enforced", "Enforced", "Enforced", "HandsOff"]
+    );
+    story.sleep_until("2026-11-23 09:01");
+    assert_eq!(seen(&story), expect(3, "running", None));
+    story.sleep_until("20:00");
+    story.scale("web", 8);
+    assert_eq!(seen(&story), expect(0, "stopped", Some("8")));
+}
+
+#[test]
+fn two_scalers_make_each_change_once() {
+    let mut story = at_night();
+    story.start_scaler(Settings::default());
+    story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
+    story.sleep_until("22:30");
+    story.annotate("web", "enforce", Some("true"));
+    story.scale("web", 1);
+    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
+    assert_eq!(story.patched("web").len(), 3);
+}
+
+#[test]
+fn a_dry_run_says_each_change_once_and_writes_nothing() {
+    let mut story = at_night();
+    story.kill_scalers();
+    let dry = Settings {
+        dry_run: true,
+        ..Settings::default()
+    };
+    story.start_scaler(dry);
+    story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
+    story.sleep_until("23:00");
+    story.scale("web", 1);
+    assert_eq!(story.requests("patch").len(), 0);
+    let metrics = story.telemetry.render();
+    for action in ["start", "stop"] {
+        let line =
+            format!("dayshift_transitions_total{{action=\"{action}\",outcome=\"dry_run\"}} 1");
+        assert!(metrics.contains(&line), "{metrics}");
+    }
+    assert_eq!(
+        annotation(&story, "wake-until").unwrap(),
+        "2026-11-20 22:00"
+    );
+}
