@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod docs;
+mod golden;
 mod program;
 
 use serde_json::Value;

@@ -9,8 +9,14 @@ use serde_json::Value;
 
 /// The status, standard output and standard error of a run with this standard input.
 pub fn lint_of(args: &[&str], input: &str) -> (i32, String, String) {
+    lint_with(&[], args, input)
+}
+
+/// The same with these variables in its environment, which is empty otherwise.
+pub fn lint_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> (i32, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
         .env_clear()
+        .envs(variables.iter().copied())
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(["lint", "--from", "2026-11-20"])
         .args(args)
