@@ -218,7 +218,8 @@ fn manifests_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
                 .unwrap_or_default();
             if entry.file_type()?.is_dir() {
                 let is_hidden = name.as_encoded_bytes().starts_with(b".");
-                if !is_hidden && !(is_chart && name == "templates") {
+                let is_template = is_chart && name == "templates";
+                if !is_hidden && !is_template {
                     folders.push(path);
                 }
             } else if matches!(ending, "yaml" | "yml" | "json") && path.is_file() {
