@@ -1,6 +1,10 @@
 //! The findings of one object.
 
-use std::{ops::Range, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+    sync::Arc,
+};
 
 use super::{
     examples::right_line,
@@ -88,27 +92,24 @@ impl<'o> Object<'o> {
 
     /// What is to be said of its annotations.
     pub(super) fn remark(&mut self, workload: &Workload, remarks: &[Remark]) {
+        // There may be thousands, so they are looked up by name. Of two, the first one counts.
+        let fields = workload.annotations.iter().rev();
+        let fields: HashMap<_, _> = fields.map(|it| (&*it.name, it)).collect();
+        let problems = workload.problems.iter();
+        let unwritable: HashSet<_> = problems.map(|it| &*it.annotation).collect();
         for problem in &workload.problems {
-            self.say(workload, &Remark::of_problem(problem, self.prefix));
+            self.say(&fields, &Remark::of_problem(problem, self.prefix));
         }
         for remark in remarks {
             // One that has to be written in another way is read again when it is.
-            if workload
-                .problems
-                .iter()
-                .all(|it| it.annotation != remark.name)
-            {
-                self.say(workload, remark);
+            if !unwritable.contains(&*remark.name) {
+                self.say(&fields, remark);
             }
         }
     }
 
-    fn say(&mut self, workload: &Workload, remark: &Remark) {
-        let Some(field) = workload
-            .annotations
-            .iter()
-            .find(|it| it.name == remark.name)
-        else {
+    fn say(&mut self, fields: &HashMap<&str, &Annotation>, remark: &Remark) {
+        let Some(field) = fields.get(&*remark.name) else {
             return;
         };
         let full = self.prefix.full(&field.name);

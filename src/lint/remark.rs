@@ -122,6 +122,15 @@ pub(super) fn remarks(
             ),
         ));
     }
+    for key in timetable.overrides.over_at(span.from) {
+        found.push(Remark::on(
+            key,
+            inputs,
+            Rule::PastUntil,
+            format!("this {key} is over: dayshift would remove it at once"),
+            "remove it, or write a time to come".to_owned(),
+        ));
+    }
     let zone = timetable.schedule.zone();
     let look = times::Look {
         inputs,
@@ -142,11 +151,10 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<Remark>) {
         (Key::StopReplicas, &[Key::Stop, Key::Hours]),
         (Key::Jitter, &[Key::Start, Key::Hours]),
         (Key::Except, &[Key::Start, Key::Hours]),
+        (Key::Pause, &[Key::Start, Key::Stop, Key::Hours]),
+        (Key::Enforce, &[Key::Stop, Key::Hours]),
     ] {
-        let overridden = [Key::Pause, Key::WakeUntil, Key::SleepUntil]
-            .iter()
-            .any(has);
-        if has(&key) && !needs.iter().any(has) && !(key == Key::Timezone && overridden) {
+        if has(&key) && !needs.iter().any(has) {
             let names = needs.iter().map(|key| prefix.annotation(*key));
             let names = names.collect::<Vec<_>>().join(" or ");
             let example = needs.last().copied().unwrap_or(Key::Hours);

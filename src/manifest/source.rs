@@ -55,8 +55,10 @@ impl Source {
         }
     }
 
-    /// Reads a file; the files of a folder (not of folders in it) that end in `.yaml`, `.yml` or
-    /// `.json`, in order of their names; or, for `-`, standard input.
+    /// Reads a file; the files of a folder and of the folders in it that end in `.yaml`, `.yml` or
+    /// `.json`, in order of their paths; or, for `-`, standard input. Folders in it are passed over
+    /// where their name begins with a dot, where they are symbolic links, which may lead round in
+    /// a circle, and where they are the templates of a Helm chart, which are no YAML yet.
     ///
     /// # Errors
     /// Where one of them cannot be read, is too large or no text.
@@ -201,17 +203,28 @@ impl Source {
     }
 }
 
-/// The manifests in a folder, in order of their names.
+/// The manifests in a folder and in those below it, in order of their paths.
 fn manifests_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let ending = path
-            .extension()
-            .and_then(|it| it.to_str())
-            .unwrap_or_default();
-        if matches!(ending, "yaml" | "yml" | "json") && path.is_file() {
-            files.push(path);
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let is_chart = folder.join("Chart.yaml").is_file();
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let (path, name) = (entry.path(), entry.file_name());
+            let ending = path
+                .extension()
+                .and_then(|it| it.to_str())
+                .unwrap_or_default();
+            if entry.file_type()?.is_dir() {
+                let is_hidden = name.as_encoded_bytes().starts_with(b".");
+                let is_template = is_chart && name == "templates";
+                if !is_hidden && !is_template {
+                    folders.push(path);
+                }
+            } else if matches!(ending, "yaml" | "yml" | "json") && path.is_file() {
+                files.push(path);
+            }
         }
     }
     files.sort();

@@ -1,58 +1,13 @@
 //! `dayshift lint`, driven as a person and a build server drive it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::{
-    io::Write,
-    process::{Command, Stdio},
-};
+mod docs;
+mod golden;
+mod program;
 
 use serde_json::Value;
 
-/// The status, standard output and standard error of a run with this standard input.
-fn lint_of(args: &[&str], input: &str) -> (i32, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .env_clear()
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["lint", "--from", "2026-11-20"])
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // One that reads no input is gone already.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    (
-        output.status.code().unwrap(),
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-    )
-}
-
-fn web(lines: &[&str]) -> String {
-    format!(
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    {}\n",
-        lines.join("\n    ")
-    )
-}
-
-/// The rules that find something, in order, and where: `rule line:column`.
-fn found(text: &str) -> Vec<String> {
-    let (_, out, err) = lint_of(&["-o", "json", "-"], text);
-    let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{text}: {err}"));
-    let findings = report["findings"].as_array().unwrap().iter();
-    findings
-        .map(|it| {
-            format!(
-                "{} {}:{}",
-                it["rule"].as_str().unwrap(),
-                it["line"],
-                it["column"]
-            )
-        })
-        .collect()
-}
+use program::{found, lint_of, web};
 
 #[test]
 fn each_rule_finds_what_it_is_for_and_where() {
@@ -99,6 +54,23 @@ fn each_rule_finds_what_it_is_for_and_where() {
         (
             web(&[hours, "dayshift/except: Christmas"]),
             vec!["bad-except 7:22"],
+        ),
+        (
+            web(&[hours, "dayshift/pause: 'yes'", "dayshift/enforce: maybe"]),
+            vec!["bad-override 7:22", "bad-override 8:23"],
+        ),
+        (
+            web(&["dayshift/wake-until: 2026-11-27 22:00"]),
+            vec!["bad-override 6:26"],
+        ),
+        (
+            web(&[
+                hours,
+                "dayshift/pause: 2026-11-19 22:00",
+                "dayshift/wake-until: 2026-11-20 00:00",
+                "dayshift/sleep-until: 2026-11-20 00:01",
+            ]),
+            vec!["past-until 7:21", "past-until 8:26"],
         ),
         (
             web(&["dayshift/stop: '19:00'"]),
@@ -157,6 +129,10 @@ fn each_rule_finds_what_it_is_for_and_where() {
         ),
         (web(&[hours, "dayshift/except: 2026-11-20"]), vec![]),
         (web(&[berlin]), vec!["no-effect 6:24"]),
+        (
+            web(&["dayshift/start: '09:00'", "dayshift/enforce: 'true'"]),
+            vec!["start-without-stop 6:22", "no-effect 7:24"],
+        ),
         (
             web(&[
                 hours,

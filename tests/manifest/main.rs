@@ -351,6 +351,38 @@ fn megabytes_of_deployments_are_read() {
 }
 
 #[test]
+fn a_folder_is_searched_except_where_no_manifests_are() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        "b/c/d.yaml",
+        "a.yaml",
+        ".git/hidden.yaml",
+        "templates/plain.yaml",
+        "chart/Chart.yaml",
+        "chart/templates/web.yaml",
+        "chart/crds/e.yml",
+    ] {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "{}").unwrap();
+    }
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("b/round")).unwrap();
+    let sources = Source::open(folder.path()).unwrap();
+    let names = sources.iter().map(|it| {
+        let path = Path::new(it.name()).strip_prefix(folder.path());
+        path.unwrap().to_str().unwrap()
+    });
+    let expected = [
+        "a.yaml",
+        "b/c/d.yaml",
+        "chart/Chart.yaml",
+        "chart/crds/e.yml",
+        "templates/plain.yaml",
+    ];
+    assert_eq!(names.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn a_folder_is_its_manifests_in_order() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["b.yaml", "a.yml", "c.json", "d.txt"] {

@@ -14,6 +14,7 @@ pub(super) fn document(report: &Report, sources: &[Source]) -> Value {
         json!({
             "id": it.id(),
             "shortDescription": {"text": it.what()},
+            "help": {"text": format!("{} docs/lint.md#{it} has examples.", it.what())},
             "defaultConfiguration": {"level": it.severity().to_string()},
         })
     };

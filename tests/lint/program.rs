@@ -1,0 +1,61 @@
+//! The program, run.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
+use serde_json::Value;
+
+/// The status, standard output and standard error of a run with this standard input.
+pub fn lint_of(args: &[&str], input: &str) -> (i32, String, String) {
+    lint_with(&[], args, input)
+}
+
+/// The same with these variables in its environment, which is empty otherwise.
+pub fn lint_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .env_clear()
+        .envs(variables.iter().copied())
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["lint", "--from", "2026-11-20"])
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // One that reads no input is gone already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+/// A Deployment with these lines as annotations; the first is line 6 of its file.
+pub fn web(lines: &[&str]) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    {}\n",
+        lines.join("\n    ")
+    )
+}
+
+/// The rules that find something, in order, and where: `rule line:column`.
+pub fn found(text: &str) -> Vec<String> {
+    let (_, out, err) = lint_of(&["-o", "json", "-"], text);
+    let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{text}: {err}"));
+    let findings = report["findings"].as_array().unwrap().iter();
+    findings
+        .map(|it| {
+            format!(
+                "{} {}:{}",
+                it["rule"].as_str().unwrap(),
+                it["line"],
+                it["column"]
+            )
+        })
+        .collect()
+}
