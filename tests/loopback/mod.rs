@@ -108,7 +108,12 @@ impl Cluster {
 
     /// The real program, to its end.
     pub(crate) fn dayshift(&self, arguments: &[&str]) -> Ran {
-        run(&self.kubeconfig(), arguments)
+        self.dayshift_with(&[], arguments)
+    }
+
+    /// The same with variables.
+    pub(crate) fn dayshift_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+        run(&self.kubeconfig(), variables, arguments)
     }
 }
 
@@ -141,7 +146,7 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
-fn run(kubeconfig: &Path, arguments: &[&str]) -> Ran {
+fn run(kubeconfig: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
     let Output {
         status,
         stdout,
@@ -151,6 +156,7 @@ fn run(kubeconfig: &Path, arguments: &[&str]) -> Ran {
         .env_clear()
         .env("HOME", "/nonexistent")
         .env("KUBECONFIG", kubeconfig)
+        .envs(variables.iter().copied())
         .output()
         .unwrap();
     Ran {

@@ -61,6 +61,38 @@ fn what_is_told_is_reported_once_the_scaler_has_obeyed() {
     assert_ne!(label(&cluster, "web", "state").as_deref(), Some("paused"));
 }
 
+/// What is between `until` and the zone depends on the time of day.
+fn without_the_time(line: &str) -> String {
+    match (line.split_once("until "), line.split_once(" JST")) {
+        (Some((before, _)), Some((_, after))) => format!("{before}until … JST{after}"),
+        _ => line.to_owned(),
+    }
+}
+
+#[test]
+fn the_readme_shows_what_they_say() {
+    let readme = include_str!("../../README.md");
+    let from = readme.find("$ dayshift wake").unwrap();
+    let shown = readme[from..].split("```").next().unwrap();
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, OFFICE);
+    let saved = Some("3");
+    let api = &cluster.api;
+    api.label("dev", "web", "dayshift/saved-replicas", saved)
+        .unwrap();
+    let _scaler = Scaler::on(&cluster);
+    let mut lines = shown.lines();
+    let mut tried = 0;
+    while let (Some(command), Some(said)) = (lines.next(), lines.next()) {
+        let words = command.strip_prefix("$ dayshift ").unwrap().split(' ');
+        let ran = cluster.dayshift(&words.collect::<Vec<_>>());
+        assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{command}");
+        assert_eq!(without_the_time(ran.out.trim_end()), without_the_time(said));
+        tried += 1;
+    }
+    assert_eq!(tried, 4);
+}
+
 #[test]
 fn a_length_counts_from_now_and_a_sleep_takes_a_wake_away() {
     let cluster = Cluster::new();

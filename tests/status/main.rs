@@ -84,6 +84,21 @@ fn a_table_has_what_is_wrong_first() {
     assert_eq!(ran.err, "");
     compare("table.txt", &ran.out);
     assert_eq!(ran.status, 1);
+
+    let shown = format!("```console\n$ dayshift status\n{}```\n", ran.out);
+    let readme = include_str!("../../README.md");
+    assert!(readme.contains(&shown), "README.md shows another table");
+}
+
+#[test]
+fn colour_is_asked_for_and_never_against_the_wish() {
+    let cluster = busy();
+    let forced = ("CLICOLOR_FORCE", "1");
+    let coloured = cluster.dayshift_with(&[forced], &["status"]);
+    compare("colour.txt", &coloured.out);
+    assert!(coloured.out.contains('\u{1b}'));
+    let plain = cluster.dayshift_with(&[forced, ("NO_COLOR", "1")], &["status"]);
+    compare("table.txt", &plain.out);
 }
 
 #[test]
