@@ -1,6 +1,6 @@
 //! Rule 7: `wake-until`.
 
-use dayshift::workload::{Key, Phase};
+use dayshift::workload::{Decision, Key, Phase};
 
 use crate::object::{Object, at_night, office, utc};
 
@@ -156,7 +156,12 @@ fn a_clock_set_back_delays_no_end_and_takes_no_state_back() {
     let mut object = woken(3);
     object.until("2026-11-20 20:30");
     object.now = utc("2026-11-20 19:45");
-    object.edit("wake-until", None).obey();
+    object.edit("wake-until", None);
+    let Decision::Write(change) = object.decide() else {
+        panic!("{:?}", object.decide());
+    };
+    assert!(change.boundary.unwrap().at <= object.now, "{change:?}");
+    object.obey();
     assert_eq!(object.replicas(), 0);
     assert_eq!(object.state().last, Some(utc("2026-11-20 20:00")));
     assert_eq!(object.next().unwrap(), "2026-11-23T09.00.00Z");
