@@ -12,6 +12,7 @@
 mod access;
 mod boundaries;
 mod cluster;
+mod commands;
 mod counts;
 mod faults;
 mod leaving;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         access::stories(),
         boundaries::stories(),
         cluster::stories(),
+        commands::stories(),
         counts::stories(),
         objects::stories(),
         permissions::stories(),
