@@ -7,13 +7,18 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
-    cluster::{Connection, Deployment, connect, guarded_patch},
+    cluster::{Connection, Deployment, compact, connect, guarded_patch},
     schedule::Zone,
     workload::{Decision, Memory, Prefix, Situation, decide, read},
 };
-use futures::{StreamExt as _, stream};
+use futures::{StreamExt as _, future::join_all, stream};
 use http::{Request, header};
-use kube::{Client, client::Body};
+use kube::{
+    Client, Config,
+    client::Body,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use serde::Serialize;
 use tokio::runtime;
 
 use super::{
@@ -21,6 +26,17 @@ use super::{
     load,
     support::{ControlPlane, Namespace},
 };
+
+/// How the bare client comes to its connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) enum Transport {
+    /// As dayshift: one HTTP/2 connection, which the watch has opened before.
+    Http2,
+    /// kube's own client: HTTP/1.1, with every connection still to be opened.
+    Http1Cold,
+    /// The same, with as many connections opened before as will be in flight.
+    Http1Warm,
+}
 
 /// A client with Deployments of its own, which dayshift does not look at.
 pub(crate) struct Bare<'p> {
@@ -30,16 +46,17 @@ pub(crate) struct Bare<'p> {
     /// The Deployments as they were answered last, and the instant they have come to.
     known: Vec<Vec<u8>>,
     now: DateTime<Utc>,
+    /// The size of one of them as the server answers it in JSON.
+    bytes: usize,
 }
 
 const ACCOUNT: &str = "bare";
 
 impl<'p> Bare<'p> {
-    /// Makes `count` Deployments, and a ServiceAccount that may do what dayshift's may.
-    pub(crate) fn prepare(plane: &'p ControlPlane, number: usize) -> Self {
-        let now = Utc::now();
-        let plan = load::Plan(vec![now + TimeDelta::hours(1), now + TimeDelta::hours(2)]);
-        let teams = load::create(plane, ACCOUNT, number, Some(&plan));
+    /// Makes the Namespaces for `count` Deployments, and a ServiceAccount that may do what
+    /// dayshift's may.
+    pub(crate) fn new(plane: &'p ControlPlane, count: usize) -> Self {
+        let teams = load::namespaces(plane, ACCOUNT, count);
         let home = teams[0].name();
         plane
             .kubectl(&["create", "serviceaccount", ACCOUNT, "-n", home])
@@ -53,17 +70,31 @@ impl<'p> Bare<'p> {
                 &format!("--serviceaccount={home}:{ACCOUNT}"),
             ])
             .success();
-        let known = teams
-            .iter()
-            .flat_map(Namespace::list)
-            .map(|deployment| serde_json::to_vec(&deployment).unwrap());
         Self {
-            known: known.collect(),
             kubeconfig: plane.kubeconfig_of(home, ACCOUNT),
             plane,
             teams,
-            now,
+            known: Vec::new(),
+            now: Utc::now(),
+            bytes: 0,
         }
+    }
+
+    /// Makes its Deployments, and adopts them.
+    pub(crate) fn prepare(&mut self, count: usize, in_flight: usize) {
+        self.now = Utc::now();
+        let instants = vec![
+            self.now + TimeDelta::hours(1),
+            self.now + TimeDelta::hours(2),
+        ];
+        let plan = load::Plan(instants);
+        load::create(self.plane, &self.teams, ACCOUNT, count, |_| Some(&plan));
+        let listed = self.teams.iter().flat_map(Namespace::list);
+        self.known = listed
+            .map(|deployment| serde_json::to_vec(&deployment).unwrap())
+            .collect();
+        self.bytes = self.known[0].len();
+        self.pass(Transport::Http2, in_flight);
     }
 
     /// The Namespaces of its Deployments.
@@ -73,12 +104,12 @@ impl<'p> Bare<'p> {
 
     /// The size of one of its Deployments as the server answers it, in bytes.
     pub(crate) fn size(&self) -> usize {
-        self.known[0].len()
+        self.bytes
     }
 
     /// Sends the patch that is next for each of its Deployments: first the one that adopts it,
     /// then in turns those of a stop and a start. Each time with a new client.
-    pub(crate) fn pass(&mut self, in_flight: usize) -> Burst {
+    pub(crate) fn pass(&mut self, transport: Transport, in_flight: usize) -> Burst {
         let prefix = Prefix::default();
         let patches: Vec<_> = self
             .known
@@ -88,10 +119,12 @@ impl<'p> Bare<'p> {
         let mark = self.plane.audit().mark();
         let kubeconfig = self.kubeconfig.clone();
         // A thread and a runtime of one thread, as dayshift has.
-        let sent = thread::spawn(move || send(&kubeconfig, patches, in_flight));
+        let sent = thread::spawn(move || send(&kubeconfig, patches, transport, in_flight));
         let (begun, answers) = sent.join().unwrap();
         let mut requests = self.plane.audit().since(mark);
-        requests.retain(|request| request.user.ends_with(&format!(":{ACCOUNT}")));
+        requests.retain(|request| {
+            request.user.ends_with(&format!(":{ACCOUNT}")) && request.verb == "patch"
+        });
         self.known = answers;
         self.now = next_boundary(&self.known[0], &prefix).unwrap_or(self.now);
         Burst::measure(&requests, begun.timestamp_micros())
@@ -104,6 +137,7 @@ type Prepared = (String, Vec<u8>);
 fn send(
     kubeconfig: &Path,
     patches: Vec<Prepared>,
+    transport: Transport,
     in_flight: usize,
 ) -> (DateTime<Utc>, Vec<Vec<u8>>) {
     let runtime = runtime::Builder::new_current_thread()
@@ -111,11 +145,13 @@ fn send(
         .build()
         .unwrap();
     runtime.block_on(async {
-        let connection = Connection {
-            kubeconfig: Some(kubeconfig.to_owned()),
-            ..Connection::default()
+        let client = client(kubeconfig, transport).await;
+        let warm = match transport {
+            Transport::Http2 => 1,
+            Transport::Http1Cold => 0,
+            Transport::Http1Warm => in_flight,
         };
-        let (client, _) = connect(&connection).await.unwrap();
+        join_all((0..warm).map(|_| look(&client))).await;
         let begun = Utc::now();
         let answers = stream::iter(patches)
             .map(|prepared| send_one(&client, prepared))
@@ -126,14 +162,47 @@ fn send(
     })
 }
 
-async fn send_one(client: &Client, (path, body): Prepared) -> Vec<u8> {
-    let request = Request::patch(path)
-        .header(header::CONTENT_TYPE, "application/json-patch+json")
-        .body(Body::from(body))
+async fn client(kubeconfig: &Path, transport: Transport) -> Client {
+    if transport == Transport::Http2 {
+        let connection = Connection {
+            kubeconfig: Some(kubeconfig.to_owned()),
+            ..Connection::default()
+        };
+        return compact(connect(&connection).await.unwrap().0);
+    }
+    let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
+    let options = KubeConfigOptions::default();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options);
+    let mut config = config.await.unwrap();
+    config.default_retry = false;
+    compact(Client::try_from(config).unwrap())
+}
+
+/// A small request that opens a connection; a watch with HTTP/2, since lists have one of their own.
+async fn look(client: &Client) {
+    let request = Request::get("/version?watch=true")
+        .body(Body::empty())
         .unwrap();
     let answer = client.send(request).await.unwrap();
-    assert_eq!(answer.status(), 200);
-    answer.into_body().collect_bytes().await.unwrap().to_vec()
+    answer.into_body().collect_bytes().await.unwrap();
+}
+
+/// Sends it, again where there were too many at once, and returns what the object became.
+async fn send_one(client: &Client, (path, body): Prepared) -> Vec<u8> {
+    loop {
+        let request = Request::patch(&path)
+            .header(header::CONTENT_TYPE, "application/json-patch+json")
+            .body(Body::from(body.clone()))
+            .unwrap();
+        let answer = client.send(request).await.unwrap();
+        let status = answer.status();
+        let body = answer.into_body().collect_bytes().await.unwrap();
+        match status.as_u16() {
+            200 => return body.to_vec(),
+            429 => {}
+            code => panic!("{code}: {}", String::from_utf8_lossy(&body)),
+        }
+    }
 }
 
 /// The patch that dayshift would send at `now`, guards and all.

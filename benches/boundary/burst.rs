@@ -11,6 +11,7 @@ pub(crate) struct Burst {
     pub(crate) transitions: usize,
     /// When patches arrived.
     pub(crate) first: f64,
+    pub(crate) p10: f64,
     pub(crate) p50: f64,
     pub(crate) p99: f64,
     pub(crate) last: f64,
@@ -54,6 +55,7 @@ impl Burst {
         Self {
             transitions: made.len(),
             first: arrival(0.0),
+            p10: arrival(0.1),
             p50: arrival(0.5),
             p99: arrival(0.99),
             last: arrival(1.0),
@@ -80,7 +82,7 @@ impl Burst {
     clippy::cast_sign_loss,
     reason = "a place in a list"
 )]
-fn percentile(values: &[i64], part: f64) -> i64 {
+pub(crate) fn percentile(values: &[i64], part: f64) -> i64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     let place = (count(sorted.len() - 1) * part).round() as usize;

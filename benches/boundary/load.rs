@@ -32,40 +32,49 @@ impl Plan {
     }
 }
 
-/// Makes `count` Deployments with three replicas in Namespaces of their own and returns these.
-pub(crate) fn create<'p>(
+/// Namespaces for `count` Deployments.
+pub(crate) fn namespaces<'p>(
     plane: &'p ControlPlane,
     name: &str,
     count: usize,
-    plan: Option<&Plan>,
 ) -> Vec<Namespace<'p>> {
-    let annotations = plan.map_or(json!({}), Plan::annotations);
-    let teams: Vec<_> = (0..count.div_ceil(TEAM))
+    (0..count.div_ceil(TEAM))
         .map(|_| plane.namespace(name))
-        .collect();
+        .collect()
+}
+
+/// Makes `count` Deployments with three replicas in those Namespaces, each with its own plan or
+/// without annotations.
+pub(crate) fn create<'a>(
+    plane: &ControlPlane,
+    teams: &[Namespace<'_>],
+    name: &str,
+    count: usize,
+    plan: impl Fn(usize) -> Option<&'a Plan>,
+) {
     let requests = (0..count).map(|number| {
         let team = teams[number / TEAM].name();
-        create_one(plane, team, format!("{name}-{number:05}"), &annotations)
+        let annotations = plan(number).map_or(json!({}), Plan::annotations);
+        create_one(plane, team, format!("{name}-{number:05}"), annotations)
     });
     let all = stream::iter(requests)
         .buffer_unordered(32)
         .try_collect::<()>();
     block_on(all).unwrap();
-    teams
 }
 
 async fn create_one(
     plane: &ControlPlane,
     namespace: &str,
     name: String,
-    annotations: &Value,
+    annotations: Value,
 ) -> kube::Result<()> {
     let deployments: Api<Deployment> = Api::namespaced(plane.client().clone(), namespace);
     let params = PostParams {
         field_manager: Some("kubectl-client-side-apply".to_owned()),
         ..PostParams::default()
     };
-    let definition = serde_json::from_value(definition(&name, annotations)).unwrap();
+    let definition = serde_json::from_value(definition(&name, &annotations)).unwrap();
     deployments.create(&params, &definition).await.map(drop)
 }
 

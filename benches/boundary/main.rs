@@ -1,11 +1,13 @@
 //! "Everything at 09:00", on a real API server: how late the patches of one boundary arrive, and
 //! how fast, beside a bare client that sends the same patches with the same number in flight.
+//! Besides: single transitions at a steady rate, the number in flight over HTTP/2 and HTTP/1.1,
+//! and ways to list.
 //!
 //! ```text
-//! cargo bench --bench boundary -- [--deployments 1000] [--bursts 2] [--json FILE]
+//! cargo bench --bench boundary -- [--deployments 100,1000,10000] [--json FILE]
 //! ```
 //!
-//! It starts an API server of its own (see `tests/support`), as dayshift finds one in a cluster:
+//! It starts API servers of its own (see `tests/support`), as dayshift finds one in a cluster:
 //! with RBAC and an audit log, from which all instants are taken. dayshift and the bare client
 //! are ServiceAccounts, to which the server's fair queueing applies.
 #![allow(
@@ -20,10 +22,13 @@
 
 mod bare;
 mod burst;
+mod flight;
+mod listing;
 mod load;
 mod process;
 mod report;
 mod run;
+mod steady;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
@@ -31,13 +36,17 @@ use std::{fs, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
 
-/// Measure one boundary of many Deployments on a real API server.
+use listing::Way;
+use report::Report;
+
+/// Measure the boundaries of many Deployments on a real API server.
 #[derive(Debug, Parser)]
 #[command(name = "cargo bench --bench boundary --")]
 struct Options {
-    /// How many Deployments have the boundary; as many have no annotation of dayshift's
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    deployments: u32,
+    /// How many Deployments have the boundary; as many have no annotation of dayshift's. Several
+    /// numbers are several runs; 0 leaves them out
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [100, 1000, 10_000])]
+    deployments: Vec<u32>,
 
     /// How many requests are in flight at once
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -50,6 +59,14 @@ struct Options {
     /// How many seconds the idle minute lasts. Less than 60 leaves the connections warm
     #[arg(long, default_value_t = 60)]
     idle: u16,
+
+    /// How many seconds there is a single boundary in each, and then ten. 0 leaves it out
+    #[arg(long, value_name = "SECONDS", default_value_t = 100)]
+    steady: u16,
+
+    /// Numbers in flight to compare, over HTTP/2 and HTTP/1.1. 0 leaves it out
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1, 8, 16, 32, 64, 128])]
+    flights: Vec<u16>,
 
     /// Write the figures to this file as well
     #[arg(long, value_name = "FILE")]
@@ -66,12 +83,26 @@ struct Options {
     /// What cargo says to a benchmark, and does not to one that is run as a test
     #[arg(long, hide = true)]
     bench: bool,
+
+    /// List once in this way and end, for [`listing::all`]
+    #[arg(long, hide = true, requires = "kubeconfig")]
+    list: Option<Way>,
+
+    #[arg(long, hide = true)]
+    kubeconfig: Option<PathBuf>,
 }
+
+/// How many Deployments the numbers in flight are compared with.
+const FLIGHT_DEPLOYMENTS: usize = 2000;
 
 fn main() -> ExitCode {
     let options = Options::parse();
     if !options.bench {
         eprintln!("to measure, say: cargo bench --bench boundary");
+        return ExitCode::SUCCESS;
+    }
+    if let (Some(way), Some(kubeconfig)) = (options.list, &options.kubeconfig) {
+        listing::one(way, kubeconfig.clone());
         return ExitCode::SUCCESS;
     }
     let assets = match support::Assets::find() {
@@ -81,10 +112,35 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let figures = run::run(&options, &assets);
-    print!("{figures}");
+    let report = measure(&options, &assets);
     if let Some(file) = &options.json {
-        fs::write(file, serde_json::to_string_pretty(&figures).unwrap() + "\n").unwrap();
+        fs::write(file, serde_json::to_string_pretty(&report).unwrap() + "\n").unwrap();
     }
     ExitCode::SUCCESS
+}
+
+/// All of it, each part printed when it is done.
+fn measure(options: &Options, assets: &support::Assets) -> Report {
+    let mut report = Report::default();
+    for number in options.deployments.iter().filter(|number| **number > 0) {
+        let figures = run::run(options, assets, *number as usize);
+        println!("{figures}");
+        report.boundaries.push(figures);
+    }
+    if options.steady > 0 {
+        for each_second in [1, 10] {
+            let steady = steady::run(assets, &options.program, each_second, options.steady.into());
+            println!("{steady}");
+            report.steady.push(steady);
+        }
+    }
+    let flights = options.flights.iter().filter(|number| **number > 0);
+    let flights: Vec<usize> = flights.map(|number| usize::from(*number)).collect();
+    if !flights.is_empty() {
+        for flight in flight::run(assets, FLIGHT_DEPLOYMENTS, &flights) {
+            println!("{flight}");
+            report.flights.push(flight);
+        }
+    }
+    report
 }

@@ -4,17 +4,32 @@ use std::{fmt, time::Duration};
 
 use serde::Serialize;
 
-use super::burst::{Burst, count};
+use super::{
+    burst::{Burst, count},
+    flight::Flight,
+    listing::Listing,
+    steady::Steady,
+};
 
-/// All of it. Times are in milliseconds, memory in bytes, rates in patches a second.
+/// Everything that was measured.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Report {
+    pub(crate) boundaries: Vec<Figures>,
+    pub(crate) steady: Vec<Steady>,
+    pub(crate) flights: Vec<Flight>,
+}
+
+/// One number of Deployments. Times are in milliseconds, memory in bytes, rates in patches a second.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) deployments: usize,
     /// The size of one Deployment, as JSON.
     pub(crate) bytes: usize,
     pub(crate) in_flight: usize,
-    /// From the start of the program until it was ready.
-    pub(crate) ready: f64,
+    /// Ways to list them, and as many without annotations.
+    pub(crate) listings: Vec<Listing>,
+    /// From the start of the program until it was ready: at first, and once all were adopted.
+    pub(crate) ready: [f64; 2],
     /// Writes until all were adopted.
     pub(crate) adoption_writes: usize,
     pub(crate) idle: Idle,
@@ -84,7 +99,14 @@ impl fmt::Display for Figures {
             "{} Deployments of {} bytes with one boundary, as many without; {} in flight",
             self.deployments, self.bytes, self.in_flight
         )?;
-        writeln!(f, "ready after            {:8.0} ms", self.ready)?;
+        for listing in &self.listings {
+            writeln!(f, "{listing}")?;
+        }
+        writeln!(
+            f,
+            "ready after            {:8.0} ms; {:.0} ms where all are adopted",
+            self.ready[0], self.ready[1]
+        )?;
         writeln!(f, "writes to adopt        {:8}", self.adoption_writes)?;
         writeln!(
             f,
@@ -141,6 +163,20 @@ impl fmt::Display for Round {
             burst.transitions, burst.conflicts, burst.too_many, burst.failures
         )?;
         writeln!(f, "  Events answered      {:8.0} ms", burst.events_answered)
+    }
+}
+
+impl fmt::Display for Listing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "list {:17} {:8.0} ms, {:.0} ms of CPU, {:.1} MB peak ({:.1} before)",
+            format!("{:?}", self.way),
+            self.took,
+            self.cpu,
+            megabytes(self.peak),
+            megabytes(self.before)
+        )
     }
 }
 

@@ -10,8 +10,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
     Options,
-    bare::Bare,
+    bare::{Bare, Transport},
     burst::Burst,
+    listing,
     load::{self, Plan},
     process::Process,
     report::{Figures, Idle, Memory, Round},
@@ -27,52 +28,52 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// Room for what takes longer than it did the first time.
 const SLACK: Duration = Duration::from_secs(12);
 
-/// Runs all of it, in a few minutes.
-pub(crate) fn run(options: &Options, assets: &Assets) -> Figures {
-    let (number, in_flight) = (options.deployments as usize, options.in_flight.into());
+/// Boundaries of `number` Deployments, in a few minutes.
+pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures {
+    let in_flight = options.in_flight.into();
     let plane = ControlPlane::start(assets, Parts::Server);
     let kubeconfig = plane.install();
-    eprintln!("making {number} Deployments for the bare client");
+    let mut bare = Bare::new(&plane, number);
+    eprintln!("making {number} Deployments without annotations");
     let began = Instant::now();
-    let mut bare = Bare::prepare(&plane, number);
-    // A first pass adopts them, and says how long such a thing takes here.
-    bare.pass(in_flight);
+    let plain = load::namespaces(&plane, "plain", number);
+    load::create(&plane, &plain, "plain", number, |_| None);
     let once = began.elapsed();
 
     let idle = Duration::from_secs(options.idle.into());
     let quiet = if idle < Duration::from_secs(60) {
-        idle + once
+        idle
     } else {
-        CONNECTION_LIFE.max(idle + once)
+        CONNECTION_LIFE.max(idle)
     };
     let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap();
-    let first = soon(seconds(3 * once + quiet + SLACK));
+    let first = soon(seconds(8 * once + quiet + 2 * SLACK));
     let instants: Vec<Soon> = (0..i64::from(options.bursts))
-        .map(|number| first.plus(number * seconds(3 * once + SLACK)))
+        .map(|number| first.plus(number * seconds(4 * once + SLACK)))
         .collect();
-    eprintln!(
-        "making as many for dayshift and as many without annotations; {}",
-        instants[0].0
-    );
+    eprintln!("making as many for dayshift; {}", instants[0].0);
     let plan = Plan(instants.iter().map(|soon| soon.0).collect());
-    load::create(&plane, "plain", number, None);
-    load::create(&plane, "load", number, Some(&plan));
+    let load = load::namespaces(&plane, "load", number);
+    load::create(&plane, &load, "load", number, |_| Some(&plan));
 
+    let listings = listing::all(kubeconfig);
     let arguments = arguments(options, &bare);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mark = plane.audit().mark();
+    let (mut dayshift, ready_first) = start(&options.program, kubeconfig, &arguments);
+    await_adopted(&dayshift, number);
+    let adopted = writes(&plane.audit().since(mark));
+    dayshift.stop();
     let (mut dayshift, ready) = start(&options.program, kubeconfig, &arguments);
     let process = Process(dayshift.id());
     let peak_ready = process.peak_memory();
-    await_adopted(&dayshift, number);
-    let adoption = plane.audit().since(mark);
-    let adopted = writes(&adoption);
-    eprintln!("ready after {ready:?}; {adopted} writes to adopt; idle for {idle:?}");
+    eprintln!("ready after {ready_first:?}, {ready:?}; {adopted} writes to adopt");
+    bare.prepare(number, in_flight);
 
     let idle = measure_idle(&plane, process, idle);
     let steady = process.memory();
     let mut rounds = Vec::new();
-    let mut before = bare.pass(in_flight);
+    let mut before = bare.pass(Transport::Http2, in_flight);
     let mut events = 0;
     for instant in instants {
         assert!(
@@ -87,7 +88,7 @@ pub(crate) fn run(options: &Options, assets: &Assets) -> Figures {
         let mut requests = plane.audit().since(mark);
         requests.retain(Request::is_dayshift);
         let burst = Burst::measure(&requests, instant.micros());
-        let after = bare.pass(in_flight);
+        let after = bare.pass(Transport::Http2, in_flight);
         rounds.push(Round::new(burst, [&before, &after], cpu));
         before = after;
     }
@@ -105,7 +106,8 @@ pub(crate) fn run(options: &Options, assets: &Assets) -> Figures {
         deployments: number,
         bytes: bare.size(),
         in_flight,
-        ready: ready.as_secs_f64() * 1e3,
+        listings,
+        ready: [ready_first, ready].map(|ready| ready.as_secs_f64() * 1e3),
         adoption_writes: adopted,
         idle,
         memory,

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    cluster::{ConnectError, connect},
+    cluster::{ConnectError, compact, connect},
     controller::{self, Telemetry},
     server,
 };
@@ -95,7 +95,7 @@ impl Run {
         let (client, server) = connect(&self.connection).await?;
         self.announce(listener.local_addr()?, &server);
         let controller = controller::run(
-            client,
+            compact(client),
             Clock::system(),
             self.settings,
             telemetry.clone(),

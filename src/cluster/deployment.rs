@@ -188,7 +188,7 @@ impl From<Meta> for ObjectMeta {
 }
 
 /// What client-side `kubectl apply` leaves: the whole manifest once more, as one text.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+pub(super) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The annotations, with no text kept where kubectl's copy of the manifest stands.
 fn without_last_applied<'de, D: Deserializer<'de>>(

@@ -1,5 +1,6 @@
 //! Kubernetes: the client, a Deployment as dayshift sees it, and the only code that sends writes.
 
+mod compact;
 mod connect;
 mod deployment;
 mod error;
@@ -8,10 +9,12 @@ mod guard;
 mod held;
 mod instrument;
 mod live_watch;
+mod protobuf;
 mod server_time;
 mod transport;
 mod writer;
 
+pub use compact::compact;
 pub use connect::{ConnectError, Connection, connect};
 pub use deployment::{Deployment, Version};
 pub use error::{AnnounceError, PatchError, ReadError};

@@ -20,6 +20,7 @@ mod neighbours;
 mod objects;
 mod overrides;
 mod permissions;
+mod protobuf;
 mod rollout;
 #[path = "../support/mod.rs"]
 mod support;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         counts::stories(),
         objects::stories(),
         permissions::stories(),
+        protobuf::stories(),
         zones::stories(),
     ]
     .concat();

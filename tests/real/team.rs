@@ -148,7 +148,7 @@ impl<'a> Team<'a> {
                 break (requests, made);
             }
         };
-        assert_frugal(&requests, self.runs);
+        assert_frugal(&requests, self.runs, self.plane().terminated_watches());
         let wrong: Vec<&Request> = requests
             .iter()
             .filter(|request| made.get(&request.name) != expected.get(&request.name))
@@ -167,8 +167,9 @@ fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
 }
 
 /// Asserts that so many runs of dayshift did not poll and were never forbidden anything: a list
-/// and a watch for each, a `get` only after a conflict, and no verb but those and `patch`.
-pub(crate) fn assert_frugal(requests: &[Request], runs: usize) {
+/// and a watch for each and for each that the server has ended, a `get` only after a conflict,
+/// and no verb but those and `patch`.
+pub(crate) fn assert_frugal(requests: &[Request], runs: usize, ended: usize) {
     let count = |verb: &str| requests.iter().filter(|each| each.verb == verb).count();
     // The further pages of a list belong to it.
     let pages = requests
@@ -181,7 +182,7 @@ pub(crate) fn assert_frugal(requests: &[Request], runs: usize) {
         .count();
     for (what, seen, allowed) in [
         ("lists", count("list") - pages, runs),
-        ("watches", count("watch"), runs),
+        ("watches", count("watch"), runs + ended),
         ("gets", count("get"), conflicts),
     ] {
         assert!(

@@ -111,6 +111,18 @@ impl ControlPlane {
         compact(&self.folder.path().join(ETCD_SOCKET));
     }
 
+    /// How many watches of Deployments the server has ended because their client fell behind, as
+    /// happens on a busy machine (`apiserver_terminated_watchers_total`).
+    pub(crate) fn terminated_watches(&self) -> usize {
+        let request = http::Request::get("/metrics").body(Vec::new()).unwrap();
+        let metrics = block_on(self.client.request_text(request)).unwrap();
+        let line = metrics.lines().find_map(|line| {
+            line.strip_prefix("apiserver_terminated_watchers_total{")?
+                .split_once("resource=\"deployments\"} ")
+        });
+        line.map_or(0, |(_, count)| count.parse().unwrap())
+    }
+
     /// Panics where one of its programs has ended.
     pub(crate) fn assert_alive(&self) {
         self.programs.lock().unwrap().assert_alive();

@@ -1,0 +1,68 @@
+//! How many requests in flight the API server likes, over HTTP/2 and over HTTP/1.1.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{
+    bare::{Bare, Transport},
+    support::{Assets, ControlPlane, Parts},
+};
+
+/// One pass of the bare client. Times are in milliseconds.
+#[derive(Debug, Serialize)]
+pub(crate) struct Flight {
+    pub(crate) transport: Transport,
+    pub(crate) in_flight: usize,
+    /// Patches a second.
+    pub(crate) rate: f64,
+    /// When the first patch arrived, and the tenth part of them: what comes of cold connections.
+    pub(crate) first: f64,
+    pub(crate) p10: f64,
+    /// How long the server took over a patch, in the middle.
+    pub(crate) served_p50: f64,
+    /// Answers 429.
+    pub(crate) too_many: usize,
+}
+
+const TRANSPORTS: [Transport; 3] = [Transport::Http2, Transport::Http1Warm, Transport::Http1Cold];
+
+/// Passes over `count` Deployments, every transport in turn with each number in flight.
+pub(crate) fn run(assets: &Assets, count: usize, numbers: &[usize]) -> Vec<Flight> {
+    let plane = ControlPlane::start(assets, Parts::Server);
+    plane.install();
+    let mut bare = Bare::new(&plane, count);
+    bare.prepare(count, 16);
+    let mut flights = Vec::new();
+    for &in_flight in numbers {
+        for transport in TRANSPORTS {
+            let burst = bare.pass(transport, in_flight);
+            flights.push(Flight {
+                transport,
+                in_flight,
+                rate: burst.rate,
+                first: burst.first,
+                p10: burst.p10,
+                served_p50: burst.served_p50,
+                too_many: burst.too_many,
+            });
+        }
+    }
+    flights
+}
+
+impl fmt::Display for Flight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:9} {:3} in flight {:6.0}/s; first {:5.1} ms, p10 {:5.0} ms; served in {:5.1} ms; {} too many",
+            format!("{:?}", self.transport),
+            self.in_flight,
+            self.rate,
+            self.first,
+            self.p10,
+            self.served_p50,
+            self.too_many
+        )
+    }
+}

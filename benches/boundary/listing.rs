@@ -1,0 +1,131 @@
+//! What it costs to hear of every Deployment once: the bare list, beside which `ready` is read.
+//!
+//! Each way is a process of its own, this program run once more, so that memory is its own too.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{self, Command},
+    time::Instant,
+};
+
+use clap::ValueEnum;
+use dayshift::cluster::{Connection, Deployment, compact, connect};
+use futures::StreamExt as _;
+use k8s_openapi::api::apps::v1::Deployment as WholeDeployment;
+use kube::{
+    Api, Client, Resource,
+    runtime::watcher::{self, watcher},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tokio::runtime;
+
+use super::process::Process;
+
+/// A way to hear of them all.
+#[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]
+pub(crate) enum Way {
+    /// JSON in pages of 500, each Deployment read whole: kube's and k8s-openapi's own way.
+    Whole,
+    /// JSON in pages of 500, read into dayshift's type.
+    Json500,
+    /// The same in pages of 100.
+    Json100,
+    /// The same as a stream (`WatchList`).
+    JsonStream,
+    /// Protobuf in pages of 500.
+    Protobuf500,
+    /// The same in pages of 100, as dayshift lists.
+    Protobuf100,
+    /// The same as a stream.
+    ProtobufStream,
+}
+
+/// What it came to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Listing {
+    pub(crate) way: Way,
+    pub(crate) deployments: usize,
+    /// From the start of the process's work until the last one was seen, in milliseconds.
+    pub(crate) took: f64,
+    /// CPU time of the client until then, in milliseconds.
+    pub(crate) cpu: f64,
+    /// The most memory that was ever resident, and that before the first request, in bytes.
+    pub(crate) peak: u64,
+    pub(crate) before: u64,
+}
+
+/// Lists in each way, one after another.
+pub(crate) fn all(kubeconfig: &Path) -> Vec<Listing> {
+    let ways = Way::value_variants().iter();
+    ways.map(|way| in_a_process(*way, kubeconfig)).collect()
+}
+
+fn in_a_process(way: Way, kubeconfig: &Path) -> Listing {
+    let name = way.to_possible_value().unwrap();
+    let output = Command::new(env::current_exe().unwrap())
+        .args(["--bench", "--list", name.get_name(), "--kubeconfig"])
+        .arg(kubeconfig)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{way:?}: {errors}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Lists in one way, and prints what it came to.
+pub(crate) fn one(way: Way, kubeconfig: PathBuf) {
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let listing = runtime.block_on(async {
+        let connection = Connection {
+            kubeconfig: Some(kubeconfig),
+            ..Connection::default()
+        };
+        let (client, _) = connect(&connection).await.unwrap();
+        let config = watcher::Config::default();
+        match way {
+            Way::Whole => list::<WholeDeployment>(way, client, config.page_size(500)).await,
+            Way::Json500 => list::<Deployment>(way, client, config.page_size(500)).await,
+            Way::Json100 => list::<Deployment>(way, client, config.page_size(100)).await,
+            Way::JsonStream => list::<Deployment>(way, client, config.streaming_lists()).await,
+            Way::Protobuf500 => {
+                list::<Deployment>(way, compact(client), config.page_size(500)).await
+            }
+            Way::Protobuf100 => {
+                list::<Deployment>(way, compact(client), config.page_size(100)).await
+            }
+            Way::ProtobufStream => {
+                list::<Deployment>(way, compact(client), config.streaming_lists()).await
+            }
+        }
+    });
+    println!("{}", serde_json::to_string(&listing).unwrap());
+}
+
+async fn list<D>(way: Way, client: Client, config: watcher::Config) -> Listing
+where
+    D: Resource<DynamicType = ()> + Clone + std::fmt::Debug + DeserializeOwned + Send + 'static,
+{
+    let process = Process(process::id());
+    let (before, began) = (process.peak_memory(), Instant::now());
+    let mut events = Box::pin(watcher(Api::<D>::all(client), config));
+    let mut deployments = 0;
+    loop {
+        match events.next().await.unwrap().unwrap() {
+            watcher::Event::InitApply(_) => deployments += 1,
+            watcher::Event::InitDone => break,
+            _ => {}
+        }
+    }
+    Listing {
+        way,
+        deployments,
+        took: began.elapsed().as_secs_f64() * 1e3,
+        cpu: process.cpu().as_secs_f64() * 1e3,
+        peak: process.peak_memory(),
+        before,
+    }
+}

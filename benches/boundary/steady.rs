@@ -1,0 +1,103 @@
+//! Single transitions, far between or close together: how late each one's patch arrives.
+
+use std::{fmt, path::Path};
+
+use chrono::{TimeDelta, Utc};
+use serde::Serialize;
+
+use super::{
+    burst::{count, milliseconds, percentile},
+    load::{self, Plan},
+    support::{Assets, ControlPlane, Dayshift, Parts, Request, soon},
+};
+
+/// Boundaries at a steady rate. Times are in milliseconds after the instant of each.
+#[derive(Debug, Serialize)]
+pub(crate) struct Steady {
+    /// Boundaries in each second; they fall on its beginning, since no text is finer.
+    pub(crate) each_second: usize,
+    pub(crate) transitions: usize,
+    /// When patches arrived.
+    pub(crate) first: f64,
+    pub(crate) p50: f64,
+    pub(crate) p99: f64,
+    pub(crate) max: f64,
+    /// Patches sent for each transition.
+    pub(crate) writes_each: f64,
+    pub(crate) reads: usize,
+}
+
+/// So many boundaries in each of so many seconds, each of a Deployment of its own.
+pub(crate) fn run(assets: &Assets, program: &Path, each_second: usize, seconds: usize) -> Steady {
+    let plane = ControlPlane::start(assets, Parts::Server);
+    let kubeconfig = plane.install();
+    let number = each_second * seconds;
+    let teams = load::namespaces(&plane, "steady", number);
+    // Room to make and to adopt them: a hundred of either in a second, on a busy machine.
+    let begin = soon(20 + i64::try_from(number / 50).unwrap());
+    let plans: Vec<Plan> = (0..seconds)
+        .map(|second| Plan(vec![begin.plus(i64::try_from(second).unwrap()).0]))
+        .collect();
+    load::create(&plane, &teams, "steady", number, |place| {
+        Some(&plans[place / each_second])
+    });
+    let mut dayshift = Dayshift::run_program(program, kubeconfig, &["run"]);
+    dayshift.wait_ready();
+    assert!(
+        begin.0 > Utc::now() + TimeDelta::seconds(5),
+        "this machine is too busy now"
+    );
+    let mark = plane.audit().mark();
+    begin.plus(i64::try_from(seconds).unwrap() + 3).wait();
+    let mut requests = plane.audit().since(mark);
+    requests.retain(Request::is_dayshift);
+    dayshift.stop();
+
+    let is_late = |request: &&Request| request.is_made() && request.received >= begin.micros();
+    let lateness: Vec<i64> = requests
+        .iter()
+        .filter(is_late)
+        .map(|request| {
+            let place: usize = request.name.rsplit('-').next().unwrap().parse().unwrap();
+            request.received - plans[place / each_second].0[0].timestamp_micros()
+        })
+        .collect();
+    assert_eq!(lateness.len(), number, "a transition is missing or early");
+    let arrival = |part| milliseconds(percentile(&lateness, part));
+    let patches = requests
+        .iter()
+        .filter(|request| request.verb == "patch" && request.received >= begin.micros());
+    Steady {
+        each_second,
+        transitions: number,
+        first: arrival(0.0),
+        p50: arrival(0.5),
+        p99: arrival(0.99),
+        max: arrival(1.0),
+        writes_each: count(patches.count()) / count(number),
+        reads: requests
+            .iter()
+            .filter(|request| request.verb == "get" || request.verb == "list")
+            .count(),
+    }
+}
+
+impl fmt::Display for Steady {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} each second, {} in all",
+            self.each_second, self.transitions
+        )?;
+        writeln!(
+            f,
+            "  lateness             first {:.1} ms, p50 {:.1} ms, p99 {:.1} ms, last {:.1} ms",
+            self.first, self.p50, self.p99, self.max
+        )?;
+        writeln!(
+            f,
+            "  per transition       {:8.2} writes; {} reads in all",
+            self.writes_each, self.reads
+        )
+    }
+}

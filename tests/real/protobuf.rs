@@ -1,0 +1,160 @@
+//! What dayshift reads as protobuf is what stands in JSON.
+
+use std::collections::BTreeMap;
+
+use dayshift::cluster::{Deployment, Version, compact};
+use dayshift::workload::{Observed, Prefix, Replicas};
+use futures::StreamExt as _;
+use kube::api::{Api, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
+use kube::{Client, Error};
+use serde_json::json;
+
+use crate::support::{ControlPlane, Parts, Story, block_on, deployment, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        deployments_are_the_same_in_protobuf_and_in_json,
+        failures_are_the_same_in_protobuf_and_in_json,
+    ]
+}
+
+fn deployments_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
+    let namespace = plane.namespace("forms");
+    namespace.create(deployment("plain"));
+    namespace.create(deployment("zero").replicas(0).label("empty", ""));
+    namespace.create(deployment("default").without_replicas());
+    namespace.create(
+        deployment("texts")
+            .replicas(2_147_483_647)
+            .start("Mon-Fri 09:00; 10:00")
+            .annotation("note", "café \"quoted\" \u{1b}[31m \u{202e} 𝄞\n\t\\")
+            .annotation("empty", "")
+            .label("dayshift/state", "stopped"),
+    );
+    namespace.create(deployment("leaving").stop("19:00"));
+    let finalizer = json!({"metadata": {"finalizers": ["example.com/keep"]}});
+    namespace
+        .kubectl(&[
+            "patch",
+            "deployment",
+            "leaving",
+            "--type=merge",
+            "-p",
+            &finalizer.to_string(),
+        ])
+        .success();
+    namespace
+        .kubectl(&["delete", "deployment", "leaving", "--wait=false"])
+        .success();
+    let applied = "kubectl.kubernetes.io/last-applied-configuration";
+    namespace.create(deployment("applied").annotation(applied, "{…}"));
+
+    let [json, protobuf] = FORMS.map(|form| {
+        let name = namespace.name();
+        block_on(async move {
+            let deployments = Api::<Deployment>::namespaced(form.client(plane), name);
+            // Pages, so that tokens are handed on too.
+            let mut page = ListParams::default().limit(2);
+            let mut listed = BTreeMap::new();
+            loop {
+                let some = deployments.list(&page).await.unwrap();
+                listed.extend(some.items.iter().map(seen));
+                match some.metadata.continue_ {
+                    Some(token) if !token.is_empty() => page = page.continue_token(&token),
+                    _ => break,
+                }
+            }
+            let everything = WatchParams::default().timeout(2);
+            let events = deployments.watch(&everything, "0").await.unwrap();
+            let watched: Vec<_> = events
+                .filter_map(|event| async {
+                    match event.unwrap() {
+                        WatchEvent::Added(it) => Some(seen(&it)),
+                        _ => None,
+                    }
+                })
+                .collect()
+                .await;
+            assert_eq!(watched.into_iter().collect::<BTreeMap<_, _>>(), listed);
+            for (name, one) in &listed {
+                assert_eq!(seen(&deployments.get(name).await.unwrap()).1, *one);
+            }
+            listed
+        })
+    });
+    assert_eq!(json.len(), 6);
+    assert!(json["leaving"].0.deleting && json["default"].0.replicas == Replicas::ONE);
+    assert_eq!(protobuf, json);
+}
+
+fn failures_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
+    let namespace = plane.namespace("failures");
+    namespace.create(deployment("web"));
+    let [json, protobuf] = FORMS.map(|form| {
+        let name = namespace.name();
+        block_on(async move {
+            let deployments = Api::<Deployment>::namespaced(form.client(plane), name);
+            let operations = [
+                json!([{"op": "test", "path": "/spec/replicas", "value": 9}]),
+                json!([{"op": "replace", "path": "/spec/replicas", "value": -9}]),
+                json!([{"op": "add", "path": "/metadata/resourceVersion", "value": "1"}]),
+            ];
+            let mut failures = vec![deployments.get("nobody").await.unwrap_err()];
+            for operation in operations {
+                let patch = Patch::Json::<()>(serde_json::from_value(operation).unwrap());
+                let params = PatchParams::default();
+                failures.push(deployments.patch("web", &params, &patch).await.unwrap_err());
+            }
+            let nowhere = ListParams::default().continue_token("nowhere");
+            failures.push(deployments.list(&nowhere).await.unwrap_err());
+            failures.iter().map(status).collect::<Vec<_>>()
+        })
+    });
+    assert_eq!(
+        json.iter().map(|(code, ..)| *code).collect::<Vec<_>>(),
+        [404, 422, 422, 409, 400]
+    );
+    assert_eq!(protobuf, json);
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Json,
+    Protobuf,
+}
+
+const FORMS: [Form; 2] = [Form::Json, Form::Protobuf];
+
+impl Form {
+    fn client(self, plane: &ControlPlane) -> Client {
+        let client = plane.client().clone();
+        match self {
+            Self::Json => client,
+            Self::Protobuf => compact(client),
+        }
+    }
+}
+
+fn seen(deployment: &Deployment) -> (String, (Observed, Version)) {
+    let observed = deployment.observe(&Prefix::default());
+    (
+        deployment.name().to_owned(),
+        (observed, deployment.version()),
+    )
+}
+
+/// All that decides what is done about a failure, and what is told of it.
+fn status(error: &Error) -> (u16, String, String, Vec<(String, String)>) {
+    let Error::Api(status) = error else {
+        panic!("{error}");
+    };
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    let causes = causes.map(|cause| (cause.field.clone(), cause.message.clone()));
+    (
+        status.code,
+        status.reason.clone(),
+        status.message.clone(),
+        causes.collect(),
+    )
+}
