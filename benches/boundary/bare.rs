@@ -170,19 +170,22 @@ async fn client(kubeconfig: &Path, transport: Transport) -> Client {
         };
         return compact(connect(&connection).await.unwrap().0);
     }
+    compact(http1(kubeconfig).await)
+}
+
+/// kube's own client.
+pub(crate) async fn http1(kubeconfig: &Path) -> Client {
     let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
     let options = KubeConfigOptions::default();
     let config = Config::from_custom_kubeconfig(kubeconfig, &options);
     let mut config = config.await.unwrap();
     config.default_retry = false;
-    compact(Client::try_from(config).unwrap())
+    Client::try_from(config).unwrap()
 }
 
-/// A small request that opens a connection; a watch with HTTP/2, since lists have one of their own.
+/// A small request that opens a connection.
 async fn look(client: &Client) {
-    let request = Request::get("/version?watch=true")
-        .body(Body::empty())
-        .unwrap();
+    let request = Request::get("/version").body(Body::empty()).unwrap();
     let answer = client.send(request).await.unwrap();
     answer.into_body().collect_bytes().await.unwrap();
 }

@@ -4,7 +4,7 @@
 
 use std::{
     env,
-    path::{Path, PathBuf},
+    path::Path,
     process::{self, Command},
     time::Instant,
 };
@@ -20,7 +20,7 @@ use kube::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::runtime;
 
-use super::process::Process;
+use super::{bare::http1, process::Process};
 
 /// A way to hear of them all.
 #[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]
@@ -37,7 +37,9 @@ pub(crate) enum Way {
     Protobuf500,
     /// The same in pages of 100, as dayshift lists.
     Protobuf100,
-    /// The same as a stream.
+    /// The same over HTTP/1.1.
+    ProtobufHttp1,
+    /// As a stream, over HTTP/2 again.
     ProtobufStream,
 }
 
@@ -74,14 +76,14 @@ fn in_a_process(way: Way, kubeconfig: &Path) -> Listing {
 }
 
 /// Lists in one way, and prints what it came to.
-pub(crate) fn one(way: Way, kubeconfig: PathBuf) {
+pub(crate) fn one(way: Way, kubeconfig: &Path) {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
     let listing = runtime.block_on(async {
         let connection = Connection {
-            kubeconfig: Some(kubeconfig),
+            kubeconfig: Some(kubeconfig.to_owned()),
             ..Connection::default()
         };
         let (client, _) = connect(&connection).await.unwrap();
@@ -96,6 +98,10 @@ pub(crate) fn one(way: Way, kubeconfig: PathBuf) {
             }
             Way::Protobuf100 => {
                 list::<Deployment>(way, compact(client), config.page_size(100)).await
+            }
+            Way::ProtobufHttp1 => {
+                let client = compact(http1(kubeconfig).await);
+                list::<Deployment>(way, client, config.page_size(100)).await
             }
             Way::ProtobufStream => {
                 list::<Deployment>(way, compact(client), config.streaming_lists()).await

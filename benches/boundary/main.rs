@@ -102,7 +102,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let (Some(way), Some(kubeconfig)) = (options.list, &options.kubeconfig) {
-        listing::one(way, kubeconfig.clone());
+        listing::one(way, kubeconfig);
         return ExitCode::SUCCESS;
     }
     let assets = match support::Assets::find() {

@@ -1,13 +1,12 @@
-//! One HTTP/2 connection to the API server, kept alive, and HTTP/1.1 for what is large.
+//! One HTTP/2 connection to the API server, kept alive.
 //!
 //! kube's own client speaks HTTP/1.1, with a connection for each request in flight. The API
 //! server closes those that are idle for 90 s, so that a boundary would begin with as many TLS
-//! handshakes as requests. Here writes share the connection that the watch keeps open. Lists
-//! have a connection of their own, so that neither waits for the other (`docs/performance.md`).
+//! handshakes as requests. Here they share the connection that the watch keeps open
+//! (`docs/performance.md`).
 
 use std::time::Duration;
 
-use http::{Method, Request};
 use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
@@ -18,7 +17,7 @@ use kube::{
     Client, Config, Error,
     client::{Body, ClientBuilder, ConfigExt as _},
 };
-use tower::{BoxError, ServiceBuilder, service_fn};
+use tower::{BoxError, ServiceBuilder};
 
 /// A connection that says nothing is asked whether it still stands, as client-go does
 /// (`http2.Transport.ReadIdleTimeout` and `PingTimeout`).
@@ -62,23 +61,5 @@ pub(super) fn client(config: Config) -> Result<Client, Error> {
         .map_err(BoxError::from)
         .service(connections);
     let namespace = config.default_namespace.clone();
-    let kept_alive = ClientBuilder::new(service, namespace.clone()).build();
-    let for_lists = Client::try_from(config)?;
-    let by_size = service_fn(move |request: Request<Body>| {
-        let client = if is_list(&request) {
-            for_lists.clone()
-        } else {
-            kept_alive.clone()
-        };
-        async move { client.send(request).await }
-    });
-    Ok(Client::new(by_size, namespace))
-}
-
-fn is_list(request: &Request<Body>) -> bool {
-    let is_watch = request
-        .uri()
-        .query()
-        .is_some_and(|query| query.contains("watch=true"));
-    request.method() == Method::GET && !is_watch
+    Ok(ClientBuilder::new(service, namespace).build())
 }
