@@ -5,10 +5,13 @@
 //! handshakes as requests. Here writes share the connection that the watch keeps open. Lists
 //! have a connection of their own, so that neither waits for the other (`docs/performance.md`).
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use http::{Method, Request};
-use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
+use http::{Method, Request, Response, StatusCode};
+use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
     client::legacy::{self, connect::HttpConnector},
@@ -55,24 +58,89 @@ pub(super) fn client(config: Config) -> Result<Client, Error> {
         .http2_keep_alive_timeout(PING_TIMEOUT)
         .http2_keep_alive_while_idle(true)
         .build::<_, Body>(connector);
-    let service = ServiceBuilder::new()
-        .layer(config.base_uri_layer())
-        .option_layer(config.auth_layer()?)
-        .layer(config.extra_headers_layer()?)
-        .map_err(BoxError::from)
-        .service(connections);
     let namespace = config.default_namespace.clone();
-    let kept_alive = ClientBuilder::new(service, namespace.clone()).build();
-    let for_lists = Client::try_from(config)?;
+    let ways = Arc::new(Ways::new(config, connections)?);
     let by_size = service_fn(move |request: Request<Body>| {
-        let client = if is_list(&request) {
-            for_lists.clone()
-        } else {
-            kept_alive.clone()
-        };
-        async move { client.send(request).await }
+        let ways = Arc::clone(&ways);
+        async move { ways.send(request).await }
     });
     Ok(Client::new(by_size, namespace))
+}
+
+type Connections = legacy::Client<TimeoutConnector<HttpsConnector<HttpConnector>>, Body>;
+
+/// The two ways to the server. Both show a token that may be replaced while dayshift runs.
+struct Ways {
+    config: Config,
+    connections: Connections,
+    current: Mutex<Signed>,
+}
+
+/// The ways with the credentials as they once were.
+#[derive(Clone)]
+struct Signed {
+    kept_alive: Client,
+    for_lists: Client,
+    renewals: u64,
+}
+
+impl Ways {
+    fn new(config: Config, connections: Connections) -> Result<Self, Error> {
+        let current = Mutex::new(Signed::new(&config, &connections, 0)?);
+        Ok(Self {
+            config,
+            connections,
+            current,
+        })
+    }
+
+    /// kube reads a token's file once a minute. One that the server does not take any more is
+    /// read again at once, for the next request.
+    async fn send(&self, request: Request<Body>) -> Result<Response<Body>, Error> {
+        let signed = self.lock().clone();
+        let client = if is_list(&request) {
+            signed.for_lists
+        } else {
+            signed.kept_alive
+        };
+        let answer = client.send(request).await;
+        let refused = |answer: &Response<Body>| answer.status() == StatusCode::UNAUTHORIZED;
+        if answer.as_ref().is_ok_and(refused) && self.config.auth_info.token_file.is_some() {
+            self.renew(signed.renewals);
+        }
+        answer
+    }
+
+    /// Once for all requests that were under way together.
+    fn renew(&self, refused: u64) {
+        let mut current = self.lock();
+        if current.renewals == refused
+            && let Ok(signed) = Signed::new(&self.config, &self.connections, refused + 1)
+        {
+            *current = signed;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Signed> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Signed {
+    fn new(config: &Config, connections: &Connections, renewals: u64) -> Result<Self, Error> {
+        let service = ServiceBuilder::new()
+            .layer(config.base_uri_layer())
+            .option_layer(config.auth_layer()?)
+            .layer(config.extra_headers_layer()?)
+            .map_err(BoxError::from)
+            .service(connections.clone());
+        let namespace = config.default_namespace.clone();
+        Ok(Self {
+            kept_alive: ClientBuilder::new(service, namespace).build(),
+            for_lists: Client::try_from(config.clone())?,
+            renewals,
+        })
+    }
 }
 
 fn is_list(request: &Request<Body>) -> bool {
