@@ -15,6 +15,7 @@ use super::{
     index::Id,
     metrics::{EventOutcome, Outcome},
     queue::{Announcement, Job},
+    readiness::Condition,
     requests::{Finished, Patched},
 };
 
@@ -123,8 +124,7 @@ impl Engine {
             Err(PatchError::Refused(why)) => self.refused(id, &why),
             Err(PatchError::Unavailable(why)) => {
                 tracing::warn!(object = %observed.object, "{why}; it is tried again");
-                self.stand_back(why.retry_after);
-                self.idle(id);
+                self.unanswered(id, why.retry_after);
             }
         }
     }
@@ -186,10 +186,7 @@ impl Engine {
             }
             Err(ReadError::Gone) => self.forget(id),
             Err(ReadError::Refused(why)) => self.refused(id, &why),
-            Err(ReadError::Unavailable(why)) => {
-                self.stand_back(why.retry_after);
-                self.idle(id);
-            }
+            Err(ReadError::Unavailable(why)) => self.unanswered(id, why.retry_after),
         }
     }
 
@@ -215,6 +212,13 @@ impl Engine {
         }
         let delay = Backoff::REFUSED.delay(refusals, &mut self.random);
         self.hold(id, delay);
+    }
+
+    /// The server is not there, or too busy: this is tried again until it has answered.
+    fn unanswered(&mut self, id: Id, asked: Option<Duration>) {
+        self.telemetry.set(Condition::Reachable, false);
+        self.stand_back(asked);
+        self.idle(id);
     }
 
     fn stand_back(&mut self, asked: Option<Duration>) {

@@ -93,6 +93,8 @@ impl Engine {
                 self.saw_deployment(&deployment, watch, now);
             }
             Ok(watcher::Event::Delete(deployment)) => {
+                // What was tried in vain may have been about this one, and is tried no more.
+                self.telemetry.set(Condition::Reachable, true);
                 let gone = self.index.gone(&deployment);
                 self.forgot(gone);
             }

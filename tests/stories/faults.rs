@@ -70,6 +70,29 @@ fn a_server_that_asks_to_be_left_alone_is_left_alone() {
 }
 
 #[test]
+fn a_server_that_takes_no_patch_makes_it_unready_though_the_watch_goes_on() {
+    for fault in [
+        Fault::DropBefore,
+        Fault::Hang,
+        Fault::Answer(Status::too_many_requests(1)),
+        Fault::Answer(Status::internal("etcd is away")),
+    ] {
+        let story = ready_to_stop();
+        story
+            .api
+            .on_request(move |line| (line.verb == "patch").then(|| fault.clone()));
+        assert_eq!(story.telemetry.ready(), Ok(()));
+        story.sleep_until("19:01");
+        let why = "the API server does not answer or refuses";
+        assert_eq!(story.telemetry.ready(), Err(vec![why]));
+        story.api.serve_well();
+        story.sleep_until("19:02");
+        assert_eq!(story.telemetry.ready(), Ok(()));
+        assert_eq!(story.replicas("web"), 0);
+    }
+}
+
+#[test]
 fn a_server_away_across_a_boundary_is_waited_for() {
     let story = ready_to_stop();
     story.api.on_request(|_| Some(Fault::DropBefore));
