@@ -45,6 +45,7 @@ impl Engine {
         entry.errand.queued = false;
         let now = self.clock.now();
         let Some(Decision::Write(change)) = self.index.decide(id, now) else {
+            self.pass_on(id);
             self.consider(id);
             return;
         };
@@ -117,11 +118,20 @@ impl Engine {
             let lateness = made.map(|boundary| sent - boundary.at);
             self.telemetry.transition(action, outcome, lateness);
         }
+        let namespace = &observed.object.namespace;
+        if !matches!(
+            result,
+            Err(PatchError::Forbidden(_) | PatchError::Unavailable(_))
+        ) {
+            let waiting = self.forbidden.is_over(namespace);
+            self.release(waiting);
+        }
         match result {
             Ok(deployment) => self.made(id, &observed, change, sent, &deployment),
             Err(PatchError::Conflict) => self.conflicted(id),
             Err(PatchError::Gone) => self.forget(id),
             Err(PatchError::Refused(why)) => self.refused(id, &why),
+            Err(PatchError::Forbidden(why)) => self.forbidden(id, namespace, &why),
             Err(PatchError::Unavailable(why)) => {
                 tracing::warn!(object = %observed.object, "{why}; it is tried again");
                 self.unanswered(id, why.retry_after);
@@ -192,10 +202,36 @@ impl Engine {
 
     /// The server does not want the patch: the user is told, and it is tried again slowly.
     fn refused(&mut self, id: Id, why: &str) {
-        self.pause.answered();
-        let Some(entry) = self.index.get_mut(id) else {
+        if let Some(refusals) = self.tell_refusal(id, why) {
+            let delay = Backoff::REFUSED.delay(refusals, &mut self.random);
+            self.hold(id, delay);
+        }
+    }
+
+    /// A permission is missing, for all in the namespace: one of them asks whether it is back.
+    fn forbidden(&mut self, id: Id, namespace: &str, why: &str) {
+        if self.tell_refusal(id, why).is_none() {
             return;
-        };
+        }
+        match self.forbidden.refused(namespace, id) {
+            Some(refusals) => {
+                let delay = Backoff::FORBIDDEN.delay(refusals, &mut self.random);
+                self.hold(id, delay);
+            }
+            None => {
+                if let Some(entry) = self.index.get_mut(id) {
+                    entry.errand.in_flight = false;
+                    entry.errand.held = true;
+                }
+            }
+        }
+    }
+
+    /// Says in the log and, once for each reason, in an Event that a write was refused. Returns
+    /// how often in a row; none where the object is gone.
+    fn tell_refusal(&mut self, id: Id, why: &str) -> Option<u32> {
+        self.pause.answered();
+        let entry = self.index.get_mut(id)?;
         entry.errand.refusals += 1;
         let refusals = entry.errand.refusals;
         tracing::warn!(object = %entry.object(), refusals, "{why}");
@@ -210,8 +246,7 @@ impl Engine {
                 },
             );
         }
-        let delay = Backoff::REFUSED.delay(refusals, &mut self.random);
-        self.hold(id, delay);
+        Some(refusals)
     }
 
     /// The server is not there, or too busy: this is tried again until it has answered.
@@ -292,7 +327,7 @@ impl Engine {
 const fn outcome(error: &PatchError) -> Outcome {
     match error {
         PatchError::Conflict => Outcome::Conflict,
-        PatchError::Refused(_) | PatchError::Gone => Outcome::Refused,
+        PatchError::Refused(_) | PatchError::Forbidden(_) | PatchError::Gone => Outcome::Refused,
         PatchError::Unavailable(_) => Outcome::Failed,
     }
 }

@@ -125,6 +125,36 @@ fn a_policy_that_refuses_is_reported_and_tried_slowly() {
 }
 
 #[test]
+fn a_permission_that_is_given_back_is_found_by_one_that_asks_for_all() {
+    let story = ready_to_stop();
+    let names: Vec<String> = (0..20).map(|number| format!("web-{number}")).collect();
+    for name in &names {
+        story.apply(deployment(name).replicas(3).hours("09:00-19:00"));
+    }
+    story.sleep_until("18:59:30");
+    let why = r#"User "dayshift" cannot patch resource "deployments" in API group "apps""#;
+    let refusal = || Status::forbidden("apps", "deployments", "web", why);
+    story
+        .api
+        .on_request(move |line| (line.verb == "patch").then(|| Fault::Answer(refusal())));
+    story.api.forget_requests();
+    story.sleep_until("19:10");
+    let tries = story.requests("patch").len();
+    assert!((41..=65).contains(&tries), "{tries} tries in ten minutes");
+    assert_eq!(story.events("web-7"), ["ScaleFailed"]);
+
+    // Whoever asks may go.
+    let last = story.requests("patch").pop().unwrap().name;
+    story.api.delete("dev", &last).unwrap();
+    story.sleep_until("19:11");
+    story.api.serve_well();
+    story.sleep_until("19:12");
+    for name in names.iter().filter(|name| **name != last) {
+        assert_eq!(story.replicas(name), 0, "{name}");
+    }
+}
+
+#[test]
 fn what_vanished_while_the_watch_was_blind_is_forgotten() {
     let story = ready_to_stop();
     story.apply(deployment("gone").replicas(3).stop("19:00"));
