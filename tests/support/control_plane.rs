@@ -114,6 +114,18 @@ impl ControlPlane {
         &self.audit
     }
 
+    /// How many watches the server has closed by itself since it started, because its own cache
+    /// could not feed them in time: a machine that is too busy for a burst makes it do so.
+    pub(crate) fn closed_watches(&self) -> usize {
+        let request = http::Request::get("/metrics").body(Vec::new()).unwrap();
+        let metrics = block_on(self.client.request_text(request)).unwrap();
+        let counters = metrics
+            .lines()
+            .filter(|line| line.starts_with("apiserver_terminated_watchers_total{"));
+        let counts = counters.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>());
+        counts.map(Result::unwrap).sum()
+    }
+
     /// Makes etcd forget all history, as it does by itself after minutes.
     pub(crate) fn compact(&self) {
         compact(&self.folder.path().join(ETCD_SOCKET));
