@@ -6,7 +6,10 @@
 //! have a connection of their own, so that neither waits for the other (`docs/performance.md`).
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -24,12 +27,19 @@ use kube::{
 use tower::{BoxError, ServiceBuilder, service_fn};
 
 /// A connection that says nothing is asked whether it still stands, as client-go does
-/// (`http2.Transport.ReadIdleTimeout` and `PingTimeout`).
-const PING_AFTER: Duration = Duration::from_secs(30);
-const PING_TIMEOUT: Duration = Duration::from_secs(15);
+/// (`http2.Transport.ReadIdleTimeout` and `PingTimeout`), but sooner: what is due is not to wait
+/// 45 s for a connection that a firewall has forgotten.
+const PING_AFTER: Duration = Duration::from_secs(5);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a new connection may take, its TLS handshake included.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client that speaks HTTP/2, or HTTP/1.1 with a server that does not.
-pub(super) fn client(config: Config) -> Result<Client, Error> {
+pub(super) fn client(mut config: Config) -> Result<Client, Error> {
+    config.connect_timeout = config
+        .connect_timeout
+        .map(|known| known.min(CONNECT_TIMEOUT));
     if config.proxy_url.is_some() {
         return Client::try_from(config);
     }
@@ -81,12 +91,13 @@ struct Ways {
 struct Signed {
     kept_alive: Client,
     for_lists: Client,
-    renewals: u64,
+    /// Set when the server has refused them.
+    refused: Arc<AtomicBool>,
 }
 
 impl Ways {
     fn new(config: Config, connections: Connections) -> Result<Self, Error> {
-        let current = Mutex::new(Signed::new(&config, &connections, 0)?);
+        let current = Mutex::new(Signed::new(&config, &connections)?);
         Ok(Self {
             config,
             connections,
@@ -94,40 +105,43 @@ impl Ways {
         })
     }
 
-    /// kube reads a token's file once a minute. One that the server does not take any more is
-    /// read again at once, for the next request.
     async fn send(&self, request: Request<Body>) -> Result<Response<Body>, Error> {
-        let signed = self.lock().clone();
+        let Signed {
+            kept_alive,
+            for_lists,
+            refused,
+        } = self.signed();
         let client = if is_list(&request) {
-            signed.for_lists
+            for_lists
         } else {
-            signed.kept_alive
+            kept_alive
         };
         let answer = client.send(request).await;
-        let refused = |answer: &Response<Body>| answer.status() == StatusCode::UNAUTHORIZED;
-        if answer.as_ref().is_ok_and(refused) && self.config.auth_info.token_file.is_some() {
-            self.renew(signed.renewals);
+        if let Ok(answer) = &answer
+            && answer.status() == StatusCode::UNAUTHORIZED
+        {
+            refused.store(true, Ordering::Relaxed);
         }
         answer
     }
 
-    /// Once for all requests that were under way together.
-    fn renew(&self, refused: u64) {
-        let mut current = self.lock();
-        if current.renewals == refused
-            && let Ok(signed) = Signed::new(&self.config, &self.connections, refused + 1)
+    /// kube reads a token's file once a minute. One that the server has refused is read again
+    /// for the next request.
+    fn signed(&self) -> Signed {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_in_file = self.config.auth_info.token_file.is_some();
+        if is_in_file
+            && current.refused.load(Ordering::Relaxed)
+            && let Ok(signed) = Signed::new(&self.config, &self.connections)
         {
             *current = signed;
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Signed> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+        current.clone()
     }
 }
 
 impl Signed {
-    fn new(config: &Config, connections: &Connections, renewals: u64) -> Result<Self, Error> {
+    fn new(config: &Config, connections: &Connections) -> Result<Self, Error> {
         let service = ServiceBuilder::new()
             .layer(config.base_uri_layer())
             .option_layer(config.auth_layer()?)
@@ -138,7 +152,7 @@ impl Signed {
         Ok(Self {
             kept_alive: ClientBuilder::new(service, namespace).build(),
             for_lists: Client::try_from(config.clone())?,
-            renewals,
+            refused: Arc::default(),
         })
     }
 }
