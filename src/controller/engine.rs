@@ -305,6 +305,8 @@ impl Engine {
     /// Publishes how much is queued and, at most once a second, how many objects are in which
     /// state: counting them costs as much as there are.
     pub(super) fn publish(&mut self) {
+        self.telemetry
+            .set(Condition::Permitted, self.forbidden.is_empty());
         for (class, depth) in self.queue.depths() {
             self.telemetry.queue_depth(class, depth);
         }

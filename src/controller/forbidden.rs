@@ -43,6 +43,11 @@ impl Forbidden {
         waiting.map(|it| it.others).unwrap_or_default()
     }
 
+    /// Whether no permission is missing, as far as is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Notes that an object asks no more; returns those that waited for its answer.
     pub(super) fn forget(&mut self, id: Id) -> HashSet<Id> {
         let of = self.0.iter().find(|(_, waiting)| waiting.asker == id);

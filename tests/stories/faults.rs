@@ -142,6 +142,8 @@ fn a_permission_that_is_given_back_is_found_by_one_that_asks_for_all() {
     let tries = story.requests("patch").len();
     assert!((41..=65).contains(&tries), "{tries} tries in ten minutes");
     assert_eq!(story.events("web-7"), ["ScaleFailed"]);
+    let why = "the permission to patch Deployments is missing in a namespace";
+    assert_eq!(story.telemetry.ready(), Err(vec![why]));
 
     // Whoever asks may go.
     let last = story.requests("patch").pop().unwrap().name;
@@ -152,6 +154,7 @@ fn a_permission_that_is_given_back_is_found_by_one_that_asks_for_all() {
     for name in names.iter().filter(|name| **name != last) {
         assert_eq!(story.replicas(name), 0, "{name}");
     }
+    assert_eq!(story.telemetry.ready(), Ok(()));
 }
 
 #[test]
