@@ -14,9 +14,12 @@ pub enum PatchError {
     /// The object is not there.
     #[error("the object is gone")]
     Gone,
-    /// The server does not want this patch: an admission policy, a limit, a missing permission.
+    /// The server does not want this patch: an admission policy, a limit.
     #[error("the API server refuses: {0}")]
     Refused(String),
+    /// Nobody has let us patch Deployments in this namespace.
+    #[error("the API server refuses: {0}")]
+    Forbidden(String),
     /// The server is not there, too busy or too slow: the same patch may be sent again.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
@@ -108,7 +111,7 @@ impl PatchError {
         match self {
             Self::Conflict => "conflict",
             Self::Gone => "gone",
-            Self::Refused(_) => "refused",
+            Self::Refused(_) | Self::Forbidden(_) => "refused",
             Self::Unavailable(_) => "unavailable",
         }
     }
@@ -124,10 +127,16 @@ impl PatchError {
             StatusCode::CONFLICT => Self::Conflict,
             StatusCode::UNPROCESSABLE_ENTITY if causes == 0 => Self::Conflict,
             StatusCode::NOT_FOUND => Self::Gone,
+            StatusCode::FORBIDDEN if status.message.contains(MISSING_PERMISSION) => {
+                Self::Forbidden(format!("{code}: {}", status.message))
+            }
             _ => Self::Refused(format!("{code}: {}", status.message)),
         }
     }
 }
+
+/// What the server says where RBAC has no rule; an admission plugin says anything else with 403.
+const MISSING_PERMISSION: &str = " cannot patch resource ";
 
 impl PatchError {
     /// Whether the object, read again, may take the change that was meant.

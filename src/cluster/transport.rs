@@ -5,9 +5,16 @@
 //! handshakes as requests. Here they share the connection that the watch keeps open
 //! (`docs/performance.md`).
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
+use http::{Request, Response, StatusCode};
+use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
     client::legacy::{self, connect::HttpConnector},
@@ -17,15 +24,22 @@ use kube::{
     Client, Config, Error,
     client::{Body, ClientBuilder, ConfigExt as _},
 };
-use tower::{BoxError, ServiceBuilder};
+use tower::{BoxError, ServiceBuilder, service_fn};
 
 /// A connection that says nothing is asked whether it still stands, as client-go does
-/// (`http2.Transport.ReadIdleTimeout` and `PingTimeout`).
-const PING_AFTER: Duration = Duration::from_secs(30);
-const PING_TIMEOUT: Duration = Duration::from_secs(15);
+/// (`http2.Transport.ReadIdleTimeout` and `PingTimeout`), but sooner: what is due is not to wait
+/// 45 s for a connection that a firewall has forgotten.
+const PING_AFTER: Duration = Duration::from_secs(5);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a new connection may take, its TLS handshake included.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client that speaks HTTP/2, or HTTP/1.1 with a server that does not.
-pub(super) fn client(config: Config) -> Result<Client, Error> {
+pub(super) fn client(mut config: Config) -> Result<Client, Error> {
+    config.connect_timeout = config
+        .connect_timeout
+        .map(|known| known.min(CONNECT_TIMEOUT));
     if config.proxy_url.is_some() {
         return Client::try_from(config);
     }
@@ -54,12 +68,80 @@ pub(super) fn client(config: Config) -> Result<Client, Error> {
         .http2_keep_alive_timeout(PING_TIMEOUT)
         .http2_keep_alive_while_idle(true)
         .build::<_, Body>(connector);
-    let service = ServiceBuilder::new()
-        .layer(config.base_uri_layer())
-        .option_layer(config.auth_layer()?)
-        .layer(config.extra_headers_layer()?)
-        .map_err(BoxError::from)
-        .service(connections);
     let namespace = config.default_namespace.clone();
-    Ok(ClientBuilder::new(service, namespace).build())
+    let signed = Arc::new(Renewed::new(config, connections)?);
+    let service = service_fn(move |request: Request<Body>| {
+        let signed = Arc::clone(&signed);
+        async move { signed.send(request).await }
+    });
+    Ok(Client::new(service, namespace))
+}
+
+type Connections = legacy::Client<TimeoutConnector<HttpsConnector<HttpConnector>>, Body>;
+
+/// A client that shows a token which may be replaced while dayshift runs.
+struct Renewed {
+    config: Config,
+    connections: Connections,
+    current: Mutex<Signed>,
+}
+
+/// A client with the credentials as they once were.
+#[derive(Clone)]
+struct Signed {
+    client: Client,
+    /// Set when the server has refused them.
+    refused: Arc<AtomicBool>,
+}
+
+impl Renewed {
+    fn new(config: Config, connections: Connections) -> Result<Self, Error> {
+        let current = Mutex::new(Signed::new(&config, &connections)?);
+        Ok(Self {
+            config,
+            connections,
+            current,
+        })
+    }
+
+    async fn send(&self, request: Request<Body>) -> Result<Response<Body>, Error> {
+        let Signed { client, refused } = self.signed();
+        let answer = client.send(request).await;
+        if let Ok(answer) = &answer
+            && answer.status() == StatusCode::UNAUTHORIZED
+        {
+            refused.store(true, Ordering::Relaxed);
+        }
+        answer
+    }
+
+    /// kube reads a token's file once a minute. One that the server has refused is read again
+    /// for the next request.
+    fn signed(&self) -> Signed {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_in_file = self.config.auth_info.token_file.is_some();
+        if is_in_file
+            && current.refused.load(Ordering::Relaxed)
+            && let Ok(signed) = Signed::new(&self.config, &self.connections)
+        {
+            *current = signed;
+        }
+        current.clone()
+    }
+}
+
+impl Signed {
+    fn new(config: &Config, connections: &Connections) -> Result<Self, Error> {
+        let service = ServiceBuilder::new()
+            .layer(config.base_uri_layer())
+            .option_layer(config.auth_layer()?)
+            .layer(config.extra_headers_layer()?)
+            .map_err(BoxError::from)
+            .service(connections.clone());
+        let namespace = config.default_namespace.clone();
+        Ok(Self {
+            client: ClientBuilder::new(service, namespace).build(),
+            refused: Arc::default(),
+        })
+    }
 }

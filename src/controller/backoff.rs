@@ -15,6 +15,11 @@ impl Backoff {
         first: Duration::from_millis(200),
         longest: Duration::from_secs(5),
     };
+    /// For a namespace in which a permission is missing: one object asks for all.
+    pub(super) const FORBIDDEN: Self = Self {
+        first: Duration::from_secs(1),
+        longest: Duration::from_secs(30),
+    };
     /// For one object whose patch the server refuses.
     pub(super) const REFUSED: Self = Self {
         first: Duration::from_secs(30),

@@ -15,6 +15,7 @@ use super::{
     index::Id,
     metrics::{EventOutcome, Outcome},
     queue::{Announcement, Job},
+    readiness::Condition,
     requests::{Finished, Patched},
 };
 
@@ -44,6 +45,7 @@ impl Engine {
         entry.errand.queued = false;
         let now = self.clock.now();
         let Some(Decision::Write(change)) = self.index.decide(id, now) else {
+            self.pass_on(id);
             self.consider(id);
             return;
         };
@@ -116,15 +118,23 @@ impl Engine {
             let lateness = made.map(|boundary| sent - boundary.at);
             self.telemetry.transition(action, outcome, lateness);
         }
+        let namespace = &observed.object.namespace;
+        if !matches!(
+            result,
+            Err(PatchError::Forbidden(_) | PatchError::Unavailable(_))
+        ) {
+            let waiting = self.forbidden.is_over(namespace);
+            self.release(waiting);
+        }
         match result {
             Ok(deployment) => self.made(id, &observed, change, sent, &deployment),
             Err(PatchError::Conflict) => self.conflicted(id),
             Err(PatchError::Gone) => self.forget(id),
             Err(PatchError::Refused(why)) => self.refused(id, &why),
+            Err(PatchError::Forbidden(why)) => self.forbidden(id, namespace, &why),
             Err(PatchError::Unavailable(why)) => {
                 tracing::warn!(object = %observed.object, "{why}; it is tried again");
-                self.stand_back(why.retry_after);
-                self.idle(id);
+                self.unanswered(id, why.retry_after);
             }
         }
     }
@@ -186,19 +196,42 @@ impl Engine {
             }
             Err(ReadError::Gone) => self.forget(id),
             Err(ReadError::Refused(why)) => self.refused(id, &why),
-            Err(ReadError::Unavailable(why)) => {
-                self.stand_back(why.retry_after);
-                self.idle(id);
-            }
+            Err(ReadError::Unavailable(why)) => self.unanswered(id, why.retry_after),
         }
     }
 
     /// The server does not want the patch: the user is told, and it is tried again slowly.
     fn refused(&mut self, id: Id, why: &str) {
-        self.pause.answered();
-        let Some(entry) = self.index.get_mut(id) else {
+        if let Some(refusals) = self.tell_refusal(id, why) {
+            let delay = Backoff::REFUSED.delay(refusals, &mut self.random);
+            self.hold(id, delay);
+        }
+    }
+
+    /// A permission is missing, for all in the namespace: one of them asks whether it is back.
+    fn forbidden(&mut self, id: Id, namespace: &str, why: &str) {
+        if self.tell_refusal(id, why).is_none() {
             return;
-        };
+        }
+        match self.forbidden.refused(namespace, id) {
+            Some(refusals) => {
+                let delay = Backoff::FORBIDDEN.delay(refusals, &mut self.random);
+                self.hold(id, delay);
+            }
+            None => {
+                if let Some(entry) = self.index.get_mut(id) {
+                    entry.errand.in_flight = false;
+                    entry.errand.held = true;
+                }
+            }
+        }
+    }
+
+    /// Says in the log and, once for each reason, in an Event that a write was refused. Returns
+    /// how often in a row; none where the object is gone.
+    fn tell_refusal(&mut self, id: Id, why: &str) -> Option<u32> {
+        self.pause.answered();
+        let entry = self.index.get_mut(id)?;
         entry.errand.refusals += 1;
         let refusals = entry.errand.refusals;
         tracing::warn!(object = %entry.object(), refusals, "{why}");
@@ -213,8 +246,14 @@ impl Engine {
                 },
             );
         }
-        let delay = Backoff::REFUSED.delay(refusals, &mut self.random);
-        self.hold(id, delay);
+        Some(refusals)
+    }
+
+    /// The server is not there, or too busy: this is tried again until it has answered.
+    fn unanswered(&mut self, id: Id, asked: Option<Duration>) {
+        self.telemetry.set(Condition::Reachable, false);
+        self.stand_back(asked);
+        self.idle(id);
     }
 
     fn stand_back(&mut self, asked: Option<Duration>) {
@@ -288,7 +327,7 @@ impl Engine {
 const fn outcome(error: &PatchError) -> Outcome {
     match error {
         PatchError::Conflict => Outcome::Conflict,
-        PatchError::Refused(_) | PatchError::Gone => Outcome::Refused,
+        PatchError::Refused(_) | PatchError::Forbidden(_) | PatchError::Gone => Outcome::Refused,
         PatchError::Unavailable(_) => Outcome::Failed,
     }
 }

@@ -14,6 +14,7 @@ use crate::{
 };
 
 use super::{
+    forbidden::Forbidden,
     index::{Entry, Errand, INVALID, Id, Index},
     metrics::{EventOutcome, Telemetry},
     pause::Pause,
@@ -45,6 +46,7 @@ pub(super) struct Engine {
     pub(super) random: fastrand::Rng,
     agenda: Scheduler<Id, DateTime<Utc>>,
     pub(super) pause: Pause,
+    pub(super) forbidden: Forbidden,
     clock_guard: ClockGuard,
     lists_wanted: Vec<WatchId>,
     first_tries: Vec<WatchId>,
@@ -71,6 +73,7 @@ impl Engine {
             agenda: Scheduler::new(),
             retries: Scheduler::new(),
             pause: Pause::default(),
+            forbidden: Forbidden::default(),
             random: fastrand::Rng::with_seed(settings.seed),
             lists_wanted: (0..watches).collect(),
             first_tries: (0..watches).collect(),
@@ -93,6 +96,8 @@ impl Engine {
                 self.saw_deployment(&deployment, watch, now);
             }
             Ok(watcher::Event::Delete(deployment)) => {
+                // What was tried in vain may have been about this one, and is tried no more.
+                self.telemetry.set(Condition::Reachable, true);
                 let gone = self.index.gone(&deployment);
                 self.forgot(gone);
             }
@@ -141,6 +146,22 @@ impl Engine {
             self.agenda.cancel(id);
             self.retries.cancel(id);
             self.changed = true;
+            self.pass_on(id);
+        }
+    }
+
+    /// This object has nothing to ask for: those that waited for its answer ask for themselves.
+    pub(super) fn pass_on(&mut self, id: Id) {
+        let waiting = self.forbidden.forget(id);
+        self.release(waiting);
+    }
+
+    pub(super) fn release(&mut self, ids: impl IntoIterator<Item = Id>) {
+        for id in ids {
+            if let Some(entry) = self.index.get_mut(id) {
+                entry.errand.held = false;
+            }
+            self.consider(id);
         }
     }
 
@@ -240,10 +261,10 @@ impl Engine {
             }
         }
         while let Some((id, _)) = self.retries.take_due(monotonic) {
-            if let Some(entry) = self.index.get_mut(id) {
-                entry.errand.held = false;
+            self.release([id]);
+            if self.index.get(id).is_some_and(|it| !it.errand.queued) {
+                self.pass_on(id);
             }
-            self.consider(id);
         }
         if self.pause.is_over(monotonic) {
             self.dispatch();
@@ -284,6 +305,8 @@ impl Engine {
     /// Publishes how much is queued and, at most once a second, how many objects are in which
     /// state: counting them costs as much as there are.
     pub(super) fn publish(&mut self) {
+        self.telemetry
+            .set(Condition::Permitted, self.forbidden.is_empty());
         for (class, depth) in self.queue.depths() {
             self.telemetry.queue_depth(class, depth);
         }

@@ -4,6 +4,7 @@ mod backoff;
 mod dispatch;
 mod engine;
 mod footprint;
+mod forbidden;
 mod index;
 mod metrics;
 mod pause;

@@ -11,18 +11,27 @@ pub enum Condition {
     Watching,
     /// The API server answers what it is asked.
     Reachable,
+    /// Nobody has refused a patch for want of a permission, since the last one that was granted.
+    Permitted,
     /// The machine's clock agrees with the API server's. Holds until it is seen not to.
     Clock,
 }
 
 impl Condition {
-    const ALL: [Self; 4] = [Self::Listed, Self::Watching, Self::Reachable, Self::Clock];
+    const ALL: [Self; 5] = [
+        Self::Listed,
+        Self::Watching,
+        Self::Reachable,
+        Self::Permitted,
+        Self::Clock,
+    ];
 
     const fn unmet(self) -> &'static str {
         match self {
             Self::Listed => "the Deployments have not been listed yet",
             Self::Watching => "the Deployments are not being watched",
             Self::Reachable => "the API server does not answer or refuses",
+            Self::Permitted => "the permission to patch Deployments is missing in a namespace",
             Self::Clock => "the clock is too far from the API server's",
         }
     }
@@ -38,7 +47,10 @@ pub(super) struct Readiness {
 impl Readiness {
     pub(super) fn new() -> Self {
         Self {
-            met: Condition::ALL.map(|condition| AtomicBool::new(condition == Condition::Clock)),
+            met: Condition::ALL.map(|condition| {
+                let holds_at_first = matches!(condition, Condition::Permitted | Condition::Clock);
+                AtomicBool::new(holds_at_first)
+            }),
             ending: AtomicBool::new(false),
         }
     }

@@ -23,6 +23,12 @@ use super::{
 /// How long requests in flight may take to end after a shutdown.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// Whether the server has done what it was asked or has said why that cannot be: a conflict or an
+/// object that is gone is an answer, a missing permission or an overload is none.
+const fn is_answer(code: u16) -> bool {
+    code < 400 || matches!(code, 404 | 409 | 422)
+}
+
 /// Scales Deployments at the times in their annotations until `shutdown`, then lets the requests
 /// in flight end, for at most 10 s.
 ///
@@ -43,12 +49,12 @@ pub async fn run(
         let open_watches = open_watches.clone();
         move |exchange: Exchange| {
             telemetry.api_request(exchange.verb, exchange.code);
-            if exchange.code.is_some_and(|code| code < 400) {
+            if exchange.code.is_some_and(is_answer) {
                 telemetry.set(Condition::Reachable, true);
-                if exchange.verb == "watch" {
-                    open_watches.opened(exchange.uri.path());
-                    telemetry.set(Condition::Watching, open_watches.are_all());
-                }
+            }
+            if exchange.verb == "watch" && exchange.code.is_some_and(|code| code < 400) {
+                open_watches.opened(exchange.uri.path());
+                telemetry.set(Condition::Watching, open_watches.are_all());
             }
             if let Some(date) = exchange.date {
                 server_clock.heard(date, clock.monotonic());

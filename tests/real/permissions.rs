@@ -118,6 +118,7 @@ fn without_patch_it_changes_nothing_and_tells_so(plane: &ControlPlane) {
     let told = scaler.namespace.await_event("web", "ScaleFailed");
     assert!(told.contains("cannot patch resource"), "{told}");
     await_line(&dayshift, &["WARN", "cannot patch resource"]);
+    assert_eq!(readiness(&dayshift), 503);
     stop.plus(1).wait();
     assert_eq!(scaler.namespace.replicas("web"), 3);
     let labels = scaler.namespace.get("web").metadata.labels.unwrap();

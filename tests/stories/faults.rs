@@ -70,6 +70,29 @@ fn a_server_that_asks_to_be_left_alone_is_left_alone() {
 }
 
 #[test]
+fn a_server_that_takes_no_patch_makes_it_unready_though_the_watch_goes_on() {
+    for fault in [
+        Fault::DropBefore,
+        Fault::Hang,
+        Fault::Answer(Status::too_many_requests(1)),
+        Fault::Answer(Status::internal("etcd is away")),
+    ] {
+        let story = ready_to_stop();
+        story
+            .api
+            .on_request(move |line| (line.verb == "patch").then(|| fault.clone()));
+        assert_eq!(story.telemetry.ready(), Ok(()));
+        story.sleep_until("19:01");
+        let why = "the API server does not answer or refuses";
+        assert_eq!(story.telemetry.ready(), Err(vec![why]));
+        story.api.serve_well();
+        story.sleep_until("19:02");
+        assert_eq!(story.telemetry.ready(), Ok(()));
+        assert_eq!(story.replicas("web"), 0);
+    }
+}
+
+#[test]
 fn a_server_away_across_a_boundary_is_waited_for() {
     let story = ready_to_stop();
     story.api.on_request(|_| Some(Fault::DropBefore));
@@ -99,6 +122,39 @@ fn a_policy_that_refuses_is_reported_and_tried_slowly() {
     story.api.admit_all();
     story.sleep_until("20:15");
     assert_eq!(story.replicas("web"), 0);
+}
+
+#[test]
+fn a_permission_that_is_given_back_is_found_by_one_that_asks_for_all() {
+    let story = ready_to_stop();
+    let names: Vec<String> = (0..20).map(|number| format!("web-{number}")).collect();
+    for name in &names {
+        story.apply(deployment(name).replicas(3).hours("09:00-19:00"));
+    }
+    story.sleep_until("18:59:30");
+    let why = r#"User "dayshift" cannot patch resource "deployments" in API group "apps""#;
+    let refusal = || Status::forbidden("apps", "deployments", "web", why);
+    story
+        .api
+        .on_request(move |line| (line.verb == "patch").then(|| Fault::Answer(refusal())));
+    story.api.forget_requests();
+    story.sleep_until("19:10");
+    let tries = story.requests("patch").len();
+    assert!((41..=65).contains(&tries), "{tries} tries in ten minutes");
+    assert_eq!(story.events("web-7"), ["ScaleFailed"]);
+    let why = "the permission to patch Deployments is missing in a namespace";
+    assert_eq!(story.telemetry.ready(), Err(vec![why]));
+
+    // Whoever asks may go.
+    let last = story.requests("patch").pop().unwrap().name;
+    story.api.delete("dev", &last).unwrap();
+    story.sleep_until("19:11");
+    story.api.serve_well();
+    story.sleep_until("19:12");
+    for name in names.iter().filter(|name| **name != last) {
+        assert_eq!(story.replicas(name), 0, "{name}");
+    }
+    assert_eq!(story.telemetry.ready(), Ok(()));
 }
 
 #[test]

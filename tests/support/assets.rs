@@ -43,16 +43,17 @@ impl Assets {
             };
             return assets.has(&SERVER).map(|()| assets);
         }
-        let recipe = build::Recipe::read();
-        let folder = cache()?.join(recipe.folder_name());
-        if !folder.is_dir() {
-            if !answers("go") {
-                let reason = "no KUBEBUILDER_ASSETS, and no `go` to build a control plane with";
-                return Err(Missing::NoMeans(reason.to_owned()));
-            }
-            recipe.build(&folder).map_err(Missing::Failed)?;
-        }
+        let folder = built(
+            &build::Recipe::control_plane(),
+            "no KUBEBUILDER_ASSETS, and no `go` to build a control plane with",
+        )?;
         Ok(Self { folder })
+    }
+
+    /// toxiproxy's server, from the cache or built into it. Only those build it who need it.
+    pub(crate) fn proxy() -> Result<PathBuf, Missing> {
+        let folder = built(&build::Recipe::proxy(), "no `go` to build toxiproxy with")?;
+        Ok(folder.join(build::PROXY.0))
     }
 
     /// Whether Deployments get pods with these programs; the error says what is missing.
@@ -76,6 +77,18 @@ impl Assets {
             ))),
         }
     }
+}
+
+/// The folder of what is built by the recipe; `without_go` is why it cannot be.
+fn built(recipe: &build::Recipe, without_go: &str) -> Result<PathBuf, Missing> {
+    let folder = cache()?.join(recipe.folder_name());
+    if !folder.is_dir() {
+        if !answers("go") {
+            return Err(Missing::NoMeans(without_go.to_owned()));
+        }
+        recipe.build(&folder).map_err(Missing::Failed)?;
+    }
+    Ok(folder)
 }
 
 /// The cache lies outside the checkout, so that a new clone finds what an old one has built.

@@ -44,8 +44,9 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// Whether dayshift's ServiceAccount has asked, that of any Namespace.
     pub(crate) fn is_dayshift(&self) -> bool {
-        self.user == "system:serviceaccount:dayshift:dayshift"
+        self.user.starts_with("system:serviceaccount:") && self.user.ends_with(":dayshift")
     }
 
     /// A change of a Deployment that the server has made.
@@ -128,6 +129,7 @@ struct Line {
     verb: String,
     #[serde(rename = "requestURI")]
     request_uri: String,
+    #[serde(default)]
     user: LineUser,
     #[serde(default)]
     user_agent: String,
@@ -137,7 +139,9 @@ struct Line {
     response_status: ResponseStatus,
 }
 
-#[derive(Deserialize)]
+/// Nobody, for a token that the server does not take.
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct LineUser {
     username: String,
 }

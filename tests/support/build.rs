@@ -1,4 +1,4 @@
-//! Builds the control plane with `go` from the module in `tests/controlplane`.
+//! Builds programs with `go`, from the modules in `tests/controlplane` and `tests/toxiproxy`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) const STAGES: &str = "kwok-stages.yaml";
 const STAGE_FOLDERS: [&str; 3] = ["node/fast", "node/heartbeat", "pod/fast"];
 
 /// The name of each program and its package. Two packages are named `server`: hence the names.
-const PACKAGES: [(&str, &str); 6] = [
+const PACKAGES: &[(&str, &str)] = &[
     ("etcd", "go.etcd.io/etcd/server/v3"),
     ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
     ("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
@@ -26,29 +26,51 @@ const PACKAGES: [(&str, &str); 6] = [
     ("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
 ];
 
+/// The name of the proxy that disturbs connections, and its package.
+pub(crate) const PROXY: (&str, &str) = ("toxiproxy", "github.com/Shopify/toxiproxy/v2/cmd/server");
+
 /// What is built and how. Its hash names the folder of the result.
 pub(crate) struct Recipe {
+    name: &'static str,
+    cost: &'static str,
     module: PathBuf,
+    packages: &'static [(&'static str, &'static str)],
+    stage_folders: &'static [&'static str],
     flags: Vec<String>,
     sources: Vec<u8>,
 }
 
 impl Recipe {
-    pub(crate) fn read() -> Self {
-        let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/controlplane");
+    pub(crate) fn control_plane() -> Self {
+        let mut recipe = Self::read("controlplane", "minutes, 500 MB", PACKAGES);
+        let go_mod = fs::read_to_string(recipe.module.join("go.mod")).unwrap();
+        recipe.flags[3] = linker_flags(&go_mod);
+        recipe.stage_folders = &STAGE_FOLDERS;
+        recipe
+    }
+
+    pub(crate) fn proxy() -> Self {
+        Self::read("toxiproxy", "some 20 s, 11 MB", &[PROXY])
+    }
+
+    fn read(
+        name: &'static str,
+        cost: &'static str,
+        packages: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        let module = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests")
+            .join(name);
         let go_mod = fs::read_to_string(module.join("go.mod")).unwrap();
         let go_sum = fs::read_to_string(module.join("go.sum")).unwrap();
-        let flags = [
-            "-trimpath",
-            "-buildvcs=false",
-            "-ldflags",
-            &linker_flags(&go_mod),
-        ]
-        .map(str::to_owned)
-        .to_vec();
+        let flags = ["-trimpath", "-buildvcs=false", "-ldflags", "-s -w"];
         Self {
+            name,
+            cost,
             module,
-            flags,
+            packages,
+            stage_folders: &[],
+            flags: flags.map(str::to_owned).to_vec(),
             sources: (go_mod + &go_sum).into_bytes(),
         }
     }
@@ -56,7 +78,10 @@ impl Recipe {
     pub(crate) fn folder_name(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(&self.sources);
-        hash.update(format!("{:?}{PACKAGES:?}{STAGE_FOLDERS:?}", self.flags));
+        hash.update(format!(
+            "{:?}{:?}{:?}",
+            self.flags, self.packages, self.stage_folders
+        ));
         hash.update(format!(
             "{} {}",
             std::env::consts::OS,
@@ -68,7 +93,7 @@ impl Recipe {
             .take(6)
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        format!("controlplane-{hex}")
+        format!("{}-{hex}", self.name)
     }
 
     /// Builds into `folder`, which appears whole or not at all. Two test processes that come here
@@ -78,7 +103,7 @@ impl Recipe {
         let lock = File::create(&lock_path)
             .map_err(|error| format!("{}: {error}", lock_path.display()))?;
         if lock.try_lock().is_err() {
-            eprintln!("waiting for another process that builds the control plane");
+            eprintln!("waiting for another process that builds the {}", self.name);
             lock.lock()
                 .map_err(|error| format!("{}: {error}", lock_path.display()))?;
         }
@@ -88,20 +113,23 @@ impl Recipe {
         let partial = folder.with_extension("partial");
         let _ = fs::remove_dir_all(&partial);
         fs::create_dir_all(&partial).map_err(|error| error.to_string())?;
-        eprintln!("building the control plane of the tests with go (once: minutes, 500 MB)");
-        for (index, (name, package)) in PACKAGES.iter().enumerate() {
+        let (what, cost) = (self.name, self.cost);
+        eprintln!("building the {what} of the tests with go (once: {cost})");
+        for (index, (name, package)) in self.packages.iter().enumerate() {
             let begin = Instant::now();
             self.go(
                 &["build"],
                 &self.flags,
                 &["-o", &partial.join(name).to_string_lossy(), package],
             )?;
-            let (done, all, seconds) = (index + 1, PACKAGES.len(), begin.elapsed().as_secs());
+            let (done, all, seconds) = (index + 1, self.packages.len(), begin.elapsed().as_secs());
             eprintln!("  {done} of {all}: {name} ({seconds} s)");
         }
-        self.collect_stages(&partial.join(STAGES))?;
+        if !self.stage_folders.is_empty() {
+            self.collect_stages(&partial.join(STAGES))?;
+        }
         fs::rename(&partial, folder).map_err(|error| error.to_string())?;
-        eprintln!("the control plane is in {}", folder.display());
+        eprintln!("the {what} is in {}", folder.display());
         Ok(())
     }
 
@@ -113,7 +141,7 @@ impl Recipe {
             &[],
         )?;
         let mut stages = String::new();
-        for folder in STAGE_FOLDERS {
+        for folder in self.stage_folders {
             let folder = Path::new(module.trim())
                 .join("kustomize/stage")
                 .join(folder);

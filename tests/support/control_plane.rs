@@ -8,10 +8,12 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use chrono::{DateTime, Utc};
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::{Namespace as Definition, Node, ServiceAccount};
 use kube::api::{Api, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use rustix::process::Signal;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -21,7 +23,8 @@ use super::blocking::block_on;
 use super::compaction::compact;
 use super::kubeconfig;
 use super::namespace::Namespace;
-use super::programs::{ETCD_SOCKET, Parts, Programs, User};
+use super::programs::{ETCD_SOCKET, ISSUER, Parts, Programs, User};
+use super::token::token;
 
 /// The Namespace and the ServiceAccount of `manifests/dayshift.yaml`.
 const SHIPPED: (&str, &str) = ("dayshift", "dayshift");
@@ -96,6 +99,11 @@ impl ControlPlane {
         &self.client
     }
 
+    /// Another client of `admin`, which does not try again by itself, out of sight.
+    pub(crate) fn impatient_client(&self) -> kube::Client {
+        connect(&self.kubeconfig(), false).unwrap()
+    }
+
     /// Whether Deployments get pods here.
     pub(crate) fn parts(&self) -> Parts {
         self.parts
@@ -106,21 +114,47 @@ impl ControlPlane {
         &self.audit
     }
 
+    /// How many watches the server has closed by itself since it started, because its own cache
+    /// could not feed them in time: a machine that is too busy for a burst makes it do so.
+    pub(crate) fn closed_watches(&self) -> usize {
+        let request = http::Request::get("/metrics").body(Vec::new()).unwrap();
+        let metrics = block_on(self.client.request_text(request)).unwrap();
+        let counters = metrics
+            .lines()
+            .filter(|line| line.starts_with("apiserver_terminated_watchers_total{"));
+        let counts = counters.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>());
+        counts.map(Result::unwrap).sum()
+    }
+
     /// Makes etcd forget all history, as it does by itself after minutes.
     pub(crate) fn compact(&self) {
         compact(&self.folder.path().join(ETCD_SOCKET));
     }
 
-    /// How many watches of Deployments the server has ended because their client fell behind, as
-    /// happens on a busy machine (`apiserver_terminated_watchers_total`).
-    pub(crate) fn terminated_watches(&self) -> usize {
-        let request = http::Request::get("/metrics").body(Vec::new()).unwrap();
-        let metrics = block_on(self.client.request_text(request)).unwrap();
-        let line = metrics.lines().find_map(|line| {
-            line.strip_prefix("apiserver_terminated_watchers_total{")?
-                .split_once("resource=\"deployments\"} ")
-        });
-        line.map_or(0, |(_, count)| count.parse().unwrap())
+    /// Sends a signal to one of its programs: `etcd` or `kube-apiserver`.
+    pub(crate) fn signal(&self, program: &str, signal: Signal) {
+        self.programs.lock().unwrap().signal(program, signal);
+    }
+
+    /// Ends one of its programs and waits until it is gone.
+    pub(crate) fn end(&self, program: &str, signal: Signal) {
+        self.programs.lock().unwrap().end(program, signal);
+    }
+
+    /// Starts etcd again after [`ControlPlane::end`], on what it had written.
+    pub(crate) fn start_etcd(&self) {
+        self.programs.lock().unwrap().start_etcd();
+    }
+
+    /// Starts the API server again after [`ControlPlane::end`], on the same port.
+    pub(crate) fn start_api_server(&self) {
+        let port = self.url.rsplit(':').next().unwrap().parse().unwrap();
+        self.programs.lock().unwrap().start_api_server(port);
+    }
+
+    /// Waits until the API server is ready.
+    pub(crate) fn await_ready(&self) {
+        await_ready(&mut self.programs.lock().unwrap(), &self.kubeconfig());
     }
 
     /// Panics where one of its programs has ended.
@@ -198,17 +232,46 @@ impl ControlPlane {
 
     /// A kubeconfig with a fresh token of a ServiceAccount.
     pub(crate) fn kubeconfig_of(&self, namespace: &str, account: &str) -> PathBuf {
-        let path = self
-            .folder
-            .path()
-            .join(format!("{namespace}.{account}.kubeconfig"));
-        kubeconfig::write(
-            &path,
-            &self.url,
-            &self.ca(),
-            &self.token_of(namespace, account),
-        );
+        self.kubeconfig_via(&self.url, namespace, account)
+    }
+
+    /// The same for a server that is reached at `url`, through a proxy on 127.0.0.1.
+    pub(crate) fn kubeconfig_via(&self, url: &str, namespace: &str, account: &str) -> PathBuf {
+        let port = url.rsplit(':').next().unwrap();
+        let name = format!("{namespace}.{account}.{port}.kubeconfig");
+        let path = self.folder.path().join(name);
+        let token = self.token_of(namespace, account);
+        kubeconfig::write(&path, url, &self.ca(), &token);
         path
+    }
+
+    /// A kubeconfig for a server at `url` whose token is in a file beside it, which it names.
+    pub(crate) fn kubeconfig_with_token_file(&self, url: &str) -> (PathBuf, PathBuf) {
+        let port = url.rsplit(':').next().unwrap();
+        let path = self.folder.path().join(format!("{port}.kubeconfig"));
+        let token_file = path.with_extension("token");
+        kubeconfig::write_with_token_file(&path, url, &self.ca(), &token_file);
+        (path, token_file)
+    }
+
+    /// A token of a ServiceAccount that the server takes until `expires`.
+    pub(crate) fn token_until(
+        &self,
+        namespace: &str,
+        account: &str,
+        expires: DateTime<Utc>,
+    ) -> String {
+        let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), namespace);
+        let uid = block_on(accounts.get(account)).unwrap().metadata.uid;
+        let claims = json!({
+            "sub": format!("system:serviceaccount:{namespace}:{account}"),
+            "kubernetes.io": {
+                "namespace": namespace,
+                "serviceaccount": {"name": account, "uid": uid},
+            },
+        });
+        let key = self.folder.path().join("certs/apiserver.key");
+        token(&key, ISSUER, &claims, expires)
     }
 
     /// A token of a ServiceAccount that is valid for an hour.
@@ -269,7 +332,7 @@ fn await_ready(programs: &mut Programs, admin: &Path) -> kube::Client {
     loop {
         programs.assert_alive();
         if client.is_none() && fs::metadata(programs.ca()).is_ok_and(|file| file.len() > 0) {
-            client = connect(admin);
+            client = connect(admin, true);
         }
         if let Some(client) = &client {
             let request = http::Request::get("/readyz").body(Vec::new()).unwrap();
@@ -285,13 +348,14 @@ fn await_ready(programs: &mut Programs, admin: &Path) -> kube::Client {
     }
 }
 
-fn connect(kubeconfig: &Path) -> Option<kube::Client> {
+fn connect(kubeconfig: &Path, retry: bool) -> Option<kube::Client> {
     let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
     block_on(async {
         let options = KubeConfigOptions::default();
-        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options)
+        let mut config = kube::Config::from_custom_kubeconfig(kubeconfig, &options)
             .await
             .ok()?;
+        config.default_retry = retry;
         kube::Client::try_from(config).ok()
     })
 }

@@ -3,10 +3,19 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Writes a kubeconfig for the bearer of `token`. `ca` is a PEM file. It is JSON, which is YAML.
 pub(crate) fn write(path: &Path, url: &str, ca: &Path, token: &str) {
+    write_for(path, url, ca, &json!({"token": token}));
+}
+
+/// The same for the bearer of what a file holds, which may be written anew.
+pub(crate) fn write_with_token_file(path: &Path, url: &str, ca: &Path, token_file: &Path) {
+    write_for(path, url, ca, &json!({"tokenFile": token_file}));
+}
+
+fn write_for(path: &Path, url: &str, ca: &Path, user: &Value) {
     let config = json!({
         "apiVersion": "v1",
         "kind": "Config",
@@ -16,7 +25,7 @@ pub(crate) fn write(path: &Path, url: &str, ca: &Path, token: &str) {
             "name": "tests",
             "cluster": {"server": url, "certificate-authority": ca},
         }],
-        "users": [{"name": "tests", "user": {"token": token}}],
+        "users": [{"name": "tests", "user": user}],
     });
     fs::write(path, config.to_string()).unwrap();
 }

@@ -29,7 +29,7 @@ pub(crate) fn too_slow(what: &str) -> ! {
 
 /// Tells a story, again and slower as long as it was too slow; the error is what came too late
 /// even then.
-pub(super) fn at_any_pace(name: &str, tell: impl Fn()) -> Result<(), String> {
+pub(crate) fn at_any_pace(name: &str, tell: impl Fn()) -> Result<(), String> {
     let mut late = String::new();
     for pace in PACES {
         PACE.set(pace);

@@ -7,6 +7,9 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::Signal;
 
 use super::assets::Assets;
 use super::kubeconfig;
@@ -83,6 +86,9 @@ const CONTROLLERS: [&str; 7] = [
     "horizontal-pod-autoscaler-controller",
 ];
 
+/// Who the tokens of ServiceAccounts are from.
+pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
+
 /// Where etcd listens, in the folder: its `unix://localhost:1`.
 pub(crate) const ETCD_SOCKET: &str = "localhost:1";
 
@@ -146,7 +152,7 @@ impl Programs {
                 &format!("--secure-port={port}"),
                 "--cert-dir=certs",
                 "--service-cluster-ip-range=10.0.0.0/24",
-                "--service-account-issuer=https://kubernetes.default.svc",
+                &format!("--service-account-issuer={ISSUER}"),
                 "--service-account-signing-key-file=certs/apiserver.key",
                 "--service-account-key-file=certs/apiserver.key",
                 "--token-auth-file=tokens.csv",
@@ -195,6 +201,23 @@ impl Programs {
         self.start("kwok", &[&config, &stages, "--manage-all-nodes=true"]);
     }
 
+    pub(crate) fn signal(&mut self, name: &str, signal: Signal) {
+        self.find(name).1.signal(signal);
+    }
+
+    /// Ends one of them with a signal and waits until it is gone.
+    pub(crate) fn end(&mut self, name: &str, signal: Signal) {
+        self.signal(name, signal);
+        let ended = self.find(name).1.wait(Duration::from_secs(90));
+        ended.unwrap_or_else(|| panic!("{name} does not end"));
+        self.running.retain(|(known, _)| *known != name);
+    }
+
+    fn find(&mut self, name: &str) -> &mut (&'static str, Tethered) {
+        let found = self.running.iter_mut().find(|(known, _)| *known == name);
+        found.unwrap_or_else(|| panic!("{name} does not run"))
+    }
+
     /// Panics with the end of its log if one of them has ended.
     pub(crate) fn assert_alive(&mut self) {
         for (name, program) in &mut self.running {
@@ -214,7 +237,9 @@ impl Programs {
     }
 
     fn start(&mut self, name: &'static str, flags: &[&str]) {
-        let log = File::create(log_of(&self.folder, name)).unwrap();
+        let mut log = File::options();
+        let log = log.create(true).append(true);
+        let log = log.open(log_of(&self.folder, name)).unwrap();
         let mut command = Command::new(self.assets.path(name));
         command
             .args(flags)

@@ -1,0 +1,88 @@
+//! Namespaces in which a permission is missing: one object asks whether it is back, the others
+//! wait for the answer.
+
+use std::collections::{HashMap, HashSet};
+
+use super::index::Id;
+
+/// Who waits for a permission, by namespace.
+#[derive(Debug, Default)]
+pub(super) struct Forbidden(HashMap<Box<str>, Waiting>);
+
+#[derive(Debug)]
+struct Waiting {
+    asker: Id,
+    refusals: u32,
+    others: HashSet<Id>,
+}
+
+impl Forbidden {
+    /// Notes that a patch in this namespace was forbidden. Returns how often its asker was, if
+    /// that is this object; none if it is to wait.
+    pub(super) fn refused(&mut self, namespace: &str, id: Id) -> Option<u32> {
+        let Some(waiting) = self.0.get_mut(namespace) else {
+            let waiting = Waiting {
+                asker: id,
+                refusals: 1,
+                others: HashSet::new(),
+            };
+            self.0.insert(namespace.into(), waiting);
+            return Some(1);
+        };
+        if waiting.asker == id {
+            waiting.refusals = waiting.refusals.saturating_add(1);
+            return Some(waiting.refusals);
+        }
+        waiting.others.insert(id);
+        None
+    }
+
+    /// Notes that a patch in this namespace was not forbidden; returns those that waited for it.
+    pub(super) fn is_over(&mut self, namespace: &str) -> HashSet<Id> {
+        let waiting = self.0.remove(namespace);
+        waiting.map(|it| it.others).unwrap_or_default()
+    }
+
+    /// Whether no permission is missing, as far as is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Notes that an object asks no more; returns those that waited for its answer.
+    pub(super) fn forget(&mut self, id: Id) -> HashSet<Id> {
+        let of = self.0.iter().find(|(_, waiting)| waiting.asker == id);
+        match of.map(|(namespace, _)| namespace.clone()) {
+            Some(namespace) => self.is_over(&namespace),
+            None => HashSet::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_asks_and_the_others_wait_for_its_answer() {
+        let mut forbidden = Forbidden::default();
+        assert_eq!(forbidden.refused("dev", 1), Some(1));
+        assert_eq!(forbidden.refused("dev", 2), None);
+        assert_eq!(forbidden.refused("test", 3), Some(1));
+        assert_eq!(forbidden.refused("dev", 2), None);
+        assert_eq!(forbidden.refused("dev", 1), Some(2));
+        assert_eq!(forbidden.forget(2), HashSet::new(), "it asked nothing");
+        assert_eq!(forbidden.is_over("dev"), HashSet::from([2]));
+        assert_eq!(forbidden.is_over("dev"), HashSet::new());
+        assert_eq!(forbidden.forget(3), HashSet::new(), "nobody waited");
+    }
+
+    #[test]
+    fn who_asks_and_goes_lets_the_others_ask() {
+        let mut forbidden = Forbidden::default();
+        for id in 1..=3 {
+            forbidden.refused("dev", id);
+        }
+        assert_eq!(forbidden.forget(1), HashSet::from([2, 3]));
+        assert_eq!(forbidden.refused("dev", 2), Some(1));
+    }
+}

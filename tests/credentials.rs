@@ -1,0 +1,86 @@
+//! A token that is replaced while dayshift runs, as a kubelet does it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may stop where it stands"
+)]
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use dayshift::cluster::{Connection, connect};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use kube::Client;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+/// The only token that the server takes now.
+type Valid = Arc<Mutex<&'static str>>;
+
+async fn serve(listener: TcpListener, valid: Valid) {
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        let valid = Arc::clone(&valid);
+        let answer = service_fn(move |request: Request<Incoming>| {
+            let expected = format!("Bearer {}", *valid.lock().unwrap());
+            let shown = request.headers()["authorization"].to_str().unwrap();
+            let code = if shown == expected { 200 } else { 401 };
+            let answer = Response::builder().status(code);
+            async move { Ok::<_, Infallible>(answer.body(Full::<Bytes>::default()).unwrap()) }
+        });
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
+        tokio::spawn(connection);
+    }
+}
+
+async fn ask(client: &Client, path: &str) -> u16 {
+    let request = Request::get(path)
+        .body(kube::client::Body::empty())
+        .unwrap();
+    client.send(request).await.unwrap().status().as_u16()
+}
+
+#[tokio::test]
+async fn is_read_again_once_the_server_has_refused_the_old_one() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let valid = Valid::new(Mutex::new("first"));
+    tokio::spawn(serve(listener, Arc::clone(&valid)));
+    let folder = tempfile::tempdir().unwrap();
+    let (kubeconfig, token) = (folder.path().join("config"), folder.path().join("token"));
+    std::fs::write(&token, "first").unwrap();
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "here",
+        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+        "clusters": [{"name": "here", "cluster": {"server": url}}],
+        "users": [{"name": "me", "user": {"tokenFile": token}}],
+    });
+    std::fs::write(&kubeconfig, config.to_string()).unwrap();
+    let connection = Connection {
+        kubeconfig: Some(kubeconfig),
+        ..Connection::default()
+    };
+    let (client, _) = connect(&connection).await.unwrap();
+
+    // A list takes another way than everything else.
+    let list = "/apis/apps/v1/deployments";
+    let watch = "/apis/apps/v1/deployments?watch=true";
+    assert_eq!(
+        (ask(&client, list).await, ask(&client, watch).await),
+        (200, 200)
+    );
+    for (refused, other) in [(watch, list), (list, watch)] {
+        let next = if refused == watch { "second" } else { "third" };
+        *valid.lock().unwrap() = next;
+        assert_eq!(ask(&client, refused).await, 401);
+        std::fs::write(&token, next).unwrap();
+        assert_eq!(ask(&client, refused).await, 200, "by the next request");
+        assert_eq!(ask(&client, other).await, 200);
+    }
+}

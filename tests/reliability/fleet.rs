@@ -1,0 +1,108 @@
+//! Deployments that differ in their counts, so that a count that is lost or mixed up is seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::{StreamExt as _, stream};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{Api, ListParams, PostParams};
+
+use crate::support::{Namespace, Soon, block_on, deployment};
+
+/// The label that all of a fleet have.
+pub(crate) const SELECTOR: &str = "fleet=web";
+
+/// `web-000` with 1 replica, `web-001` with 2 and so on, all with one stop and one start.
+#[derive(Clone)]
+pub(crate) struct Fleet {
+    originals: BTreeMap<String, i32>,
+}
+
+/// What is known of a fleet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sight {
+    states: BTreeMap<String, String>,
+    versions: BTreeSet<(String, String)>,
+    /// Versions whose original count is neither their count nor saved in them.
+    pub(crate) lost: usize,
+    /// Versions whose count is not that of their state.
+    pub(crate) wrong: usize,
+}
+
+impl Fleet {
+    pub(crate) fn of(size: i32) -> Self {
+        let originals = (0..size).map(|index| (format!("web-{index:03}"), 1 + index));
+        Self {
+            originals: originals.collect(),
+        }
+    }
+
+    pub(crate) fn create(&self, namespace: &Namespace<'_>, stop: Soon, start: Soon) {
+        let api = deployments(namespace);
+        let params = PostParams::default();
+        let create = |(name, replicas): (&String, &i32)| {
+            let web = deployment(name).replicas(*replicas).label("fleet", "web");
+            let web = web.stop(stop.text()).start(start.text()).into();
+            let (api, params) = (&api, &params);
+            async move { api.create(params, &web).await.unwrap() }
+        };
+        let creations = stream::iter(self.originals.iter().map(create)).buffer_unordered(16);
+        block_on(creations.for_each(|_| std::future::ready(())));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.originals.len()
+    }
+
+    /// Takes in one version of one Deployment; false where it was known.
+    pub(crate) fn judge(&self, deployment: &Deployment, sight: &mut Sight) -> bool {
+        let metadata = &deployment.metadata;
+        let name = metadata.name.clone().unwrap();
+        let version = metadata.resource_version.clone().unwrap();
+        if !sight.versions.insert((name.clone(), version)) {
+            return false;
+        }
+        let label = |key: &str| metadata.labels.as_ref()?.get(key).cloned();
+        let original = self.originals[&name];
+        let replicas = deployment.spec.as_ref().unwrap().replicas.unwrap();
+        let saved: Option<i32> = label("dayshift/saved-replicas").map(|it| it.parse().unwrap());
+        let state = label("dayshift/state").unwrap_or_default();
+        let right = match &*state {
+            "" | "adopted" | "running" => (original, None),
+            "stopped" => (0, Some(original)),
+            other => panic!("{name} is {other}"),
+        };
+        sight.wrong += usize::from((replicas, saved) != right);
+        sight.lost += usize::from(replicas != original && saved != Some(original));
+        sight.states.insert(name, state);
+        true
+    }
+
+    /// How many have a wrong count now, where all of them should run with their own.
+    pub(crate) fn count_wrong(&self, namespace: &Namespace<'_>) -> usize {
+        let params = ListParams::default().labels(SELECTOR);
+        let all = block_on(deployments(namespace).list(&params))
+            .unwrap()
+            .items;
+        let right = all.iter().filter(|deployment| {
+            let replicas = deployment.spec.as_ref().unwrap().replicas.unwrap();
+            self.originals[deployment.metadata.name.as_ref().unwrap()] == replicas
+        });
+        self.len() - right.count()
+    }
+}
+
+impl Sight {
+    /// How many are in that state.
+    pub(crate) fn count(&self, state: &str) -> usize {
+        self.states.values().filter(|known| *known == state).count()
+    }
+
+    /// How often any of them was written to since it was made.
+    pub(crate) fn writes(&self) -> usize {
+        self.versions.len() - self.states.len()
+    }
+}
+
+fn deployments(namespace: &Namespace<'_>) -> Api<Deployment> {
+    Api::namespaced(namespace.plane().client().clone(), namespace.name())
+}

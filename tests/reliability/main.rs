@@ -1,0 +1,58 @@
+//! What goes wrong around dayshift, on a real control plane, and what becomes of it.
+//!
+//! `cargo test --test reliability` is the short form; `RELIABILITY=full cargo test --test
+//! reliability` takes minutes and prints the table of `docs/reliability.md`.
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test may stop where it stands"
+)]
+
+mod access;
+mod figures;
+mod fleet;
+mod network;
+mod probes;
+mod proxy;
+mod rows;
+mod scale;
+mod scalers;
+mod scene;
+mod server;
+#[path = "../support/mod.rs"]
+mod support;
+mod witness;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::Arguments;
+
+use rows::Stage;
+use scale::Scale;
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let scale = Scale::read();
+    // Rows wait most of their time. In the full form they are measured: few at once.
+    arguments.test_threads.get_or_insert(scale.pick(16, 3));
+
+    let stage = Arc::new(Stage::new(scale));
+    let rows = [
+        server::rows(),
+        network::rows(),
+        access::rows(),
+        scalers::rows(),
+    ]
+    .concat();
+    let trials = rows.iter().map(|row| stage.trial(*row)).collect();
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if std::env::var_os("RELIABILITY").is_some() {
+        println!("\n{}", stage.table(&rows));
+    }
+    conclusion.exit_code()
+}

@@ -1,0 +1,123 @@
+//! Rows of the table as tests, and the control planes that they are told on.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use libtest_mimic::{Completion, Failed, Trial};
+
+use crate::figures::{Figures, table};
+use crate::proxy::Toxiproxy;
+use crate::scale::Scale;
+use crate::scene::Place;
+use crate::support::{Assets, ControlPlane, Missing, Parts, at_any_pace};
+
+/// Whether a row disturbs others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plane {
+    /// It keeps to its own Namespace and proxy.
+    Shared,
+    /// It stops programs of the control plane.
+    Own,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    /// As in the table, of the full form.
+    pub(crate) title: &'static str,
+    /// The path of the function, as cargo shows tests.
+    pub(crate) name: &'static str,
+    pub(crate) plane: Plane,
+    pub(crate) tell: fn(&Place<'_>) -> Figures,
+}
+
+/// `rows![Plane::Shared; "title" => function, …]` is a `Vec<Row>`.
+macro_rules! rows {
+    ($plane:expr; $($title:literal => $tell:ident),+ $(,)?) => {{
+        use crate::rows::Plane;
+        vec![$(Row {
+            title: $title,
+            name: concat!(module_path!(), "::", stringify!($tell)),
+            plane: $plane,
+            tell: $tell,
+        }),+]
+    }};
+}
+pub(crate) use rows;
+
+/// What all rows share, made by the first that needs it, and what they have come to.
+pub(crate) struct Stage {
+    scale: Scale,
+    assets: OnceLock<Result<Assets, Missing>>,
+    toxiproxy: OnceLock<Result<Toxiproxy, Missing>>,
+    shared: OnceLock<ControlPlane>,
+    /// One control plane at a time besides the shared one.
+    own: Mutex<()>,
+    results: Mutex<BTreeMap<&'static str, Figures>>,
+}
+
+impl Stage {
+    pub(crate) fn new(scale: Scale) -> Self {
+        Self {
+            scale,
+            assets: OnceLock::new(),
+            toxiproxy: OnceLock::new(),
+            shared: OnceLock::new(),
+            own: Mutex::new(()),
+            results: Mutex::default(),
+        }
+    }
+
+    /// The row as a test. Without the means for it it is ignored, or fails where `CI` is set.
+    pub(crate) fn trial(self: &Arc<Self>, row: Row) -> Trial {
+        let stage = Arc::clone(self);
+        let name = row.name.split_once("::").map_or(row.name, |(_, name)| name);
+        Trial::ignorable_test(name, move || match stage.tell(name, row) {
+            Ok(told) => told.map(|()| Completion::Completed).map_err(Failed::from),
+            Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
+                Ok(Completion::ignored_with(reason))
+            }
+            Err(Missing::NoMeans(reason) | Missing::Failed(reason)) => Err(Failed::from(reason)),
+        })
+    }
+
+    /// The table of `rows`, as far as they were told.
+    pub(crate) fn table(&self, rows: &[Row]) -> String {
+        let results = self.results.lock().unwrap();
+        table(
+            rows.iter()
+                .map(|row| (row.title, results.get(row.name).cloned())),
+        )
+    }
+
+    fn tell(&self, name: &str, row: Row) -> Result<Result<(), String>, Missing> {
+        let assets = self.assets.get_or_init(Assets::find);
+        let assets = assets.as_ref().map_err(Missing::clone)?;
+        let toxiproxy = self
+            .toxiproxy
+            .get_or_init(|| Assets::proxy().map(|program| Toxiproxy::start(&program)));
+        let toxiproxy = toxiproxy.as_ref().map_err(Missing::clone)?;
+        let start = || ControlPlane::start(assets, Parts::Server);
+        let on = |plane: &ControlPlane| {
+            let place = Place {
+                plane,
+                toxiproxy,
+                scale: self.scale,
+            };
+            let told = at_any_pace(name, || {
+                let figures = (row.tell)(&place);
+                self.results.lock().unwrap().insert(row.name, figures);
+            });
+            plane.assert_alive();
+            told
+        };
+        Ok(match row.plane {
+            Plane::Shared => on(self.shared.get_or_init(start)),
+            Plane::Own => {
+                let _one = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+                on(&start())
+            }
+        })
+    }
+}

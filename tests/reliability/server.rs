@@ -1,0 +1,96 @@
+//! Faults of the API server and of etcd behind it. These rows stop programs that others need.
+
+use rustix::process::Signal;
+
+use crate::figures::Figures;
+use crate::rows::{Row, rows};
+use crate::scene::{Place, Scene, Size};
+
+pub(crate) fn rows() -> Vec<Row> {
+    rows![
+        Plane::Own;
+        "API server killed, back after 20 s" => api_server_down,
+        "API server restarted" => api_server_restarted,
+        "API server restarted, etcd compacted (410)" => history_gone,
+        "etcd stopped for 20 s (SIGSTOP)" => etcd_stopped,
+        "etcd killed, back after 20 s" => etcd_killed,
+    ]
+}
+
+fn api_server_down(place: &Place<'_>) -> Figures {
+    let mut scene = Scene::begin(place, "server-down", place.scale.usual());
+    scene.suffer(
+        |_| place.plane.end("kube-apiserver", Signal::KILL),
+        |_| {
+            place.plane.start_api_server();
+            place.plane.await_ready();
+        },
+    );
+    scene.ends().was_not_ready().within(10.0)
+}
+
+/// It takes its time to end, and is not there while it starts: the stop lies in between.
+fn api_server_restarted(place: &Place<'_>) -> Figures {
+    let size = Size {
+        fault: 0,
+        ..place.scale.usual()
+    };
+    let mut scene = Scene::begin(place, "server-restarted", size);
+    scene.suffer(
+        |_| place.plane.signal("kube-apiserver", Signal::TERM),
+        |_| {
+            place.plane.end("kube-apiserver", Signal::TERM);
+            place.plane.start_api_server();
+            place.plane.await_ready();
+        },
+    );
+    scene.ends().was_not_ready().within(10.0)
+}
+
+/// What has changed while dayshift was cut off is known to nobody: it has to list anew.
+fn history_gone(place: &Place<'_>) -> Figures {
+    let mut scene = Scene::begin(place, "history", place.scale.usual());
+    let namespace = scene.namespace.name().to_owned();
+    let mark = place.plane.audit().mark();
+    scene.suffer(
+        |scene| {
+            scene.proxy.open(false);
+            // The Deployment of the manifest, which has no schedule.
+            for number in ["1", "2", "3"] {
+                scene.namespace.annotate("dayshift", "touched", number);
+            }
+            place.plane.end("kube-apiserver", Signal::KILL);
+        },
+        |scene| {
+            place.plane.compact();
+            place.plane.start_api_server();
+            place.plane.await_ready();
+            scene.proxy.open(true);
+        },
+    );
+    let figures = scene.ends().was_not_ready().within(10.0);
+    let asked = place.plane.audit().by_dayshift(mark, &namespace);
+    assert!(asked.iter().any(|each| each.verb == "list"), "{asked:#?}");
+    figures
+}
+
+fn etcd_stopped(place: &Place<'_>) -> Figures {
+    let mut scene = Scene::begin(place, "etcd-stopped", place.scale.usual());
+    scene.suffer(
+        |_| place.plane.signal("etcd", Signal::STOP),
+        |_| place.plane.signal("etcd", Signal::CONT),
+    );
+    scene.ends().within(10.0)
+}
+
+fn etcd_killed(place: &Place<'_>) -> Figures {
+    let mut scene = Scene::begin(place, "etcd-killed", place.scale.usual());
+    scene.suffer(
+        |_| place.plane.end("etcd", Signal::KILL),
+        |_| {
+            place.plane.start_etcd();
+            place.plane.await_ready();
+        },
+    );
+    scene.ends().within(10.0)
+}
