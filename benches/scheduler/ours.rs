@@ -1,0 +1,54 @@
+//! Our scheduler, as `dayshift run` has it: one thread that sleeps until the next job is due.
+
+use chrono::{TimeDelta, Utc};
+use dayshift::{
+    clock::Clock,
+    controller::Scheduler,
+    schedule::{ExceptedDates, Rule, Schedule, Times, Zone},
+};
+use tokio::{runtime, task};
+
+use super::{
+    burst::{Outcome, look_on},
+    roll::Roll,
+};
+
+pub(crate) fn run(jobs: u32, before: TimeDelta) -> Outcome {
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let roll = Roll::new(jobs, before);
+        let begun = Utc::now();
+        let mut scheduler = Scheduler::new();
+        for job in 0..jobs {
+            let schedule = schedule(&roll.cron());
+            let next = schedule.next_after(begun, TimeDelta::zero()).unwrap();
+            scheduler.set(job, next.at);
+        }
+        let running = task::spawn({
+            let roll = roll.clone();
+            async move {
+                let clock = Clock::system();
+                while let Some(next) = scheduler.next() {
+                    clock.sleep_until(next).await;
+                    while let Some((job, _)) = scheduler.take_due(clock.now()) {
+                        roll.ran(job);
+                    }
+                }
+            }
+        });
+        let outcome = look_on(&roll, begun).await;
+        running.abort();
+        outcome
+    })
+}
+
+fn schedule(cron: &str) -> Schedule {
+    let rule = Rule::Times {
+        start: Some(Times::parse(cron).unwrap()),
+        stop: None,
+    };
+    Schedule::new(rule, ExceptedDates::default(), Zone::UTC)
+}

@@ -1,0 +1,154 @@
+//! What a cron text means, by each of three readers.
+
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
+use chrono_tz::Tz;
+use dayshift::schedule::{ExceptedDates, Rule, Schedule, Times, Zone};
+
+/// A text, and the days of which it is asked; local time in Berlin.
+struct Question {
+    text: &'static str,
+    days: (&'static str, &'static str),
+    about: &'static str,
+}
+
+const QUESTIONS: [Question; 16] = [
+    ask("0 9 * * 1-5", WEEK, "Monday to Friday"),
+    ask("0 9 * * 0", WEEK, "Sunday"),
+    ask("0 9 * * 7", WEEK, "Sunday, as crontab(5) has it"),
+    ask("0 9 25 * Fri", WEEK, "the 25th, and each Friday"),
+    ask("5/15 9 * * Wed", WEEK, "every 15 minutes from 5"),
+    ask("@daily", ("2026-11-25", "2026-11-27"), "midnight"),
+    ask("30 2 * * *", SPRING, "2:30 does not exist on the 28th"),
+    ask("0,30 2 * * *", SPRING, "the same, two values"),
+    ask("30 2,3 * * *", SPRING, "2:30 and 3:30"),
+    ask("30 2 * * *", AUTUMN, "2:30 comes twice on the 31st"),
+    ask("30 2-3 * * *", AUTUMN, "the same, a range"),
+    ask("*/30 2 * * *", AUTUMN, "the same, steps"),
+    ask("0 0 30 2 *", ("2026-11-23", "2126-11-23"), "30 February"),
+    ask(", * * * *", WEEK, "no field"),
+    ask("0 9 L * *", WEEK, "no cron of Kubernetes"),
+    ask("0 0 9 * * * 2027", WEEK, "the same: a field of years"),
+];
+
+const WEEK: (&str, &str) = ("2026-11-23", "2026-11-30");
+const SPRING: (&str, &str) = ("2027-03-27", "2027-03-30");
+const AUTUMN: (&str, &str) = ("2027-10-30", "2027-11-02");
+
+const fn ask(
+    text: &'static str,
+    days: (&'static str, &'static str),
+    about: &'static str,
+) -> Question {
+    Question { text, days, about }
+}
+
+/// Reads a text and gives the first instants from one on, or says why not.
+type Reader = fn(&str, DateTime<Utc>) -> Result<Box<dyn Iterator<Item = DateTime<Utc>>>, String>;
+
+/// More than this many instants are not shown.
+const MOST: usize = 12;
+
+/// A table with a row for each text and reader.
+pub(crate) fn print() {
+    println!(
+        "What a cron text means in Europe/Berlin; cron 0.17 gets a `0` for the seconds before it.\n"
+    );
+    for question in &QUESTIONS {
+        let Question { text, days, about } = question;
+        println!("{text:18} {} to {}: {about}", days.0, days.1);
+        let readers: [(&str, Reader); 3] = [
+            ("dayshift", by_dayshift),
+            ("croner 4", by_croner),
+            ("cron 0.17", by_cron),
+        ];
+        for (name, reader) in readers {
+            let begun = Instant::now();
+            let answer = answer(question, reader);
+            println!("    {name:10} {:>9}  {answer}", took(begun.elapsed()));
+        }
+    }
+    println!();
+}
+
+fn took(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1e3)
+}
+
+fn answer(question: &Question, reader: Reader) -> String {
+    let [from, until] = [question.days.0, question.days.1].map(midnight);
+    match reader(question.text, from) {
+        Err(why) => format!("refused: {}", why.replace('\n', " ")),
+        Ok(instants) => {
+            let instants: Vec<_> = instants
+                .take_while(|at| *at < until)
+                .take(MOST)
+                .map(|at| {
+                    at.with_timezone(&berlin())
+                        .format("%a %d %H:%M%:z")
+                        .to_string()
+                })
+                .collect();
+            if instants.is_empty() {
+                "never".to_owned()
+            } else {
+                instants.join(", ")
+            }
+        }
+    }
+}
+
+fn by_dayshift(
+    text: &str,
+    from: DateTime<Utc>,
+) -> Result<Box<dyn Iterator<Item = DateTime<Utc>>>, String> {
+    let times = Times::parse(text).map_err(|error| error.to_string())?;
+    let rule = Rule::Times {
+        start: Some(times),
+        stop: None,
+    };
+    let zone = Zone::parse("Europe/Berlin").unwrap();
+    let schedule = Schedule::new(rule, ExceptedDates::default(), zone);
+    let mut last = from - TimeDelta::seconds(1);
+    Ok(Box::new(std::iter::from_fn(move || {
+        last = schedule.next_after(last, TimeDelta::zero())?.at;
+        Some(last)
+    })))
+}
+
+fn by_croner(
+    text: &str,
+    from: DateTime<Utc>,
+) -> Result<Box<dyn Iterator<Item = DateTime<Utc>>>, String> {
+    let cron: croner::Cron = text.parse().map_err(|error| format!("{error}"))?;
+    let mut last = from.with_timezone(&berlin()) - TimeDelta::seconds(1);
+    Ok(Box::new(std::iter::from_fn(move || {
+        last = cron.find_next_occurrence(&last, false).ok()?;
+        Some(last.to_utc())
+    })))
+}
+
+fn by_cron(
+    text: &str,
+    from: DateTime<Utc>,
+) -> Result<Box<dyn Iterator<Item = DateTime<Utc>>>, String> {
+    let fields = text.split_whitespace().count();
+    let text = if fields == 5 {
+        format!("0 {text}")
+    } else {
+        text.to_owned()
+    };
+    let schedule: cron::Schedule = text.parse().map_err(|error| format!("{error}"))?;
+    let from = from.with_timezone(&berlin()) - TimeDelta::seconds(1);
+    Ok(Box::new(schedule.after_owned(from).map(|at| at.to_utc())))
+}
+
+fn midnight(day: &str) -> DateTime<Utc> {
+    let local = NaiveDateTime::parse_from_str(&format!("{day} 00:00"), "%Y-%m-%d %H:%M").unwrap();
+    berlin().from_local_datetime(&local).unwrap().to_utc()
+}
+
+fn berlin() -> Tz {
+    "Europe/Berlin".parse().unwrap()
+}

@@ -1,0 +1,37 @@
+//! tokio-cron-scheduler, as its documentation shows it, on a runtime of several threads.
+
+use chrono::{TimeDelta, Utc};
+use tokio::runtime;
+use tokio_cron_scheduler::{Job, JobScheduler};
+
+use super::{
+    burst::{Outcome, look_on},
+    roll::Roll,
+};
+
+pub(crate) fn run(jobs: u32, before: TimeDelta, channel: usize) -> Outcome {
+    let runtime = runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let outcome = runtime.block_on(async {
+        let roll = Roll::new(jobs, before);
+        let begun = Utc::now();
+        let scheduler = JobScheduler::new_with_channel_size(channel).await.unwrap();
+        scheduler.start().await.unwrap();
+        for number in 0..jobs {
+            let jobs_roll = roll.clone();
+            let job = Job::new_async(roll.cron(), move |_, _| {
+                let roll = jobs_roll.clone();
+                Box::pin(async move { roll.ran(number) })
+            });
+            scheduler.add(job.unwrap()).await.unwrap();
+            if Utc::now() > roll.due {
+                break; // those that were added in time will do
+            }
+        }
+        look_on(&roll, begun).await
+    });
+    runtime.shutdown_background();
+    outcome
+}

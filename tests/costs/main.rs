@@ -1,0 +1,110 @@
+//! What each operation costs, compared with what is recorded: allocations, bytes, instructions.
+//!
+//! None of these depends on how busy the machine is, so a change of more than a few percent is
+//! one of the code. `recorded.txt` is the table; `UPDATE_COSTS=1 cargo test --test costs` writes
+//! it anew. Instructions are counted by valgrind, of this very build: they are several times
+//! those of the program as it is shipped.
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "a test may stop where it stands"
+)]
+
+mod callgrind;
+mod case;
+mod cluster;
+mod elsewhere;
+#[path = "../support/large.rs"]
+mod large;
+mod measure;
+mod parts;
+mod table;
+
+use std::{alloc::System, env, process::ExitCode, sync::Arc};
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+use callgrind::NoCount;
+use case::Case;
+use table::{Row, Table};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+fn main() -> ExitCode {
+    let cases = [parts::cases(), cluster::cases()].concat();
+    if callgrind::is_counted(&cases) {
+        return ExitCode::SUCCESS;
+    }
+    // One after the other: whatever is allocated meanwhile counts.
+    let arguments = Arguments {
+        test_threads: Some(1),
+        ..Arguments::from_args()
+    };
+    if env::var_os("UPDATE_COSTS").is_some() && !arguments.list {
+        record(&cases);
+    }
+    let recorded = Arc::new(Table::read());
+    let mut trials = vec![names_agree(&cases, &recorded)];
+    trials.extend(cases.iter().map(|case| memory_trial(*case, &recorded)));
+    let counted = cases.iter().filter(|case| case.instructions);
+    trials.extend(counted.map(|case| instruction_trial(*case, &recorded)));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn record(cases: &[Case]) {
+    let rows = cases.iter().map(|case| {
+        let counted = case.instructions.then(|| callgrind::count(case).unwrap());
+        let row = Row::new(measure::memory(case), counted);
+        (case.name.to_owned(), row)
+    });
+    Table::new(rows).write();
+}
+
+/// Every operation is recorded, and nothing is recorded that is measured no more.
+fn names_agree(cases: &[Case], recorded: &Arc<Table>) -> Trial {
+    let mut measured: Vec<_> = cases.iter().map(|case| case.name.to_owned()).collect();
+    measured.sort();
+    let recorded = recorded.clone();
+    Trial::test("what is measured is what is recorded", move || {
+        let recorded = recorded.names();
+        let say = || {
+            format!(
+                "measured: {measured:#?}\nrecorded: {recorded:#?}\n{}",
+                table::HOW
+            )
+        };
+        (measured == recorded)
+            .then_some(())
+            .ok_or_else(|| say().into())
+    })
+}
+
+fn memory_trial(case: Case, recorded: &Arc<Table>) -> Trial {
+    let recorded = recorded.clone();
+    Trial::test(format!("memory: {}", case.name), move || {
+        recorded.compare_memory(case.name, measure::memory(&case))
+    })
+}
+
+fn instruction_trial(case: Case, recorded: &Arc<Table>) -> Trial {
+    let recorded = recorded.clone();
+    Trial::ignorable_test(format!("instructions: {}", case.name), move || {
+        if let Some(why) = recorded.is_of_another_build() {
+            return Ok(Completion::ignored_with(why));
+        }
+        match callgrind::count(&case) {
+            Ok(count) => recorded
+                .compare_instructions(case.name, count)
+                .map(|()| Completion::Completed),
+            Err(NoCount::NoValgrind) if env::var_os("CI").is_none() => {
+                Ok(Completion::ignored_with("valgrind is not installed"))
+            }
+            Err(why) => Err(Failed::from(why.to_string())),
+        }
+    })
+}

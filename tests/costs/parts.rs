@@ -1,0 +1,280 @@
+//! The parts, without a cluster.
+
+use std::hint::black_box;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    cluster::{Deployment, guarded_patch},
+    controller::Scheduler,
+    sandbox::Api,
+    schedule::Zone,
+    workload::{
+        Change, Decision, Inputs, Memory, Observed, Prefix, Reading, Situation, Timetable, decide,
+        read,
+    },
+};
+use kube::core::{ObjectList, WatchEvent};
+use serde_json::{Value, json};
+
+use super::{
+    case::{Case, Operation, operation},
+    large::large,
+};
+
+const MANY: u32 = 100;
+const JOBS: u32 = 1_000_000;
+const FEWER_JOBS: u32 = 10_000;
+
+pub(crate) fn cases() -> Vec<Case> {
+    let one = |name, each_of, prepare| Case {
+        name,
+        each_of,
+        twice: true,
+        instructions: true,
+        prepare,
+    };
+    vec![
+        one("read start and stop", 1, || reading(times())),
+        one("read hours", 1, || reading(hours())),
+        one("refuse a misspelt day", 1, || reading(misspelt())),
+        one("next boundary of start and stop", MANY, || next(times())),
+        one("next boundary of hours", MANY, || next(hours())),
+        one(
+            "newest boundary of start and stop",
+            MANY,
+            || newest(times()),
+        ),
+        one("decide: nothing is due", MANY, || decision(at(NIGHT, 60))),
+        one("decide: a start is due", MANY, || decision(at(MORNING, 0))),
+        one("decide: first sight", MANY, first_sight),
+        one("patch of a start", MANY, patch),
+        one("decode a plain event", 1, || event(&json!({}))),
+        one("decode an event with a schedule", 1, || event(&times())),
+        one("decode a plain page of 100", 100, || page(&json!({}))),
+        one(
+            "decode a page of 100 with schedules",
+            100,
+            || page(&times()),
+        ),
+        one("10,000 jobs: make due", FEWER_JOBS, || make_due(FEWER_JOBS)),
+        one("10,000 jobs: take", FEWER_JOBS, || take(FEWER_JOBS)),
+        Case {
+            twice: false,
+            instructions: false,
+            ..one("1,000,000 jobs: make due", JOBS, || make_due(JOBS))
+        },
+    ]
+}
+
+/// A Friday evening after the stop, and the start that comes next.
+const NIGHT: &str = "2026-11-20T18:00:00Z";
+const MORNING: &str = "2026-11-23T08:00:00Z";
+
+fn at(instant: &str, minutes: i64) -> DateTime<Utc> {
+    instant.parse::<DateTime<Utc>>().unwrap() + TimeDelta::minutes(minutes)
+}
+
+fn times() -> Value {
+    json!({
+        "dayshift/start": "Mon-Fri 09:00; Sat 10:00",
+        "dayshift/stop": "0 19 * * Mon-Fri; Sat 14:00",
+        "dayshift/timezone": "Europe/Berlin",
+        "dayshift/except": "2026-12-24..2027-01-03; 2027-05-01",
+        "dayshift/jitter": "5m",
+    })
+}
+
+fn hours() -> Value {
+    json!({
+        "dayshift/hours": "Mon-Fri 09:00-19:00; Sat 10:00-14:00",
+        "dayshift/timezone": "Europe/Berlin",
+    })
+}
+
+fn misspelt() -> Value {
+    json!({"dayshift/start": "Mon-Fry 09:00", "dayshift/stop": "Mon-Fri 19:00"})
+}
+
+fn inputs(annotations: &Value) -> Inputs {
+    let annotations = annotations.as_object().unwrap();
+    let texts = annotations
+        .iter()
+        .map(|(key, text)| (&**key, text.as_str().unwrap()));
+    Inputs::from_annotations(&Prefix::default(), texts)
+}
+
+fn timetable(annotations: &Value) -> Timetable {
+    match read(&inputs(annotations), Zone::UTC) {
+        Reading::Scheduled(timetable) => timetable,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn reading(annotations: Value) -> Operation {
+    let inputs = inputs(&annotations);
+    operation(inputs, |inputs| read(black_box(inputs), Zone::UTC))
+}
+
+/// Instants all over a year, clock changes among them.
+fn instants() -> impl Iterator<Item = DateTime<Utc>> {
+    (0..i64::from(MANY)).map(|nth| at(NIGHT, nth * 5261))
+}
+
+fn next(annotations: Value) -> Operation {
+    operation(timetable(&annotations), |timetable| {
+        for instant in instants() {
+            black_box(timetable.schedule.next_after(instant, TimeDelta::zero()));
+        }
+    })
+}
+
+fn newest(annotations: Value) -> Operation {
+    operation(timetable(&annotations), |timetable| {
+        for instant in instants() {
+            black_box(timetable.schedule.latest_at(instant, TimeDelta::zero()));
+        }
+    })
+}
+
+/// A Deployment as the API server shows it, managed fields and all.
+fn shown(annotations: &Value) -> Value {
+    let api = Api::new(|| at(NIGHT, 0));
+    api.create(large("default", "checkout", annotations))
+        .unwrap()
+}
+
+/// One that was seen on Friday and stopped then: what is observed, read and remembered of it.
+struct Stopped {
+    observed: Observed,
+    reading: Reading,
+    memory: Memory,
+}
+
+impl Stopped {
+    fn observe() -> Self {
+        let mut object = shown(&hours());
+        object["metadata"]["labels"]["dayshift/state"] = "adopted".into();
+        let adopted = Self::of(object.clone());
+        let adopt = adopted.write(at(NIGHT, -60));
+        for (label, text) in labels(&adopt) {
+            object["metadata"]["labels"][label] = text.into();
+        }
+        let adopted = Self::of(object.clone());
+        let stop = adopted.write(at(NIGHT, 0));
+        for (label, text) in labels(&stop) {
+            object["metadata"]["labels"][label] = text.into();
+        }
+        object["spec"]["replicas"] = stop.replicas.get().into();
+        Self::of(object)
+    }
+
+    fn of(object: Value) -> Self {
+        let deployment: Deployment = serde_json::from_value(object).unwrap();
+        let observed = deployment.observe(&Prefix::default());
+        Self {
+            reading: read(&observed.inputs, Zone::UTC),
+            memory: Memory::of(&observed),
+            observed,
+        }
+    }
+
+    fn decide(&self, now: DateTime<Utc>) -> Decision {
+        let situation = Situation {
+            reading: &self.reading,
+            observed: &self.observed,
+            memory: &self.memory,
+            seen: at(NIGHT, -60),
+            catch_up: TimeDelta::hours(72),
+            prefix: &Prefix::default(),
+        };
+        decide(&situation, now)
+    }
+
+    fn write(&self, now: DateTime<Utc>) -> Change {
+        match self.decide(now) {
+            Decision::Write(change) => change,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn labels(change: &Change) -> Vec<(String, String)> {
+    let labels = change.state.to_labels();
+    let all = dayshift::workload::Label::ALL.into_iter();
+    all.filter_map(|label| {
+        let text = labels.text(label)?.to_owned();
+        Some((Prefix::default().label(label), text))
+    })
+    .collect()
+}
+
+fn decision(now: DateTime<Utc>) -> Operation {
+    operation(Stopped::observe(), move |stopped| {
+        for _ in 0..MANY {
+            black_box(stopped.decide(black_box(now)));
+        }
+    })
+}
+
+fn first_sight() -> Operation {
+    operation(Stopped::of(shown(&hours())), |new| {
+        for _ in 0..MANY {
+            black_box(new.decide(at(NIGHT, -60)));
+        }
+    })
+}
+
+fn patch() -> Operation {
+    let stopped = Stopped::observe();
+    let start = stopped.write(at(MORNING, 0));
+    operation((stopped, start), |(stopped, start)| {
+        for _ in 0..MANY {
+            let patch = guarded_patch(&stopped.observed, start, &Prefix::default());
+            black_box(serde_json::to_vec(&patch).unwrap());
+        }
+    })
+}
+
+fn event(annotations: &Value) -> Operation {
+    // In the order in which the server sends it.
+    let event = format!(r#"{{"type":"MODIFIED","object":{}}}"#, shown(annotations));
+    operation(event, |event| {
+        serde_json::from_str::<WatchEvent<Deployment>>(event).unwrap()
+    })
+}
+
+fn page(annotations: &Value) -> Operation {
+    let items = vec![shown(annotations); 100];
+    let page = json!({
+        "apiVersion": "apps/v1", "kind": "DeploymentList",
+        "metadata": {"resourceVersion": "1"}, "items": items,
+    });
+    operation(page.to_string(), |page| {
+        serde_json::from_str::<ObjectList<Deployment>>(page).unwrap()
+    })
+}
+
+/// A day's worth of seconds, the busy ones many times.
+fn instant(job: u32) -> DateTime<Utc> {
+    at(NIGHT, i64::from(job) * 7919 % 1440)
+}
+
+fn full(jobs: u32) -> Scheduler<u32, DateTime<Utc>> {
+    let mut scheduler = Scheduler::new();
+    for job in 0..jobs {
+        scheduler.set(job, instant(job));
+    }
+    scheduler
+}
+
+fn make_due(jobs: u32) -> Operation {
+    operation((), move |()| full(jobs))
+}
+
+fn take(jobs: u32) -> Operation {
+    operation(full(jobs), |scheduler| {
+        while let Some(due) = scheduler.take_due(at(NIGHT, 1440)) {
+            black_box(due);
+        }
+    })
+}
