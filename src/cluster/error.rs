@@ -58,6 +58,8 @@ pub struct Unavailable {
     pub reason: String,
     /// How long the server asked to be left alone.
     pub retry_after: Option<Duration>,
+    /// It has too much to do: fewer requests at once may be answered.
+    pub is_overload: bool,
 }
 
 /// What a request came to: the body of a success, or the status and text of a failure.
@@ -88,6 +90,7 @@ impl Answer {
                 Err(Unavailable {
                     reason,
                     retry_after,
+                    is_overload: code == StatusCode::TOO_MANY_REQUESTS,
                 }
                 .into())
             }

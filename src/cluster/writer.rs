@@ -171,6 +171,7 @@ impl Writer {
             .map_err(|_| Unavailable {
                 reason: format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()),
                 retry_after: None,
+                is_overload: true,
             })?
     }
 
@@ -222,6 +223,7 @@ fn no_answer(error: impl std::error::Error) -> Unavailable {
     Unavailable {
         reason,
         retry_after: None,
+        is_overload: false,
     }
 }
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
-    cluster::{AnnounceError, Deployment, PatchError, ReadError},
+    cluster::{AnnounceError, Deployment, PatchError, ReadError, Unavailable},
     workload::{Change, Decision, Notice, Observed, Reason},
 };
 
@@ -28,7 +28,7 @@ const MOST_TRIES: u32 = 5;
 impl Engine {
     /// Sends what is queued, as far as there is room in flight.
     pub(super) fn dispatch(&mut self) {
-        while self.in_flight.len() < self.settings.max_in_flight.get() {
+        while self.in_flight.len() < self.pause.room() {
             match self.queue.pop(self.is_listing()) {
                 Some(Job::Decide(id)) => self.carry_out(id),
                 Some(Job::Announce(announcement)) => self.send_event(announcement),
@@ -134,7 +134,7 @@ impl Engine {
             Err(PatchError::Forbidden(why)) => self.forbidden(id, namespace, &why),
             Err(PatchError::Unavailable(why)) => {
                 tracing::warn!(object = %observed.object, "{why}; it is tried again");
-                self.unanswered(id, why.retry_after);
+                self.unanswered(id, &why);
             }
         }
     }
@@ -196,7 +196,7 @@ impl Engine {
             }
             Err(ReadError::Gone) => self.forget(id),
             Err(ReadError::Refused(why)) => self.refused(id, &why),
-            Err(ReadError::Unavailable(why)) => self.unanswered(id, why.retry_after),
+            Err(ReadError::Unavailable(why)) => self.unanswered(id, &why),
         }
     }
 
@@ -250,15 +250,15 @@ impl Engine {
     }
 
     /// The server is not there, or too busy: this is tried again until it has answered.
-    fn unanswered(&mut self, id: Id, asked: Option<Duration>) {
+    fn unanswered(&mut self, id: Id, why: &Unavailable) {
         self.telemetry.set(Condition::Reachable, false);
-        self.stand_back(asked);
+        self.stand_back(why);
         self.idle(id);
     }
 
-    fn stand_back(&mut self, asked: Option<Duration>) {
+    fn stand_back(&mut self, why: &Unavailable) {
         let now = self.clock.monotonic();
-        self.pause.stand_back(now, asked, &mut self.random);
+        self.pause.stand_back(now, why, &mut self.random);
     }
 
     fn hold(&mut self, id: Id, delay: Duration) {
@@ -288,7 +288,7 @@ impl Engine {
                 EventOutcome::Failed
             }
             Err(AnnounceError::Unavailable(why)) => {
-                self.stand_back(why.retry_after);
+                self.stand_back(&why);
                 announcement.tries += 1;
                 if announcement.tries < MOST_TRIES && self.queue.announce(announcement) {
                     return;

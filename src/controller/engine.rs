@@ -72,7 +72,7 @@ impl Engine {
             in_flight: FuturesUnordered::new(),
             agenda: Scheduler::new(),
             retries: Scheduler::new(),
-            pause: Pause::default(),
+            pause: Pause::new(settings.max_in_flight.get()),
             forbidden: Forbidden::default(),
             random: fastrand::Rng::with_seed(settings.seed),
             lists_wanted: (0..watches).collect(),

@@ -14,6 +14,7 @@
 
 mod access;
 mod figures;
+mod firewall;
 mod fleet;
 mod network;
 mod probes;

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use crate::figures::Figures;
+use crate::firewall::Firewall;
 use crate::rows::{Row, rows};
-use crate::scene::{Place, Scene};
+use crate::scene::{Place, Scene, Size};
 
 pub(crate) fn rows() -> Vec<Row> {
     rows![
@@ -12,7 +13,9 @@ pub(crate) fn rows() -> Vec<Row> {
         "latency of 2 s" => latency,
         "10 kB/s" => bandwidth,
         "connections reset in the middle of an answer" => resets,
-        "half-open connections, new ones too" => no_answer,
+        "no connection ever answers, for 22 s" => no_answer,
+        "half-open connections, since 2 s before the stop" => half_open,
+        "half-open connections, since 12 s before the stop" => half_open_while_idle,
     ]
 }
 
@@ -63,4 +66,37 @@ fn no_answer(place: &Place<'_>) -> Figures {
         |scene| scene.proxy.heal(),
     );
     scene.ends()
+}
+
+fn half_open(place: &Place<'_>) -> Figures {
+    // It notices within ten seconds, eight of them after the stop.
+    forgotten(place, "half-open", 2).within(9.0)
+}
+
+/// It has noticed before anything is due.
+fn half_open_while_idle(place: &Place<'_>) -> Figures {
+    forgotten(place, "idle", 12).within(1.0)
+}
+
+/// Connections that a firewall forgets so many seconds before the stop. The fault has no end: the
+/// seconds count from the stop.
+fn forgotten(place: &Place<'_>, name: &str, lead: i64) -> Figures {
+    let usual = place.scale.usual();
+    let size = Size {
+        lead: usual.lead + lead,
+        fault: 0,
+        recovery: 16,
+        ..usual
+    };
+    let mut scene = Scene::set(place, name, size);
+    let firewall = Firewall::before(place.plane.url());
+    let namespace = scene.namespace.name();
+    let kubeconfig = place
+        .plane
+        .kubeconfig_via(&firewall.url(), namespace, "dayshift");
+    scene.connect_with(kubeconfig);
+    scene.run();
+    scene.await_adopted_before(lead);
+    scene.suffer_from(lead, |_| firewall.forget(), |_| ());
+    scene.ends().was_not_ready()
 }

@@ -131,7 +131,12 @@ impl<'a> Scene<'a> {
 
     /// Waits until all schedules are taken up, which the row needs before its fault.
     pub(crate) fn await_adopted(&self) {
-        let begin = Soon(self.stop.0 - TimeDelta::seconds(LEAD));
+        self.await_adopted_before(LEAD);
+    }
+
+    /// The same for a fault that begins so many seconds before the stop.
+    pub(crate) fn await_adopted_before(&self, lead: i64) {
+        let begin = Soon(self.stop.0 - TimeDelta::seconds(lead));
         begin.before("all schedules are taken up", || {
             (self.look().count("adopted") == self.fleet.len()).then_some(())
         });

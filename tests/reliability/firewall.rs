@@ -1,0 +1,79 @@
+//! A firewall that forgets connections: nothing comes through any more, and nobody is told.
+//!
+//! toxiproxy treats all connections alike, and closes those that it has held up; here new ones are
+//! fine while old ones hang for good.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// Set for a connection that is forgotten.
+type Forgotten = Arc<AtomicBool>;
+
+/// A port of 127.0.0.1 that leads to the API server.
+pub(crate) struct Firewall {
+    address: SocketAddr,
+    connections: Arc<Mutex<Vec<Forgotten>>>,
+}
+
+impl Firewall {
+    pub(crate) fn before(url: &str) -> Self {
+        let server = url.strip_prefix("https://").unwrap().to_owned();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections = Arc::<Mutex<Vec<Forgotten>>>::default();
+        thread::spawn({
+            let connections = Arc::clone(&connections);
+            move || {
+                for client in listener.incoming().flatten() {
+                    let forgotten = Forgotten::default();
+                    connections.lock().unwrap().push(Arc::clone(&forgotten));
+                    if let Ok(server) = TcpStream::connect(&server) {
+                        join(client, server, &forgotten);
+                    }
+                }
+            }
+        });
+        Self {
+            address,
+            connections,
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
+    /// Lets nothing through any more on the connections that there are.
+    pub(crate) fn forget(&self) {
+        for forgotten in self.connections.lock().unwrap().drain(..) {
+            forgotten.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn join(client: TcpStream, server: TcpStream, forgotten: &Forgotten) {
+    let (to_client, to_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+    for (from, to) in [(client, to_server), (server, to_client)] {
+        let forgotten = Arc::clone(forgotten);
+        thread::spawn(move || carry(from, to, &forgotten));
+    }
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream, forgotten: &AtomicBool) {
+    let mut bytes = vec![0; 16 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        let carried = forgotten.load(Ordering::Relaxed) || to.write_all(&bytes[..count]).is_ok();
+        if !carried {
+            break;
+        }
+    }
+    if forgotten.load(Ordering::Relaxed) {
+        // Its end is not told either.
+        std::mem::forget(to);
+    } else {
+        let _ = to.shutdown(Shutdown::Both);
+    }
+}
