@@ -14,6 +14,7 @@ use crate::workload::{Annotation, Change, Notice, ObjectRef, Observed, Prefix};
 use super::{
     deployment::Deployment,
     error::{AnnounceError, Answer, PatchError, ReadError, Unavailable},
+    go_text,
     guard::{annotation_patch, guarded_patch},
 };
 
@@ -80,7 +81,7 @@ impl Writer {
         let uri = format!("{}?fieldManager={FIELD_MANAGER}", path(object));
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
-        let body = serde_json::to_vec(patch).map_err(no_answer)?;
+        let body = go_text::to_vec(patch).map_err(no_answer)?;
         let answer = self.send(request, body).await?.body(PatchError::sort)?;
         Ok(serde_json::from_slice(&answer).map_err(no_answer)?)
     }

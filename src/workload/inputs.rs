@@ -10,8 +10,22 @@ use super::{
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Inputs {
     texts: [Option<Box<str>>; Key::ALL.len()],
-    unknown: Vec<(Box<str>, Box<str>)>,
+    unknown: Vec<Unknown>,
+    /// How many more there are.
+    unknown_more: usize,
 }
+
+/// An annotation under the prefix that is no key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Unknown {
+    /// The name behind the prefix.
+    pub name: Box<str>,
+    /// How long its text is, in bytes.
+    pub length: usize,
+}
+
+/// How many unknown names are kept: 256 kB hold seventeen thousand, and each has a message.
+const MOST_UNKNOWN: usize = 16;
 
 impl Inputs {
     /// The inputs among an object's annotations, given as full names and texts.
@@ -27,11 +41,23 @@ impl Inputs {
             match Key::from_name(name) {
                 Some(key) => inputs.texts[key as usize] = Some(text.into()),
                 None if name == ERROR => {}
-                None => inputs.unknown.push((name.into(), text.into())),
+                None => inputs.note_unknown(name, text.len()),
             }
         }
-        inputs.unknown.sort();
         inputs
+    }
+
+    /// Keeps the first ones in order of the name, whatever order they come in.
+    fn note_unknown(&mut self, name: &str, length: usize) {
+        let at = self.unknown.partition_point(|known| &*known.name < name);
+        if at < MOST_UNKNOWN {
+            let name = name.into();
+            self.unknown.insert(at, Unknown { name, length });
+        }
+        if at >= MOST_UNKNOWN || self.unknown.len() > MOST_UNKNOWN {
+            self.unknown.truncate(MOST_UNKNOWN);
+            self.unknown_more += 1;
+        }
     }
 
     /// These inputs with one text more, or another text for a key.
@@ -55,9 +81,14 @@ impl Inputs {
         self.texts[key as usize].as_deref()
     }
 
-    /// Names (behind the prefix) and texts of annotations that are no key, in order of the name.
-    pub fn unknown(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.unknown.iter().map(|(name, text)| (&**name, &**text))
+    /// The first annotations that are no key, in order of the name.
+    pub fn unknown(&self) -> &[Unknown] {
+        &self.unknown
+    }
+
+    /// How many annotations are no key besides those.
+    pub const fn unknown_more(&self) -> usize {
+        self.unknown_more
     }
 
     /// Whether any of `start`, `stop` and `hours` is there.
@@ -77,5 +108,23 @@ impl Inputs {
         self.text(Key::StopReplicas)
             .and_then(|text| Replicas::parse(text).ok())
             .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_unknown_names_the_first_are_kept_and_the_others_counted() {
+        let names: Vec<_> = (0..17_000).map(|n| format!("dayshift/k{n:05}")).collect();
+        let forth = names.iter().map(|name| (&**name, "x"));
+        let back = names.iter().rev().map(|name| (&**name, "x"));
+        let prefix = Prefix::default();
+        let inputs = Inputs::from_annotations(&prefix, forth);
+        assert_eq!(inputs, Inputs::from_annotations(&prefix, back));
+        assert_eq!(inputs.unknown().len(), MOST_UNKNOWN);
+        assert_eq!(&*inputs.unknown()[0].name, "k00000");
+        assert_eq!(inputs.unknown_more(), 17_000 - MOST_UNKNOWN);
     }
 }

@@ -73,11 +73,14 @@ impl Key {
 
     /// The key whose name is nearest to a misspelt one, if any comes near.
     pub fn nearest(name: &str) -> Option<Self> {
-        let similarity = |key: Self| strsim::jaro_winkler(&name.to_lowercase(), key.name());
+        // No key is half as long, and a name in a file may be as long as the file.
+        let name: String = name.chars().take(64).collect::<String>().to_lowercase();
         Self::ALL
             .into_iter()
-            .max_by(|a, b| similarity(*a).total_cmp(&similarity(*b)))
-            .filter(|key| similarity(*key) > 0.7)
+            .map(|key| (key, strsim::jaro_winkler(&name, key.name())))
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .filter(|(_, similarity)| *similarity > 0.7)
+            .map(|(key, _)| key)
     }
 }
 

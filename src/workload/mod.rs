@@ -27,7 +27,7 @@ pub use change::{Adoption, Change, ChangeKind};
 pub use counts::{started, stopped, woken};
 pub use decide::decide;
 pub use fingerprint::Fingerprint;
-pub use inputs::Inputs;
+pub use inputs::{Inputs, Unknown};
 pub use instruction::{Annotation, Instruction, Obstacle};
 pub use keys::{ERROR, Key, Label, Prefix, PrefixError};
 pub use labels::Labels;

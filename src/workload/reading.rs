@@ -82,8 +82,11 @@ impl Timetable {
 /// Reads what the inputs ask for; local times without a zone of their own are in `default_zone`.
 pub fn read(inputs: &Inputs, default_zone: Zone) -> Reading {
     let mut problems = Problems::default();
-    for (name, text) in inputs.unknown() {
-        problems.0.push(unknown_key(name, text));
+    for unknown in inputs.unknown() {
+        problems.0.push(unknown_key(&unknown.name, unknown.length));
+    }
+    if let (Some(last), more @ 1..) = (problems.0.last_mut(), inputs.unknown_more()) {
+        last.message = format!("{}; {more} more are none either", last.message).into();
     }
     if !inputs.has_schedule() {
         problems.nothing_to_lie_over(inputs);
@@ -98,13 +101,13 @@ pub fn read(inputs: &Inputs, default_zone: Zone) -> Reading {
     }
 }
 
-fn unknown_key(name: &str, text: &str) -> Problem {
+fn unknown_key(name: &str, length: usize) -> Problem {
     let hint = match Key::nearest(name) {
         Some(key) => format!("did you mean `{key}`?"),
         None => format!("the annotations are {}", Key::ALL.map(Key::name).join(", ")),
     };
     let message = format!("`{}` is no annotation of dayshift; {hint}", quote(name));
-    Problem::at(name, 0..text.len(), message).of_kind(ProblemKind::UnknownKey)
+    Problem::at(name, 0..length, message).of_kind(ProblemKind::UnknownKey)
 }
 
 /// Collects what is wrong, so that a user sees all of it at once.

@@ -14,6 +14,7 @@
 )]
 
 mod cases;
+mod random;
 mod real;
 mod recorded;
 mod run;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         }
     }
     let stage = Arc::new(Stage::default());
-    trials.extend(real::stories().into_iter().map(|story| stage.trial(story)));
+    let stories = [real::stories(), random::stories()].concat();
+    trials.extend(stories.into_iter().map(|story| stage.trial(story)));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -62,7 +62,7 @@ fn judge(file: &str, plane: &ControlPlane) {
 }
 
 /// A client that does not try again by itself: a 504 is an answer here.
-fn client(plane: &ControlPlane) -> kube::Client {
+pub fn client(plane: &ControlPlane) -> kube::Client {
     let kubeconfig = Kubeconfig::read_from(plane.kubeconfig()).unwrap();
     block_on(async {
         let options = KubeConfigOptions::default();

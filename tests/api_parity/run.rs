@@ -1,6 +1,6 @@
 //! Asks a server what a case asks, and strips from the answers what differs from run to run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use http::Request;
@@ -16,6 +16,9 @@ use crate::table::{Before, Case, Step};
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Texts that are longer, in bytes, are recorded as their length.
+const LONG: usize = 10_000;
 
 /// The server behind a client, for what no request can do.
 pub enum Backend<'a> {
@@ -112,12 +115,23 @@ pub async fn run(
     namespace: &str,
     backend: &Backend<'_>,
 ) -> Vec<Value> {
-    create(
-        client,
-        "/api/v1/namespaces",
-        &json!({"metadata": {"name": namespace}}),
-    )
-    .await;
+    new_namespace(client, namespace).await;
+    tell(case, client, namespace, backend).await
+}
+
+/// Makes a namespace.
+pub async fn new_namespace(client: &Client, namespace: &str) {
+    let definition = json!({"metadata": {"name": namespace}});
+    create(client, "/api/v1/namespaces", &definition).await;
+}
+
+/// The answers to a case in a namespace that is there.
+pub async fn tell(
+    case: &Case,
+    client: &Client,
+    namespace: &str,
+    backend: &Backend<'_>,
+) -> Vec<Value> {
     let (mut seen, mut answers) = (Seen::default(), Vec::new());
     for step in &case.steps {
         match step.before {
@@ -152,7 +166,8 @@ async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> 
     let request = request
         .body(Body::from(fill(&step.body).into_bytes()))
         .unwrap();
-    let response = client.send(request).await.unwrap();
+    let response = client.send(request).await;
+    let response = response.unwrap_or_else(|error| panic!("{error}: {}", step.body));
     let header = |name: &str| {
         response
             .headers()
@@ -182,7 +197,12 @@ async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> 
                 .unwrap_or_else(|_| json!(String::from_utf8_lossy(body).into_owned()))
         })
         .collect();
+    let before = seen.versions.last().cloned();
     bodies.iter().for_each(|body| seen.note(body));
+    let owned = (step.owners && code == 200).then(|| {
+        let moved = seen.versions.last() != before.as_ref();
+        json!({"moved": moved, "owners": owners(&bodies[0])})
+    });
     bodies
         .iter_mut()
         .for_each(|body| strip(body, step.whole, seen, namespace));
@@ -193,6 +213,9 @@ async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> 
     } else {
         bodies.remove(0)
     };
+    if let Some(owned) = owned {
+        answer["owned"] = owned;
+    }
     if let Some(wait) = wait {
         answer["retry-after"] = json!(wait);
     }
@@ -216,6 +239,29 @@ async fn lines(mut body: Body, count: usize) -> Vec<Vec<u8>> {
         }
     }
     lines
+}
+
+/// Who owns the count, each label and each annotation.
+fn owners(object: &Value) -> BTreeMap<String, BTreeSet<String>> {
+    let mut owners = BTreeMap::<_, BTreeSet<_>>::new();
+    let entries = object["metadata"]["managedFields"].as_array();
+    for entry in entries.into_iter().flatten() {
+        let manager = entry["manager"].as_str().unwrap_or_default().to_owned();
+        let mut note = |field: String| {
+            owners.entry(field).or_default().insert(manager.clone());
+        };
+        let fields = &entry["fieldsV1"];
+        if fields.pointer("/f:spec/f:replicas").is_some() {
+            note("replicas".to_owned());
+        }
+        for map in ["f:labels", "f:annotations"] {
+            let keys = fields["f:metadata"][map].as_object();
+            for (key, _) in keys.into_iter().flatten().filter(|(key, _)| *key != ".") {
+                note(format!("{map} {key}"));
+            }
+        }
+    }
+    owners
 }
 
 impl Seen {
@@ -278,6 +324,9 @@ fn strip(value: &mut Value, whole: bool, seen: &Seen, namespace: &str) {
 }
 
 fn masked(text: &str, seen: &Seen, namespace: &str) -> String {
+    if text.len() > LONG {
+        return format!("<{} bytes>", text.len());
+    }
     let mut text = text.replace(namespace, "{ns}");
     for uid in &seen.uids {
         text = text.replace(uid, "<uid>");

@@ -26,6 +26,8 @@ pub struct Step {
     pub lines: usize,
     /// Compare the defaults that the server fills in too.
     pub whole: bool,
+    /// Compare who owns which field, and whether a new version was stored.
+    pub owners: bool,
     /// It has to succeed, and how is no matter.
     pub given: bool,
     /// What is done to the server first.
@@ -68,6 +70,7 @@ impl Case {
             body: body.to_owned(),
             lines: 0,
             whole: false,
+            owners: false,
             given: false,
             before: None,
         });
@@ -125,6 +128,12 @@ impl Case {
     /// The last answer is compared with all its defaults.
     pub fn whole(mut self) -> Self {
         self.last().whole = true;
+        self
+    }
+
+    /// The last answer is compared with who owns what.
+    pub fn owners(mut self) -> Self {
+        self.last().owners = true;
         self
     }
 

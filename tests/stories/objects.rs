@@ -43,6 +43,17 @@ fn a_bad_schedule_is_told_within_a_second_and_others_go_on() {
 }
 
 #[test]
+fn a_text_that_go_writes_with_escapes_is_guarded_like_any_other() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let text = "19:00 <&> \u{2028}\u{1b}\u{8}\u{7f}\"\\/ 日";
+    story.apply(deployment("web").replicas(3).stop(text));
+    assert!(story.error("web").unwrap().contains("<&>"));
+    assert_eq!(story.events("web"), ["InvalidSchedule"]);
+    story.annotate("web", "stop", Some("19:00"));
+    assert_eq!(story.error("web"), None);
+}
+
+#[test]
 fn an_undo_that_brings_back_a_typo_with_its_error_is_told_again() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("Mon-Fry 19:00"));

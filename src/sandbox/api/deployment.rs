@@ -1,8 +1,9 @@
 //! What the server fills in, and refuses, in Deployments.
 
+use k8s_openapi::api::apps::v1::Deployment;
 use serde_json::{Map, Value, json};
 
-use super::metadata::mismatch;
+use super::metadata::{self, mismatch};
 use super::names;
 use super::status::Cause;
 
@@ -68,12 +69,73 @@ pub(super) fn type_error(object: &Value) -> Option<String> {
     None
 }
 
+/// Drops the members that a Deployment does not have, and refuses types that it has not; looks
+/// only where `object` differs from `old` in more than the count, labels and annotations.
+pub(super) fn settle(object: &mut Value, old: Option<&Value>) -> Result<(), String> {
+    if let Some(old) = old
+        && is_like(object, old, &["kind", "apiVersion", "metadata", "spec"])
+        && is_like(&object["spec"], &old["spec"], &["replicas"])
+        && is_like(
+            &object["metadata"],
+            &old["metadata"],
+            &["labels", "annotations"],
+        )
+    {
+        return Ok(());
+    }
+    let mut plain = object.clone();
+    metadata::drop_nulls(&mut plain);
+    let known: Deployment =
+        serde_json::from_value(plain).map_err(|error| format!("json: {error}"))?;
+    if let (Ok(spec @ Value::Object(_)), Value::Object(given)) =
+        (serde_json::to_value(known.spec), object["spec"].take())
+    {
+        object["spec"] = spec;
+        // The type has them always.
+        for key in ["selector", "template"] {
+            if given.get(key).is_none_or(Value::is_null) {
+                object["spec"][key].take();
+            }
+        }
+    }
+    retain(
+        object,
+        &["kind", "apiVersion", "metadata", "spec", "status"],
+    );
+    retain(&mut object["metadata"], &metadata::MEMBERS);
+    Ok(())
+}
+
+/// Whether both have the same members, `others` aside.
+fn is_like(left: &Value, right: &Value, others: &[&str]) -> bool {
+    let (Some(left), Some(right)) = (left.as_object(), right.as_object()) else {
+        return false;
+    };
+    let is_in = |all: &Map<String, Value>, key: &String, value: &Value| {
+        others.contains(&key.as_str()) || all.get(key) == Some(value)
+    };
+    left.iter().all(|(key, value)| is_in(right, key, value))
+        && right.iter().all(|(key, value)| is_in(left, key, value))
+}
+
+fn retain(value: &mut Value, members: &[&str]) {
+    if let Value::Object(all) = value {
+        all.retain(|key, _| members.contains(&key.as_str()));
+    }
+}
+
 /// Fills in the defaults of `apps/v1`; the status is the Deployment controller's alone.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     new["status"] = old.map_or_else(|| json!({}), |old| old["status"].clone());
     let Some(spec) = object(&mut new["spec"]) else {
         return;
     };
+    // What Go's encoder leaves out.
+    spec.retain(|key, value| match key.as_str() {
+        "paused" => *value != false,
+        "minReadySeconds" => *value != 0,
+        _ => true,
+    });
     or_else(spec, "replicas", || json!(1));
     or_else(spec, "revisionHistoryLimit", || json!(10));
     or_else(spec, "progressDeadlineSeconds", || json!(600));

@@ -3,11 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::ownership::Writer;
+use super::patch::PatchForm;
 use super::resources::{DEPLOYMENTS, NAMESPACES, Resource};
 use super::server::Api;
 use super::status::Status;
 use super::watch::whole_value;
-use super::write::{PatchForm, Write};
+use super::write::Write;
 
 /// Where `kubectl apply` keeps what it applied last.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

@@ -6,22 +6,37 @@
 
 use serde_json::Value;
 
+use super::literal;
+
 /// The patch does not apply: a `test` failed, or a path leads nowhere.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DoesNotApply;
 
-/// Applies the operations in order. On failure `document` is left half changed.
+/// Applies the operations in order; their texts may have marks ([`literal::mark`]). On failure
+/// `document` is left half changed.
 pub(super) fn apply(document: &mut Value, operations: &[Value]) -> Result<(), DoesNotApply> {
-    operations
-        .iter()
-        .try_for_each(|operation| step(document, operation).ok_or(DoesNotApply))
+    let step = |operation| step(document, operation).ok_or(DoesNotApply);
+    operations.iter().try_for_each(step)?;
+    literal::unmark(document);
+    Ok(())
 }
 
 fn step(document: &mut Value, operation: &Value) -> Option<()> {
-    let path = operation.get("path").and_then(Value::as_str);
-    let from = || operation.get("from").and_then(Value::as_str);
-    let value = || operation.get("value").cloned().unwrap_or_default();
-    match operation.get("op").and_then(Value::as_str)? {
+    let text = |key: &str| {
+        let mut text = operation.get(key)?.clone();
+        literal::unmark(&mut text);
+        Some(text.as_str()?.to_owned())
+    };
+    let path = text("path");
+    let path = path.as_deref();
+    let from = text("from");
+    let from = || from.as_deref();
+    let value = || {
+        let mut value = operation.get("value").cloned().unwrap_or_default();
+        literal::unmark_names(&mut value);
+        value
+    };
+    match &*text("op")? {
         "add" => add(document, path?, value()),
         "remove" => remove(document, path?).map(drop),
         "replace" => replace(document, path?, value()),

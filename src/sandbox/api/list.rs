@@ -117,7 +117,7 @@ impl<'a> Page<'a> {
         };
         let limit = match options.version {
             // From the watch cache the server takes no limit.
-            Version::Any if options.continue_token.is_empty() => usize::MAX,
+            Version::Any => usize::MAX,
             _ => options.limit.unwrap_or(usize::MAX),
         };
         let mut last = None;

@@ -14,6 +14,24 @@ const KEPT: [&str; 4] = [
     "deletionGracePeriodSeconds",
     "generation",
 ];
+/// All members of `metadata` that there are.
+pub(super) const MEMBERS: [&str; 15] = [
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
 /// Members of `metadata` that are left out when empty.
 const OPTIONAL: [&str; 7] = [
     "labels",
@@ -56,6 +74,11 @@ pub(super) fn type_error(object: &Value) -> Option<String> {
                 return Some(mismatch(value, &field, "string"));
             }
         }
+    }
+    let finalizers = &metadata["finalizers"];
+    if !(finalizers.is_null() || finalizers.is_array()) {
+        let field = "ObjectMeta.metadata.finalizers";
+        return Some(mismatch(finalizers, field, "[]string"));
     }
     None
 }
@@ -103,7 +126,8 @@ pub(super) fn normalize(object: &mut Value) {
     }
 }
 
-fn drop_nulls(value: &mut Value) {
+/// Drops all nulls; those in maps of texts become empty texts.
+pub(super) fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(members) => {
             members.retain(|key, member| {

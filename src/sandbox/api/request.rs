@@ -1,5 +1,7 @@
 //! From an HTTP request to what it asks for.
 
+use std::num::IntErrorKind;
+
 use http::Method;
 
 use super::resources::Resource;
@@ -123,8 +125,14 @@ impl Query {
             text => text
                 .parse::<i64>()
                 .map(|number| u64::try_from(number).ok())
-                .map_err(|_| {
-                    let why = format!("strconv.ParseInt: parsing {text:?}: invalid syntax");
+                .map_err(|error| {
+                    let why = match error.kind() {
+                        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => {
+                            "value out of range"
+                        }
+                        _ => "invalid syntax",
+                    };
+                    let why = format!("strconv.ParseInt: parsing {text:?}: {why}");
                     Status::bad_request(why)
                 }),
         }

@@ -1,6 +1,6 @@
 //! Label and field selectors of lists and watches.
 
-use super::names;
+use super::label_selector;
 use super::store::Object;
 
 /// What a list or a watch leaves out.
@@ -13,15 +13,17 @@ pub(super) struct Selectors {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Requirement {
-    key: String,
-    test: Test,
+pub(super) struct Requirement {
+    pub key: String,
+    pub test: Test,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Test {
+pub(super) enum Test {
     In(Vec<String>),
     NotIn(Vec<String>),
+    MoreThan(i64),
+    LessThan(i64),
     Exists,
     Missing,
 }
@@ -40,10 +42,7 @@ impl Selectors {
                 unknown.key
             ));
         }
-        let labels = split(labels)
-            .into_iter()
-            .map(label_requirement)
-            .collect::<Result<_, _>>()?;
+        let labels = label_selector::parse(labels)?;
         Ok(Self {
             namespace: namespace.to_owned(),
             labels,
@@ -84,80 +83,32 @@ impl Requirement {
     fn holds(&self, value: Option<&str>) -> bool {
         let among =
             |values: &[String]| value.is_some_and(|value| values.iter().any(|v| v == value));
+        let number = value.and_then(|value| value.parse::<i64>().ok());
         match &self.test {
             Test::In(values) => among(values),
             Test::NotIn(values) => !among(values),
+            Test::MoreThan(least) => number.is_some_and(|number| number > *least),
+            Test::LessThan(most) => number.is_some_and(|number| number < *most),
             Test::Exists => value.is_some(),
             Test::Missing => value.is_none(),
         }
     }
 }
 
-/// Splits at the commas that are not inside parentheses.
+/// Splits at the commas that no backslash stands before.
 fn split(text: &str) -> Vec<&str> {
-    let mut depth = 0_usize;
+    let mut escaped = false;
     let parts = text.split(|c| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
+        let ends = c == ',' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
     });
-    parts
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-        .collect()
+    parts.filter(|part| !part.is_empty()).collect()
 }
 
 fn field_requirement(text: &str) -> Result<Requirement, String> {
     let (key, test) = comparison(text)
         .ok_or_else(|| format!("invalid selector: '{text}'; can't understand '{text}'"))?;
-    Ok(Requirement { key, test })
-}
-
-fn label_requirement(text: &str) -> Result<Requirement, String> {
-    let wrong = || match text.split_whitespace().nth(1) {
-        Some(found) => format!(
-            "unable to parse requirement: found '{found}', expected: in, notin, =, ==, !=, gt, lt"
-        ),
-        None => format!("unable to parse requirement: {text}"),
-    };
-    let (key, test) = if let Some(key) = text.strip_prefix('!') {
-        (key.trim().to_owned(), Test::Missing)
-    } else if let Some((head, values)) = text.split_once('(') {
-        let values = values.strip_suffix(')').ok_or_else(wrong)?;
-        let values = values
-            .split(',')
-            .map(|value| value.trim().to_owned())
-            .collect();
-        match head.split_whitespace().collect::<Vec<_>>().as_slice() {
-            [key, "in"] => ((*key).to_owned(), Test::In(values)),
-            [key, "notin"] => ((*key).to_owned(), Test::NotIn(values)),
-            _ => return Err(wrong()),
-        }
-    } else if let Some(compared) = comparison(text) {
-        compared
-    } else {
-        (text.to_owned(), Test::Exists)
-    };
-    if key.contains(char::is_whitespace) {
-        return Err(wrong());
-    }
-    if let Some(why) = names::label_key(&key).first() {
-        return Err(format!(
-            "unable to parse requirement: key: Invalid value: {key:?}: {why}"
-        ));
-    }
-    if let Test::In(values) | Test::NotIn(values) = &test {
-        for (index, value) in values.iter().enumerate() {
-            if let Some(why) = names::label_value(value).first() {
-                return Err(format!(
-                    "unable to parse requirement: values[{index}][{key}]: Invalid value: {value:?}: {why}"
-                ));
-            }
-        }
-    }
     Ok(Requirement { key, test })
 }
 
@@ -185,6 +136,7 @@ mod tests {
             labels: vec![
                 ("app".into(), "web".into()),
                 ("dayshift/state".into(), "stopped".into()),
+                ("count".into(), "3".into()),
             ],
             body: Bytes::new(),
         };
@@ -200,6 +152,11 @@ mod tests {
             ("app in (api, web)", "", true),
             ("app notin (api,web)", "", false),
             ("tier notin (front),app", "", true),
+            ("count>2", "", true),
+            ("count>3", "", false),
+            ("count<4", "", true),
+            ("app>2", "", false),
+            ("tier>2", "", false),
             ("", "metadata.name=web", true),
             ("", "metadata.name!=web", false),
             ("", "metadata.namespace=shop,metadata.name==web", true),

@@ -20,9 +20,9 @@ const REQUESTS: usize = 100_000;
 /// the hands of a user or of another controller would.
 ///
 /// What it does not do: server-side apply (415), strategic merge patches that hold lists or
-/// directives (415), subresources, authentication. Of an object's fields it knows those that
-/// matter here: others are kept as they are, where the server drops unknown ones and refuses wrong
-/// types.
+/// directives (415), subresources, authentication. It drops members that a Deployment does not have
+/// and refuses wrong types, as the server does; of the rest it checks what matters here, so that it
+/// takes pod templates that the server would refuse.
 ///
 /// ```
 /// # tokio_test().block_on(async {

@@ -17,18 +17,21 @@ use tower::Service;
 
 use super::list::list;
 use super::ownership::Writer;
+use super::patch::{PatchForm, go_error};
 use super::request::{Call, Route};
 use super::requests::{Fault, RequestLine};
 use super::resources::Resource;
 use super::server::{Admission, Api, Server};
 use super::status::{Details, Status};
 use super::watch::{watch, whole};
-use super::write::{Deleted, PatchForm, Write, go_error};
+use super::write::{Deleted, Write};
 
 /// The most that a request's body may hold.
 const BODY_LIMIT: usize = 3 * 1024 * 1024;
 const OBJECT_TYPES: &str =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+const PATCH_TYPES: &str = "application/json-patch+json, application/merge-patch+json, \
+                           application/strategic-merge-patch+json, application/apply-patch+yaml";
 /// How much of a body that is no object an error shows.
 const SUMMARY: usize = 30;
 
@@ -312,8 +315,15 @@ fn patch_form(content: &str, body: &[u8]) -> Result<PatchForm, Status> {
         "application/json-patch+json" => Ok(PatchForm::Json),
         "application/merge-patch+json" => Ok(PatchForm::Merge),
         "application/strategic-merge-patch+json" if is_plain(body) => Ok(PatchForm::Strategic),
+        _ if content.split(',').any(is_patch_type) => {
+            Err(Status::unsupported_media_type(PATCH_TYPES))
+        }
         _ => Err(Status::unsupported_patch()),
     }
+}
+
+fn is_patch_type(content: &str) -> bool {
+    PATCH_TYPES.split(", ").any(|known| known == content)
 }
 
 /// Whether a strategic merge patch is no more than a merge patch: no lists, no directives.

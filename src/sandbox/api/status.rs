@@ -328,6 +328,13 @@ impl Status {
         Self::new(500, "", message)
     }
 
+    /// 400: an object that does not say what it is, or how it is named.
+    pub(super) fn without_name(name: &str) -> Self {
+        Self::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        ))
+    }
+
     pub(super) fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
         Self {

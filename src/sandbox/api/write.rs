@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::deployment;
-use super::json_patch;
 use super::metadata::{self, text};
 use super::ownership::{self, Writer};
+use super::patch::{PatchForm, apply_patch, check_kind, read_patch, undecodable_result};
 use super::resources::{DEPLOYMENTS, NAMESPACES, Resource};
 use super::server::Admission;
 use super::status::{Cause, Status};
@@ -17,16 +17,6 @@ use super::store::{Object, Store};
 
 const OUTDATED: &str =
     "the object has been modified; please apply your changes to the latest version and try again";
-/// The most operations of one JSON patch.
-const MOST_OPERATIONS: usize = 10_000;
-
-/// How a patch is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PatchForm {
-    Json,
-    Merge,
-    Strategic,
-}
 
 /// One write in progress.
 pub(super) struct Write<'a> {
@@ -53,7 +43,7 @@ pub(super) enum Deleted {
 impl Write<'_> {
     pub(super) fn create(&mut self, mut new: Value) -> Result<Arc<Object>, Status> {
         let resource = self.resource;
-        decode(resource, &new).map_err(|why| self.undecodable(&why))?;
+        decode(resource, &mut new, None).map_err(|why| self.undecodable(&why))?;
         self.settle_namespace(&mut new)?;
         if resource.namespaced && self.store.get(NAMESPACES, self.namespace).is_none() {
             return Err(Status::not_found(NAMESPACES, self.namespace));
@@ -86,7 +76,7 @@ impl Write<'_> {
     }
 
     pub(super) fn update(&mut self, mut new: Value) -> Result<Arc<Object>, Status> {
-        decode(self.resource, &new).map_err(|why| self.undecodable(&why))?;
+        decode(self.resource, &mut new, None).map_err(|why| self.undecodable(&why))?;
         self.settle_namespace(&mut new)?;
         self.check_name(&new)?;
         let (object, old) = self.current()?;
@@ -104,17 +94,15 @@ impl Write<'_> {
     }
 
     pub(super) fn patch(&mut self, form: PatchForm, body: &[u8]) -> Result<Arc<Object>, Status> {
-        let patch: Value =
-            serde_json::from_slice(body).map_err(|error| undecodable_patch(&go_error(&error)))?;
+        let patch = read_patch(form, body)?;
         let (object, old) = self.current()?;
         let mut new = old.clone();
         new["kind"] = json!(self.resource.kind);
         new["apiVersion"] = json!(self.resource.api_version());
         apply_patch(&mut new, form, &patch)?;
-        if let Err(why) = decode(self.resource, &new) {
-            let shown = format!("{:?}", new.to_string());
-            let cause = Cause::invalid("patch", &shown, &why);
-            return Err(Status::invalid("", "", "", vec![cause]));
+        check_kind(self.resource, self.name, &new)?;
+        if let Err(why) = decode(self.resource, &mut new, Some(&old)) {
+            return Err(undecodable_result(&new, &why));
         }
         self.settle_namespace(&mut new)?;
         self.check_name(&new)?;
@@ -167,6 +155,10 @@ impl Write<'_> {
     ) -> Result<Arc<Object>, Status> {
         let resource = self.resource;
         let asked = text(&new, "resourceVersion");
+        if !asked.is_empty() && asked.parse::<u64>().is_err() {
+            let why = format!("strconv.ParseUint: parsing {asked:?}: invalid syntax");
+            return Err(Status::unexpected(why));
+        }
         if !asked.is_empty() && asked != object.revision.to_string() {
             return Err(Status::conflict(resource, self.name, OUTDATED));
         }
@@ -249,9 +241,7 @@ impl Write<'_> {
             return Ok(());
         }
         if given.is_empty() {
-            return Err(Status::bad_request(format!(
-                "the name of the object ({wanted} based on URL) was undeterminable: name must be provided"
-            )));
+            return Err(Status::without_name(wanted));
         }
         Err(Status::bad_request(format!(
             "the name of the object ({given}) does not match the name on the URL ({wanted})"
@@ -298,71 +288,17 @@ impl Write<'_> {
     }
 }
 
-/// Refuses members with types that Go could not decode.
-fn decode(resource: &Resource, object: &Value) -> Result<(), String> {
-    let wrong = metadata::type_error(object).or_else(|| {
-        (resource.index == DEPLOYMENTS.index)
-            .then(|| deployment::type_error(object))
-            .flatten()
-    });
-    wrong.map_or(Ok(()), Err)
-}
-
-fn apply_patch(object: &mut Value, form: PatchForm, patch: &Value) -> Result<(), Status> {
-    match form {
-        PatchForm::Json => {
-            let operations = patch.as_array().ok_or_else(|| {
-                undecodable_patch(
-                    "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
-                )
-            })?;
-            if let Some(why) = operations.iter().find_map(wrong_operation) {
-                return Err(undecodable_patch(&why));
-            }
-            if operations.len() > MOST_OPERATIONS {
-                let (most, given) = (MOST_OPERATIONS, operations.len());
-                let why = format!(
-                    "The allowed maximum operations in a JSON patch is {most}, got {given}"
-                );
-                return Err(Status::new(413, "RequestEntityTooLarge", why));
-            }
-            json_patch::apply(object, operations).map_err(|_| Status::patch_does_not_apply())
-        }
-        PatchForm::Merge | PatchForm::Strategic if patch.is_object() => {
-            ::json_patch::merge(object, patch);
-            Ok(())
-        }
-        PatchForm::Merge | PatchForm::Strategic => Err(undecodable_patch(
-            "json: cannot unmarshal array into Go value of type map[string]interface {}",
-        )),
+/// Refuses members with types that Go could not decode, and drops those it does not know.
+fn decode(resource: &Resource, object: &mut Value, old: Option<&Value>) -> Result<(), String> {
+    if let Some(wrong) = metadata::type_error(object) {
+        return Err(wrong);
     }
-}
-
-fn undecodable_patch(why: &str) -> Status {
-    Status::bad_request(format!("error decoding patch: {why}"))
-}
-
-/// What Go says of an operation that is no object, or has a path that is no text.
-fn wrong_operation(operation: &Value) -> Option<String> {
-    if !(operation.is_object() || operation.is_null()) {
-        let found = metadata::go_kind(operation);
-        return Some(format!(
-            "json: cannot unmarshal {found} into Go value of type handlers.jsonPatchOp"
-        ));
+    if resource.index != DEPLOYMENTS.index {
+        return Ok(());
     }
-    ["op", "path", "from"].into_iter().find_map(|key| {
-        let value = &operation[key];
-        let fits = value.is_string() || value.is_null();
-        (!fits).then(|| metadata::mismatch(value, &format!("jsonPatchOp.{key}"), "string"))
-    })
-}
-
-/// What Go says of a text that is no JSON, where it is cut short; else serde's own words.
-pub(super) fn go_error(error: &serde_json::Error) -> String {
-    if error.is_eof() {
-        "unexpected end of JSON input".to_owned()
-    } else {
-        error.to_string()
+    match deployment::type_error(object) {
+        Some(wrong) => Err(wrong),
+        None => deployment::settle(object, old),
     }
 }
 

@@ -63,6 +63,14 @@ fn pages() -> Vec<Case> {
             .get(&at("limit=1"))
             .get(&at(&format!("limit=2&continue={ancient}")))
             .after(Before::Compaction),
+        four("a limit that is huge").get(&at("limit=9223372036854775807")),
+        four("a limit that is more than huge").get(&at("limit=9223372036854775808")),
+        four("a token for another state")
+            .get(&at("limit=1"))
+            .get(&at("limit=1&continue={continue}&resourceVersion=0")),
+        four("a token of another selection")
+            .get(&at("limit=1&labelSelector=tier"))
+            .get(&at("limit=1&continue={continue}&labelSelector=!tier")),
         four("the rest of an expired list")
             .get(&at(&format!("limit=2&continue={ancient}")))
             .after(Before::Compaction)
@@ -122,6 +130,31 @@ fn selections() -> Vec<Case> {
         four("a label at all").get(&at("labelSelector=tier")),
         four("no label").get(&at("labelSelector=!tier")),
         four("two requirements").get(&at("labelSelector=tier,tier!%3Dback")),
+        four("among nothing").get(&at("labelSelector=tier+in+()")),
+        four("among the empty text").get(&at("labelSelector=tier+notin+(,front)")),
+        four("among one twice").get(&at("labelSelector=tier+in+(front,front)")),
+        four("without blanks").get(&at("labelSelector=tier+in(front)")),
+        four("with more blanks").get(&at("labelSelector=++tier++in++(+front+,+back+)++,+tier")),
+        four("a list that does not end").get(&at("labelSelector=tier+in+(front")),
+        four("a list that does not begin").get(&at("labelSelector=tier+in+front)")),
+        four("a contradiction").get(&at("labelSelector=tier%3Dfront,tier%3Dback")),
+        four("no value").get(&at("labelSelector=tier%3D")),
+        four("not no value").get(&at("labelSelector=tier!%3D")),
+        four("no key").get(&at("labelSelector=%3Dfront")),
+        four("two values").get(&at("labelSelector=tier%3Dfront%3Dback")),
+        four("a comma at the end").get(&at("labelSelector=tier,")),
+        four("a comma alone").get(&at("labelSelector=,")),
+        four("two commas").get(&at("labelSelector=tier,,tier")),
+        four("more than").get(&at("labelSelector=tier%3E1")),
+        four("less than").get(&at("labelSelector=tier+lt+1")),
+        four("more than a text").get(&at("labelSelector=tier%3Ea")),
+        four("not a label, with a blank").get(&at("labelSelector=!+tier")),
+        four("not a value of nothing").get(&at("labelSelector=!tier%3Dfront")),
+        four("a key with a prefix").get(&at("labelSelector=dayshift/state")),
+        four("a key with two slashes").get(&at("labelSelector=a/b/c")),
+        four("a value that is too long")
+            .get(&at(&format!("labelSelector=tier%3D{}", "x".repeat(64)))),
+        four("a word for an operator as a key").get(&at("labelSelector=in+in+(in)")),
         four("a selector that is none").get(&at("labelSelector=tier+of+x")),
         four("a selector with a bad value").get(&at("labelSelector=tier%3Da:b")),
         four("pages of what is selected")
@@ -137,6 +170,13 @@ fn selections() -> Vec<Case> {
         four("a name twice equal").get(&at("fieldSelector=metadata.name%3D%3Da")),
         four("a field that cannot be selected").get(&at("fieldSelector=spec.replicas%3D1")),
         four("a field selector that is none").get(&at("fieldSelector=metadata.name")),
+        four("two names").get(&at("fieldSelector=metadata.name%3Da,metadata.name%3Db")),
+        four("not two names").get(&at("fieldSelector=metadata.name!%3Da,metadata.name!%3Db")),
+        four("a name that is empty").get(&at("fieldSelector=metadata.name%3D")),
+        four("a name and a label").get(&at("fieldSelector=metadata.name%3Da&labelSelector=tier")),
+        four("a name in another namespace").get(&at("fieldSelector=metadata.namespace%3Ddefault")),
+        four("a field in a list of values").get(&at("fieldSelector=metadata.name+in+(a)")),
+        four("a field with an escape").get(&at("fieldSelector=metadata.name%3Da%5C%2Cb")),
         four("everywhere").get(&all("fieldSelector=metadata.namespace%3D{ns}")),
         four("a namespace that is not there").get("/apis/apps/v1/namespaces/{ns}-gone/deployments"),
         case("one after a change")

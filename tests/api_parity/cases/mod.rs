@@ -21,7 +21,7 @@ pub fn all() -> Vec<(&'static str, Vec<Case>)> {
 }
 
 /// A Deployment that is as small as it may be.
-fn deployment(name: &str) -> Value {
+pub fn deployment(name: &str) -> Value {
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": name},

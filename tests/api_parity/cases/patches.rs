@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{deployment, web};
+use super::{deployment, web, with};
 use crate::table::{Case, WEB, case};
 
 /// A JSON patch of `web`.
@@ -128,6 +128,29 @@ fn merge_patches() -> Vec<Case> {
         merge("merge of a null count", json!({"spec": {"replicas": null}})),
         merge("merge of nothing", json!({})),
         merge("merge with an old resourceVersion", json!({"metadata": {"resourceVersion": "1"}, "spec": {"replicas": 0}})),
+        merge("merge with a resourceVersion that is a text", json!({"metadata": {"resourceVersion": "new"}})),
+        patch("another kind", json!([{"op": "replace", "path": "/kind", "value": "Service"}])),
+        patch("no kind", json!([{"op": "remove", "path": "/kind"}])),
+        patch("another API version", json!([{"op": "replace", "path": "/apiVersion", "value": "apps/v2"}])),
+        patch("no API version", json!([{"op": "remove", "path": "/apiVersion"}])),
+        patch("a member that there is not", json!([{"op": "add", "path": "/spec/scale", "value": 3}])).whole(),
+        patch("a default written out", json!([{"op": "add", "path": "/spec/paused", "value": false}])).whole(),
+        patch("finalizers that are a map", json!([{"op": "add", "path": "/metadata/finalizers", "value": {}}])),
+        case("a test of what Go escapes")
+            .given(with(web(), "/metadata/annotations/plain", json!("a<b>&\u{2028}\u{1b}")))
+            .json_patch(WEB, test("/metadata/annotations/plain", json!("a<b>&\u{2028}\u{1b}")))
+            .ask(
+                "PATCH",
+                WEB,
+                "application/json-patch+json",
+                r#"[{"op":"test","path":"/metadata/annotations/plain","value":"a\u003cb\u003e\u0026\u2028\u001b"}]"#,
+            )
+            .ask(
+                "PATCH",
+                WEB,
+                "application/json-patch+json",
+                r#"[{"op":"test","path":"/metadata/annotations/plain","value":"\u0061\u003cb\u003e\u0026\u2028\u001b"}]"#,
+            ),
         merge("merge with this resourceVersion", json!({"metadata": {"resourceVersion": "{rv}"}, "spec": {"replicas": 0}})),
         merge("merge of another list of containers", json!({"spec": {"template": {"spec": {"containers": [{"name": "a", "image": "b:1"}]}}}})).whole(),
         case("strategic merge of a count")

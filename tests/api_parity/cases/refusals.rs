@@ -42,6 +42,11 @@ fn values() -> Vec<Case> {
         patch("annotations that are a list", "/metadata/annotations", json!([])),
         patch("an annotation key with a blank", "/metadata/annotations/a b", json!("x")),
         patch("annotations that are too long", "/metadata/annotations/x", json!(huge)),
+        patch("annotations that are as long as may be", "/metadata/annotations", json!({"x": "y".repeat(256 * 1024 - 1)})),
+        patch("annotations of one byte too many", "/metadata/annotations", json!({"x": "y".repeat(256 * 1024)})),
+        patch("annotations too many", "/metadata/annotations", (0..30_000).map(|n| (format!("key-{n:05}"), json!("x"))).collect::<serde_json::Map<_, _>>().into()),
+        patch("annotations too long in bytes", "/metadata/annotations/x", json!("é".repeat(128 * 1024))),
+        patch("annotations too long and a bad key", "/metadata/annotations", json!({"a b": "y".repeat(256 * 1024)})),
         patch("another selector", "/spec/selector", json!({"matchLabels": {"app": "other"}})),
         patch("a spec that is a text", "/spec", json!("x")),
         case("two causes at once").given(web()).merge_patch(
@@ -84,6 +89,101 @@ fn requests() -> Vec<Case> {
         case("a patch of an unknown form")
             .given(web())
             .ask("PATCH", WEB, "application/json", "{}"),
+        case("a patch that is YAML")
+            .given(web())
+            .ask("PATCH", WEB, "application/yaml", "spec: {}"),
+        case("a patch of two forms").given(web()).ask(
+            "PATCH",
+            WEB,
+            "application/json-patch+json, application/merge-patch+json",
+            "{}",
+        ),
+        case("a patch of a form in capitals").given(web()).ask(
+            "PATCH",
+            WEB,
+            "Application/Merge-Patch+JSON",
+            r#"{"spec":{"replicas":0}}"#,
+        ),
+        case("a JSON patch said to be a merge patch")
+            .given(web())
+            .ask(
+                "PATCH",
+                WEB,
+                "application/merge-patch+json",
+                r#"[{"op":"remove","path":"/spec"}]"#,
+            ),
+        case("a merge patch said to be a JSON patch")
+            .given(web())
+            .ask(
+                "PATCH",
+                WEB,
+                "application/json-patch+json",
+                r#"{"spec":{"replicas":0}}"#,
+            ),
+        case("a merge patch that is a text").given(web()).ask(
+            "PATCH",
+            WEB,
+            "application/merge-patch+json",
+            r#""spec""#,
+        ),
+        case("a merge patch that is nothing").given(web()).ask(
+            "PATCH",
+            WEB,
+            "application/merge-patch+json",
+            "",
+        ),
+        case("a JSON patch that is nothing").given(web()).ask(
+            "PATCH",
+            WEB,
+            "application/json-patch+json",
+            "",
+        ),
+        case("a JSON patch that is null").given(web()).ask(
+            "PATCH",
+            WEB,
+            "application/json-patch+json",
+            "null",
+        ),
+        case("a merge patch that is null").given(web()).ask(
+            "PATCH",
+            WEB,
+            "application/merge-patch+json",
+            "null",
+        ),
+        case("a body that is too large").given(web()).ask(
+            "PATCH",
+            WEB,
+            "application/merge-patch+json",
+            &" ".repeat(3 * 1024 * 1024 + 1),
+        ),
+        case("a JSON patch of too many operations")
+            .given(web())
+            .ask(
+                "PATCH",
+                WEB,
+                "application/json-patch+json",
+                &format!(
+                    "[{}]",
+                    vec![r#"{"op":"test","path":"/spec/replicas","value":3}"#; 10_001].join(",")
+                ),
+            ),
+        case("an object with two content types").ask(
+            "POST",
+            DEPLOYMENTS,
+            "application/json,text/plain",
+            "{}",
+        ),
+        case("an answer as a table or JSON")
+            .given(web())
+            .get(WEB)
+            .header("accept", "text/html, application/json;q=0.5"),
+        case("an answer in protobuf or JSON")
+            .given(web())
+            .get(WEB)
+            .header(
+                "accept",
+                "application/json, application/vnd.kubernetes.protobuf",
+            ),
         case("a patch of no form")
             .given(web())
             .ask("PATCH", WEB, "", "{}"),

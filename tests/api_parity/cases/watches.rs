@@ -72,6 +72,16 @@ pub fn cases() -> Vec<Case> {
                 1,
             )
             .whole(),
+        case("a bookmark before it ends")
+            .given(web())
+            .watch(
+                &at("resourceVersion={rv}&allowWatchBookmarks=true&timeoutSeconds=3"),
+                2,
+            ),
+        case("no bookmark unless asked for")
+            .given(web())
+            .watch(&at("resourceVersion={rv}&timeoutSeconds=3"), 1),
+        case("from a version that is to come").watch(&at("resourceVersion=999999999&timeoutSeconds=1"), 1),
         case("a version that is a text").watch(&at("resourceVersion=new"), 1),
         case("initial events without a match").watch(&at("sendInitialEvents=true"), 1),
         case("a match without initial events").watch(&at("resourceVersion=0&resourceVersionMatch=NotOlderThan"), 1),

@@ -1,0 +1,45 @@
+//! The least story that still shows a difference.
+
+use serde_json::Value;
+
+use super::story::Story;
+
+/// Leaves out one thing after the other for as long as `differs` says that it was not needed.
+pub fn shrink(mut story: Story, differs: impl Fn(&Story) -> bool) -> Story {
+    while let Some(less) = lesser(&story).into_iter().find(&differs) {
+        story = less;
+    }
+    story
+}
+
+fn lesser(story: &Story) -> Vec<Story> {
+    let mut all = Vec::new();
+    for index in 0..story.patches.len() {
+        let mut less = story.clone();
+        less.patches.remove(index);
+        all.push(less);
+        for part in 0..story.patches[index].len() {
+            let mut less = story.clone();
+            less.patches[index] = story.patches[index].without(part);
+            all.push(less);
+        }
+    }
+    for path in [
+        "/metadata/annotations",
+        "/metadata/labels",
+        "/metadata",
+        "/spec",
+    ] {
+        let keys = story.object.pointer(path).and_then(Value::as_object);
+        for key in keys.into_iter().flatten().map(|(key, _)| key) {
+            if matches!(key.as_str(), "name" | "selector" | "template") {
+                continue;
+            }
+            let mut less = story.clone();
+            let parent = less.object.pointer_mut(path).unwrap();
+            parent.as_object_mut().unwrap().remove(key);
+            all.push(less);
+        }
+    }
+    all
+}

@@ -1,0 +1,134 @@
+//! Annotations that somebody wrote to do harm, or a program by mistake.
+
+use chrono::TimeDelta;
+
+use crate::sandbox::{Deployment, Sandbox, deployment};
+
+/// What one object's annotations may hold, in bytes.
+const LIMIT: usize = 256 << 10;
+
+/// A way to be wrong, by number.
+fn bad(number: usize) -> Deployment {
+    let web = deployment(&format!("bad-{number}")).replicas(2);
+    match number % 7 {
+        0 => web.stop("Mon-Fry 19:00"),
+        1 => web.stop("0 0 30 2 *"),
+        2 => web.stop("19:00").annotation("timezone", "Asia/Tokio"),
+        3 => web.stop(&"19:00; ".repeat(2_000)),
+        4 => web.hours("09:00-19:00").stop("19:00"),
+        5 => web.stop("19:00").annotation("strat", "09:00"),
+        _ => web.stop("\u{1b}]8;;http://example.com\u{7}19:00\u{202e}"),
+    }
+}
+
+#[test]
+fn ten_thousand_bad_schedules_beside_a_hundred_good_ones() {
+    let story = Sandbox::at("2026-11-20 18:50 UTC");
+    story.api.remember_requests(usize::MAX);
+    for number in 0..100 {
+        let good = deployment(&format!("good-{number}")).replicas(3);
+        story.api.apply(good.hours("09:00-19:00").into()).unwrap();
+    }
+    for number in 0..10_000 {
+        story.api.apply(bad(number).into()).unwrap();
+    }
+    story.sleep_until("18:59:59");
+    // Two thousand of them are wrong anew when the good ones are due.
+    for number in (0..10_000).step_by(5) {
+        let name = format!("bad-{number}");
+        let text = format!("{number} o'clock");
+        story
+            .api
+            .annotate("dev", &name, "dayshift/stop", Some(&text))
+            .unwrap();
+    }
+    story.sleep_until("2026-11-21 09:30");
+    let due = ["2026-11-20 19:00", "2026-11-21 09:00"].map(|at| story.utc(at));
+    let patches = story.requests("patch");
+    let (mut good, bad): (Vec<_>, Vec<_>) = patches
+        .iter()
+        .partition(|line| line.name.starts_with("good-"));
+    assert!(bad.len() <= 2 * 10_000, "{} patches", bad.len());
+    good.retain(|line| line.at >= due[0]);
+    assert_eq!(good.len(), 100 * 2);
+    for (index, line) in good.iter().enumerate() {
+        let late = line.at - due[index / 100];
+        assert_eq!(line.code, Some(200));
+        assert!(
+            late >= TimeDelta::zero() && late <= TimeDelta::milliseconds(1),
+            "{} is {late} late",
+            line.name
+        );
+    }
+    for number in 0..10_000 {
+        let name = format!("bad-{number}");
+        assert_eq!(story.replicas(&name), 2, "{name}");
+        let error = story.error(&name).unwrap();
+        assert!(error.starts_with("dayshift/"), "{error}");
+    }
+}
+
+#[test]
+fn annotations_as_long_as_may_be_are_told_in_a_few_words() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let room = LIMIT - 1_200;
+    let many = |name: &str, key: &dyn Fn(usize) -> String, text: &str| {
+        let mut web = deployment(name).replicas(2).stop("19:00");
+        let mut left = room;
+        for number in 0.. {
+            let key = key(number);
+            let length = "dayshift/".len() + key.len() + text.len();
+            if length > left {
+                break;
+            }
+            left -= length;
+            web = web.annotation(&key, text);
+        }
+        web
+    };
+    let objects = [
+        many("names", &|n| format!("k{n:05}"), ""),
+        many("long-names", &|n| format!("{n:063}"), ""),
+        deployment("text").replicas(2).stop(&"x".repeat(room)),
+        deployment("list")
+            .replicas(2)
+            .stop(&"19:00;".repeat(room / 6)),
+        deployment("blanks").replicas(2).stop(&" ".repeat(room)),
+        deployment("marks")
+            .replicas(2)
+            .stop(&"\u{202e}".repeat(room / 3)),
+        deployment("zone")
+            .replicas(2)
+            .stop("19:00")
+            .annotation("timezone", &"<&>".repeat(room / 3)),
+        // No room is left for what is wrong with it.
+        deployment("full")
+            .replicas(2)
+            .stop(&"x".repeat(LIMIT - "dayshift/stop".len())),
+    ];
+    for object in objects {
+        story.api.create(object.into()).unwrap();
+    }
+    story.settle();
+    assert_eq!(story.error("full"), None);
+    assert_eq!(story.events("full"), ["ScaleFailed"]);
+    for name in [
+        "names",
+        "long-names",
+        "text",
+        "list",
+        "blanks",
+        "marks",
+        "zone",
+    ] {
+        let error = story.error(name).unwrap();
+        assert!(error.len() <= 1024, "{name}: {} bytes", error.len());
+        for quoted in error.split('`').skip(1).step_by(2) {
+            assert!(quoted.chars().count() <= 60, "{name}: {quoted}");
+        }
+        assert!(!error.contains('\u{202e}'), "{error}");
+        assert_eq!(story.events(name), ["InvalidSchedule"]);
+    }
+    story.sleep_until("20:00");
+    assert_eq!(story.replicas("names"), 2);
+}
