@@ -7,6 +7,7 @@ pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod controller;
+pub mod json;
 pub mod lint;
 pub mod manifest;
 pub mod plan;

@@ -9,8 +9,8 @@ use tokio::time::timeout;
 
 use super::{
     exit::Exit,
-    instruct::{complain, say},
     progress::Progress,
+    say::{complain, say},
 };
 use crate::{
     cluster::{Deployment, Sight, Sought, watch},

@@ -1,19 +1,13 @@
 //! The flags that say which cluster, alike in every subcommand that talks to one.
 
-use std::{
-    io::{self, Write as _},
-    path::PathBuf,
-};
+use std::{io, path::PathBuf};
 
 use http::Uri;
 use kube::Client;
 use tokio::runtime;
 
-use super::exit::Exit;
-use crate::{
-    cluster::{ConnectError, Connection, FindError, connect},
-    schedule::printable,
-};
+use super::{exit::Exit, say::complain};
+use crate::cluster::{ConnectError, Connection, FindError, connect};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Cluster")]
@@ -93,8 +87,7 @@ impl ConnectionArgs {
 impl ClusterError {
     /// Says it, on standard error.
     pub(super) fn report(&self) -> Exit {
-        // Where nobody reads, nobody misses it.
-        let _ = writeln!(io::stderr(), "error: {}", printable(&self.to_string()));
+        complain(self);
         Exit::CouldNotRun
     }
 }

@@ -1,6 +1,11 @@
 //! How the program ends.
 
-use std::process::ExitCode;
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use crate::schedule::{is_unprintable, printable};
 
 /// How the program ends. The status tells a pipeline a finding from an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +45,20 @@ impl From<Exit> for ExitCode {
     }
 }
 
+fn acts(character: char) -> bool {
+    character != '\n' && is_unprintable(character)
+}
+
 /// Says what is wrong with the command line, or prints the help or version that it asks for.
 pub(super) fn wrong_usage(error: &clap::Error) -> Exit {
+    let shown = error.render().to_string();
     // Where nobody reads, nobody misses it.
-    let _ = error.print();
+    let _ = if shown.contains(acts) {
+        let lines = shown.lines().map(printable).collect::<Vec<_>>().join("\n");
+        writeln!(io::stderr(), "{lines}")
+    } else {
+        error.print()
+    };
     if error.use_stderr() {
         Exit::Usage
     } else {

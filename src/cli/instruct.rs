@@ -1,7 +1,5 @@
 //! `dayshift wake`, `sleep`, `pause` and `resume`: what they do.
 
-use std::io::{self, Write as _};
-
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::{StreamExt as _, stream};
 use kube::Client;
@@ -11,12 +9,13 @@ use super::{
     exit::Exit,
     moments::clock,
     retry::{AT_ONCE, Retry, retry},
+    say::{complain, say},
     targets::Targets,
     until::{Until, UntilError},
 };
 use crate::{
     cluster::{Deployment, FindError, PatchError, ReadError, Sought, Writer, find},
-    schedule::{Zone, printable},
+    schedule::Zone,
     workload::{Instruction, Observed, Obstacle, Override, Pause, Prefix},
 };
 
@@ -220,20 +219,4 @@ pub(super) fn subject(observed: &Observed, sought: &Sought) -> String {
         } => format!("deployment.apps/{} in {}", object.name, object.namespace),
         _ => format!("deployment.apps/{}", object.name),
     }
-}
-
-/// A line of the result.
-pub(super) fn say(line: &str) {
-    // Where nobody reads, nobody misses it.
-    let _ = writeln!(io::stdout(), "{}", printable(line));
-}
-
-/// A line beside the result.
-pub(super) fn remark(what: &str) {
-    let _ = writeln!(io::stderr(), "note: {what}");
-}
-
-/// A line about what went wrong.
-pub(super) fn complain(what: &impl ToString) {
-    let _ = writeln!(io::stderr(), "error: {}", printable(&what.to_string()));
 }

@@ -11,7 +11,7 @@ use tracing_subscriber::{
 };
 
 use super::terminal;
-use crate::clock::Clock;
+use crate::{clock::Clock, json::Tame, schedule::printable};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Logs, on standard error")]
@@ -69,6 +69,7 @@ impl LogArgs {
             LogFormat::Text => lines.event_format(Line(timer)).try_init(),
             LogFormat::Json => lines
                 .json()
+                .with_writer(|| Tame(io::stderr()))
                 .with_timer(timer)
                 .flatten_event(true)
                 .with_current_span(false)
@@ -143,8 +144,9 @@ where
         if target != "dayshift" && !target.starts_with("dayshift::") {
             write!(line, "{faint}{target}:{plain} ")?;
         }
-        context.format_fields(line.by_ref(), event)?;
-        writeln!(line)
+        let mut fields = String::new();
+        context.format_fields(Writer::new(&mut fields), event)?;
+        writeln!(line, "{}", printable(&fields))
     }
 }
 

@@ -21,6 +21,7 @@ mod retry;
 mod run;
 mod run_args;
 mod sandbox;
+mod say;
 mod selector;
 mod signals;
 mod standings;

@@ -14,12 +14,14 @@ use super::{
     exit::{Exit, wrong_usage},
     plan_table::{TooLong, table, write_problems},
     reading::ReadingArgs,
+    say::complain,
     targets::{TargetArgs, Targets},
     terminal,
 };
 use crate::{
     clock::Clock,
     cluster::{ConnectError, Deployment, FindError, Missing, connect, find},
+    json::Tame,
     manifest::{OpenError, Source, SyntaxError},
     plan::{Chart, Period, Plan, Planner},
     schedule::{Zone, quote},
@@ -134,7 +136,7 @@ impl PlanArgs {
             Some(targets) => self.of_cluster(&planner, targets),
         };
         for error in &errors {
-            complain(&error.to_string());
+            complain(&error);
         }
         let only_missing = |it: &PlanError| matches!(it, PlanError::Missing(_));
         if !errors.iter().all(only_missing) {
@@ -148,7 +150,7 @@ impl PlanArgs {
             // Who reads only the beginning has what they want.
             Err(ShowError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
             Err(error) => {
-                complain(&error.to_string());
+                complain(&error);
                 return Exit::CouldNotRun;
             }
             Ok(()) => {}
@@ -255,7 +257,7 @@ impl PlanArgs {
         let mut out = BufWriter::new(stdout.lock());
         match output {
             Output::Json => {
-                serde_json::to_writer_pretty(&mut out, plan).map_err(io::Error::from)?;
+                serde_json::to_writer_pretty(Tame(&mut out), plan).map_err(io::Error::from)?;
                 writeln!(out)?;
             }
             Output::Table => {
@@ -283,9 +285,4 @@ impl PlanArgs {
         let today = now.with_timezone(&zone.tz()).date_naive();
         self.period(zone.instant(today.and_time(NaiveTime::MIN)), zone)
     }
-}
-
-fn complain(what: &str) {
-    // Where nobody reads, nobody misses it.
-    let _ = writeln!(io::stderr(), "error: {what}");
 }

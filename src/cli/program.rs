@@ -22,6 +22,7 @@ use super::{
     sandbox::SandboxArgs,
     status::StatusArgs,
 };
+use crate::schedule::printable;
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.
 #[derive(Debug, Parser)]
@@ -92,10 +93,18 @@ impl Program {
         if is_plugin(arguments.first().map(OsStr::new)) {
             command = command.bin_name("kubectl dayshift");
         }
-        let matches = command.try_get_matches_from_mut(arguments);
-        matches
-            .and_then(|matches| Self::from_arg_matches(&matches))
-            .map_err(|error| wrong_usage(&error))
+        let mut read = |arguments: &[OsString]| {
+            let matches = command.try_get_matches_from_mut(arguments);
+            matches.and_then(|matches| Self::from_arg_matches(&matches))
+        };
+        read(&arguments).map_err(|error| {
+            // What is typed is quoted, and may have been pasted.
+            let tame: Vec<_> = arguments
+                .iter()
+                .map(|it| printable(&it.to_string_lossy()).into())
+                .collect();
+            wrong_usage(read(&tame).as_ref().err().unwrap_or(&error))
+        })
     }
 
     /// Does what was asked for.

@@ -5,9 +5,10 @@ use kube::Client;
 
 use super::{
     exit::Exit,
-    instruct::{complain, remark, say, subject},
+    instruct::subject,
     progress::Progress,
     retry::{AT_ONCE, Retry, retry},
+    say::{complain, remark, say},
     targets::Targets,
 };
 use crate::{

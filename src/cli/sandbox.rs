@@ -14,6 +14,7 @@ use super::{
     exit::{Exit, wrong_usage},
     log::LogArgs,
     reading::ReadingArgs,
+    say::complain,
     signals::Signals,
     terminal,
     values::span,
@@ -114,7 +115,7 @@ impl SandboxArgs {
             // Who reads only the beginning has what they want.
             Err(PlayError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Err(error) => {
-                complain(&error.to_string());
+                complain(&error);
                 Exit::CouldNotRun
             }
         }
@@ -255,9 +256,4 @@ fn refused(file: &str, workload: &Workload, why: &str) {
             problem.message
         ));
     }
-}
-
-fn complain(what: &str) {
-    // Where nobody reads, nobody misses it.
-    let _ = writeln!(io::stderr(), "error: {what}");
 }

@@ -13,6 +13,7 @@ use super::{
     table::{Cell, Table},
 };
 use crate::{
+    json::Tame,
     schedule::printable,
     status::{Condition, Owner, Standing},
     style::{Paint, Style},
@@ -160,7 +161,7 @@ impl<'a> Standings<'a> {
     /// One document, whose form the long help tells.
     pub(super) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         let workloads: Vec<_> = self.standings.iter().map(|it| self.json(it)).collect();
-        serde_json::to_writer_pretty(&mut *out, &json!({ "workloads": workloads }))?;
+        serde_json::to_writer_pretty(Tame(&mut *out), &json!({ "workloads": workloads }))?;
         writeln!(out)
     }
 

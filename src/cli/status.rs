@@ -13,8 +13,8 @@ use kube::Client;
 use super::{
     connection::ConnectionArgs,
     exit::{Exit, wrong_usage},
-    instruct::complain,
     reading::ReadingArgs,
+    say::complain,
     standings::Standings,
     targets::{TargetArgs, Targets},
     terminal::style,

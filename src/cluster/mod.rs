@@ -5,7 +5,6 @@ mod connect;
 mod deployment;
 mod error;
 mod find;
-mod go_text;
 mod guard;
 mod held;
 mod instrument;

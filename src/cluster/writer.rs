@@ -9,12 +9,13 @@ use kube::{Client, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::json;
+use crate::schedule::printable;
 use crate::workload::{Annotation, Change, Notice, ObjectRef, Observed, Prefix};
 
 use super::{
     deployment::Deployment,
     error::{AnnounceError, Answer, PatchError, ReadError, Unavailable},
-    go_text,
     guard::{annotation_patch, guarded_patch},
 };
 
@@ -81,7 +82,7 @@ impl Writer {
         let uri = format!("{}?fieldManager={FIELD_MANAGER}", path(object));
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
-        let body = go_text::to_vec(patch).map_err(no_answer)?;
+        let body = as_go_writes(patch).map_err(no_answer)?;
         let answer = self.send(request, body).await?.body(PatchError::sort)?;
         Ok(serde_json::from_slice(&answer).map_err(no_answer)?)
     }
@@ -187,13 +188,25 @@ impl Writer {
         if code.is_success() {
             return Ok(Answer::Success(body.to_vec()));
         }
-        let status = serde_json::from_slice(&body).unwrap_or_else(|_| foreign(code, &body));
+        let mut status: Status =
+            serde_json::from_slice(&body).unwrap_or_else(|_| foreign(code, &body));
+        // It may quote what somebody wrote, and goes into Events and logs.
+        status.message = printable(&status.message);
         Ok(Answer::Failure {
             code,
             status: Box::new(status),
             retry_after,
         })
     }
+}
+
+/// The patch with its texts byte for byte as the API server writes them: there a `test` compares
+/// how texts are written, not what they mean (evanphx/json-patch v4), and Go's encoder escapes
+/// five characters that JSON does not ask for.
+fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
+    let escaped = |it| matches!(it, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+    let json = serde_json::to_string(patch)?;
+    Ok(json::escape(&json, escaped).into_owned().into_bytes())
 }
 
 fn path(object: &ObjectRef) -> String {

@@ -13,10 +13,12 @@ use crate::{
     cli::{
         exit::{Exit, wrong_usage},
         reading::ReadingArgs,
+        say::complain,
         terminal,
         values::namespace,
     },
     clock::Clock,
+    json::Tame,
     lint::{Linter, Report},
     manifest::{OpenError, Source},
     plan::Period,
@@ -105,13 +107,12 @@ impl LintArgs {
         };
         let report = linter.lint(&sources);
         for error in &errors {
-            // Where nobody reads, nobody misses it.
-            let _ = writeln!(io::stderr(), "error: {error}");
+            complain(error);
         }
         match write(&report, &sources, self.output) {
             // Who reads only the beginning has what they want.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                let _ = writeln!(io::stderr(), "error: cannot write what was found: {error}");
+                complain(&format!("cannot write what was found: {error}"));
                 Exit::CouldNotRun
             }
             _ if !errors.is_empty() => Exit::CouldNotRun,
@@ -156,11 +157,11 @@ fn write(report: &Report, sources: &[Source], output: Output) -> io::Result<()> 
         Output::Github => github::write(&mut out, report, sources)?,
         Output::Junit => junit::write(&mut out, report, sources)?,
         Output::Json => {
-            serde_json::to_writer_pretty(&mut out, &json::document(report, sources))?;
+            serde_json::to_writer_pretty(Tame(&mut out), &json::document(report, sources))?;
             writeln!(out)?;
         }
         Output::Sarif => {
-            serde_json::to_writer_pretty(&mut out, &sarif::document(report, sources))?;
+            serde_json::to_writer_pretty(Tame(&mut out), &sarif::document(report, sources))?;
             writeln!(out)?;
         }
     }
