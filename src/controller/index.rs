@@ -310,7 +310,7 @@ impl Entry {
         } else {
             observed.inputs = self.observed.inputs.clone();
         }
-        self.memory.saw(&observed);
+        self.memory.saw(&observed, now);
         self.observed = observed;
     }
 
