@@ -100,7 +100,7 @@ impl Story {
 
     /// Until there is nothing more to do now: each change is made, and has to hold.
     fn settle(&mut self) {
-        self.memory.saw(&self.object);
+        self.memory.saw(&self.object, self.now);
         for _ in 0..3 {
             let reading = read(&self.object.inputs, Zone::UTC);
             if let Reading::Refused(refusal) = &reading {
@@ -160,7 +160,7 @@ impl Story {
         self.object.inputs = Arc::new(inputs);
         assert_ne!(self.object, before, "{change:?} changes nothing");
         self.memory.wrote(&before, &change);
-        self.memory.saw(&self.object);
+        self.memory.saw(&self.object, self.now);
     }
 
     /// Who is down comes back as many as there were: the saved count goes only where as many run,

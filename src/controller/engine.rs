@@ -53,6 +53,8 @@ pub(super) struct Engine {
     open_watches: OpenWatches,
     changed: bool,
     counted: Option<Instant>,
+    /// What the clock showed when it was looked at last.
+    shown: Option<(DateTime<Utc>, Instant)>,
 }
 
 impl Engine {
@@ -80,6 +82,7 @@ impl Engine {
             open_watches,
             changed: false,
             counted: None,
+            shown: None,
             clock_guard: ClockGuard::new(server_clock, settings.max_clock_skew),
             telemetry,
             settings,
@@ -277,29 +280,22 @@ impl Engine {
         let wall = |at: Instant| {
             now + TimeDelta::from_std(at.saturating_duration_since(monotonic)).unwrap_or_default()
         };
-        let pause = self.pause.until().filter(|_| !self.queue.is_empty());
-        let due = if self.clock_guard.is_wrong() {
-            None
-        } else {
-            self.agenda.next()
-        };
+        let may_act = !self.clock_guard.is_wrong();
+        let waits = may_act && !self.queue.is_empty();
+        let pause = self.pause.until().filter(|_| waits);
+        let due = self.agenda.next().filter(|_| may_act);
         let probe = self.clock_guard.next_probe(monotonic);
         let count = self
             .counted
             .filter(|_| self.changed)
             .map(|counted| counted + COUNT_PAUSE);
-        [
-            pause,
-            self.retries.next().filter(|_| !self.clock_guard.is_wrong()),
-            probe,
-            count,
-        ]
-        .into_iter()
-        .flatten()
-        .map(wall)
-        .chain(due)
-        .min()
-        .unwrap_or(now + TimeDelta::days(1))
+        [pause, self.retries.next().filter(|_| may_act), probe, count]
+            .into_iter()
+            .flatten()
+            .map(wall)
+            .chain(due)
+            .min()
+            .unwrap_or(now + TimeDelta::days(1))
     }
 
     /// Publishes how much is queued and, at most once a second, how many objects are in which
@@ -337,6 +333,9 @@ impl Engine {
     fn look_at_the_clock(&mut self) {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         let has_turned = self.clock_guard.look(now, monotonic);
+        if self.was_set_back(now, monotonic) {
+            self.consider_all();
+        }
         let Some(skew) = self.clock_guard.skew().map(TimeDelta::as_seconds_f64) else {
             return;
         };
@@ -350,12 +349,26 @@ impl Engine {
         } else if has_turned {
             self.telemetry.set(Condition::Clock, true);
             tracing::info!(skew, "the clock is right again");
-            for id in self.index.ids() {
-                self.consider(id);
-            }
+            self.consider_all();
         }
         if self.clock_guard.take_probe(monotonic) {
             self.ask_the_time();
+        }
+    }
+
+    /// Whether the clock was set back since it was looked at last: then what was done by it may
+    /// be from the future, and nothing else would look at it before that has come.
+    fn was_set_back(&mut self, now: DateTime<Utc>, monotonic: Instant) -> bool {
+        let shown = self.shown.replace((now, monotonic));
+        shown.is_some_and(|(before, at)| {
+            let gone = TimeDelta::from_std(monotonic - at).unwrap_or_default();
+            now - before < gone - TimeDelta::seconds(1)
+        })
+    }
+
+    fn consider_all(&mut self) {
+        for id in self.index.ids() {
+            self.consider(id);
         }
     }
 

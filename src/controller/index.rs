@@ -255,8 +255,11 @@ impl Index {
         self.entries.get_mut(&id)
     }
 
+    /// All ids, in the order of first sight.
     pub(super) fn ids(&self) -> Vec<Id> {
-        self.entries.keys().copied().collect()
+        let mut ids: Vec<_> = self.entries.keys().copied().collect();
+        ids.sort_unstable();
+        ids
     }
 
     /// How many objects are in each state, `invalid` where the schedule is refused.
@@ -310,7 +313,7 @@ impl Entry {
         } else {
             observed.inputs = self.observed.inputs.clone();
         }
-        self.memory.saw(&observed);
+        self.memory.saw(&observed, now);
         self.observed = observed;
     }
 

@@ -1,6 +1,6 @@
 //! Following a good schedule: boundaries, what is laid over them, and what lies between.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::schedule::{Action, Boundary};
 
@@ -14,11 +14,8 @@ use super::{
     reading::Timetable,
     replicas::Replicas,
     situation::{Decision, Situation},
-    state::{Phase, State, whole_second},
+    state::{Phase, State, is_from_future, whole_second},
 };
-
-/// How far ahead of the clock a `last` may be before it is not believed.
-const AHEAD: TimeDelta = TimeDelta::hours(1);
 
 /// One object with a good schedule, at one moment.
 pub(super) struct Follow<'a> {
@@ -68,7 +65,7 @@ impl<'a> Follow<'a> {
     fn unknown(&self) -> Option<Adoption> {
         match self.state.last {
             Some(last) if self.state.fingerprint == self.ours => {
-                (last - self.now > AHEAD).then_some(Adoption::FromFuture)
+                is_from_future(last, self.now).then_some(Adoption::FromFuture)
             }
             _ if self.state.is_empty() => Some(Adoption::New),
             _ => Some(Adoption::Changed),
@@ -338,7 +335,10 @@ impl<'a> Follow<'a> {
     /// Now, but not before what was considered already by a clock that has been set back since.
     fn considered_now(&self) -> DateTime<Utc> {
         let now = whole_second(self.now);
-        let known = self.state.last.filter(|last| *last - self.now <= AHEAD);
+        let known = self
+            .state
+            .last
+            .filter(|last| !is_from_future(*last, self.now));
         known.map_or(now, |last| last.max(now))
     }
 

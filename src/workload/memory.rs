@@ -8,7 +8,7 @@ use super::{
     change::{Change, ChangeKind},
     observed::Observed,
     replicas::Replicas,
-    state::State,
+    state::{State, is_from_future},
 };
 
 /// The newest state known of one object, and how often it had to be put right.
@@ -45,13 +45,19 @@ impl Memory {
         }
     }
 
-    /// Takes in what was seen: whatever is newer of that and what is known.
-    pub fn saw(&mut self, observed: &Observed) {
+    /// Takes in what was seen at `now`: whatever is newer of that and what is known. What is known
+    /// from the future gives way: another scaler has put it right already.
+    pub fn saw(&mut self, observed: &Observed, now: DateTime<Utc>) {
         if self.uid != observed.object.uid {
             *self = Self::of(observed);
             return;
         }
-        let newest = self.newest(observed);
+        let seen = observed.state();
+        let ahead = |state: &State| state.last.map(|last| is_from_future(last, now));
+        let newest = match (ahead(&self.state), ahead(&seen)) {
+            (Some(true), Some(false)) => seen,
+            _ => self.newest(observed),
+        };
         if self.is_removed(observed, &newest) {
             self.state = observed.state();
         } else if !newest.is_of_a_later_version() {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
+use chrono::{DateTime, NaiveDateTime, SubsecRound, TimeDelta, Utc};
 
 use super::{fingerprint::Fingerprint, keys::Label, labels::Labels, replicas::Replicas};
 
@@ -118,6 +118,14 @@ impl State {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// How far ahead of the clock a `last` may be before it is not believed.
+const AHEAD: TimeDelta = TimeDelta::hours(1);
+
+/// Rule 13: whether a `last` is too far ahead of a good clock to be believed.
+pub(super) fn is_from_future(last: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+    last - now > AHEAD
 }
 
 /// `at` without its fraction of a second: all that a label can hold.

@@ -252,7 +252,7 @@ impl Mind {
             self.reading = read(&object.inputs, self.zone);
             self.seen = now;
         }
-        self.memory.saw(object);
+        self.memory.saw(object, now);
         self.view = object.clone();
     }
 

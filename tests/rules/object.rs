@@ -116,7 +116,7 @@ impl Object {
     }
 
     fn show(&mut self) -> &mut Self {
-        self.memory.saw(&self.observed);
+        self.memory.saw(&self.observed, self.now);
         self.seen = self.now;
         self
     }
@@ -182,7 +182,7 @@ impl Object {
             self.observed.inputs = Arc::new(Inputs::clone(&self.observed.inputs).without(&[key]));
             self.seen = self.now;
         }
-        self.memory.saw(&self.observed);
+        self.memory.saw(&self.observed, self.now);
         self.notices.extend(change.notice);
     }
 

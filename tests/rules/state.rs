@@ -255,6 +255,19 @@ mod a_wrong_clock {
     }
 
     #[test]
+    fn what_another_scaler_has_put_right_is_not_put_right_again() {
+        let mut object = office(3);
+        object
+            .label(Label::Last, Some("2026-11-21T12.00.00Z")) // by a clock two days ahead
+            .scale(3);
+        let other = "2026-11-19T11.59.59Z"; // the other one was quicker
+        object.label(Label::Last, Some(other));
+        let before = object.writes;
+        object.obey();
+        assert_eq!(object.writes, before);
+    }
+
+    #[test]
     fn a_last_from_less_ahead_is_waited_for() {
         let mut object = office(3);
         object

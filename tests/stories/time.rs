@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use dayshift::{
     controller::{Condition, Settings},
+    sandbox::{Fault, Status},
     schedule::Zone,
 };
 
@@ -114,9 +115,7 @@ fn a_clock_that_is_set_is_noticed_and_does_not_act() {
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     // The server's clock is the same one, so only what was heard before the step disagrees.
     let before = story.api.requests().len();
-    story
-        .api
-        .on_request(|_| Some(dayshift::sandbox::Fault::Hang));
+    story.api.on_request(|_| Some(Fault::Hang));
     story.step_clock(TimeDelta::hours(2));
     assert_eq!(
         story.replicas("web"),
@@ -153,6 +152,43 @@ fn what_is_first_seen_by_a_wrong_clock_is_not_acted_on_backwards() {
         (3, "adopted".into())
     );
     assert_eq!(story.label("web", "last").unwrap(), "2026-11-20T20.00.00Z");
+}
+
+#[test]
+fn what_was_done_by_a_clock_far_ahead_is_noticed_when_the_clock_is_put_right() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        max_clock_skew: None,
+        ..Settings::default()
+    });
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.step_clock(TimeDelta::days(2));
+    assert_eq!(story.label("web", "last").unwrap(), "2026-11-22T09.00.00Z");
+    story.step_clock(TimeDelta::days(-2));
+    assert_eq!(story.label("web", "state").unwrap(), "adopted");
+    story.sleep_until("19:00");
+    assert_eq!(story.replicas("web"), 0);
+}
+
+/// Without a pause of its own the loop would spin: here the story would never end.
+#[test]
+fn what_is_queued_while_the_clock_is_wrong_is_waited_for() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).stop("18:30"));
+    story.sleep_until("18:29");
+    story.api.on_request(|line| {
+        (line.verb == "patch").then(|| Fault::Answer(Status::internal("etcd is away")))
+    });
+    story.sleep_until("18:30"); // it is queued again, and sending pauses
+    story.server_is_ahead(3600);
+    story.pass(Duration::from_secs(60));
+    story.api.close_watches();
+    story.pass(Duration::from_secs(60));
+    assert!(story.telemetry.ready().is_err());
+    story.api.serve_well();
+    story.server_is_ahead(0);
+    story.pass(Duration::from_secs(60));
+    assert_eq!(story.replicas("web"), 0);
 }
 
 #[test]

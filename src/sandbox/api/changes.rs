@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
-use tokio::sync::watch;
 
+use super::bell::Listener;
 use super::resources::DEPLOYMENTS;
 use super::server::{Api, Server};
 use super::store::Object;
@@ -15,7 +15,7 @@ pub struct Changes {
     server: Arc<Server>,
     /// Everything up to here has been told.
     place: u64,
-    changed: watch::Receiver<u64>,
+    changed: Listener,
 }
 
 /// A Deployment that was created, changed or deleted.
@@ -45,11 +45,11 @@ impl Changes {
     /// remembers a hundred thousand changes for five minutes.
     pub async fn next(&mut self) -> Option<StoredChange> {
         loop {
-            self.changed.borrow_and_update();
+            self.changed.catch_up();
             if let Some(change) = self.read() {
                 return Some(change);
             }
-            self.changed.changed().await.ok()?;
+            self.changed.rung().await;
         }
     }
 

@@ -1,5 +1,6 @@
 //! The API: routes, a store with resourceVersions, lists, watches and guarded patches.
 
+mod bell;
 mod changes;
 mod continuation;
 mod deployment;

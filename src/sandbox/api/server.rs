@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chrono::{DateTime, Utc};
-use serde_json::Value;
-use tokio::sync::watch;
-
+use super::bell::{Bell, Listener};
 use super::requests::{Fault, Log, RequestLine};
 use super::status::Status;
 use super::store::Store;
+use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 /// How many requests are remembered unless [`Api::remember_requests`] says otherwise.
 const REQUESTS: usize = 100_000;
@@ -90,7 +89,7 @@ pub(super) struct Server {
     log: Mutex<Log>,
     fault: Mutex<Option<Arc<FaultHook>>>,
     policy: Mutex<Option<Arc<Policy>>>,
-    closing: watch::Sender<u64>,
+    closing: Bell,
 }
 
 impl Server {
@@ -107,8 +106,8 @@ impl Server {
     }
 
     /// Wakes when all watches are to end.
-    pub(super) fn closing(&self) -> watch::Receiver<u64> {
-        self.closing.subscribe()
+    pub(super) fn closing(&self) -> Listener {
+        self.closing.listen()
     }
 
     pub(super) fn fault(&self, line: &RequestLine) -> Option<Fault> {
@@ -138,7 +137,7 @@ impl Api {
             log: Mutex::new(Log::new(REQUESTS)),
             fault: Mutex::new(None),
             policy: Mutex::new(None),
-            closing: watch::Sender::new(0),
+            closing: Bell::default(),
         };
         let api = Self {
             server: Arc::new(server),
@@ -206,7 +205,7 @@ impl Api {
 
     /// Ends all watches, as a restart of the server does.
     pub fn close_watches(&self) {
-        self.server.closing.send_modify(|count| *count += 1);
+        self.server.closing.ring();
     }
 
     /// Forgets all history: what begins at an older resourceVersion is answered with 410.

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use super::bell::{Bell, Listener};
+use super::resources::{RESOURCES, Resource};
 use chrono::{DateTime, Utc};
 use hyper::body::Bytes;
 use serde_json::{Value, json};
-use tokio::sync::watch;
-
-use super::resources::{RESOURCES, Resource};
 
 /// All objects of one kind, by key.
 pub(super) type Objects = BTreeMap<Arc<str>, Arc<Object>>;
@@ -83,7 +82,7 @@ struct Table {
     snapshot: Option<(u64, Arc<Objects>)>,
     /// When objects with a lifetime end, in order.
     ends: VecDeque<(DateTime<Utc>, Arc<str>, u64)>,
-    changed: watch::Sender<u64>,
+    changed: Bell,
 }
 
 /// Everything the server stores. One counter gives all resourceVersions.
@@ -101,7 +100,7 @@ impl Store {
             oldest: 1,
             snapshot: None,
             ends: VecDeque::new(),
-            changed: watch::Sender::new(0),
+            changed: Bell::default(),
         };
         Self {
             revision: 1,
@@ -187,8 +186,8 @@ impl Store {
     }
 
     /// Wakes whenever an object of this kind changes.
-    pub(super) fn subscribe(&self, resource: &Resource) -> watch::Receiver<u64> {
-        self.tables[resource.index].changed.subscribe()
+    pub(super) fn subscribe(&self, resource: &Resource) -> Listener {
+        self.tables[resource.index].changed.listen()
     }
 
     /// Stores a new version of an object and returns it, `metadata.resourceVersion` set.
@@ -304,7 +303,7 @@ impl Store {
         {
             table.snapshot = None;
         }
-        table.changed.send_replace(revision);
+        table.changed.ring();
     }
 
     /// Deletes what has outlived its lifetime, as etcd's leases do.

@@ -12,9 +12,9 @@ use std::time::Duration;
 use futures::stream::{self, Stream};
 use hyper::body::{Bytes, Frame};
 use serde_json::{Value, json};
-use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::bell::Listener;
 use super::list::initial;
 use super::request::{Call, ListOptions, Version};
 use super::resources::Resource;
@@ -37,8 +37,8 @@ struct Watch {
     place: u64,
     /// The newest resourceVersion that the client knows.
     told: u64,
-    changed: watch::Receiver<u64>,
-    closed: watch::Receiver<u64>,
+    changed: Listener,
+    closed: Listener,
     deadline: Pin<Box<Sleep>>,
     over: bool,
 }
@@ -101,15 +101,15 @@ impl Watch {
             if !self.head.is_empty() {
                 return Some(std::mem::take(&mut self.head));
             }
-            self.changed.borrow_and_update();
+            self.changed.catch_up();
             let lines = self.read();
             if !lines.is_empty() {
                 return Some(lines);
             }
             tokio::select! {
                 biased;
-                _ = self.closed.changed() => return None,
-                changed = self.changed.changed() => changed.ok()?,
+                () = self.closed.rung() => return None,
+                () = self.changed.rung() => {}
                 () = &mut self.deadline => {
                     self.over = true;
                     let revision = self.server.store().revision();

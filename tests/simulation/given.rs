@@ -1,0 +1,48 @@
+//! What the oracle takes as given: how wrong texts are complained of, and how long an object's
+//! starts wait. Both have tests of their own.
+
+use chrono_tz::Tz;
+use dayshift::{
+    schedule::Zone,
+    workload::{Inputs, ObjectRef, Prefix, Reading, read},
+};
+
+use crate::object::Object;
+
+#[derive(Clone)]
+pub struct Given {
+    pub complaint: Option<String>,
+    /// In seconds.
+    pub delay: i64,
+}
+
+pub fn of(object: &Object, zone: Tz) -> Given {
+    let prefix = Prefix::default();
+    let texts: Vec<_> = object
+        .texts
+        .iter()
+        .map(|(key, text)| (format!("dayshift/{key}"), text))
+        .collect();
+    let texts = texts.iter().map(|(key, text)| (&**key, text.as_str()));
+    let inputs = Inputs::from_annotations(&prefix, texts);
+    match read(&inputs, Zone::parse(zone.name()).unwrap()) {
+        Reading::Refused(refusal) => Given {
+            complaint: Some(refusal.text(&prefix)),
+            delay: 0,
+        },
+        Reading::Scheduled(timetable) => Given {
+            complaint: None,
+            delay: timetable
+                .delay(&ObjectRef {
+                    namespace: object.namespace.as_str().into(),
+                    name: object.name.as_str().into(),
+                    uid: object.uid.as_str().into(),
+                })
+                .num_seconds(),
+        },
+        Reading::Unscheduled => Given {
+            complaint: None,
+            delay: 0,
+        },
+    }
+}

@@ -1,0 +1,264 @@
+//! The hands of users, and of what else writes to Deployments.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    asked::{Asked, Pause},
+    object::{Object, SCOPE},
+    story::{Op, SLOTS, Slot},
+    world::World,
+};
+
+/// The object that somebody lays hands on.
+pub fn slot(op: &Op) -> Option<Slot> {
+    match op {
+        Op::Make(slot, ..)
+        | Op::Scale(slot, _)
+        | Op::Autoscale(slot, _)
+        | Op::Plan(slot, _)
+        | Op::Replicas(slot, _)
+        | Op::StopReplicas(slot, _)
+        | Op::Pause(slot, _)
+        | Op::Wake(slot, _)
+        | Op::Sleep(slot, _)
+        | Op::Enforce(slot, _)
+        | Op::Break(slot, _)
+        | Op::Mend(slot)
+        | Op::Delete(slot)
+        | Op::Recreate(slot, _)
+        | Op::Linger(slot)
+        | Op::Undo(slot, _)
+        | Op::PutBack(slot, _)
+        | Op::Restore(slot, _)
+        | Op::Copy(_, slot)
+        | Op::Scope(slot, _) => Some(*slot),
+        _ => None,
+    }
+}
+
+/// Whether it was this object.
+pub fn touches(op: &Op, object: &Object) -> bool {
+    slot(op).is_some_and(|slot| SLOTS[slot] == (&*object.namespace, &*object.name))
+}
+
+impl World<'_> {
+    pub(crate) fn act(&mut self, op: &Op) {
+        let Some(slot) = slot(op) else { return };
+        let then = (self.now().div_euclid(1000), slot);
+        match op {
+            Op::Make(_, count, plan) => {
+                let asked = Asked {
+                    plan: Some(*plan),
+                    ..Asked::default()
+                };
+                self.wishes[slot].manifest = asked.clone();
+                self.wishes[slot].asked = asked;
+                self.wishes[slot].replicas = *count;
+                self.make(slot, None);
+            }
+            Op::Scale(_, count) => self.merge(slot, &json!({"spec": {"replicas": count}})),
+            Op::Autoscale(_, count) => self.autoscale(slot, *count),
+            Op::Plan(_, plan) => self.ask(slot, |asked| asked.plan = *plan),
+            Op::Replicas(_, count) => self.ask(slot, |asked| asked.replicas = *count),
+            Op::StopReplicas(_, count) => self.ask(slot, |asked| asked.stop_replicas = *count),
+            Op::Pause(_, until) => self.ask(slot, |asked| {
+                let end = |seconds: i32| Pause::Until(then.0 + i64::from(seconds));
+                asked.pause = until.map(|until| until.map_or(Pause::Forever, end));
+            }),
+            Op::Wake(_, until) => self.ask(slot, |asked| {
+                asked.wake = until.map(|seconds| then.0 + i64::from(seconds));
+            }),
+            Op::Sleep(_, until) => self.ask(slot, |asked| {
+                asked.sleep = until.map(|seconds| then.0 + i64::from(seconds));
+            }),
+            Op::Enforce(_, enforce) => self.ask(slot, |asked| asked.enforce = *enforce),
+            Op::Break(_, bad) => self.ask(slot, |asked| asked.bad = Some(*bad)),
+            Op::Mend(_) => self.ask(slot, |asked| asked.bad = None),
+            Op::Delete(_) => self.delete(slot),
+            Op::Recreate(_, count) => self.recreate(slot, *count),
+            Op::Linger(_) => {
+                self.merge(
+                    slot,
+                    &json!({"metadata": {"finalizers": ["example.com/wait"]}}),
+                );
+                let (namespace, name) = SLOTS[slot];
+                let _ = self.api.delete(namespace, name);
+            }
+            Op::Undo(_, snapshot) => self.undo(slot, *snapshot),
+            Op::PutBack(_, keeps_labels) => self.put_back(slot, *keeps_labels),
+            Op::Restore(_, snapshot) => self.restore(slot, *snapshot),
+            Op::Copy(from, to) => self.copy(*from, *to),
+            Op::Scope(_, is_in) => {
+                let label = is_in.then_some("on");
+                self.merge(slot, &json!({"metadata": {"labels": {SCOPE: label}}}));
+            }
+            _ => {}
+        }
+        if let Some(object) = self.object_of(slot) {
+            self.snapshots[slot].push((object, self.wishes[slot].asked.clone()));
+        }
+    }
+
+    fn object_of(&self, slot: Slot) -> Option<Value> {
+        let (namespace, name) = SLOTS[slot];
+        self.api.get("Deployment", namespace, name)
+    }
+
+    fn merge(&self, slot: Slot, patch: &Value) {
+        let (namespace, name) = SLOTS[slot];
+        if self.object_of(slot).is_some() {
+            self.api
+                .merge("Deployment", namespace, name, patch)
+                .unwrap();
+        }
+    }
+
+    /// It leaves alone what is at 0.
+    fn autoscale(&self, slot: Slot, count: u32) {
+        if self
+            .object_of(slot)
+            .is_some_and(|it| Object::of(&it).replicas > 0)
+        {
+            self.merge(slot, &json!({"spec": {"replicas": count}}));
+        }
+    }
+
+    fn recreate(&mut self, slot: Slot, count: u32) {
+        if self.object_of(slot).is_none() {
+            return;
+        }
+        self.delete(slot);
+        self.wishes[slot].asked = self.wishes[slot].manifest.clone();
+        self.wishes[slot].replicas = count;
+        self.make(slot, None);
+    }
+
+    /// Changes what the annotations ask for; what the scaler has removed since stays removed.
+    fn ask(&mut self, slot: Slot, change: impl FnOnce(&mut Asked)) {
+        let before = self.wishes[slot].asked.texts(&self.story.plans);
+        change(&mut self.wishes[slot].asked);
+        let after = self.wishes[slot].asked.texts(&self.story.plans);
+        let gone = before.keys().filter(|key| !after.contains_key(*key));
+        let gone = gone.map(|key| (format!("dayshift/{key}"), Value::Null));
+        let new = after
+            .iter()
+            .filter(|(key, text)| before.get(*key) != Some(text));
+        let new = new.map(|(key, text)| (format!("dayshift/{key}"), json!(text)));
+        let annotations: Map<_, _> = gone.chain(new).collect();
+        self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
+    }
+
+    fn make(&self, slot: Slot, metadata: Option<Value>) {
+        if self.object_of(slot).is_none() {
+            let manifest = self.manifest(slot, metadata);
+            self.api.create(manifest).unwrap();
+        }
+    }
+
+    fn manifest(&self, slot: Slot, metadata: Option<Value>) -> Value {
+        let ((namespace, name), wish) = (SLOTS[slot], &self.wishes[slot]);
+        let mut metadata = metadata.unwrap_or_else(|| {
+            let texts = wish.manifest.texts(&self.story.plans).into_iter();
+            let annotations: Map<_, _> = texts
+                .map(|(key, text)| (format!("dayshift/{key}"), json!(text)))
+                .collect();
+            let labels = if self.story.scoped {
+                json!({SCOPE: "on"})
+            } else {
+                json!({})
+            };
+            json!({"annotations": annotations, "labels": labels})
+        });
+        metadata["name"] = json!(name);
+        metadata["namespace"] = json!(namespace);
+        json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata,
+            "spec": {
+                "replicas": wish.replicas,
+                "selector": {"matchLabels": {"app": name}},
+                "template": {
+                    "metadata": {"labels": {"app": name}},
+                    "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+                },
+            },
+        })
+    }
+
+    fn delete(&self, slot: Slot) {
+        let (namespace, name) = SLOTS[slot];
+        self.merge(slot, &json!({"metadata": {"finalizers": null}}));
+        let _ = self.api.delete(namespace, name);
+    }
+
+    fn undo(&mut self, slot: Slot, snapshot: usize) {
+        let then = self.snapshot(slot, snapshot);
+        let (Some(live), Some((then, asked))) = (self.object_of(slot), then) else {
+            return;
+        };
+        let mut annotations = then["metadata"]["annotations"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
+        for key in live["metadata"]["annotations"]
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+        {
+            annotations.entry(key.clone()).or_insert(Value::Null);
+        }
+        self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
+        self.wishes[slot].asked = asked;
+    }
+
+    fn put_back(&mut self, slot: Slot, keeps_labels: bool) {
+        let Some(live) = self.object_of(slot) else {
+            return;
+        };
+        let mut manifest = self.manifest(slot, None);
+        if keeps_labels {
+            manifest["metadata"]["labels"] = live["metadata"]["labels"].clone();
+        }
+        self.replace(&live, manifest);
+        self.wishes[slot].asked = self.wishes[slot].manifest.clone();
+    }
+
+    fn restore(&mut self, slot: Slot, snapshot: usize) {
+        let then = self.snapshot(slot, snapshot);
+        let (Some(live), Some((then, asked))) = (self.object_of(slot), then) else {
+            return;
+        };
+        let metadata = json!({
+            "labels": then["metadata"]["labels"],
+            "annotations": then["metadata"]["annotations"],
+        });
+        let mut manifest = self.manifest(slot, Some(metadata));
+        manifest["spec"]["replicas"] = then["spec"]["replicas"].clone();
+        self.replace(&live, manifest);
+        self.wishes[slot].asked = asked;
+    }
+
+    fn replace(&self, live: &Value, mut manifest: Value) {
+        manifest["metadata"]["finalizers"] = live["metadata"]["finalizers"].clone();
+        self.api.replace(manifest).unwrap();
+    }
+
+    fn copy(&mut self, from: Slot, to: Slot) {
+        let Some(live) = self.object_of(from).filter(|_| from != to) else {
+            return;
+        };
+        self.delete(to);
+        let metadata = json!({
+            "labels": live["metadata"]["labels"],
+            "annotations": live["metadata"]["annotations"],
+        });
+        self.wishes[to].manifest = self.wishes[from].manifest.clone();
+        self.wishes[to].replicas = Object::of(&live).replicas;
+        self.wishes[to].asked = self.wishes[from].asked.clone();
+        self.make(to, Some(metadata));
+    }
+
+    fn snapshot(&self, slot: Slot, number: usize) -> Option<(Value, Asked)> {
+        let all = &self.snapshots[slot];
+        all.get(number % all.len().max(1)).cloned()
+    }
+}

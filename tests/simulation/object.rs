@@ -1,0 +1,142 @@
+//! A Deployment as the server stores it, read without any code of dayshift.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDateTime;
+use serde_json::Value;
+
+const PREFIX: &str = "dayshift/";
+/// The label by which the stories' scalers select, where they do.
+pub const SCOPE: &str = "shift";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    Adopted,
+    Running,
+    Stopped,
+    Woken,
+    Slept,
+    Paused,
+}
+
+impl Phase {
+    /// Whether something is laid over the schedule.
+    pub const fn is_held(self) -> bool {
+        matches!(self, Self::Woken | Self::Slept | Self::Paused)
+    }
+}
+
+/// The state labels; instants are in seconds since 1970.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    pub phase: Option<Phase>,
+    pub last: Option<i64>,
+    pub next: Option<i64>,
+    pub saved: Option<u32>,
+    pub owner: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    pub uid: String,
+    pub namespace: String,
+    pub name: String,
+    pub replicas: u32,
+    /// A user's annotations, without the prefix.
+    pub texts: BTreeMap<String, String>,
+    pub state: State,
+    pub error: Option<String>,
+    pub deleting: bool,
+    /// All that is none of a scaler's business.
+    pub rest: Value,
+}
+
+impl Object {
+    pub fn of(value: &Value) -> Self {
+        let metadata = &value["metadata"];
+        let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
+        let mut texts = BTreeMap::new();
+        let mut error = None;
+        for (key, text) in metadata["annotations"].as_object().into_iter().flatten() {
+            let text = text.as_str().unwrap_or_default().to_owned();
+            match key.strip_prefix(PREFIX) {
+                Some("error") => error = Some(text),
+                Some(key) => {
+                    texts.insert(key.to_owned(), text);
+                }
+                None => {}
+            }
+        }
+        Self {
+            uid: text("uid"),
+            namespace: text("namespace"),
+            name: text("name"),
+            replicas: u32::try_from(value["spec"]["replicas"].as_u64().unwrap_or(1)).unwrap(),
+            texts,
+            state: State::of(&metadata["labels"]),
+            error,
+            deleting: !metadata["deletionTimestamp"].is_null(),
+            rest: rest(value),
+        }
+    }
+
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
+    }
+
+    /// What could be brought back.
+    pub fn recoverable(&self) -> u32 {
+        self.replicas.max(self.state.saved.unwrap_or(0))
+    }
+}
+
+impl State {
+    fn of(labels: &Value) -> Self {
+        let text = |key: &str| labels[format!("{PREFIX}{key}")].as_str();
+        let instant = |key: &str| {
+            let at = NaiveDateTime::parse_from_str(text(key)?, "%Y-%m-%dT%H.%M.%SZ").unwrap();
+            Some(at.and_utc().timestamp())
+        };
+        Self {
+            phase: text("state").map(|name| match name {
+                "adopted" => Phase::Adopted,
+                "running" => Phase::Running,
+                "stopped" => Phase::Stopped,
+                "woken" => Phase::Woken,
+                "slept" => Phase::Slept,
+                "paused" => Phase::Paused,
+                other => panic!("state {other}"),
+            }),
+            last: instant("last"),
+            next: instant("next"),
+            saved: text("saved-replicas").map(|count| count.parse().unwrap()),
+            owner: text("fingerprint").map(str::to_owned),
+        }
+    }
+}
+
+/// The object without what dayshift may write, and without what the server writes at each change.
+fn rest(value: &Value) -> Value {
+    let mut rest = value.clone();
+    let metadata = rest["metadata"].as_object_mut().unwrap();
+    for key in ["resourceVersion", "generation", "managedFields", "uid"] {
+        metadata.remove(key);
+    }
+    for map in ["labels", "annotations"] {
+        if let Some(Value::Object(members)) = metadata.get_mut(map) {
+            members.retain(|key, _| !key.starts_with(PREFIX));
+        }
+        if metadata
+            .get(map)
+            .and_then(Value::as_object)
+            .is_some_and(serde_json::Map::is_empty)
+        {
+            metadata.remove(map);
+        }
+    }
+    rest["spec"].as_object_mut().unwrap().remove("replicas");
+    for key in ["kind", "apiVersion", "status"] {
+        rest.as_object_mut().unwrap().remove(key);
+    }
+    rest
+}

@@ -1,0 +1,402 @@
+//! What the documentation has a scaler do with an object at an instant: rules 1 to 13, without
+//! memory, as all the outcomes that are legal. No code is shared with `decide`.
+//!
+//! There is one outcome but where something counts that only the scaler knows: when it saw the
+//! annotations for the first time, and what `stop-replicas` was when it was stopped.
+
+use crate::{
+    asked::Asked,
+    calendar::Turn,
+    object::{Object, Phase, State},
+    timeline::Timeline,
+};
+
+const HOUR: i64 = 3600;
+const CATCH_UP: i64 = 72 * HOUR;
+
+/// All that a decision rests on, at one instant. Times are in seconds since 1970 by the scaler's
+/// clock.
+pub struct Moment<'a> {
+    pub object: &'a Object,
+    /// The newest state that the scaler can know of.
+    pub state: &'a State,
+    /// What is wrong with the annotations.
+    pub complaint: Option<&'a str>,
+    pub asked: &'a Asked,
+    pub timeline: &'a Timeline,
+    pub fingerprint: &'a str,
+    pub now: i64,
+    /// Milliseconds of `now`.
+    pub fraction: i64,
+    /// When these annotations were seen first: between these two.
+    pub seen: (i64, i64),
+    /// The largest count at which the object is down.
+    pub down: u32,
+    pub stop_count: u32,
+}
+
+/// One legal outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub what: What,
+    pub state: State,
+    /// Where `last` is not known to the second, the latest that it can be.
+    pub last_until: Option<i64>,
+    /// Whether `next` is what follows `last`, whatever that is.
+    pub follows: bool,
+    pub replicas: u32,
+    pub lifted: Vec<&'static str>,
+    pub error: Option<String>,
+    /// The instant that it was due at.
+    pub due: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    Start,
+    Stop,
+    Wake,
+    Sleep,
+    Pause,
+    Adopt,
+    Refuse,
+    Remove,
+    Tidy,
+    Enforce,
+}
+
+impl What {
+    /// Whether corrections count from here again.
+    pub const fn is_fresh(self) -> bool {
+        matches!(
+            self,
+            Self::Start | Self::Stop | Self::Wake | Self::Sleep | Self::Adopt
+        )
+    }
+}
+
+impl Moment<'_> {
+    /// What may be done; none where there is nothing to do.
+    pub fn outcomes(&self) -> Vec<Option<Outcome>> {
+        if self.object.deleting {
+            return vec![None];
+        }
+        let outcomes = match (self.complaint, self.asked.plan) {
+            (Some(complaint), _) => vec![self.refuse(complaint)],
+            (None, None) => vec![self.remove()],
+            (None, Some(_)) => self.follow(),
+        };
+        let news = |outcome: Outcome| (!self.is_so_already(&outcome)).then_some(outcome);
+        outcomes.into_iter().map(news).collect()
+    }
+
+    fn is_so_already(&self, outcome: &Outcome) -> bool {
+        outcome.lifted.is_empty() && outcome.last_until.is_none() && {
+            let mut state = outcome.state.clone();
+            if outcome.follows {
+                state.next = self.timeline.after(state.last.unwrap());
+            }
+            let same = |a: Option<i64>, b: Option<i64>| self.timeline.same(a, b);
+            same(state.next, self.object.state.next)
+                && State {
+                    next: None,
+                    ..state
+                } == State {
+                    next: None,
+                    ..self.object.state.clone()
+                }
+                && outcome.replicas == self.object.replicas
+                && outcome.error == self.object.error
+        }
+    }
+
+    /// An outcome that leaves everything as it is known to be, but for the error.
+    fn keep(&self, what: What) -> Outcome {
+        Outcome {
+            what,
+            state: self.state.clone(),
+            last_until: None,
+            follows: false,
+            replicas: self.object.replicas,
+            lifted: Vec::new(),
+            error: None,
+            due: None,
+        }
+    }
+
+    /// Rule 8.
+    fn refuse(&self, complaint: &str) -> Outcome {
+        let state = State {
+            next: None,
+            ..self.state.clone()
+        };
+        Outcome {
+            state,
+            error: Some(complaint.to_owned()),
+            ..self.keep(What::Refuse)
+        }
+    }
+
+    /// Rule 11.
+    fn remove(&self) -> Outcome {
+        let seen = self.object.replicas;
+        let saved = self
+            .state
+            .saved
+            .filter(|saved| *saved > seen && seen <= self.down);
+        let nothing = State {
+            saved: self.state.saved,
+            ..State::default()
+        };
+        if *self.state == nothing && self.object.error.is_none() {
+            return self.keep(What::Remove);
+        }
+        Outcome {
+            state: State {
+                saved,
+                ..State::default()
+            },
+            ..self.keep(What::Remove)
+        }
+    }
+
+    fn follow(&self) -> Vec<Outcome> {
+        let state = self.state;
+        let is_ours = state.last.is_some() && state.owner.as_deref() == Some(self.fingerprint);
+        let from_future = is_ours && state.last.is_some_and(|last| last > self.now + HOUR);
+        let held = self.asked.held(self.now);
+        if let Some((phase, until)) = held {
+            if state.phase != Some(phase) {
+                return vec![self.begin(phase, until, is_ours && !from_future)];
+            }
+            if phase == Phase::Paused {
+                return vec![self.tidy(held)];
+            }
+        }
+        // Rules 3, 10 and 13.
+        if from_future {
+            return vec![self.adopt((self.now, self.now), held)];
+        }
+        if !is_ours {
+            let let_go = held.is_none() && state.phase.is_some_and(Phase::is_held);
+            let from = if let_go { self.let_go() } else { self.seen };
+            return vec![self.adopt(self.considered(from), held)];
+        }
+        if held.is_some() {
+            return vec![self.tidy(held)];
+        }
+        match state.phase {
+            Some(Phase::Paused) => self.after_pause(),
+            Some(Phase::Woken | Phase::Slept) => self.after_override(),
+            _ => vec![self.between()],
+        }
+    }
+
+    /// Rule 1.
+    fn between(&self) -> Outcome {
+        let last = self.state.last.unwrap();
+        match self.timeline.newest(self.now) {
+            Some((at, turn)) if at > last && self.state.next.is_none_or(|next| at >= next) => {
+                self.turn(at, turn)
+            }
+            _ => self.tidy(None),
+        }
+    }
+
+    /// Rule 7: what is laid over the schedule begins.
+    fn begin(&self, phase: Phase, until: Option<i64>, is_ours: bool) -> Outcome {
+        let seen = self.object.replicas;
+        let keeps = phase == Phase::Paused || is_ours || seen <= self.down;
+        let known = self.state.saved.filter(|_| keeps);
+        let (what, replicas, saved) = match phase {
+            Phase::Woken => {
+                let count = seen.max(known.unwrap_or(0)).max(1);
+                (What::Wake, self.asked.replicas.unwrap_or(count), None)
+            }
+            Phase::Slept => (
+                What::Sleep,
+                seen.min(self.stop_count),
+                self.worth_saving(known),
+            ),
+            _ => (What::Pause, seen, known),
+        };
+        let ahead = self.state.last.filter(|last| *last <= self.now + HOUR);
+        Outcome {
+            state: State {
+                phase: Some(phase),
+                last: Some(ahead.map_or(self.now, |ahead| ahead.max(self.now))),
+                next: until,
+                saved,
+                owner: Some(self.fingerprint.to_owned()),
+            },
+            replicas,
+            lifted: if phase == Phase::Paused {
+                Vec::new()
+            } else {
+                self.asked.over(self.now)
+            },
+            ..self.keep(what)
+        }
+    }
+
+    /// Rule 7: a pause is over; what has come since its end is done.
+    fn after_pause(&self) -> Vec<Outcome> {
+        let ended = self.let_go();
+        let newest = self.timeline.newest(self.now);
+        [(ended.0, ended.0), (ended.1, ended.1), ended]
+            .into_iter()
+            .map(|(from, to)| match newest {
+                Some((at, turn)) if at > to => self.turn(at, turn),
+                _ => self.adopt(self.considered((from, to)), None),
+            })
+            .collect()
+    }
+
+    /// Rule 7: an override is over; the newest boundary decides, even one before it.
+    fn after_override(&self) -> Vec<Outcome> {
+        let ended = self.let_go();
+        let slept = self.state.phase == Some(Phase::Slept);
+        let newest = self.timeline.newest(self.now);
+        let said = newest.map(|(_, turn)| turn).or(self.timeline.before);
+        let Some(turn) = said.or(slept.then_some(Turn::On)) else {
+            return vec![self.adopt(self.considered(ended), None)];
+        };
+        let at = |ended: i64| newest.map_or(ended, |(at, _)| at.max(ended));
+        let (from, to) = (at(ended.0), at(ended.1));
+        let latest = self.turn(to, turn);
+        let mut outcomes = vec![self.turn(from, turn), latest.clone()];
+        if from < to && latest.what != What::Adopt {
+            let last = self.state.last.map_or(from, |last| last.max(from));
+            let state = State {
+                last: Some(last),
+                ..latest.state.clone()
+            };
+            outcomes.push(Outcome {
+                last_until: latest.state.last,
+                state,
+                ..latest
+            });
+        }
+        outcomes
+    }
+
+    /// When what held was over: at its time, or when somebody was seen to cut it short.
+    fn let_go(&self) -> (i64, i64) {
+        let written = self.state.phase.and_then(|phase| self.asked.end_of(phase));
+        let known = self.object.state.next;
+        let end = written.max(known).filter(|end| *end <= self.now);
+        let (from, to) = end.map_or(self.seen, |end| (end, end));
+        let begun = self.state.last.map(|last| last.min(self.now));
+        let not_before = |at: i64| begun.map_or(at, |begun| begun.max(at)).min(self.now);
+        (not_before(from), not_before(to))
+    }
+
+    /// Not before what was considered already.
+    fn considered(&self, (from, to): (i64, i64)) -> (i64, i64) {
+        let known = self.state.last.filter(|last| *last <= self.now);
+        let at = |at: i64| known.map_or(at, |last| last.max(at)).min(self.now.max(at));
+        (at(from.min(self.now)), at(to.min(self.now)))
+    }
+
+    /// Rules 3 and 10.
+    fn adopt(&self, (from, to): (i64, i64), held: Option<(Phase, Option<i64>)>) -> Outcome {
+        let (phase, next) = held.unwrap_or((Phase::Adopted, None));
+        Outcome {
+            state: State {
+                phase: Some(phase),
+                last: Some(from),
+                next,
+                saved: self
+                    .state
+                    .saved
+                    .filter(|_| self.object.replicas <= self.down),
+                owner: Some(self.fingerprint.to_owned()),
+            },
+            last_until: (from < to).then_some(to),
+            follows: held.is_none(),
+            lifted: self.asked.over(self.now),
+            ..self.keep(What::Adopt)
+        }
+    }
+
+    /// Rules 1 and 4.
+    fn turn(&self, at: i64, turn: Turn) -> Outcome {
+        if (self.now - at) * 1000 + self.fraction > CATCH_UP * 1000 {
+            return self.adopt((self.now, self.now), None);
+        }
+        let seen = self.object.replicas;
+        let (what, phase, replicas, saved) = match turn {
+            Turn::On => {
+                let least = self
+                    .state
+                    .saved
+                    .unwrap_or(u32::from(!self.follows_our_start()));
+                let count = self.asked.replicas.unwrap_or(seen.max(least));
+                (What::Start, Phase::Running, count, None)
+            }
+            Turn::Off => {
+                let saved = self.worth_saving(self.state.saved);
+                (What::Stop, Phase::Stopped, seen.min(self.stop_count), saved)
+            }
+        };
+        let last = self.state.last.map_or(at, |last| last.max(at));
+        Outcome {
+            state: State {
+                phase: Some(phase),
+                last: Some(last),
+                saved,
+                ..self.state.clone()
+            },
+            follows: true,
+            replicas,
+            lifted: self.asked.over(self.now),
+            due: Some(at),
+            ..self.keep(what)
+        }
+    }
+
+    /// What a stop saves: the larger of what is saved and seen; a 0 where somebody wanted it off.
+    fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
+        let seen = self.object.replicas;
+        known.max((seen > 0 || self.follows_our_start()).then_some(seen))
+    }
+
+    fn follows_our_start(&self) -> bool {
+        matches!(self.state.phase, Some(Phase::Running | Phase::Woken))
+    }
+
+    /// Rules 2, 7 and 9: nothing is due; what is not as it should be is put right.
+    fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Outcome {
+        let mut state = self.state.clone();
+        let last = state.last.unwrap_or(self.now);
+        let following = self.timeline.after(last);
+        (state.last, state.next) = match (held, following) {
+            (Some((_, until)), _) => (Some(last), until),
+            // A boundary that was not the object's own next has gone by.
+            (None, Some(next)) if next <= self.now => {
+                (Some(self.now), self.timeline.after(self.now))
+            }
+            (None, next) => (Some(last), next),
+        };
+        state.phase = state.phase.or(Some(Phase::Adopted));
+        let is_down = matches!(state.phase, Some(Phase::Stopped | Phase::Slept));
+        let raised = self.asked.enforce && is_down && self.object.replicas > self.stop_count;
+        if raised {
+            state.saved = self.worth_saving(state.saved);
+        }
+        Outcome {
+            state,
+            replicas: if raised {
+                self.stop_count
+            } else {
+                self.object.replicas
+            },
+            lifted: if held.is_some() {
+                Vec::new()
+            } else {
+                self.asked.over(self.now)
+            },
+            ..self.keep(if raised { What::Enforce } else { What::Tidy })
+        }
+    }
+}

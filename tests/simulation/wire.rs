@@ -1,0 +1,227 @@
+//! The way between one scaler and the server, on which anything can happen.
+
+use std::{
+    future,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use dayshift::clock::Clock;
+use futures::{StreamExt as _, future::BoxFuture, stream};
+use http::{HeaderValue, Request, Response, Uri, header};
+use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
+use hyper::body::{Bytes, Frame};
+use kube::{Client, client::Body};
+use serde_json::json;
+use tokio::time::sleep;
+use tower::{BoxError, Service};
+
+use crate::weather::{Fault, Stage, Weather, millis};
+
+/// After so long without a byte the program's own transport gives up; it is not part of this.
+const READ_TIMEOUT: Duration = Duration::from_secs(295);
+
+#[derive(Clone)]
+pub struct Wire {
+    pub server: Client,
+    pub weather: Weather,
+    /// The scaler's clock, and the server's.
+    pub clock: Clock,
+    pub truth: Clock,
+    /// Which process sends.
+    pub by: String,
+}
+
+type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
+
+impl Service<Request<Body>> for Wire {
+    type Response = Answer;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Answer, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        let wire = self.clone();
+        let is_patch = request.method() == http::Method::PATCH;
+        if is_patch {
+            // So that the witness knows by what clock it was decided.
+            let [at, truth] = [&self.clock, &self.truth].map(|it| it.now().timestamp_millis());
+            let uri = format!("{}&by={}&at={at}&truth={truth}", request.uri(), self.by);
+            *request.uri_mut() = uri.parse::<Uri>().unwrap();
+        }
+        let stage = is_patch.then(|| self.weather.killed()).flatten();
+        let fault = self.weather.of_request();
+        Box::pin(async move {
+            match stage {
+                Some(stage) => wire.killed(request, stage).await,
+                None => wire.exchange(request, fault).await,
+            }
+        })
+    }
+}
+
+impl Wire {
+    async fn killed(self, request: Request<Body>, stage: Stage) -> Result<Answer, BoxError> {
+        match stage {
+            Stage::Before => {}
+            Stage::OnTheWay => drop(self.arrives_in(request, millis(700))),
+            Stage::After => drop(self.server.send(request).await),
+        }
+        self.weather.kill();
+        future::pending().await
+    }
+
+    async fn exchange(
+        self,
+        request: Request<Body>,
+        fault: Option<Fault>,
+    ) -> Result<Answer, BoxError> {
+        let is_watch = request
+            .uri()
+            .query()
+            .is_some_and(|query| query.contains("watch=true"));
+        match fault {
+            None => {}
+            Some(Fault::Lost) => return Err("connection refused".into()),
+            Some(Fault::AnswerLost) => {
+                self.server.send(request).await?;
+                return Err("connection reset".into());
+            }
+            Some(Fault::Hangs) => return never().await,
+            Some(Fault::AnswerHangs) => {
+                self.server.send(request).await?;
+                return never().await;
+            }
+            Some(Fault::Late(time)) => {
+                let answer = self.arrives_in(request, millis(time)).await??;
+                return Ok(self.passes(answer, is_watch));
+            }
+            Some(Fault::AnswerLate(time)) => {
+                let answer = self.server.send(request).await?;
+                sleep(millis(time)).await;
+                return Ok(self.passes(answer, is_watch));
+            }
+            Some(Fault::Torn) => {
+                let body = self.server.send(request).await?.into_body();
+                if is_watch {
+                    return Err("connection reset".into());
+                }
+                let body = body.collect_bytes().await?;
+                let half = body.slice(..body.len() / 2);
+                return Ok(Response::new(
+                    Full::new(half).map_err(Into::into).boxed_unsync(),
+                ));
+            }
+            Some(Fault::Code(code)) => return Ok(self.answers(code, &json!({}), None)),
+            Some(Fault::Refused) => {
+                let causes = json!({"causes": [{"message": "no", "field": "spec.replicas"}]});
+                return Ok(self.answers(422, &causes, None));
+            }
+            Some(Fault::Busy(seconds)) => return Ok(self.answers(429, &json!({}), Some(seconds))),
+            Some(other) => unreachable!("{other:?} befalls no request"),
+        }
+        let answer = self.server.send(request).await?;
+        Ok(self.passes(answer, is_watch))
+    }
+
+    /// Sends it later, even where nobody waits for it any more.
+    fn arrives_in(
+        &self,
+        request: Request<Body>,
+        time: Duration,
+    ) -> tokio::task::JoinHandle<kube::Result<Response<Body>>> {
+        let server = self.server.clone();
+        tokio::spawn(async move {
+            sleep(time).await;
+            server.send(request).await
+        })
+    }
+
+    fn answers(&self, code: u16, details: &serde_json::Value, wait: Option<u16>) -> Answer {
+        let status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": "it is spoilt", "reason": "Spoilt", "details": details, "code": code,
+        });
+        let body = Full::new(Bytes::from(status.to_string()));
+        let mut answer = Response::new(body.map_err(Into::into).boxed_unsync());
+        *answer.status_mut() = http::StatusCode::from_u16(code).unwrap();
+        let headers = answer.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        let date = self
+            .truth
+            .now()
+            .format("%a, %d %b %Y %H:%M:%S GMT")
+            .to_string();
+        headers.insert(header::DATE, date.parse().unwrap());
+        if let Some(wait) = wait {
+            headers.insert(header::RETRY_AFTER, wait.into());
+        }
+        answer
+    }
+
+    fn passes(&self, answer: Response<Body>, is_watch: bool) -> Answer {
+        if !is_watch || !answer.status().is_success() {
+            return answer.map(|body| body.map_err(Into::into).boxed_unsync());
+        }
+        let (head, body) = answer.into_parts();
+        let events = Events {
+            frames: body.into_data_stream().boxed(),
+            weather: self.weather.clone(),
+            cuts: self.weather.cuts(),
+            older: None,
+            twice: None,
+        };
+        let frames = stream::unfold(events, |mut events| async move {
+            Some((events.next().await?.map(Frame::data), events))
+        });
+        Response::from_parts(head, StreamBody::new(frames).boxed_unsync())
+    }
+}
+
+async fn never<T>() -> Result<T, BoxError> {
+    sleep(READ_TIMEOUT).await;
+    Err("nothing was read for too long".into())
+}
+
+/// The events of one watch.
+struct Events {
+    frames: stream::BoxStream<'static, Result<Bytes, kube::Error>>,
+    weather: Weather,
+    cuts: tokio::sync::watch::Receiver<u64>,
+    older: Option<Bytes>,
+    twice: Option<Bytes>,
+}
+
+impl Events {
+    async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
+        if let Some(again) = self.twice.take() {
+            return Some(Ok(again));
+        }
+        let frame = tokio::select! {
+            biased;
+            _ = self.cuts.changed() => return None,
+            frame = self.frames.next() => match frame? {
+                Ok(frame) => frame,
+                Err(error) => return Some(Err(error.into())),
+            },
+        };
+        match self.weather.of_event() {
+            Some(Fault::EventLate(time)) => sleep(millis(time)).await,
+            Some(Fault::EventTwice) => self.twice = Some(frame.clone()),
+            Some(Fault::EventStale) => self.twice.clone_from(&self.older),
+            Some(Fault::Cut) => return None,
+            Some(Fault::Broken) => return Some(Err("connection reset".into())),
+            Some(Fault::Silent) => future::pending().await,
+            _ => {}
+        }
+        // The first event of a watch is the old one that may come again.
+        self.older.get_or_insert_with(|| frame.clone());
+        Some(Ok(frame))
+    }
+}

@@ -1,0 +1,430 @@
+//! A cluster in memory in which a story happens.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use chrono::TimeDelta;
+use chrono_tz::Tz;
+use dayshift::{
+    clock::Clock,
+    controller::{Scope, Settings, Telemetry, run},
+    sandbox::{Admission, Api, Status},
+    schedule::Zone,
+};
+use kube::Client;
+use serde_json::Value;
+use tokio::{sync::oneshot, task::JoinHandle, time::sleep};
+
+use crate::{
+    asked::Asked,
+    object::{Object, SCOPE},
+    story::{Kind, Op, SLOTS, Story},
+    timeline::Timelines,
+    weather::Weather,
+    wire::Wire,
+    witness::{BLIND, Process, Witness, Write},
+};
+
+/// How long after the last fault everything has to be in order: as long as a watch can be blind,
+/// and a refused patch is not tried again (ten minutes).
+const CALMING: i64 = BLIND + 60_000;
+/// How long after what a user does, where nothing goes wrong.
+const SETTLING: i64 = 20;
+
+pub struct World<'a> {
+    pub(crate) story: &'a Story,
+    pub(crate) api: Api,
+    truth: Clock,
+    witness: Arc<Mutex<Witness>>,
+    scalers: Vec<Scaler>,
+    pub(crate) wishes: [Wish; SLOTS.len()],
+    pub(crate) snapshots: Vec<Vec<(Value, Asked)>>,
+    zone: Tz,
+    /// Until when not everything has to be in order, in milliseconds.
+    troubled: i64,
+}
+
+/// What the user of a slot has in mind, and in the repository.
+#[derive(Clone, Default)]
+pub(crate) struct Wish {
+    pub(crate) asked: Asked,
+    pub(crate) manifest: Asked,
+    pub(crate) replicas: u32,
+}
+
+struct Scaler {
+    clock: Clock,
+    off: TimeDelta,
+    weather: Weather,
+    starts: u32,
+    is_stormy: bool,
+    process: Option<Running>,
+}
+
+struct Running {
+    by: String,
+    task: JoinHandle<()>,
+    stop: oneshot::Sender<()>,
+}
+
+/// What came of a story.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub trace: Vec<String>,
+    pub failure: Option<String>,
+    pub writes: usize,
+    pub faults: usize,
+}
+
+/// Tells a story from its beginning to its end.
+pub fn tell(story: &Story) -> Told {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut world = World::new(story);
+        world.live().await;
+        world.told()
+    })
+}
+
+impl<'a> World<'a> {
+    fn new(story: &'a Story) -> Self {
+        let truth = Clock::simulated(story.begin);
+        let api = Api::new({
+            let truth = truth.clone();
+            move || truth.now()
+        });
+        api.namespace("dev");
+        api.namespace("prod");
+        let mut witness = Witness::new(
+            story.plans.clone().into(),
+            Timelines::new(story.dates()),
+            story.margin(),
+            story.kind == Kind::Calm,
+        );
+        witness.scoped = story.scoped;
+        let witness = Arc::new(Mutex::new(witness));
+        listen(&api, &truth, &witness);
+        let scaler = |number: usize| Scaler {
+            clock: Clock::simulated(story.begin),
+            off: TimeDelta::zero(),
+            weather: Weather::of(story.seed.wrapping_mul(31).wrapping_add(number as u64)),
+            starts: 0,
+            is_stormy: false,
+            process: None,
+        };
+        Self {
+            story,
+            truth,
+            witness,
+            scalers: (0..story.scalers).map(scaler).collect(),
+            wishes: std::array::from_fn(|_| Wish::default()),
+            snapshots: vec![Vec::new(); SLOTS.len()],
+            zone: story.zone,
+            troubled: 0,
+            api,
+        }
+    }
+
+    fn witness(&self) -> MutexGuard<'_, Witness> {
+        self.witness.lock().unwrap()
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.truth.now().timestamp_millis()
+    }
+
+    async fn live(&mut self) {
+        for step in &self.story.steps {
+            self.truth.sleep_until(self.story.instant(step.at)).await;
+            if self.story.kind == Kind::Calm {
+                self.look();
+            }
+            if self.witness().failure.is_some() {
+                return;
+            }
+            let now = self.now();
+            self.witness().note(now, &format!("{:?}", step.op));
+            self.witness().since = 0;
+            self.happen(&step.op).await;
+        }
+        self.end().await;
+    }
+
+    /// Everything is well again: soon all has to be in order, and what is due then is done in
+    /// its very instant.
+    async fn end(&mut self) {
+        for number in 0..self.scalers.len() {
+            self.scalers[number].weather.calm();
+            self.scalers[number].is_stormy = false;
+            self.clock_right(number);
+            self.start(number);
+        }
+        self.trouble(if self.is_calm() { SETTLING } else { CALMING });
+        let now = self.now();
+        self.witness().note(now, "all is well");
+        self.pass(self.troubled - now).await;
+        self.look();
+        let now = self.now();
+        let next = self
+            .objects()
+            .into_iter()
+            .filter_map(|object| Object::of(&object).state.next);
+        let next = next
+            .map(|next| next * 1000)
+            .filter(|next| *next > now)
+            .min();
+        let Some(next) = next.filter(|next| *next < now + 3 * 86_400_000) else {
+            return;
+        };
+        let awake = 6 * 60_000;
+        if !self.is_calm() && next - now > 2 * awake {
+            self.nap(next - now - awake);
+        } else if next - now > 86_400_000 {
+            return;
+        }
+        self.pass(next + SETTLING - self.now()).await;
+        self.troubled = 0;
+        self.look();
+    }
+
+    async fn pass(&self, milliseconds: i64) {
+        sleep(Duration::from_millis(milliseconds.max(0).unsigned_abs())).await;
+    }
+
+    pub(crate) fn is_calm(&self) -> bool {
+        self.story.kind == Kind::Calm
+    }
+
+    /// Not everything has to be in order for so many milliseconds.
+    pub(crate) fn trouble(&mut self, time: i64) {
+        self.troubled = self.troubled.max(self.now() + time);
+    }
+
+    fn objects(&self) -> Vec<Value> {
+        self.api.list("Deployment")
+    }
+
+    /// Looks whether all is in order, where it has to be.
+    fn look(&mut self) {
+        let now = self.now();
+        let is_stormy = |it: &Scaler| it.is_stormy || it.off != TimeDelta::zero();
+        if now < self.troubled || self.scalers.iter().any(is_stormy) {
+            return;
+        }
+        for number in 0..self.scalers.len() {
+            let ended = |it: &Running| it.task.is_finished();
+            if self.scalers[number]
+                .process
+                .take_if(|it| ended(it))
+                .is_some()
+            {
+                let text = format!("scaler {number} has been ended");
+                self.witness().note(now, &text);
+            }
+        }
+        let running = self.scalers.iter().filter_map(|it| it.process.as_ref());
+        let running: Vec<_> = running.map(|it| it.by.clone()).collect();
+        for object in self.objects() {
+            self.witness().is_settled(&object, &running, now);
+        }
+    }
+
+    async fn happen(&mut self, op: &Op) {
+        let is_users = crate::hands::slot(op).is_some();
+        match (self.is_calm(), is_users) {
+            _ if matches!(op, Op::Quiet) => {}
+            (true, _) => self.trouble(SETTLING),
+            (false, true) => self.trouble(60_000),
+            (false, false) => self.trouble(CALMING),
+        }
+        match op {
+            Op::Up(number) => self.start(*number),
+            Op::Kill(number) => self.scalers[*number].kill(),
+            Op::Stop(number) => self.scalers[*number].stop().await,
+            Op::KillIn(number, writes, stage) => {
+                self.scalers[*number].weather.kill_in(*writes, *stage);
+            }
+            Op::Rezone(zone) => {
+                self.zone = *zone;
+                for number in 0..self.scalers.len() {
+                    self.scalers[number].kill();
+                }
+                for number in 0..self.scalers.len() {
+                    self.start(number);
+                }
+            }
+            Op::Clock(number, by) => {
+                let (by, scaler) = (TimeDelta::seconds((*by).into()), &mut self.scalers[*number]);
+                scaler.off += by;
+                scaler.clock.step(by);
+            }
+            Op::ClockRight(number) => self.clock_right(*number),
+            Op::Weather(number, faults, percent) => {
+                let scaler = &mut self.scalers[*number];
+                scaler.weather.turn(faults, *percent);
+                scaler.is_stormy = !faults.is_empty();
+            }
+            Op::Cut(number) => self.scalers[*number].weather.cut(),
+            Op::Compact => self.api.compact(),
+            Op::Nap(time) => self.nap((*time).into()),
+            Op::Quiet => self.look(),
+            users => {
+                self.act(users);
+                let now = self.now();
+                for object in self.objects() {
+                    let object_ref = Object::of(&object);
+                    if crate::hands::touches(users, &object_ref) {
+                        self.witness().touched(&object, now);
+                    }
+                }
+            }
+        }
+    }
+
+    fn clock_right(&mut self, number: usize) {
+        let scaler = &mut self.scalers[number];
+        scaler.clock.step(-scaler.off);
+        scaler.off = TimeDelta::zero();
+    }
+
+    fn nap(&mut self, milliseconds: i64) {
+        let by = TimeDelta::milliseconds(milliseconds);
+        self.truth.step(by);
+        for scaler in &self.scalers {
+            scaler.clock.step(by);
+        }
+    }
+
+    fn start(&mut self, number: usize) {
+        let scaler = &mut self.scalers[number];
+        if scaler
+            .process
+            .as_ref()
+            .is_some_and(|process| !process.task.is_finished())
+        {
+            return;
+        }
+        scaler.starts += 1;
+        let by = format!("{number}.{}", scaler.starts);
+        let process = Process {
+            zone: self.zone,
+            guarded: self.story.guarded,
+            started: self.truth.now().timestamp_millis(),
+        };
+        self.witness
+            .lock()
+            .unwrap()
+            .processes
+            .insert(by.clone(), process);
+        let wire = Wire {
+            server: self.api.client_as(&by),
+            weather: scaler.weather.clone(),
+            clock: scaler.clock.clone(),
+            truth: self.truth.clone(),
+            by: by.clone(),
+        };
+        let settings = Settings {
+            default_zone: Zone::parse(self.zone.name()).unwrap(),
+            scope: Scope {
+                selector: self.story.scoped.then(|| format!("{SCOPE}=on")),
+                ..Scope::default()
+            },
+            max_clock_skew: self.story.guarded.then(|| TimeDelta::seconds(30)),
+            seed: self.story.seed ^ u64::from(scaler.starts),
+            ..Settings::default()
+        };
+        let (stop, stopped) = oneshot::channel();
+        let (client, clock) = (Client::new(wire, "default"), scaler.clock.clone());
+        let telemetry = Arc::new(Telemetry::new(clock.now()));
+        let task = tokio::spawn(async move {
+            let stopped = async move { drop(stopped.await) };
+            run(client, clock, settings, telemetry, stopped).await;
+        });
+        scaler.weather.runs(task.abort_handle());
+        scaler.process = Some(Running { by, task, stop });
+    }
+
+    fn told(self) -> Told {
+        let faults = self
+            .scalers
+            .iter()
+            .map(|scaler| scaler.weather.happened())
+            .sum();
+        let mut witness = self.witness();
+        Told {
+            trace: std::mem::take(&mut witness.trace),
+            failure: witness.failure.take(),
+            writes: witness.writes,
+            faults,
+        }
+    }
+}
+
+impl Scaler {
+    /// As SIGKILL does.
+    fn kill(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.task.abort();
+        }
+    }
+
+    /// As SIGTERM does, which may take a while.
+    async fn stop(&mut self) {
+        if let Some(process) = self.process.take() {
+            let _ = process.stop.send(());
+            let _ = process.task.await;
+        }
+    }
+}
+
+/// Has the witness look at every write that the server accepts, as it does.
+fn listen(api: &Api, truth: &Clock, witness: &Arc<Mutex<Witness>>) {
+    let query = Arc::new(Mutex::new(String::new()));
+    api.on_request({
+        let query = query.clone();
+        move |line| {
+            query.lock().unwrap().clone_from(&line.query);
+            None
+        }
+    });
+    let (truth, witness) = (truth.clone(), witness.clone());
+    api.on_admission(move |admission| {
+        if let Admission {
+            resource: "deployments",
+            old: Some(old),
+            new,
+            ..
+        } = admission
+        {
+            let query = query.lock().unwrap();
+            let sent = |key: &str| {
+                query
+                    .split('&')
+                    .find_map(|it| it.strip_prefix(key))
+                    .unwrap()
+            };
+            let write = Write {
+                by: sent("by="),
+                sent: sent("at=").parse().unwrap(),
+                sent_in_truth: sent("truth=").parse().unwrap(),
+                at: truth.now().timestamp_millis(),
+                old,
+                new,
+            };
+            let mut witness = witness.lock().unwrap();
+            witness.wrote(&write);
+            // Once something is wrong it is not to go on for ever.
+            return witness
+                .failure
+                .as_ref()
+                .map(|_| Status::internal("the story is over"));
+        }
+        None
+    });
+}
