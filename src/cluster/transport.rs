@@ -14,7 +14,9 @@ use std::{
 };
 
 use http::{Method, Request, Response, StatusCode};
-use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::{
+    FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder, builderstates::WantsProtocols1,
+};
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
     client::legacy::{self, connect::HttpConnector},
@@ -35,41 +37,40 @@ const PING_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a new connection may take, its TLS handshake included.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long a connection for lists is kept: the pages of one list share it, and none is used again
+/// that a firewall may have forgotten meanwhile.
+const LIST_CONNECTION_LIFE: Duration = Duration::from_secs(5);
+
 /// A client that speaks HTTP/2, or HTTP/1.1 with a server that does not.
 pub(super) fn client(mut config: Config) -> Result<Client, Error> {
-    config.connect_timeout = config
-        .connect_timeout
-        .map(|known| known.min(CONNECT_TIMEOUT));
     if config.proxy_url.is_some() {
         return Client::try_from(config);
     }
-    let mut tcp = HttpConnector::new();
-    tcp.enforce_http(false);
-    tcp.set_nodelay(true);
-    let mut tls = HttpsConnectorBuilder::new()
-        .with_tls_config(config.rustls_client_config()?)
-        .https_or_http();
-    if let Some(name) = &config.tls_server_name {
-        let Ok(name) = name.clone().try_into() else {
-            return Client::try_from(config); // which says what is wrong with it
-        };
-        tls = tls.with_server_name_resolver(FixedServerNameResolver::new(name));
-    }
-    let mut connector = TimeoutConnector::new(tls.enable_all_versions().wrap_connector(tcp));
-    connector.set_connect_timeout(config.connect_timeout);
-    connector.set_read_timeout(config.read_timeout);
-    connector.set_write_timeout(config.write_timeout);
-    connector.set_reset_reader_on_write(config.reset_reader_on_write);
-
-    let connections = legacy::Builder::new(TokioExecutor::new())
+    config.connect_timeout = config
+        .connect_timeout
+        .map(|known| known.min(CONNECT_TIMEOUT));
+    let (Some(any), Some(http1)) = (
+        connector(&config, |tls| {
+            tls.enable_all_versions().wrap_connector(tcp())
+        })?,
+        connector(&config, |tls| tls.enable_http1().wrap_connector(tcp()))?,
+    ) else {
+        return Client::try_from(config); // which says what is wrong with the server's name
+    };
+    let kept_alive = legacy::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_idle_timeout(None)
         .http2_keep_alive_interval(PING_AFTER)
         .http2_keep_alive_timeout(PING_TIMEOUT)
         .http2_keep_alive_while_idle(true)
-        .build::<_, Body>(connector);
+        .build(any);
+    let for_lists = legacy::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(LIST_CONNECTION_LIFE)
+        .build(http1);
     let namespace = config.default_namespace.clone();
-    let ways = Arc::new(Ways::new(config, connections)?);
+    let ways = Arc::new(Ways::new(config, kept_alive, for_lists)?);
     let by_size = service_fn(move |request: Request<Body>| {
         let ways = Arc::clone(&ways);
         async move { ways.send(request).await }
@@ -77,12 +78,44 @@ pub(super) fn client(mut config: Config) -> Result<Client, Error> {
     Ok(Client::new(by_size, namespace))
 }
 
-type Connections = legacy::Client<TimeoutConnector<HttpsConnector<HttpConnector>>, Body>;
+type Tls = HttpsConnectorBuilder<WantsProtocols1>;
+type Https = HttpsConnector<HttpConnector>;
+type Connections = legacy::Client<TimeoutConnector<Https>, Body>;
+
+/// None where the server is to show a name that is none.
+fn connector(
+    config: &Config,
+    finish: impl FnOnce(Tls) -> Https,
+) -> Result<Option<TimeoutConnector<Https>>, Error> {
+    let mut tls = HttpsConnectorBuilder::new()
+        .with_tls_config(config.rustls_client_config()?)
+        .https_or_http();
+    if let Some(name) = &config.tls_server_name {
+        let Ok(name) = name.clone().try_into() else {
+            return Ok(None);
+        };
+        tls = tls.with_server_name_resolver(FixedServerNameResolver::new(name));
+    }
+    let mut connector = TimeoutConnector::new(finish(tls));
+    connector.set_connect_timeout(config.connect_timeout);
+    connector.set_read_timeout(config.read_timeout);
+    connector.set_write_timeout(config.write_timeout);
+    connector.set_reset_reader_on_write(config.reset_reader_on_write);
+    Ok(Some(connector))
+}
+
+fn tcp() -> HttpConnector {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp
+}
 
 /// The two ways to the server. Both show a token that may be replaced while dayshift runs.
 struct Ways {
     config: Config,
-    connections: Connections,
+    kept_alive: Connections,
+    for_lists: Connections,
     current: Mutex<Signed>,
 }
 
@@ -96,11 +129,12 @@ struct Signed {
 }
 
 impl Ways {
-    fn new(config: Config, connections: Connections) -> Result<Self, Error> {
-        let current = Mutex::new(Signed::new(&config, &connections)?);
+    fn new(config: Config, kept_alive: Connections, for_lists: Connections) -> Result<Self, Error> {
+        let current = Mutex::new(Signed::new(&config, &kept_alive, &for_lists)?);
         Ok(Self {
             config,
-            connections,
+            kept_alive,
+            for_lists,
             current,
         })
     }
@@ -132,7 +166,7 @@ impl Ways {
         let is_in_file = self.config.auth_info.token_file.is_some();
         if is_in_file
             && current.refused.load(Ordering::Relaxed)
-            && let Ok(signed) = Signed::new(&self.config, &self.connections)
+            && let Ok(signed) = Signed::new(&self.config, &self.kept_alive, &self.for_lists)
         {
             *current = signed;
         }
@@ -141,20 +175,28 @@ impl Ways {
 }
 
 impl Signed {
-    fn new(config: &Config, connections: &Connections) -> Result<Self, Error> {
-        let service = ServiceBuilder::new()
-            .layer(config.base_uri_layer())
-            .option_layer(config.auth_layer()?)
-            .layer(config.extra_headers_layer()?)
-            .map_err(BoxError::from)
-            .service(connections.clone());
-        let namespace = config.default_namespace.clone();
+    /// Reads the token anew.
+    fn new(
+        config: &Config,
+        kept_alive: &Connections,
+        for_lists: &Connections,
+    ) -> Result<Self, Error> {
         Ok(Self {
-            kept_alive: ClientBuilder::new(service, namespace).build(),
-            for_lists: Client::try_from(config.clone())?,
+            kept_alive: sign(config, kept_alive)?,
+            for_lists: sign(config, for_lists)?,
             refused: Arc::default(),
         })
     }
+}
+
+fn sign(config: &Config, connections: &Connections) -> Result<Client, Error> {
+    let service = ServiceBuilder::new()
+        .layer(config.base_uri_layer())
+        .option_layer(config.auth_layer()?)
+        .layer(config.extra_headers_layer()?)
+        .map_err(BoxError::from)
+        .service(connections.clone());
+    Ok(ClientBuilder::new(service, config.default_namespace.clone()).build())
 }
 
 fn is_list(request: &Request<Body>) -> bool {
