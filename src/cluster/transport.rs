@@ -37,12 +37,12 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client that speaks HTTP/2, or HTTP/1.1 with a server that does not.
 pub(super) fn client(mut config: Config) -> Result<Client, Error> {
-    config.connect_timeout = config
-        .connect_timeout
-        .map(|known| known.min(CONNECT_TIMEOUT));
     if config.proxy_url.is_some() {
         return Client::try_from(config);
     }
+    config.connect_timeout = config
+        .connect_timeout
+        .map(|known| known.min(CONNECT_TIMEOUT));
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);

@@ -9,7 +9,9 @@ pub(crate) struct Figures {
     pub(crate) lost: usize,
     /// Deployments with a wrong count at the end.
     pub(crate) wrong: usize,
-    /// Seconds from the end of the fault until everything was right.
+    /// Seconds from the stop until everything was right.
+    pub(crate) late: f64,
+    /// Seconds from the end of the fault until everything was right; 0 if it was before.
     pub(crate) settled: f64,
     /// Seconds from the beginning of the fault until `/readyz` was not 200; none if it always was.
     pub(crate) unready: Option<f64>,
@@ -40,24 +42,25 @@ impl Figures {
 /// The table in Markdown, a row for each fault.
 pub(crate) fn table<'a>(rows: impl IntoIterator<Item = (&'a str, Option<Figures>)>) -> String {
     let mut text = "\
-| fault | lost | wrong | right after | `/readyz` | writes | tries | memory |
-|---|---|---|---|---|---|---|---|
+| fault | lost | wrong | after the stop | after the fault | `/readyz` | writes | patches | memory |
+|---|---|---|---|---|---|---|---|---|
 "
     .to_owned();
     for (title, figures) in rows {
         let Some(figures) = figures else {
-            text += &format!("| {title} | failed | | | | | | |\n");
+            text += &format!("| {title} | failed | | | | | | | |\n");
             continue;
         };
         let readyz = match (figures.unready, figures.ready) {
             (None, None) => String::new(),
             (None, Some(_)) => "200".to_owned(),
-            (Some(from), Some(until)) => format!("503 after {from:.1} s, 200 after {until:.1} s"),
-            (Some(from), None) => format!("503 after {from:.1} s"),
+            (Some(from), Some(until)) => format!("503 {from:.1} s, 200 {until:.1} s"),
+            (Some(from), None) => format!("503 {from:.1} s"),
         };
         let Figures { lost, wrong, .. } = figures;
         text += &format!(
-            "| {title} | {lost} | {wrong} | {:.1} s | {readyz} | {:.2} | {:.2} | {:.0} MB |\n",
+            "| {title} | {lost} | {wrong} | {:.1} s | {:.1} s | {readyz} | {:.2} | {:.2} | {:.0} MB |\n",
+            figures.late,
             figures.settled,
             figures.writes,
             figures.tries,

@@ -39,8 +39,8 @@ use scale::Scale;
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     let scale = Scale::read();
-    // Rows wait most of their time. In the full form they are measured: few at once.
-    arguments.test_threads.get_or_insert(scale.pick(16, 3));
+    // Rows wait most of their time. In the full form they are measured: fewer at once.
+    arguments.test_threads.get_or_insert(scale.pick(16, 8));
 
     let stage = Arc::new(Stage::new(scale));
     let rows = [

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use libtest_mimic::{Completion, Failed, Trial};
@@ -52,8 +53,9 @@ pub(crate) struct Stage {
     assets: OnceLock<Result<Assets, Missing>>,
     toxiproxy: OnceLock<Result<Toxiproxy, Missing>>,
     shared: OnceLock<ControlPlane>,
-    /// One control plane at a time besides the shared one.
-    own: Mutex<()>,
+    /// Two control planes at a time besides the shared one.
+    own: [Mutex<()>; 2],
+    turns: AtomicUsize,
     results: Mutex<BTreeMap<&'static str, Figures>>,
 }
 
@@ -64,7 +66,8 @@ impl Stage {
             assets: OnceLock::new(),
             toxiproxy: OnceLock::new(),
             shared: OnceLock::new(),
-            own: Mutex::new(()),
+            own: Default::default(),
+            turns: AtomicUsize::new(0),
             results: Mutex::default(),
         }
     }
@@ -115,7 +118,10 @@ impl Stage {
         Ok(match row.plane {
             Plane::Shared => on(self.shared.get_or_init(start)),
             Plane::Own => {
-                let _one = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+                let turn = self.turns.fetch_add(1, Ordering::Relaxed) % self.own.len();
+                let _one = self.own[turn]
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
                 on(&start())
             }
         })

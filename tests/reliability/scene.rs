@@ -229,6 +229,7 @@ impl<'a> Scene<'a> {
         Figures {
             lost: sight.lost,
             wrong,
+            late: since(self.stop.0, settled),
             settled: since(self.fault.1, settled),
             unready: unready_from.map(|at| since(self.fault.0, at)),
             ready: ready_since.map(|at| since(self.fault.1, at)),
