@@ -10,6 +10,7 @@ mod instrument;
 mod live_watch;
 mod server_time;
 mod transport;
+mod withheld;
 mod writer;
 
 pub use connect::{ConnectError, Connection, connect};
@@ -21,4 +22,5 @@ pub use held::{Hand, Held};
 pub use instrument::{Exchange, instrument};
 pub use live_watch::{Sight, Sights, watch};
 pub use server_time::server_time;
+pub use withheld::withheld;
 pub use writer::Writer;
