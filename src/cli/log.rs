@@ -78,6 +78,10 @@ impl LogArgs {
     }
 }
 
+/// What kube says there of a request that failed and of a kubeconfig that is wrong may hold
+/// credentials.
+const SILENT: &str = "kube_client::client::builder=off,kube_client::config=off";
+
 /// Which events are shown, in the syntax of [`EnvFilter`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Filter(String);
@@ -87,9 +91,7 @@ impl Filter {
     /// more of them only by name. What kube's client says of each failed request, dayshift says
     /// too.
     fn of(level: Level) -> Self {
-        Self(format!(
-            "warn,kube_client::client::builder=off,dayshift={level}"
-        ))
+        Self(format!("warn,{SILENT},dayshift={level}"))
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -98,7 +100,8 @@ impl Filter {
         }
         // A word alone would be taken for the name of a library.
         let is_filter = text.contains(['=', ',']) && EnvFilter::builder().parse(text).is_ok();
-        is_filter.then(|| Self(text.to_owned())).ok_or_else(|| {
+        let filter = || Self(format!("{text},{SILENT}"));
+        is_filter.then(filter).ok_or_else(|| {
             "write error, warn, info, debug or trace, or a filter such as info,kube=debug"
                 .to_owned()
         })
@@ -169,8 +172,13 @@ mod tests {
         for (text, expected) in [
             ("info", Some(Filter::of(Level::INFO))),
             ("DEBUG", Some(Filter::of(Level::DEBUG))),
-            ("info,kube=debug", Some(Filter("info,kube=debug".into()))),
-            ("dayshift=trace", Some(Filter("dayshift=trace".into()))),
+            (
+                "info,kube=debug",
+                Some(Filter(
+                    "info,kube=debug,kube_client::client::builder=off,kube_client::config=off"
+                        .into(),
+                )),
+            ),
             ("verbose", None),
             ("dayshift=loud", None),
             ("", None),

@@ -13,6 +13,8 @@ use kube::{
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
+use super::withheld::{told, withheld};
+
 /// How many Deployments are listed at a time.
 const PAGE: u32 = 100;
 
@@ -202,7 +204,7 @@ impl FindError {
     pub(super) fn sort(verb: &'static str, place: &str, error: Error) -> Self {
         match error {
             Error::Api(status) => Self::answered(verb, place, *status),
-            Error::Auth(error) => Self::Unauthorized(error.to_string()),
+            Error::Auth(error) => Self::Unauthorized(told(&error)),
             error => Self::Unavailable(reason(&error)),
         }
     }
@@ -227,6 +229,9 @@ impl FindError {
 
 /// The innermost cause, which says what is wrong; the layers around it say where in kube.
 fn reason(error: &Error) -> String {
+    if let Some(told) = withheld(error) {
+        return told;
+    }
     let mut innermost: &dyn std::error::Error = error;
     while let Some(cause) = innermost.source() {
         innermost = cause;

@@ -12,6 +12,7 @@ mod live_watch;
 mod protobuf;
 mod server_time;
 mod transport;
+mod withheld;
 mod writer;
 
 pub use compact::compact;
@@ -24,4 +25,5 @@ pub use held::{Hand, Held};
 pub use instrument::{Exchange, instrument};
 pub use live_watch::{Sight, Sights, watch};
 pub use server_time::server_time;
+pub use withheld::withheld;
 pub use writer::Writer;

@@ -17,6 +17,7 @@ use super::{
     deployment::Deployment,
     error::{AnnounceError, Answer, PatchError, ReadError, Unavailable},
     guard::{annotation_patch, guarded_patch},
+    withheld::withheld,
 };
 
 /// Who we are in `managedFields` and in Events.
@@ -227,9 +228,10 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         .map(Duration::from_secs)
 }
 
-fn no_answer(error: impl std::error::Error) -> Unavailable {
-    let mut reason = error.to_string();
-    let mut source = error.source();
+fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
+    let withheld = withheld(&error);
+    let mut source = error.source().filter(|_| withheld.is_none());
+    let mut reason = withheld.unwrap_or_else(|| error.to_string());
     while let Some(cause) = source {
         reason += &format!(": {cause}");
         source = cause.source();

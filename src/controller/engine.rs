@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::{
     clock::Clock,
-    cluster::{Deployment, ReadError, Writer},
+    cluster::{Deployment, ReadError, Writer, withheld},
     workload::{Decision, Notice, Phase},
 };
 
@@ -388,7 +388,10 @@ impl Engine {
 }
 
 /// An error and what caused it, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    if let Some(told) = withheld(error) {
+        return told;
+    }
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -1,0 +1,55 @@
+//! Errors of kube that quote what nobody but the API server should see.
+
+use std::error::Error;
+
+use kube::{client::AuthError, config::KubeconfigError};
+
+/// What to say of an error that would show a credential: kube quotes the lines of a kubeconfig
+/// that is wrong, and all that a credential program got and printed. `None` for any other error.
+pub fn withheld(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut link = Some(error);
+    while let Some(error) = link {
+        if let Some(error) = error.downcast_ref::<AuthError>() {
+            return of_credentials(error);
+        }
+        if let Some(KubeconfigError::Parse(error)) = error.downcast_ref() {
+            return Some(format!(
+                "it is no kubeconfig{}; its text is not shown here, for it may hold credentials",
+                place(&error.to_string())
+            ));
+        }
+        link = error.source();
+    }
+    None
+}
+
+/// The error in words, without what is secret in it.
+pub(super) fn told(error: &(dyn Error + 'static)) -> String {
+    withheld(error).unwrap_or_else(|| error.to_string())
+}
+
+fn of_credentials(error: &AuthError) -> Option<String> {
+    let program = "the credential program of the kubeconfig";
+    match error {
+        AuthError::AuthExecRun { out, .. } => Some(format!(
+            "{program} failed with {}; run it by hand to see what it says",
+            out.status
+        )),
+        AuthError::AuthExecParse(_) => Some(format!("what {program} prints is no ExecCredential")),
+        AuthError::ParseTokenKey(_) => Some(format!("the token that {program} prints is none")),
+        _ => None,
+    }
+}
+
+/// ` at line 5, column 4`, where the first line of a message has them.
+fn place(message: &str) -> String {
+    let number = |word: &str| {
+        let (_, rest) = message.lines().next()?.split_once(word)?;
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().ok()
+    };
+    match (number("line "), number("column ")) {
+        (Some(line), Some(column)) => format!(" at line {line}, column {column}"),
+        _ => String::new(),
+    }
+}
