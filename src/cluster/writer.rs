@@ -217,7 +217,10 @@ fn no_answer(error: impl std::error::Error) -> Unavailable {
     let mut reason = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        reason += &format!(": {cause}");
+        let text = cause.to_string();
+        if !reason.contains(&text) {
+            reason += &format!(": {text}");
+        }
         source = cause.source();
     }
     Unavailable {
