@@ -35,7 +35,7 @@ const PING_AFTER: Duration = Duration::from_secs(5);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a new connection may take, its TLS handshake included.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection for lists is kept: the pages of one list share it, and none is used again
 /// that a firewall may have forgotten meanwhile.
