@@ -33,7 +33,7 @@ const PING_AFTER: Duration = Duration::from_secs(5);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a new connection may take, its TLS handshake included.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client that speaks HTTP/2, or HTTP/1.1 with a server that does not.
 pub(super) fn client(mut config: Config) -> Result<Client, Error> {

@@ -233,7 +233,10 @@ fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
     let mut source = error.source().filter(|_| withheld.is_none());
     let mut reason = withheld.unwrap_or_else(|| error.to_string());
     while let Some(cause) = source {
-        reason += &format!(": {cause}");
+        let text = cause.to_string();
+        if !reason.contains(&text) {
+            reason += &format!(": {text}");
+        }
         source = cause.source();
     }
     Unavailable {

@@ -133,7 +133,6 @@ impl Engine {
             Err(PatchError::Refused(why)) => self.refused(id, &why),
             Err(PatchError::Forbidden(why)) => self.forbidden(id, namespace, &why),
             Err(PatchError::Unavailable(why)) => {
-                tracing::warn!(object = %observed.object, "{why}; it is tried again");
                 self.unanswered(id, &why);
             }
         }
@@ -252,6 +251,12 @@ impl Engine {
     /// The server is not there, or too busy: this is tried again until it has answered.
     fn unanswered(&mut self, id: Id, why: &Unavailable) {
         self.telemetry.set(Condition::Reachable, false);
+        // What was under way together fails together: one line tells it.
+        if self.pause.is_over(self.clock.monotonic())
+            && let Some(entry) = self.index.get(id)
+        {
+            tracing::warn!(object = %entry.object(), "{why}; it is tried again, as all that is due");
+        }
         self.stand_back(why);
         self.idle(id);
     }

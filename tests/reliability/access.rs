@@ -69,7 +69,7 @@ fn rotated_token(place: &Place<'_>) -> Figures {
     renew(place, &scene, &file);
     scene.was_from_to(Utc::now(), scene.stop.0);
     scene.stop.wait();
-    scene.ends().within(2.0)
+    scene.ends().within(5.0)
 }
 
 fn withdrawn(place: &Place<'_>) -> Figures {
@@ -84,7 +84,7 @@ fn withdrawn(place: &Place<'_>) -> Figures {
             scene.namespace.kubectl(&apply).success();
         },
     );
-    scene.ends()
+    scene.ends().was_not_ready()
 }
 
 /// A priority level of its own for the ServiceAccount, with room for one request and no queue.

@@ -22,10 +22,13 @@ pub(crate) fn rows() -> Vec<Row> {
 fn latency(place: &Place<'_>) -> Figures {
     let mut scene = Scene::begin(place, "latency", place.scale.usual());
     scene.suffer(
-        |scene| scene.proxy.disturb("latency", &json!({"latency": 2000})),
+        |scene| {
+            let latency = json!({"latency": 2000});
+            scene.proxy.disturb_requests("latency", &latency);
+        },
         |scene| scene.proxy.heal(),
     );
-    scene.ends()
+    scene.ends().was_held_up(2)
 }
 
 fn bandwidth(place: &Place<'_>) -> Figures {
@@ -39,7 +42,7 @@ fn bandwidth(place: &Place<'_>) -> Figures {
         },
         |scene| scene.proxy.heal(),
     );
-    scene.ends()
+    scene.ends().was_held_up(2)
 }
 
 /// Each connection is closed after 20 kB: about seven answers after its handshake.
@@ -51,7 +54,7 @@ fn resets(place: &Place<'_>) -> Figures {
         },
         |scene| scene.proxy.heal(),
     );
-    scene.ends()
+    scene.ends().was_not_ready()
 }
 
 fn no_answer(place: &Place<'_>) -> Figures {
@@ -65,17 +68,22 @@ fn no_answer(place: &Place<'_>) -> Figures {
         },
         |scene| scene.proxy.heal(),
     );
-    scene.ends()
+    let usual = place.scale.usual();
+    scene
+        .ends()
+        .was_not_ready()
+        .was_held_up(usual.fault)
+        .within(10.0)
 }
 
 fn half_open(place: &Place<'_>) -> Figures {
     // It notices within ten seconds, eight of them after the stop.
-    forgotten(place, "half-open", 2).within(9.0)
+    forgotten(place, "half-open", 2).within(10.0)
 }
 
 /// It has noticed before anything is due.
 fn half_open_while_idle(place: &Place<'_>) -> Figures {
-    forgotten(place, "idle", 12).within(1.0)
+    forgotten(place, "idle", 12).within(3.0)
 }
 
 /// Connections that a firewall forgets so many seconds before the stop. The fault has no end: the

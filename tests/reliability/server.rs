@@ -21,12 +21,16 @@ fn api_server_down(place: &Place<'_>) -> Figures {
     let mut scene = Scene::begin(place, "server-down", place.scale.usual());
     scene.suffer(
         |_| place.plane.end("kube-apiserver", Signal::KILL),
-        |_| {
+        |scene| {
+            let log = scene.scalers[0].log();
+            let told = log.matches("it is tried again").count();
+            assert!((1..20).contains(&told), "{told} times:\n{log}");
             place.plane.start_api_server();
             place.plane.await_ready();
         },
     );
-    scene.ends().was_not_ready().within(10.0)
+    let fault = place.scale.usual().fault;
+    scene.ends().was_held_up(fault).was_not_ready().within(10.0)
 }
 
 /// It takes its time to end, and is not there while it starts: the stop lies in between.
@@ -49,7 +53,12 @@ fn api_server_restarted(place: &Place<'_>) -> Figures {
 
 /// What has changed while dayshift was cut off is known to nobody: it has to list anew.
 fn history_gone(place: &Place<'_>) -> Figures {
-    let mut scene = Scene::begin(place, "history", place.scale.usual());
+    // It has to ask for the watch, be told so, and list, with a pause of up to 5 s before each.
+    let size = Size {
+        recovery: 20,
+        ..place.scale.usual()
+    };
+    let mut scene = Scene::begin(place, "history", size);
     let namespace = scene.namespace.name().to_owned();
     let mark = place.plane.audit().mark();
     scene.suffer(
@@ -80,7 +89,8 @@ fn etcd_stopped(place: &Place<'_>) -> Figures {
         |_| place.plane.signal("etcd", Signal::STOP),
         |_| place.plane.signal("etcd", Signal::CONT),
     );
-    scene.ends().within(10.0)
+    let fault = place.scale.usual().fault;
+    scene.ends().was_held_up(fault).within(10.0)
 }
 
 fn etcd_killed(place: &Place<'_>) -> Figures {
@@ -92,5 +102,6 @@ fn etcd_killed(place: &Place<'_>) -> Figures {
             place.plane.await_ready();
         },
     );
-    scene.ends().within(10.0)
+    let fault = place.scale.usual().fault;
+    scene.ends().was_held_up(fault).within(10.0)
 }
