@@ -122,6 +122,25 @@ fn whoever_hoards_connections_keeps_no_probe_from_its_answer() {
 }
 
 #[test]
+fn a_head_that_is_too_large_and_a_body_are_not_held() {
+    let server = Server::start();
+    let long = format!("GET /healthz HTTP/1.1\r\nx: {}", "x".repeat(64 * 1024));
+    let mut stream = server.connect();
+    // The server may hang up before it has been told everything.
+    let _ = stream.write_all(long.as_bytes());
+    let mut answer = [0; 12];
+    let read = stream.read(&mut answer);
+    assert!(
+        answer.starts_with(b"HTTP/1.1 431") || is_closed(&read),
+        "{read:?}"
+    );
+
+    // Ten gigabytes are announced, and the answer does not wait for them.
+    let answer = server.ask("POST /metrics HTTP/1.1\r\ncontent-length: 10000000000");
+    assert!(answer.starts_with("HTTP/1.1 405 "), "{answer}");
+}
+
+#[test]
 fn the_end_of_the_server_closes_what_is_open() {
     let server = Server::start();
     let mut idle = server.connect();

@@ -15,6 +15,7 @@ mod cluster;
 mod commands;
 mod counts;
 mod faults;
+mod hostile;
 mod leaving;
 mod neighbours;
 mod objects;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         rollout::stories(),
         overrides::stories(),
         faults::stories(),
+        hostile::stories(),
         leaving::stories(),
         neighbours::stories(),
         access::stories(),

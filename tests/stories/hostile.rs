@@ -69,6 +69,23 @@ fn ten_thousand_bad_schedules_beside_a_hundred_good_ones() {
 }
 
 #[test]
+fn a_schedule_of_every_second_and_a_hand_that_edits_write_no_more_than_they_say() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let busy = deployment("busy").start("*/2 * * * * *");
+    story.apply(busy.stop("1-59/2 * * * * *"));
+    story.apply(deployment("edited").stop("19:00"));
+    story.api.forget_requests();
+    for edit in 0..100 {
+        story.annotate("edited", "stop", Some(&format!("19:{:02}", edit % 60)));
+    }
+    story.sleep_until("18:01");
+    assert!(story.patched("busy").len() <= 60);
+    assert!(story.events("busy").len() <= 60);
+    assert!(story.patched("edited").len() <= 100);
+    assert!(story.events("edited").len() <= 100);
+}
+
+#[test]
 fn annotations_as_long_as_may_be_are_told_in_a_few_words() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let room = LIMIT - 1_200;

@@ -8,7 +8,6 @@ use super::region::Region;
 use crate::{
     lint::{Finding, Quoted, Report, Severity},
     manifest::Source,
-    schedule::is_unprintable,
 };
 
 const RED: &str = "\x1b[1;31m";
@@ -153,15 +152,7 @@ fn summary(report: &Report) -> String {
 
 /// `text` with nothing in it that acts on a terminal or reorders what is read.
 pub(super) fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\t' => shown.push_str("    "),
-            it if is_unprintable(it) => shown.extend(it.escape_default()),
-            it => shown.push(it),
-        }
-    }
-    shown
+    crate::schedule::printable(&text.replace('\t', "    "))
 }
 
 fn printable_up_to(text: &str, most: usize) -> String {
