@@ -22,6 +22,7 @@ mod overrides;
 mod permissions;
 mod protobuf;
 mod rollout;
+mod split;
 #[path = "../support/mod.rs"]
 mod support;
 mod team;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         counts::stories(),
         objects::stories(),
         permissions::stories(),
+        split::stories(),
         protobuf::stories(),
         zones::stories(),
     ]
