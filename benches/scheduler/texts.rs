@@ -28,8 +28,16 @@ const QUESTIONS: [Question; 16] = [
     ask("*/30 2 * * *", AUTUMN, "the same, steps"),
     ask("0 0 30 2 *", ("2026-11-23", "2126-11-23"), "30 February"),
     ask(", * * * *", WEEK, "no field"),
-    ask("0 9 L * *", WEEK, "no cron of Kubernetes"),
-    ask("0 0 9 * * * 2027", WEEK, "the same: a field of years"),
+    ask(
+        "0 9 L * *",
+        ("2026-11-23", "2026-12-01"),
+        "no cron of Kubernetes",
+    ),
+    ask(
+        "0 0 9 * * * 2027",
+        ("2027-01-01", "2027-01-03"),
+        "the same: a field of years",
+    ),
 ];
 
 const WEEK: (&str, &str) = ("2026-11-23", "2026-11-30");

@@ -13,9 +13,8 @@ use tokio::{runtime::Runtime, time::sleep};
 
 use super::{
     case::{Case, Operation, operation},
-    elsewhere::uncounted,
+    elsewhere::{client, elsewhere},
     large::large,
-    measure::elsewhere,
 };
 
 /// More than a page of a list.
@@ -79,7 +78,7 @@ impl Cluster {
     fn watched(self) -> Self {
         let telemetry = Arc::new(Telemetry::new(self.now()));
         let context = self.runtime.enter();
-        let client = uncounted(self.api.client());
+        let client = client(&self.api);
         let forever = std::future::pending();
         let controller = run(
             client,

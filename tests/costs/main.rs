@@ -9,6 +9,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    dead_code, // what is shared with benches/scale
     clippy::needless_pass_by_value,
     reason = "a test may stop where it stands"
 )]
@@ -16,6 +17,7 @@
 mod callgrind;
 mod case;
 mod cluster;
+#[path = "../support/elsewhere.rs"]
 mod elsewhere;
 #[path = "../support/large.rs"]
 mod large;

@@ -1,15 +1,11 @@
-//! What an operation allocates and holds, but for what is done elsewhere on its behalf.
+//! What an operation allocates and holds.
 
-use std::{
-    any::Any,
-    cell::Cell,
-    hint::black_box,
-    sync::atomic::{AtomicBool, Ordering},
+use std::{any::Any, hint::black_box};
+
+use super::{
+    case::{Case, Operation},
+    elsewhere::Totals,
 };
-
-use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats};
-
-use super::case::{Case, Operation};
 
 /// The cost in memory of one of what a case does many of.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,72 +17,24 @@ pub(crate) struct Memory {
     pub(crate) held: f64,
 }
 
-static COUNTING: AtomicBool = AtomicBool::new(false);
-
-thread_local! {
-    static ELSEWHERE: Cell<Totals> = const { Cell::new(Totals { allocations: 0, bytes: 0, held: 0 }) };
-}
-
-#[derive(Clone, Copy)]
-struct Totals {
-    allocations: i64,
-    bytes: i64,
-    held: i64,
-}
-
-impl Totals {
-    fn of(stats: &Stats) -> Self {
-        let number = |count: usize| i64::try_from(count).unwrap();
-        Self {
-            allocations: number(stats.allocations + stats.reallocations),
-            bytes: number(stats.bytes_allocated),
-            held: number(stats.bytes_allocated) - number(stats.bytes_deallocated),
-        }
-    }
-}
-
 /// Does the operation and measures it.
 pub(crate) fn memory(case: &Case) -> Memory {
     let run = case.ready();
-    ELSEWHERE.set(Totals {
-        allocations: 0,
-        bytes: 0,
-        held: 0,
-    });
-    let region = Region::new(&INSTRUMENTED_SYSTEM);
+    let before = Totals::here();
     let result = counted_operation(run);
-    let (all, other) = (Totals::of(&region.change()), ELSEWHERE.get());
+    let after = Totals::here();
     drop(result);
     #[expect(clippy::cast_precision_loss, reason = "far from 2^53")]
-    let each = |all: i64, other: i64| (all - other) as f64 / f64::from(case.each_of);
+    let each = |sum: i64| sum as f64 / f64::from(case.each_of);
     Memory {
-        allocations: each(all.allocations, other.allocations),
-        bytes: each(all.bytes, other.bytes),
-        held: each(all.held, other.held),
+        allocations: each(after.allocations - before.allocations),
+        bytes: each(after.bytes - before.bytes),
+        held: each(after.held - before.held),
     }
 }
 
 /// Callgrind counts from the beginning of this function to its end.
 #[inline(never)]
 pub(crate) fn counted_operation(run: Operation) -> Box<dyn Any> {
-    COUNTING.store(true, Ordering::Relaxed);
-    let result = black_box(run());
-    COUNTING.store(false, Ordering::Relaxed);
-    result
-}
-
-/// Does what is no part of the operation that is measured.
-pub(crate) fn elsewhere<T>(work: impl FnOnce() -> T) -> T {
-    if !COUNTING.load(Ordering::Relaxed) {
-        return work();
-    }
-    let region = Region::new(&INSTRUMENTED_SYSTEM);
-    let result = work();
-    let (now, before) = (Totals::of(&region.change()), ELSEWHERE.get());
-    ELSEWHERE.set(Totals {
-        allocations: before.allocations + now.allocations,
-        bytes: before.bytes + now.bytes,
-        held: before.held + now.held,
-    });
-    result
+    black_box(run())
 }

@@ -166,7 +166,12 @@ fn this_build() -> String {
             .find_map(|line| line.strip_prefix(key))
             .unwrap_or_default()
     };
-    format!("rustc {} for {}", of("release: "), of("host: "))
+    let how = if cfg!(debug_assertions) {
+        ""
+    } else {
+        ", optimized"
+    };
+    format!("rustc {} for {}{how}", of("release: "), of("host: "))
 }
 
 fn path() -> PathBuf {

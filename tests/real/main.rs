@@ -23,6 +23,7 @@ mod overrides;
 mod permissions;
 mod protobuf;
 mod rollout;
+mod split;
 #[path = "../support/mod.rs"]
 mod support;
 mod team;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         counts::stories(),
         objects::stories(),
         permissions::stories(),
+        split::stories(),
         protobuf::stories(),
         zones::stories(),
     ]

@@ -13,7 +13,7 @@ use http_body_util::{BodyExt as _, Full, StreamBody};
 use hyper::body::Bytes;
 use kube::client::Body;
 use serde_json::{Value, json};
-use tower::Service;
+use tower::{BoxError, Service};
 
 use super::list::list;
 use super::ownership::Writer;
@@ -36,6 +36,7 @@ const PATCH_TYPES: &str = "application/json-patch+json, application/merge-patch+
 const SUMMARY: usize = 30;
 
 type ResponseBody = UnsyncBoxBody<Bytes, Infallible>;
+type Exchange = BoxFuture<'static, Result<Response<ResponseBody>, BoxError>>;
 
 /// The connection broke: the client cannot know whether its request took effect.
 #[derive(Debug, thiserror::Error)]
@@ -65,26 +66,40 @@ impl Api {
 
     /// A client that the request log knows as `who`.
     pub fn client_as(&self, who: &str) -> kube::Client {
-        let connection = Connection {
+        kube::Client::new(self.connection(who), "default")
+    }
+
+    /// What such a client sends its requests to, for one who builds a client around it.
+    pub fn connection(
+        &self,
+        who: &str,
+    ) -> impl Service<
+        Request<Body>,
+        Response = Response<ResponseBody>,
+        Error = BoxError,
+        Future = Exchange,
+    > + Clone
+    + Send
+    + use<> {
+        Connection {
             server: Arc::clone(&self.server),
             who: who.into(),
-        };
-        kube::Client::new(connection, "default")
+        }
     }
 }
 
 impl Service<Request<Body>> for Connection {
     type Response = Response<ResponseBody>;
-    type Error = ConnectionLost;
-    type Future = BoxFuture<'static, Result<Self::Response, ConnectionLost>>;
+    type Error = BoxError;
+    type Future = Exchange;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionLost>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let connection = self.clone();
-        async move { connection.serve(request).await }.boxed()
+        async move { Ok(connection.serve(request).await?) }.boxed()
     }
 }
 

@@ -1,0 +1,93 @@
+//! The figures of a run, as a table and as JSON.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// One cluster.
+#[derive(Debug, Serialize)]
+pub(crate) struct Figures {
+    pub(crate) deployments: u32,
+    pub(crate) scheduled: u32,
+    /// From the start until all are listed and those with a schedule adopted; each Deployment.
+    pub(crate) ready: Phase,
+    /// One boundary of all of them; each transition.
+    pub(crate) stop: Phase,
+    /// An hour without a boundary; each minute.
+    pub(crate) idle: Phase,
+}
+
+/// What the controller spends on a part of the day.
+#[derive(Debug, Serialize)]
+pub(crate) struct Phase {
+    seconds: f64,
+    microseconds_each: f64,
+    /// The most bytes that it held at once.
+    peak: i64,
+    /// The bytes that it held at the end.
+    held: i64,
+}
+
+impl Phase {
+    pub(crate) fn new(each_of: u32, time: Duration, peak: i64, held: i64) -> Self {
+        let seconds = time.as_secs_f64();
+        Self {
+            seconds,
+            microseconds_each: seconds * 1e6 / f64::from(each_of),
+            peak,
+            held,
+        }
+    }
+
+    /// The same, but for what was held before it began.
+    pub(crate) fn beyond(self, before: i64) -> Self {
+        Self {
+            peak: self.peak - before,
+            held: self.held - before,
+            ..self
+        }
+    }
+}
+
+type Column = fn(&Figures) -> String;
+
+const ROWS: [(&str, Column); 12] = [
+    ("Deployments", |run| run.deployments.to_string()),
+    ("with a schedule", |run| run.scheduled.to_string()),
+    ("listed and adopted: CPU, s", |run| {
+        format!("{:.3}", run.ready.seconds)
+    }),
+    ("  each Deployment, µs", |run| each(&run.ready)),
+    ("  memory, peak, MB", |run| megabytes(run.ready.peak)),
+    ("  memory at its end, MB", |run| megabytes(run.ready.held)),
+    ("boundary: CPU, s", |run| format!("{:.3}", run.stop.seconds)),
+    ("  each transition, µs", |run| each(&run.stop)),
+    ("  memory, peak, MB", |run| megabytes(run.stop.peak)),
+    ("an idle minute, µs", |run| each(&run.idle)),
+    ("memory, steady, MB", |run| megabytes(run.idle.held)),
+    ("  each with a schedule, bytes", |run| {
+        (run.idle.held / i64::from(run.scheduled)).to_string()
+    }),
+];
+
+/// A column for each cluster.
+pub(crate) fn print(runs: &[Figures]) {
+    for (name, column) in ROWS {
+        let cells: Vec<_> = runs
+            .iter()
+            .map(|run| format!("{:>10}", column(run)))
+            .collect();
+        println!("{name:30}{}", cells.join(" "));
+    }
+}
+
+fn each(phase: &Phase) -> String {
+    format!("{:.1}", phase.microseconds_each)
+}
+
+/// In units of 1,000,000 bytes.
+fn megabytes(bytes: i64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "far from 2^53")]
+    let bytes = bytes as f64;
+    format!("{:.1}", bytes / 1e6)
+}

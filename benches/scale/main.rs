@@ -1,0 +1,57 @@
+//! How much there may be of everything: Deployments by the hundred thousand in a cluster in memory.
+//!
+//! ```text
+//! cargo bench --bench scale                     # 1,000, 10,000 and 100,000 of them
+//! cargo bench --bench scale -- 20000            # so many
+//! ```
+//!
+//! The API server is in this process, and what it does and holds is left out: the figures are those
+//! of the controller alone, and what grows faster than the number of Deployments shows in them.
+//! How fast a real API server is stands in `docs/performance.md`; what to do about it, in
+//! `docs/scale.md`. Prints a table and a line of JSON.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    dead_code, // what is shared with tests/costs
+    reason = "a benchmark may stop where it stands, and prints"
+)]
+
+mod cluster;
+#[path = "../../tests/support/elsewhere.rs"]
+mod elsewhere;
+mod figures;
+
+use std::{alloc::System, env};
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+use figures::Figures;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
+
+/// One in so many has a schedule, in the one cluster and the other.
+const SHARES: [u32; 2] = [20, 1];
+
+fn main() {
+    let arguments: Vec<_> = env::args().skip(1).collect();
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        println!("to measure, say: cargo bench --bench scale");
+        return;
+    }
+    let given: Vec<u32> = arguments
+        .iter()
+        .filter_map(|argument| argument.parse().ok())
+        .collect();
+    let sizes = if given.is_empty() { &SIZES[..] } else { &given };
+    let runs: Vec<Figures> = SHARES
+        .into_iter()
+        .flat_map(|share| sizes.iter().map(move |count| cluster::run(*count, share)))
+        .collect();
+    figures::print(&runs);
+    println!("{}", serde_json::to_string(&runs).unwrap());
+}

@@ -1,0 +1,194 @@
+//! What this process allocates and how long it takes, but for what is done on behalf of another
+//! machine: a client whose API server, which is in this process too, does not count.
+
+use std::{
+    cell::Cell,
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use dayshift::sandbox::Api;
+use futures::{FutureExt as _, future::BoxFuture};
+use http::{Request, Response};
+use http_body_util::combinators::UnsyncBoxBody;
+use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
+use kube::{Client, client::Body};
+use rustix::time::{ClockId, clock_gettime};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Stats};
+use tower::{BoxError, Service as _, service_fn};
+
+/// Sums since the start of the process, on one thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) allocations: i64,
+    pub(crate) bytes: i64,
+    /// The bytes that are there now.
+    pub(crate) held: i64,
+    /// CPU time, of what is done elsewhere alone.
+    pub(crate) time: Duration,
+}
+
+thread_local! {
+    static ELSEWHERE: Cell<Totals> = const {
+        Cell::new(Totals { allocations: 0, bytes: 0, held: 0, time: Duration::ZERO })
+    };
+    static PEAK: Cell<i64> = const { Cell::new(0) };
+}
+
+impl Totals {
+    /// What was done here.
+    pub(crate) fn here() -> Self {
+        let (all, other) = (Self::of(&INSTRUMENTED_SYSTEM.stats()), ELSEWHERE.get());
+        Self {
+            allocations: all.allocations - other.allocations,
+            bytes: all.bytes - other.bytes,
+            held: all.held - other.held,
+            time: other.time,
+        }
+    }
+
+    fn of(stats: &Stats) -> Self {
+        let number = |count: usize| i64::try_from(count).unwrap();
+        Self {
+            allocations: number(stats.allocations + stats.reallocations),
+            bytes: number(stats.bytes_allocated),
+            held: number(stats.bytes_allocated) - number(stats.bytes_deallocated),
+            time: Duration::ZERO,
+        }
+    }
+}
+
+/// The most bytes that were there at once whenever something was asked of elsewhere since the
+/// last call of this.
+pub(crate) fn take_peak() -> i64 {
+    PEAK.replace(i64::MIN)
+}
+
+/// The CPU time that this thread has taken.
+pub(crate) fn cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(
+        time.tv_sec.try_into().unwrap(),
+        time.tv_nsec.try_into().unwrap(),
+    )
+}
+
+/// Does what is no part of what is measured.
+pub(crate) fn elsewhere<T>(work: impl FnOnce() -> T) -> T {
+    let (begun, before) = (cpu(), Totals::of(&INSTRUMENTED_SYSTEM.stats()));
+    let sum = ELSEWHERE.get();
+    PEAK.set(PEAK.get().max(before.held - sum.held));
+    let result = work();
+    let after = Totals::of(&INSTRUMENTED_SYSTEM.stats());
+    ELSEWHERE.set(Totals {
+        allocations: sum.allocations + after.allocations - before.allocations,
+        bytes: sum.bytes + after.bytes - before.bytes,
+        held: sum.held + after.held - before.held,
+        time: sum.time + cpu() - begun,
+    });
+    result
+}
+
+/// A client of this API, whose work does not count.
+pub(crate) fn client(api: &Api) -> Client {
+    let connection = api.connection("dayshift");
+    let service = service_fn(move |request: Request<Body>| {
+        let mut connection = connection.clone();
+        async move {
+            let (head, body) = request.into_parts();
+            let body = body.collect_bytes().await?;
+            // What is sent is gone here and there elsewhere.
+            let answer = elsewhere(|| {
+                let body = Body::from(body.to_vec());
+                let request = Request::from_parts(head.clone(), body);
+                Elsewhere(Some(connection.call(request).boxed()))
+            });
+            drop((head, body));
+            let (head, body) = answer.await?.into_parts();
+            let here = head.clone();
+            elsewhere(move || drop(head));
+            Ok::<_, BoxError>(Response::from_parts(here, ElsewhereBody::new(body)))
+        }
+    });
+    Client::new(service, "default")
+}
+
+/// What is received is gone elsewhere and there here.
+fn from_the_wire(bytes: Bytes) -> Bytes {
+    let here = Bytes::copy_from_slice(&bytes);
+    elsewhere(move || drop(bytes));
+    here
+}
+
+struct Elsewhere<T>(Option<BoxFuture<'static, T>>);
+
+impl<T> Future for Elsewhere<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let answer = self.0.as_mut().unwrap();
+        let polled = elsewhere(|| answer.as_mut().poll(context));
+        if polled.is_ready() {
+            elsewhere(|| self.0 = None);
+        }
+        polled
+    }
+}
+
+type Inner = UnsyncBoxBody<Bytes, Infallible>;
+
+/// A body that comes in pieces, as TLS records do.
+struct ElsewhereBody {
+    body: Option<Inner>,
+    rest: Bytes,
+}
+
+const PIECE: usize = 16 * 1024;
+
+impl ElsewhereBody {
+    fn new(body: Inner) -> Self {
+        Self {
+            body: Some(body),
+            rest: Bytes::new(),
+        }
+    }
+
+    fn piece(&mut self) -> Option<Bytes> {
+        let piece = self.rest.split_to(self.rest.len().min(PIECE));
+        (!piece.is_empty()).then(|| from_the_wire(piece))
+    }
+}
+
+impl HttpBody for ElsewhereBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.rest.is_empty() {
+            let body = self.body.as_mut().unwrap();
+            match elsewhere(|| Pin::new(body).poll_frame(context)) {
+                Poll::Ready(Some(Ok(frame))) => self.rest = frame.into_data().unwrap_or_default(),
+                other => return other,
+            }
+        }
+        Poll::Ready(self.piece().map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}
+
+impl Drop for ElsewhereBody {
+    fn drop(&mut self) {
+        elsewhere(|| {
+            self.body = None;
+            self.rest = Bytes::new();
+        });
+    }
+}
