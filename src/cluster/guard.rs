@@ -9,13 +9,14 @@ use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
 ///
-/// The tests come first: UID, count, every input annotation, every state label and the error,
+/// The tests come first: UID, that nobody deletes it, count, every input annotation, every state label and the error,
 /// with `null` where one is missing (the API server lets such a test pass on a missing key).
 /// Count, state and the overrides that are over follow in the same patch, so they change together
 /// or not at all.
 pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> Patch {
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
+    patch.test(&["metadata", "deletionTimestamp"], Value::Null);
     patch.test(&["spec", "replicas"], json!(observed.replicas.get()));
     patch.annotations(observed, change, prefix);
     patch.labels(observed, change, prefix);

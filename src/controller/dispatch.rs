@@ -156,7 +156,7 @@ impl Engine {
         }
         self.log_made(observed, &change, lateness);
         self.announce_all(id, change.notice);
-        self.index.saw_own(id, deployment, self.clock.now());
+        self.index.saw_own(id, deployment, self.sight());
         self.idle(id);
     }
 
@@ -186,8 +186,7 @@ impl Engine {
         match result {
             Ok(deployment) => {
                 self.pause.answered();
-                let now = self.clock.now();
-                if self.index.saw_own(id, &deployment, now) {
+                if self.index.saw_own(id, &deployment, self.sight()) {
                     self.idle(id);
                 } else {
                     self.forget(id);

@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     forbidden::Forbidden,
-    index::{Entry, Errand, INVALID, Id, Index},
+    index::{Entry, Errand, INVALID, Id, Index, Sight},
     metrics::{EventOutcome, Telemetry},
     pause::Pause,
     queue::{Announcement, Queue},
@@ -93,10 +93,9 @@ impl Engine {
     /// Takes in what a watch shows.
     pub(super) fn saw(&mut self, watch: WatchId, event: Event) {
         self.look_at_the_clock();
-        let now = self.clock_guard.correct(self.clock.now());
         match event {
             Ok(watcher::Event::Apply(deployment) | watcher::Event::InitApply(deployment)) => {
-                self.saw_deployment(&deployment, watch, now);
+                self.saw_deployment(&deployment, watch);
             }
             Ok(watcher::Event::Delete(deployment)) => {
                 // What was tried in vain may have been about this one, and is tried no more.
@@ -127,14 +126,18 @@ impl Engine {
         }
     }
 
-    pub(super) fn saw_deployment(
-        &mut self,
-        deployment: &Deployment,
-        watch: WatchId,
-        now: DateTime<Utc>,
-    ) {
-        if let Some(id) = self.index.saw(deployment, watch, now) {
+    pub(super) fn saw_deployment(&mut self, deployment: &Deployment, watch: WatchId) {
+        if let Some(id) = self.index.saw(deployment, watch, self.sight()) {
             self.consider(id);
+        }
+    }
+
+    /// When something that is seen now is seen.
+    pub(super) fn sight(&self) -> Sight {
+        let monotonic = self.clock.monotonic();
+        Sight {
+            by_clock: self.clock_guard.correct(self.clock.now()),
+            unsure: self.clock_guard.is_wrong().then_some(monotonic),
         }
     }
 
@@ -334,6 +337,7 @@ impl Engine {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         let has_turned = self.clock_guard.look(now, monotonic);
         if self.was_set_back(now, monotonic) {
+            self.index.look_again(now);
             self.consider_all();
         }
         let Some(skew) = self.clock_guard.skew().map(TimeDelta::as_seconds_f64) else {
@@ -349,6 +353,7 @@ impl Engine {
         } else if has_turned {
             self.telemetry.set(Condition::Clock, true);
             tracing::info!(skew, "the clock is right again");
+            self.index.make_sure(now, monotonic);
             self.consider_all();
         }
         if self.clock_guard.take_probe(monotonic) {

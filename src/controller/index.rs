@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use tokio::time::Instant;
 
 use crate::{
     cluster::{Deployment, Version},
@@ -28,11 +29,21 @@ pub(super) struct Entry {
     memory: Memory,
     version: Version,
     seen: DateTime<Utc>,
+    /// Where `seen` is from a wrong clock: when it was, by a clock that no step touches.
+    unsure: Option<Instant>,
     watch: WatchId,
     listed: bool,
     /// What a dry run has removed here alone, with its text.
     lifted: Vec<(Key, Box<str>)>,
     pub(super) errand: Errand,
+}
+
+/// When something is seen.
+#[derive(Clone, Copy)]
+pub(super) struct Sight {
+    pub(super) by_clock: DateTime<Utc>,
+    /// Given where the clock is wrong.
+    pub(super) unsure: Option<Instant>,
 }
 
 /// What is being done about one object.
@@ -88,7 +99,7 @@ impl Index {
         &mut self,
         deployment: &Deployment,
         watch: WatchId,
-        now: DateTime<Utc>,
+        sight: Sight,
     ) -> Option<Id> {
         let name = full_name(deployment.namespace(), deployment.name());
         let known = self.by_name.get(&*name).copied();
@@ -102,14 +113,14 @@ impl Index {
                 .get(&id)
                 .is_some_and(|entry| entry.observed.object == observed.object)
         {
-            return self.saw_again(id, observed, deployment.version(), now);
+            return self.saw_again(id, observed, deployment.version(), sight);
         }
         if let Some(id) = known {
             self.forget(id);
         }
         observed
             .concerns_us()
-            .then(|| self.add(name, observed, deployment.version(), watch, now))
+            .then(|| self.add(name, observed, deployment.version(), watch, sight))
     }
 
     fn saw_again(
@@ -117,7 +128,7 @@ impl Index {
         id: Id,
         observed: Observed,
         version: Version,
-        now: DateTime<Utc>,
+        sight: Sight,
     ) -> Option<Id> {
         let entry = self.entries.get_mut(&id)?;
         entry.listed = true;
@@ -125,13 +136,13 @@ impl Index {
             return None;
         }
         entry.version = version;
-        entry.show(observed, &mut self.readings, now, self.dry_run);
+        entry.show(observed, &mut self.readings, sight, self.dry_run);
         Some(id)
     }
 
     /// Takes in the object as the server gave it to us alone; false where it is another of that
     /// name by now.
-    pub(super) fn saw_own(&mut self, id: Id, deployment: &Deployment, now: DateTime<Utc>) -> bool {
+    pub(super) fn saw_own(&mut self, id: Id, deployment: &Deployment, sight: Sight) -> bool {
         let Some(entry) = self.entries.get(&id) else {
             return false;
         };
@@ -139,7 +150,7 @@ impl Index {
             return false;
         }
         let observed = deployment.observe(&self.prefix);
-        self.saw_again(id, observed, deployment.version(), now);
+        self.saw_again(id, observed, deployment.version(), sight);
         true
     }
 
@@ -149,7 +160,7 @@ impl Index {
         mut observed: Observed,
         version: Version,
         watch: WatchId,
-        now: DateTime<Utc>,
+        sight: Sight,
     ) -> Id {
         self.last_id += 1;
         let (inputs, reading) = self.readings.of(&observed.inputs);
@@ -159,7 +170,8 @@ impl Index {
             observed,
             reading,
             version,
-            seen: now,
+            seen: sight.by_clock,
+            unsure: sight.unsure,
             watch,
             listed: true,
             lifted: Vec::new(),
@@ -262,6 +274,26 @@ impl Index {
         ids
     }
 
+    /// The clock was set back and shows `now`: what is known from the future may have been put
+    /// right by another scaler in the meantime.
+    pub(super) fn look_again(&mut self, now: DateTime<Utc>) {
+        for entry in self.entries.values_mut() {
+            entry.memory.saw(&entry.observed, now);
+        }
+    }
+
+    /// The clock is right again and shows `now` at `at`: when something was seen in the meantime
+    /// is known at last. The clock may have been set, or the machine have slept: only how long
+    /// ago it was tells.
+    pub(super) fn make_sure(&mut self, now: DateTime<Utc>, at: Instant) {
+        for entry in self.entries.values_mut() {
+            if let Some(seen) = entry.unsure.take() {
+                let ago = at.saturating_duration_since(seen);
+                entry.seen = now - TimeDelta::from_std(ago).unwrap_or_default();
+            }
+        }
+    }
+
     /// How many objects are in each state, `invalid` where the schedule is refused.
     pub(super) fn census(&self) -> HashMap<&'static str, usize> {
         let mut census = HashMap::new();
@@ -292,7 +324,7 @@ impl Entry {
         &mut self,
         mut observed: Observed,
         readings: &mut Readings,
-        now: DateTime<Utc>,
+        sight: Sight,
         dry_run: bool,
     ) {
         if dry_run {
@@ -308,12 +340,13 @@ impl Entry {
             let (inputs, reading) = readings.of(&observed.inputs);
             observed.inputs = inputs;
             self.reading = reading;
-            self.seen = now;
+            self.seen = sight.by_clock;
+            self.unsure = sight.unsure;
             self.errand.held = false;
         } else {
             observed.inputs = self.observed.inputs.clone();
         }
-        self.memory.saw(&observed, now);
+        self.memory.saw(&observed, sight.by_clock);
         self.observed = observed;
     }
 

@@ -34,14 +34,14 @@ impl Story {
         let plans: Vec<_> = (0..random.usize(1..4))
             .map(|_| plan(random, zone, begin))
             .collect();
-        let scalers = random.choice([1, 1, 1, 1, 2, 2, 3]).unwrap();
+        let scalers = random.choice([1, 1, 1, 1, 1, 2, 2, 3]).unwrap();
         let mut story = Self {
             seed,
             kind,
             begin,
             length: match kind {
-                Kind::Calm => random.u32(HOUR..14 * HOUR),
-                Kind::Storm => random.u32(2 * HOUR..6 * 24 * HOUR),
+                Kind::Calm => random.u32(HOUR..8 * HOUR),
+                Kind::Storm => random.u32(HOUR..5 * 24 * HOUR),
             },
             zone,
             plans,
@@ -68,7 +68,7 @@ struct Steps<'a> {
 
 impl Steps<'_> {
     fn write(&mut self) {
-        self.objects = self.random.choice([1, 1, 2, 3, 4]).unwrap();
+        self.objects = self.random.choice([1, 1, 1, 2, 2, 3, 4]).unwrap();
         for slot in 0..self.objects {
             let (count, plan) = (self.count(), self.random.usize(..self.story.plans.len()));
             let at = self.random.u32(..2000);
@@ -79,7 +79,7 @@ impl Steps<'_> {
             self.add(at, Op::Up(scaler));
         }
         let boundaries = self.boundaries();
-        let mut at: Vec<u32> = (0..self.random.u32(4..25))
+        let mut at: Vec<u32> = (0..self.random.u32(3..14))
             .map(|_| match self.random.choice(&boundaries) {
                 Some(boundary) if self.random.u8(..5) < 2 => {
                     (boundary + self.random.u32(0..4000)).saturating_sub(2000)
@@ -142,9 +142,12 @@ impl Steps<'_> {
             .zip(ends)
             .collect();
         for (from, to) in gaps {
-            let awake = self.random.choice([1, 10, MINUTE, 17 * MINUTE]).unwrap();
+            let awake = self
+                .random
+                .choice([1, 10, MINUTE, 5 * MINUTE, 17 * MINUTE])
+                .unwrap();
             let before = self.random.choice([1, 5000, MINUTE, 10 * MINUTE]).unwrap();
-            if to.saturating_sub(from) > 40 * MINUTE && self.random.u8(..20) != 0 {
+            if to.saturating_sub(from) > 30 * MINUTE && self.random.u8(..20) != 0 {
                 self.add(from + awake, Op::Nap(to - from - awake - before));
             }
         }
@@ -178,9 +181,9 @@ impl Steps<'_> {
             27 => Op::Scope(slot, self.random.bool()),
             28..=29 => return self.restart(at),
             30 => Op::Rezone(PLACES[self.random.usize(..PLACES.len())].0),
-            31 => Op::Compact,
-            32..=33 => Op::Quiet,
-            34..=38 => return self.kill(at),
+            31..=33 => Op::Quiet,
+            34 => Op::Compact,
+            35..=38 => return self.kill(at),
             39..=44 => return self.clock(at),
             45 => Op::Cut(self.scaler()),
             _ => return self.weather(at),
@@ -277,7 +280,7 @@ impl Steps<'_> {
         let back = at
             + self
                 .random
-                .choice([1000, 20_000, 3 * MINUTE, 40 * MINUTE])
+                .choice([1000, 20_000, 3 * MINUTE, 20 * MINUTE])
                 .unwrap();
         self.add(back, Op::Weather(scaler, Vec::new(), 0));
     }

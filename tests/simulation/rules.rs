@@ -4,9 +4,11 @@
 //! There is one outcome but where something counts that only the scaler knows: when it saw the
 //! annotations for the first time, and what `stop-replicas` was when it was stopped.
 
+use std::fmt;
+
 use crate::{
     asked::Asked,
-    calendar::Turn,
+    calendar::{Turn, show},
     object::{Object, Phase, State},
     timeline::Timeline,
 };
@@ -71,6 +73,38 @@ impl What {
         matches!(
             self,
             Self::Start | Self::Stop | Self::Wake | Self::Sleep | Self::Adopt
+        )
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), show);
+        let Self {
+            what,
+            state,
+            replicas,
+            lifted,
+            ..
+        } = self;
+        write!(
+            f,
+            "{what:?}: -> {replicas}, {:?}, last {}",
+            state.phase,
+            at(state.last)
+        )?;
+        if let Some(until) = self.last_until {
+            write!(f, " to {}", show(until))?;
+        }
+        let next = if self.follows {
+            "what follows".to_owned()
+        } else {
+            at(state.next)
+        };
+        write!(
+            f,
+            ", next {next}, saved {:?}, lifts {lifted:?}",
+            state.saved
         )
     }
 }

@@ -106,13 +106,16 @@ impl Witness {
     }
 
     pub fn note(&mut self, at: i64, text: &str) {
+        if self.failure.is_some() {
+            return; // what comes of it says no more
+        }
         let second = show(at.div_euclid(1000));
         let fraction = at.rem_euclid(1000);
         self.trace.push(format!("{second} .{fraction:03} {text}"));
     }
 
     fn fail(&mut self, at: i64, why: &str) {
-        self.note(at, &format!("FAILURE {why}"));
+        self.note(at, "which is wrong");
         self.failure.get_or_insert_with(|| why.to_owned());
     }
 
@@ -146,6 +149,9 @@ impl Witness {
 
     /// A scaler's write: it has to be what the rules ask for, there and then.
     pub fn wrote(&mut self, write: &Write<'_>) {
+        if self.failure.is_some() {
+            return;
+        }
         self.writes += 1;
         self.since += 1;
         if self.since > MOST_WRITES {
@@ -220,8 +226,9 @@ impl Witness {
         found.retain(|outcome| self.is(outcome, old, new, process));
         let Some(outcome) = found.first() else {
             return Err(format!(
-                "{} is not what the rules ask for: {legal:?}",
-                told(old, new)
+                "{} is not what the rules ask for{}",
+                told(old, new),
+                all(&legal)
             ));
         };
         self.keeps_the_count(outcome, old, new, record)?;
@@ -430,13 +437,25 @@ impl Witness {
         if outcomes.iter().any(Option::is_none) {
             return;
         }
+        let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
         let why = format!(
-            "{} {:?} has not settled: {outcomes:?}",
-            object.full_name(),
-            object.state
+            "{} has not settled{}",
+            told(&object, &object),
+            all(&outcomes)
         );
         self.fail(at, &why);
     }
+}
+
+/// What the rules allow, each once.
+fn all(outcomes: &[Outcome]) -> String {
+    let mut texts: Vec<_> = outcomes
+        .iter()
+        .map(|it| format!("\n    allowed: {it}"))
+        .collect();
+    texts.sort();
+    texts.dedup();
+    texts.concat()
 }
 
 fn told(old: &Object, new: &Object) -> String {

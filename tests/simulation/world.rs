@@ -236,6 +236,12 @@ impl<'a> World<'a> {
     }
 
     async fn happen(&mut self, op: &Op) {
+        self.trouble_by(op);
+        self.do_it(op).await;
+        self.trouble_by(op); // a nap takes the time along
+    }
+
+    fn trouble_by(&mut self, op: &Op) {
         let is_users = crate::hands::slot(op).is_some();
         match (self.is_calm(), is_users) {
             _ if matches!(op, Op::Quiet) => {}
@@ -243,6 +249,9 @@ impl<'a> World<'a> {
             (false, true) => self.trouble(60_000),
             (false, false) => self.trouble(CALMING),
         }
+    }
+
+    async fn do_it(&mut self, op: &Op) {
         match op {
             Op::Up(number) => self.start(*number),
             Op::Kill(number) => self.scalers[*number].kill(),

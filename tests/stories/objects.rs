@@ -1,5 +1,8 @@
 //! Objects that come, change and go while the scaler runs.
 
+use std::time::Duration;
+
+use dayshift::sandbox::Fault;
 use serde_json::json;
 
 use crate::sandbox::{Sandbox, deployment};
@@ -149,6 +152,26 @@ fn what_is_being_deleted_is_left_alone() {
         .unwrap();
     story.api.delete("dev", "web").unwrap();
     story.sleep_until("20:00");
+    assert_eq!(story.replicas("web"), 3);
+}
+
+#[test]
+fn what_is_deleted_while_the_patch_is_on_its_way_is_left_alone() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).stop("19:00"));
+    story.sleep_until("18:59");
+    story.api.fail_next(
+        |line| line.verb == "patch",
+        Fault::Delay(Duration::from_secs(5)),
+    );
+    story.sleep_until("19:00");
+    let finalizer = json!({"metadata": {"finalizers": ["example.com/wait"]}});
+    story
+        .api
+        .merge("Deployment", "dev", "web", &finalizer)
+        .unwrap();
+    story.api.delete("dev", "web").unwrap();
+    story.sleep_until("19:30");
     assert_eq!(story.replicas("web"), 3);
 }
 

@@ -192,6 +192,17 @@ fn what_is_queued_while_the_clock_is_wrong_is_waited_for() {
 }
 
 #[test]
+fn what_is_seen_first_after_the_machine_has_slept_is_not_acted_on_backwards() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).stop("23:30"));
+    story.clock.step(TimeDelta::hours(5)); // the server's clock goes along
+    story.apply(deployment("new").replicas(3).stop("20:00"));
+    story.pass(Duration::from_secs(10));
+    assert_eq!(story.label("new", "last").unwrap(), "2026-11-20T23.00.00Z");
+    assert_eq!(story.replicas("new"), 3);
+}
+
+#[test]
 fn a_clock_within_the_allowance_is_good_enough() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
