@@ -6,6 +6,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, PostParams};
 use serde_json::{Value, json};
 
+use crate::large::large;
 use crate::support::{ControlPlane, Namespace, block_on};
 
 /// How many of them share a Namespace.
@@ -74,68 +75,6 @@ async fn create_one(
         field_manager: Some("kubectl-client-side-apply".to_owned()),
         ..PostParams::default()
     };
-    let definition = serde_json::from_value(definition(&name, &annotations)).unwrap();
+    let definition = serde_json::from_value(large(namespace, &name, &annotations)).unwrap();
     deployments.create(&params, &definition).await.map(drop)
-}
-
-/// What `kubectl apply` makes of the manifest of a usual web application with two sidecars.
-fn definition(name: &str, annotations: &Value) -> Value {
-    let labels = json!({
-        "app.kubernetes.io/name": name, "app.kubernetes.io/component": "api",
-        "app.kubernetes.io/part-of": "shop", "app.kubernetes.io/version": "2.31.4",
-        "team": "checkout", "environment": "staging",
-    });
-    let containers = ["app", "proxy", "log-forwarder"].map(container);
-    let mut definition = json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "labels": labels, "annotations": annotations},
-        "spec": {
-            "replicas": 3,
-            "revisionHistoryLimit": 5,
-            "selector": {"matchLabels": {"app.kubernetes.io/name": name}},
-            "template": {
-                "metadata": {"labels": labels, "annotations": {"prometheus.io/scrape": "true"}},
-                "spec": {
-                    "serviceAccountName": "default",
-                    "securityContext": {"runAsNonRoot": true, "runAsUser": 1000},
-                    "containers": containers,
-                    "volumes": [
-                        {"name": "config", "configMap": {"name": format!("{name}-config")}},
-                        {"name": "scratch", "emptyDir": {}},
-                    ],
-                },
-            },
-        },
-    });
-    let manifest = definition.to_string();
-    let annotations = &mut definition["metadata"]["annotations"];
-    annotations["kubectl.kubernetes.io/last-applied-configuration"] = manifest.into();
-    annotations["deployment.kubernetes.io/revision"] = "1".into();
-    definition
-}
-
-fn container(name: &str) -> Value {
-    let environment: Vec<_> = (0..10)
-        .map(|number| {
-            json!({"name": format!("SETTING_{number}"), "value": format!("https://service-{number}.staging.svc:8443/v1")})
-        })
-        .collect();
-    let probe = json!({"httpGet": {"path": "/healthz", "port": 8080}, "periodSeconds": 10});
-    json!({
-        "name": name,
-        "image": format!("registry.example.com/shop/{name}:2.31.4"),
-        "ports": [{"name": "http", "containerPort": 8080}],
-        "env": environment,
-        "resources": {
-            "requests": {"cpu": "100m", "memory": "128Mi"},
-            "limits": {"memory": "256Mi"},
-        },
-        "livenessProbe": probe,
-        "readinessProbe": probe,
-        "volumeMounts": [
-            {"name": "config", "mountPath": "/etc/app"},
-            {"name": "scratch", "mountPath": "/tmp"},
-        ],
-    })
 }

@@ -23,6 +23,8 @@
 mod bare;
 mod burst;
 mod flight;
+#[path = "../../tests/support/large.rs"]
+mod large;
 mod listing;
 mod load;
 mod process;

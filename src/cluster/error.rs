@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::StatusCode;
 use kube::core::Status;
 
@@ -64,7 +65,7 @@ pub struct Unavailable {
 
 /// What a request came to: the body of a success, or the status and text of a failure.
 pub(super) enum Answer {
-    Success(Vec<u8>),
+    Success(Bytes),
     Failure {
         code: StatusCode,
         status: Box<Status>,
@@ -78,7 +79,7 @@ impl Answer {
     pub(super) fn body<E: From<Unavailable>>(
         self,
         sort: impl FnOnce(StatusCode, &Status) -> E,
-    ) -> Result<Vec<u8>, E> {
+    ) -> Result<Bytes, E> {
         match self {
             Self::Success(body) => Ok(body),
             Self::Failure {

@@ -187,7 +187,7 @@ impl Writer {
             .await
             .map_err(no_answer)?;
         if code.is_success() {
-            return Ok(Answer::Success(body.to_vec()));
+            return Ok(Answer::Success(body));
         }
         let mut status: Status =
             serde_json::from_slice(&body).unwrap_or_else(|_| foreign(code, &body));

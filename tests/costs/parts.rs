@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
-    cluster::{Deployment, guarded_patch},
+    cluster::{Deployment, compact, guarded_patch},
     controller::Scheduler,
     sandbox::Api,
     schedule::Zone,
@@ -13,8 +13,17 @@ use dayshift::{
         read,
     },
 };
-use kube::core::{ObjectList, WatchEvent};
+use http::{Request, Response, header};
+use http_body_util::Full;
+use hyper::body::Bytes;
+use kube::{
+    Client,
+    client::Body,
+    core::{ObjectList, WatchEvent},
+};
 use serde_json::{Value, json};
+use tokio::runtime;
+use tower::service_fn;
 
 use super::{
     case::{Case, Operation, operation},
@@ -56,6 +65,10 @@ pub(crate) fn cases() -> Vec<Case> {
             100,
             || page(&times()),
         ),
+        one("decode a plain one in protobuf", 1, || in_protobuf(&[])),
+        one("decode one with a schedule in protobuf", 1, || {
+            in_protobuf(&hours_in_protobuf())
+        }),
         one("10,000 jobs: make due", FEWER_JOBS, || make_due(FEWER_JOBS)),
         one("10,000 jobs: take", FEWER_JOBS, || take(FEWER_JOBS)),
         Case {
@@ -251,6 +264,78 @@ fn page(annotations: &Value) -> Operation {
     });
     operation(page.to_string(), |page| {
         serde_json::from_str::<ObjectList<Deployment>>(page).unwrap()
+    })
+}
+
+/// A message field of protobuf.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![number << 3 | 2];
+    let mut rest = content.len();
+    while rest >= 0x80 {
+        bytes.push(u8::try_from(rest & 0x7f).unwrap() | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(u8::try_from(rest).unwrap());
+    bytes.extend(content);
+    bytes
+}
+
+fn entry(number: u8, key: &str, text: &str) -> Vec<u8> {
+    field(
+        number,
+        &[field(1, key.as_bytes()), field(2, text.as_bytes())].concat(),
+    )
+}
+
+fn hours_in_protobuf() -> Vec<u8> {
+    let hours = hours();
+    let texts = hours.as_object().unwrap().iter();
+    texts
+        .flat_map(|(key, text)| entry(12, key, text.as_str().unwrap()))
+        .collect()
+}
+
+/// A Deployment as the API server answers it to the client of `dayshift run`, the size of
+/// [`large`]: what the manifest, the managed fields and the pod template are made of is passed
+/// over, whatever it is.
+fn in_protobuf(annotations: &[u8]) -> Operation {
+    let filler = vec![0; 4000];
+    let metadata = [
+        field(1, b"checkout"),
+        field(3, b"default"),
+        field(5, b"376816d6-33eb-4ff3-a74a-7c740173d448"),
+        field(6, b"38308"),
+        entry(11, "app.kubernetes.io/name", "checkout"),
+        entry(11, "team", "checkout"),
+        entry(
+            12,
+            "kubectl.kubernetes.io/last-applied-configuration",
+            &"{".repeat(4000),
+        ),
+        annotations.to_vec(),
+        field(13, &filler),
+    ];
+    let spec = [vec![1 << 3, 3], field(3, &filler)];
+    let deployment = [field(1, &metadata.concat()), field(2, &spec.concat())].concat();
+    let types = [field(1, b"apps/v1"), field(2, b"Deployment")].concat();
+    let message = [b"k8s\0".to_vec(), field(1, &types), field(2, &deployment)].concat();
+    let runtime = runtime::Builder::new_current_thread().build().unwrap();
+    let client = runtime.block_on(async {
+        let body = Bytes::from(message);
+        let server = service_fn(move |_: Request<Body>| {
+            let answer = Response::builder()
+                .header(header::CONTENT_TYPE, "application/vnd.kubernetes.protobuf")
+                .body(Full::new(body.clone()));
+            async { answer }
+        });
+        compact(Client::new(server, "default"))
+    });
+    operation((runtime, client), |(runtime, client)| {
+        let path = "/apis/apps/v1/namespaces/default/deployments/checkout";
+        let request = Request::get(path).body(Vec::new()).unwrap();
+        runtime
+            .block_on(client.request::<Deployment>(request))
+            .unwrap()
     })
 }
 
