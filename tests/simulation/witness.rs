@@ -9,12 +9,13 @@ use chrono_tz::Tz;
 use serde_json::Value;
 
 use crate::{
-    asked::{self, Asked},
+    asked,
     calendar::{Plan, show},
-    given::{self, Given},
+    given::Given,
+    judge::{all, told},
     object::{Object, SCOPE, State},
-    rules::{Moment, Outcome, What},
-    timeline::{Timeline, Timelines},
+    outcome::{Outcome, What},
+    timeline::Timelines,
 };
 
 /// How long a scaler may go on with an object that has left its scope: as long as a watch can be
@@ -24,7 +25,7 @@ pub const BLIND: i64 = 15 * 60 * 1000;
 /// How many writes there may be between two things that happen: some days of boundaries.
 const MOST_WRITES: usize = 400;
 
-type Texts = BTreeMap<String, String>;
+pub(crate) type Texts = BTreeMap<String, String>;
 
 /// One run of a scaler, from its start to its end.
 #[derive(Clone, Debug)]
@@ -38,19 +39,21 @@ pub struct Process {
 
 /// What is known of one object, from its creation to its end.
 #[derive(Debug, Default)]
-struct Record {
+pub(crate) struct Record {
     /// Every state that it has been in.
-    states: Vec<State>,
+    pub(crate) states: Vec<State>,
     /// When its annotations, or anything of it, were changed by somebody else, in milliseconds.
-    edited: i64,
-    touched: i64,
+    pub(crate) edited: i64,
+    pub(crate) touched: i64,
     texts: Option<Texts>,
     /// Somebody else has changed the state.
-    tampered: bool,
+    pub(crate) tampered: bool,
+    /// What a scaler wrote last, and when: who has run since then knows it.
+    pub(crate) known: Option<(State, i64)>,
     /// `stop-replicas` when `last` was written.
-    stop_count: u32,
+    pub(crate) stop_count: u32,
     /// When it left the scope.
-    left: Option<i64>,
+    pub(crate) left: Option<i64>,
     /// How often each process has put something right since its last transition: surely, and
     /// perhaps.
     corrections: HashMap<String, (u32, u32)>,
@@ -71,8 +74,8 @@ pub struct Witness {
     pub writes: usize,
     /// Writes since something happened.
     pub since: usize,
-    records: HashMap<String, Record>,
-    known: Mutex<HashMap<(String, Texts, Tz), Arc<Given>>>,
+    pub(crate) records: HashMap<String, Record>,
+    pub(crate) readings: Mutex<HashMap<(String, Texts, Tz), Arc<Given>>>,
 }
 
 /// An accepted write of a scaler.
@@ -101,7 +104,7 @@ impl Witness {
             writes: 0,
             since: 0,
             records: HashMap::new(),
-            known: Mutex::default(),
+            readings: Mutex::default(),
         }
     }
 
@@ -125,9 +128,13 @@ impl Witness {
         let object = Object::of(object);
         let record = self.records.entry(object.uid.clone()).or_default();
         record.touched = at;
+        if !asked::has_schedule(&object.texts) {
+            record.known = None; // nothing is left to know
+        }
         if in_scope {
             if record.left.take().is_some() {
                 record.edited = at; // it is seen for the first time again
+                record.known = None;
             }
         } else {
             record.left = record.left.or(Some(at));
@@ -170,6 +177,7 @@ impl Witness {
         let judged = self.judge(write, &old, &new);
         let record = self.records.entry(new.uid.clone()).or_default();
         record.states.push(new.state.clone());
+        record.known = Some((new.state.clone(), write.at));
         if old.state.last != new.state.last {
             record.stop_count = asked::stop_count(&old.texts);
         }
@@ -197,223 +205,6 @@ impl Witness {
         }
     }
 
-    /// The legal outcomes that it is: more than one where they come to the same.
-    fn judge(&self, write: &Write<'_>, old: &Object, new: &Object) -> Result<Vec<Outcome>, String> {
-        let process = &self.processes[write.by];
-        let record = &self.records[&old.uid];
-        let off = write.sent - write.sent_in_truth;
-        // The server's `Date` has whole seconds.
-        if process.guarded && off.abs() > 32_000 {
-            return Err(format!("rule 13: written by a clock {off} ms off"));
-        }
-        if old.deleting {
-            return Err("it is being deleted, and was patched".into());
-        }
-        if let Some(left) = record.left
-            && (self.exact || write.at > left + BLIND)
-        {
-            return Err("it is out of scope, and was patched".into());
-        }
-        if old.rest != new.rest || old.uid != new.uid {
-            return Err(format!(
-                "more was written than is ours: {} -> {}",
-                old.rest, new.rest
-            ));
-        }
-        let legal = self.outcomes(write.by, old, write.sent, record);
-        let legal: Vec<_> = legal.into_iter().flatten().collect();
-        let mut found = legal.clone();
-        found.retain(|outcome| self.is(outcome, old, new, process));
-        let Some(outcome) = found.first() else {
-            return Err(format!(
-                "{} is not what the rules ask for{}",
-                told(old, new),
-                all(&legal)
-            ));
-        };
-        self.keeps_the_count(outcome, old, new, record)?;
-        if self.exact {
-            self.is_punctual(write, outcome, old, process, record)?;
-        }
-        Ok(found)
-    }
-
-    fn given(&self, object: &Object, zone: Tz) -> Arc<Given> {
-        let key = (object.full_name(), object.texts.clone(), zone);
-        let mut known = self.known.lock().unwrap();
-        known
-            .entry(key)
-            .or_insert_with(|| Arc::new(given::of(object, zone)))
-            .clone()
-    }
-
-    /// What may be done with an object as it is, at a time of the scaler's clock.
-    fn outcomes(&self, by: &str, old: &Object, at: i64, record: &Record) -> Vec<Option<Outcome>> {
-        let process = &self.processes[by];
-        let given = self.given(old, process.zone);
-        let asked = match given.complaint {
-            Some(_) => Asked::default(),
-            None => Asked::of(&old.texts, &self.plans),
-        };
-        let timeline = asked.plan.map_or_else(
-            || Arc::new(Timeline::empty()),
-            |plan| {
-                self.timelines
-                    .of(&self.plans, plan, process.zone, given.delay)
-            },
-        );
-        let now = at.div_euclid(1000);
-        let first = record.edited.max(process.started).div_euclid(1000);
-        let seen = if self.exact {
-            (first, first)
-        } else {
-            (first - self.margin, now)
-        };
-        let stop_count = asked::stop_count(&old.texts);
-        let fingerprint = asked::fingerprint(&old.texts, &old.uid);
-        let mut outcomes = Vec::new();
-        for down in [stop_count, stop_count.max(record.stop_count)] {
-            for state in self.states(old, record, down) {
-                let moment = Moment {
-                    object: old,
-                    state: &state,
-                    complaint: given.complaint.as_deref(),
-                    asked: &asked,
-                    timeline: &timeline,
-                    fingerprint: &fingerprint,
-                    now,
-                    fraction: at.rem_euclid(1000),
-                    seen,
-                    down,
-                    stop_count,
-                };
-                outcomes.extend(moment.outcomes());
-            }
-        }
-        outcomes
-    }
-
-    /// Rule 9: the states that a running scaler can know to be the newest. Where nobody has
-    /// changed the labels that is the object's own.
-    fn states(&self, old: &Object, record: &Record, down: u32) -> Vec<State> {
-        let mut states = vec![old.state.clone()];
-        if !record.tampered && self.margin < 3600 {
-            return states;
-        }
-        let own = &old.state;
-        for known in record.states.iter().filter(|known| known.last.is_some()) {
-            let newer = known.last > own.last;
-            let same = known.last == own.last && (own.phase.is_none() || own.phase == known.phase);
-            let healed = if newer {
-                let saved = own.saved.filter(|_| old.replicas <= down);
-                State {
-                    saved: known.saved.or(saved),
-                    ..known.clone()
-                }
-            } else if same {
-                State {
-                    phase: own.phase.or(known.phase),
-                    last: own.last,
-                    next: own.next.or(known.next),
-                    saved: own.saved.or(known.saved),
-                    owner: own.owner.clone().or_else(|| known.owner.clone()),
-                }
-            } else {
-                continue;
-            };
-            if !states.contains(&healed) {
-                states.push(healed);
-            }
-        }
-        states
-    }
-
-    fn is(&self, outcome: &Outcome, old: &Object, new: &Object, process: &Process) -> bool {
-        let mut texts = old.texts.clone();
-        texts.retain(|key, _| !outcome.lifted.contains(&&**key));
-        let last = (outcome.state.last, outcome.last_until);
-        let in_time = match last {
-            (Some(from), Some(to)) => new.state.last.is_some_and(|at| (from..=to).contains(&at)),
-            (last, _) => new.state.last == last,
-        };
-        let given = self.given(old, process.zone);
-        let plan = if given.complaint.is_some() {
-            None
-        } else {
-            Asked::of(&old.texts, &self.plans).plan
-        };
-        let timeline = plan.map(|plan| {
-            self.timelines
-                .of(&self.plans, plan, process.zone, given.delay)
-        });
-        let next = match (&timeline, new.state.last) {
-            (Some(timeline), Some(last)) if outcome.follows => timeline.after(last),
-            _ => outcome.state.next,
-        };
-        let same_next = timeline.map_or(next == new.state.next, |it| it.same(next, new.state.next));
-        in_time
-            && same_next
-            && texts == new.texts
-            && outcome.replicas == new.replicas
-            && outcome.error == new.error
-            && outcome.state.phase == new.state.phase
-            && outcome.state.saved == new.state.saved
-            && outcome.state.owner == new.state.owner
-    }
-
-    /// No count is ever lost: said without rules, by what could be brought back before and after.
-    fn keeps_the_count(
-        &self,
-        outcome: &Outcome,
-        old: &Object,
-        new: &Object,
-        record: &Record,
-    ) -> Result<(), String> {
-        let exact =
-            old.texts.contains_key("replicas") && matches!(outcome.what, What::Start | What::Wake);
-        // What is up by more than it would be after a stop is what the user wants.
-        let is_up = old.replicas > asked::stop_count(&old.texts).max(record.stop_count)
-            || old.replicas > asked::stop_count(&old.texts);
-        let floor = if is_up {
-            old.replicas
-        } else {
-            old.recoverable()
-        };
-        if exact || new.recoverable() >= floor {
-            return Ok(());
-        }
-        Err(format!(
-            "a count was lost: {} of {floor}",
-            new.recoverable()
-        ))
-    }
-
-    fn is_punctual(
-        &self,
-        write: &Write<'_>,
-        outcome: &Outcome,
-        old: &Object,
-        process: &Process,
-        record: &Record,
-    ) -> Result<(), String> {
-        let known = process.started.max(record.touched);
-        let ends = ["pause", "wake-until", "sleep-until"].map(|key| {
-            let end = chrono::DateTime::parse_from_rfc3339(old.texts.get(key)?);
-            end.ok().map(|end| end.timestamp_millis())
-        });
-        let due = outcome.due.map(|due| due * 1000);
-        let awaited = due.into_iter().chain(ends.into_iter().flatten());
-        let passed = awaited.filter(|at| *at <= write.at).max();
-        let right = passed.map_or(known, |at| at.max(known));
-        if write.at == right {
-            return Ok(());
-        }
-        Err(format!("written {} ms after its time", write.at - right))
-    }
-}
-
-/// What quiet asks for.
-impl Witness {
     /// All is quiet: nothing is left to do, whoever of these is asked.
     pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
@@ -445,38 +236,4 @@ impl Witness {
         );
         self.fail(at, &why);
     }
-}
-
-/// What the rules allow, each once.
-fn all(outcomes: &[Outcome]) -> String {
-    let mut texts: Vec<_> = outcomes
-        .iter()
-        .map(|it| format!("\n    allowed: {it}"))
-        .collect();
-    texts.sort();
-    texts.dedup();
-    texts.concat()
-}
-
-fn told(old: &Object, new: &Object) -> String {
-    let at = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), show);
-    let state = &new.state;
-    let lifted = if old.texts == new.texts {
-        ""
-    } else {
-        ", lifts"
-    };
-    let error = if new.error.is_some() { ", error" } else { "" };
-    let phase = state
-        .phase
-        .map_or_else(|| "-".to_owned(), |phase| format!("{phase:?}"));
-    format!(
-        "{}: {} -> {}, {phase}, last {}, next {}, saved {:?}{lifted}{error}",
-        new.full_name(),
-        old.replicas,
-        new.replicas,
-        at(state.last),
-        at(state.next),
-        state.saved,
-    )
 }

@@ -9,21 +9,19 @@ use chrono::TimeDelta;
 use chrono_tz::Tz;
 use dayshift::{
     clock::Clock,
-    controller::{Scope, Settings, Telemetry, run},
+    controller::{Scope, Settings},
     sandbox::{Admission, Api, Status},
     schedule::Zone,
 };
-use kube::Client;
 use serde_json::Value;
-use tokio::{sync::oneshot, task::JoinHandle, time::sleep};
+use tokio::time::sleep;
 
 use crate::{
     asked::Asked,
     object::{Object, SCOPE},
+    scaler::{Running, Scaler},
     story::{Kind, Op, SLOTS, Story},
     timeline::Timelines,
-    weather::Weather,
-    wire::Wire,
     witness::{BLIND, Process, Witness, Write},
 };
 
@@ -52,21 +50,6 @@ pub(crate) struct Wish {
     pub(crate) asked: Asked,
     pub(crate) manifest: Asked,
     pub(crate) replicas: u32,
-}
-
-struct Scaler {
-    clock: Clock,
-    off: TimeDelta,
-    weather: Weather,
-    starts: u32,
-    is_stormy: bool,
-    process: Option<Running>,
-}
-
-struct Running {
-    by: String,
-    task: JoinHandle<()>,
-    stop: oneshot::Sender<()>,
 }
 
 /// What came of a story.
@@ -110,13 +93,9 @@ impl<'a> World<'a> {
         witness.scoped = story.scoped;
         let witness = Arc::new(Mutex::new(witness));
         listen(&api, &truth, &witness);
-        let scaler = |number: usize| Scaler {
-            clock: Clock::simulated(story.begin),
-            off: TimeDelta::zero(),
-            weather: Weather::of(story.seed.wrapping_mul(31).wrapping_add(number as u64)),
-            starts: 0,
-            is_stormy: false,
-            process: None,
+        let scaler = |number: usize| {
+            let seed = story.seed.wrapping_mul(31).wrapping_add(number as u64);
+            Scaler::of(seed, story.begin)
         };
         Self {
             story,
@@ -162,7 +141,7 @@ impl<'a> World<'a> {
         for number in 0..self.scalers.len() {
             self.scalers[number].weather.calm();
             self.scalers[number].is_stormy = false;
-            self.clock_right(number);
+            self.scalers[number].clock_right();
             self.start(number);
         }
         self.trouble(if self.is_calm() { SETTLING } else { CALMING });
@@ -268,12 +247,8 @@ impl<'a> World<'a> {
                     self.start(number);
                 }
             }
-            Op::Clock(number, by) => {
-                let (by, scaler) = (TimeDelta::seconds((*by).into()), &mut self.scalers[*number]);
-                scaler.off += by;
-                scaler.clock.step(by);
-            }
-            Op::ClockRight(number) => self.clock_right(*number),
+            Op::Clock(number, by) => self.scalers[*number].step(*by),
+            Op::ClockRight(number) => self.scalers[*number].clock_right(),
             Op::Weather(number, faults, percent) => {
                 let scaler = &mut self.scalers[*number];
                 scaler.weather.turn(faults, *percent);
@@ -296,12 +271,6 @@ impl<'a> World<'a> {
         }
     }
 
-    fn clock_right(&mut self, number: usize) {
-        let scaler = &mut self.scalers[number];
-        scaler.clock.step(-scaler.off);
-        scaler.off = TimeDelta::zero();
-    }
-
     fn nap(&mut self, milliseconds: i64) {
         let by = TimeDelta::milliseconds(milliseconds);
         self.truth.step(by);
@@ -312,32 +281,7 @@ impl<'a> World<'a> {
 
     fn start(&mut self, number: usize) {
         let scaler = &mut self.scalers[number];
-        if scaler
-            .process
-            .as_ref()
-            .is_some_and(|process| !process.task.is_finished())
-        {
-            return;
-        }
-        scaler.starts += 1;
-        let by = format!("{number}.{}", scaler.starts);
-        let process = Process {
-            zone: self.zone,
-            guarded: self.story.guarded,
-            started: self.truth.now().timestamp_millis(),
-        };
-        self.witness
-            .lock()
-            .unwrap()
-            .processes
-            .insert(by.clone(), process);
-        let wire = Wire {
-            server: self.api.client_as(&by),
-            weather: scaler.weather.clone(),
-            clock: scaler.clock.clone(),
-            truth: self.truth.clone(),
-            by: by.clone(),
-        };
+        let started = self.truth.now().timestamp_millis();
         let settings = Settings {
             default_zone: Zone::parse(self.zone.name()).unwrap(),
             scope: Scope {
@@ -345,18 +289,17 @@ impl<'a> World<'a> {
                 ..Scope::default()
             },
             max_clock_skew: self.story.guarded.then(|| TimeDelta::seconds(30)),
-            seed: self.story.seed ^ u64::from(scaler.starts),
+            seed: self.story.seed,
             ..Settings::default()
         };
-        let (stop, stopped) = oneshot::channel();
-        let (client, clock) = (Client::new(wire, "default"), scaler.clock.clone());
-        let telemetry = Arc::new(Telemetry::new(clock.now()));
-        let task = tokio::spawn(async move {
-            let stopped = async move { drop(stopped.await) };
-            run(client, clock, settings, telemetry, stopped).await;
-        });
-        scaler.weather.runs(task.abort_handle());
-        scaler.process = Some(Running { by, task, stop });
+        if let Some(by) = scaler.start(number, &self.api, &self.truth, settings) {
+            let process = Process {
+                zone: self.zone,
+                guarded: self.story.guarded,
+                started,
+            };
+            self.witness().processes.insert(by, process);
+        }
     }
 
     fn told(self) -> Told {
@@ -371,23 +314,6 @@ impl<'a> World<'a> {
             failure: witness.failure.take(),
             writes: witness.writes,
             faults,
-        }
-    }
-}
-
-impl Scaler {
-    /// As SIGKILL does.
-    fn kill(&mut self) {
-        if let Some(process) = self.process.take() {
-            process.task.abort();
-        }
-    }
-
-    /// As SIGTERM does, which may take a while.
-    async fn stop(&mut self) {
-        if let Some(process) = self.process.take() {
-            let _ = process.stop.send(());
-            let _ = process.task.await;
         }
     }
 }
