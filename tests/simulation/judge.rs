@@ -34,7 +34,7 @@ impl Witness {
             return Err("it is being deleted, and was patched".into());
         }
         if let Some(left) = record.left
-            && (self.exact || write.at > left + BLIND)
+            && (self.exact && write.sent_in_truth > left || write.at > left + BLIND)
         {
             return Err("it is out of scope, and was patched".into());
         }

@@ -51,7 +51,7 @@ use std::{
 use story::Story;
 use world::{Told, tell};
 
-/// Some ninety seconds on two cores.
+/// Some minutes on two cores.
 const SEEDS: u64 = 10_000;
 
 fn number(variable: &str) -> Option<u64> {
