@@ -38,6 +38,9 @@ pub enum Bad {
 }
 
 impl Bad {
+    /// A name that is no key.
+    pub const UNKNOWN: &str = "strat";
+
     pub const ALL: [Self; 6] = [
         Self::Day,
         Self::Zone,
@@ -51,7 +54,7 @@ impl Bad {
         match self {
             Self::Day => ("stop", "Mon-Fry 19:00"),
             Self::Zone => ("timezone", "Mars/Olympus"),
-            Self::Unknown => ("strat", "Mon-Fri 09:00"),
+            Self::Unknown => (Self::UNKNOWN, "Mon-Fri 09:00"),
             Self::Replicas => ("replicas", "two"),
             Self::StopReplicas => ("stop-replicas", "-1"),
             Self::Override => ("wake-until", "tomorrow"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use crate::{
-    asked::{self, Asked},
+    asked::{self, Asked, Bad},
     calendar::show,
     given::{self, Given},
     object::{Object, State},
@@ -34,7 +34,7 @@ impl Witness {
             return Err("it is being deleted, and was patched".into());
         }
         if let Some(left) = record.left
-            && (self.exact || write.at > left + BLIND)
+            && (self.exact && write.sent_in_truth > left || write.at > left + BLIND)
         {
             return Err("it is out of scope, and was patched".into());
         }
@@ -48,6 +48,18 @@ impl Witness {
         let legal: Vec<_> = legal.into_iter().flatten().collect();
         let mut found = legal.clone();
         found.retain(|outcome| self.is(outcome, old, new, process));
+        let is_news =
+            write.sent_in_truth <= record.edited || !self.exact && write.at < record.edited + BLIND;
+        if found.is_empty() && is_news && old.texts.contains_key(Bad::UNKNOWN) {
+            // A patch cannot test that no annotation has come whose name nobody knows: it may be
+            // decided from what was there before. The refusal follows.
+            let [old, new] = [old, new].map(|object| {
+                let mut before = object.clone();
+                before.texts.remove(Bad::UNKNOWN);
+                before
+            });
+            return self.judge(write, &old, &new);
+        }
         let Some(outcome) = found.first() else {
             return Err(format!(
                 "{} is not what the rules ask for{}",
