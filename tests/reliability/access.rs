@@ -21,6 +21,9 @@ pub(crate) fn rows() -> Vec<Row> {
     ]
 }
 
+/// How long before the stop a fault begins that kubectl brings about, in seconds.
+const KUBECTL: i64 = 4;
+
 /// A Namespace whose scaler reads its token from a file, and the file.
 fn with_token_file<'a>(
     place: &Place<'a>,
@@ -74,7 +77,8 @@ fn rotated_token(place: &Place<'_>) -> Figures {
 
 fn withdrawn(place: &Place<'_>) -> Figures {
     let mut scene = Scene::begin(place, "withdrawn", place.scale.usual());
-    scene.suffer(
+    scene.suffer_from(
+        KUBECTL,
         |scene| {
             let delete = ["delete", "rolebinding", "dayshift"];
             scene.namespace.kubectl(&delete).success();
@@ -126,7 +130,8 @@ fn too_many_requests(place: &Place<'_>) -> Figures {
     let file = NamedTempFile::new().unwrap();
     fs::write(file.path(), level.to_string()).unwrap();
     let file = file.path().to_str().unwrap();
-    scene.suffer(
+    scene.suffer_from(
+        KUBECTL,
         |scene| drop(scene.namespace.kubectl(&["apply", "-f", file]).success()),
         |scene| drop(scene.namespace.kubectl(&["delete", "-f", file]).success()),
     );

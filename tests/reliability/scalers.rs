@@ -40,7 +40,7 @@ fn killed(place: &Place<'_>) -> Figures {
     let mut kills = 0;
     let mut last = Utc::now();
     while kills < scale.pick(4, 20) {
-        thread::sleep(Duration::from_millis(random.u64(50..700)));
+        thread::sleep(Duration::from_millis(random.u64(50..450)));
         scene.note_memory();
         let mut scaler = scene.scalers.pop().unwrap();
         scaler.kill();
