@@ -175,14 +175,14 @@ impl Schedule {
                 let stop = stop.as_ref().and_then(|times| times.next(shown));
                 let at = self.zone.second_of(start.into_iter().chain(stop).min()?);
                 match (start, stop) {
-                    // Two that a clock change puts at one instant: the later local time counts.
+                    // At one instant, where a clock change may put others too: the latest local
+                    // time counts.
                     (Some(start), Some(stop))
-                        if start != stop
-                            && self.zone.second_of(start) == self.zone.second_of(stop) =>
+                        if self.zone.second_of(start) == self.zone.second_of(stop) =>
                     {
                         self.latest(at)
                     }
-                    (Some(start), stop) if stop.is_none_or(|stop| start <= stop) => {
+                    (Some(start), stop) if stop.is_none_or(|stop| start < stop) => {
                         Some((at, Action::Start))
                     }
                     _ => Some((at, Action::Stop)),

@@ -275,6 +275,17 @@ fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
             "2026-03-28T12:00:00Z",
             vec!["start at 2026-03-29T01:00:00Z"],
         ),
+        // Both at the same local time, and another in the same gap: the last of all counts.
+        (
+            times("02:00,02:15", "02:00,02:59"),
+            "2026-03-28T12:00:00Z",
+            vec!["stop at 2026-03-29T01:00:00Z"],
+        ),
+        (
+            times("02:00,02:30", "02:00,02:15"),
+            "2026-03-28T12:00:00Z",
+            vec!["start at 2026-03-29T01:00:00Z"],
+        ),
         // The autumn fold from 03:00 back to 02:00 (+01:00): the first time, once.
         (
             times("02:10", "02:50"),
