@@ -28,13 +28,17 @@ const MOST_TRIES: u32 = 5;
 impl Engine {
     /// Sends what is queued, as far as there is room in flight.
     pub(super) fn dispatch(&mut self) {
-        while self.in_flight.len() < self.pause.room() {
+        while self.has_room() {
             match self.queue.pop(self.is_listing()) {
                 Some(Job::Decide(id)) => self.carry_out(id),
                 Some(Job::Announce(announcement)) => self.send_event(announcement),
                 None => break,
             }
         }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.in_flight.len() < self.pause.room()
     }
 
     /// Decides about an object anew, as late as can be, and sends what comes of it.

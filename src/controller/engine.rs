@@ -284,7 +284,8 @@ impl Engine {
             now + TimeDelta::from_std(at.saturating_duration_since(monotonic)).unwrap_or_default()
         };
         let may_act = !self.clock_guard.is_wrong();
-        let waits = may_act && !self.queue.is_empty();
+        // Where there is no room, an answer is what is waited for, however long the pause is over.
+        let waits = may_act && self.has_room() && self.queue.waits(self.is_listing());
         let pause = self.pause.until().filter(|_| waits);
         let due = self.agenda.next().filter(|_| may_act);
         let probe = self.clock_guard.next_probe(monotonic);

@@ -73,8 +73,10 @@ impl Queue {
         })
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.depths().into_iter().all(|(_, depth)| depth == 0)
+    /// Whether there is something to pop.
+    pub(super) fn waits(&self, transitions_alone: bool) -> bool {
+        let [transitions, rest @ ..] = self.depths().map(|(_, depth)| depth);
+        transitions > 0 || !transitions_alone && rest.iter().any(|depth| *depth > 0)
     }
 
     /// How many wait, by kind.

@@ -1,10 +1,10 @@
 //! A server that is away, refuses or loses answers, and other scalers.
 
-use std::time::Duration;
+use std::{num::NonZeroUsize, time::Duration};
 
 use dayshift::{
     controller::Settings,
-    sandbox::{Fault, Status},
+    sandbox::{Fault, RequestLine, Status},
 };
 
 use crate::sandbox::{Sandbox, deployment};
@@ -67,6 +67,28 @@ fn a_server_that_asks_to_be_left_alone_is_left_alone() {
     story.sleep_until("19:01");
     let at: Vec<_> = story.requests("patch").iter().map(|line| line.at).collect();
     assert!(at[1] - at[0] >= chrono::TimeDelta::seconds(7), "{at:?}");
+}
+
+/// Had it spun instead, simulated time would not pass, and the story not end.
+#[test]
+fn it_sleeps_while_as_much_is_in_flight_as_may_be_after_a_failure() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        max_in_flight: NonZeroUsize::MIN,
+        ..Settings::default()
+    });
+    for name in ["api", "web"] {
+        story.apply(deployment(name).replicas(3).hours("09:00-19:00"));
+    }
+    story.sleep_until("18:59");
+    let patch = |line: &RequestLine| line.verb == "patch";
+    story
+        .api
+        .fail_next(patch, Fault::Answer(Status::too_many_requests(1)));
+    story.sleep_until("19:00");
+    story.api.fail_next(patch, Fault::Hang);
+    story.sleep_until("19:01");
+    assert_eq!((story.replicas("api"), story.replicas("web")), (0, 0));
 }
 
 #[test]
