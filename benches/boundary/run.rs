@@ -22,6 +22,9 @@ use super::{
 /// How long the API server leaves an idle connection open, and a little more.
 const CONNECTION_LIFE: Duration = Duration::from_secs(95);
 
+/// How long a patch or an Event takes of a slow API server.
+const SLOW_PATCH: Duration = Duration::from_micros(6_500);
+
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -47,9 +50,10 @@ pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures 
         CONNECTION_LIFE.max(idle)
     };
     let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap();
-    let first = soon(seconds(8 * once + quiet + 2 * SLACK));
+    let pass = SLOW_PATCH * u32::try_from(number).unwrap();
+    let first = soon(seconds(3 * (once + pass) + quiet + 2 * SLACK));
     let instants: Vec<Soon> = (0..i64::from(options.bursts))
-        .map(|number| first.plus(number * seconds(4 * once + SLACK)))
+        .map(|number| first.plus(number * seconds(3 * pass + SLACK)))
         .collect();
     eprintln!("making as many for dayshift; {}", instants[0].0);
     let plan = Plan(instants.iter().map(|soon| soon.0).collect());
