@@ -2,7 +2,9 @@
 #![no_main]
 
 use chrono::TimeDelta;
-use dayshift::schedule::{ExceptedDates, Hours, Rule, Schedule, Zone, parse_jitter, parse_moment};
+use dayshift::schedule::{
+    ExceptedDates, Hours, MAX_TEXT, Rule, Schedule, Zone, parse_jitter, parse_moment,
+};
 use dayshift_fuzz::{check_boundaries, check_error, lines, reversed};
 use libfuzzer_sys::fuzz_target;
 
@@ -19,6 +21,10 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(&hours),
         "{text:?}"
     );
+    let printed = hours.to_string();
+    if printed.len() <= MAX_TEXT {
+        assert_eq!(Hours::parse(&printed).as_ref(), Ok(&hours), "{text:?}");
+    }
     let zone = Zone::parse(zone).unwrap_or(Zone::UTC);
     let except = ExceptedDates::parse(except).unwrap_or_default();
     let schedule = Schedule::new(Rule::Hours(hours), except, zone);

@@ -2,7 +2,9 @@
 #![no_main]
 
 use chrono::TimeDelta;
-use dayshift::schedule::{ExceptedDates, Rule, Schedule, Times, Zone, parse_jitter, parse_moment};
+use dayshift::schedule::{
+    ExceptedDates, MAX_TEXT, Rule, Schedule, Times, Zone, parse_jitter, parse_moment,
+};
 use dayshift_fuzz::{check_boundaries, check_error, lines, reversed};
 use libfuzzer_sys::fuzz_target;
 
@@ -38,6 +40,10 @@ fn times(text: &str) -> Option<Times> {
                 Ok(&times),
                 "{text:?}"
             );
+            let printed = times.to_string();
+            if printed.len() <= MAX_TEXT {
+                assert_eq!(Times::parse(&printed).as_ref(), Ok(&times), "{text:?}");
+            }
             Some(times)
         }
         Err(error) => {

@@ -1,11 +1,13 @@
 //! Days of the week, as people write them: `Mon-Fri`, `Sat,Sun`, `weekdays`.
 
+use std::fmt;
+
 use super::error::TextError;
 use super::reason::Reason;
 use super::text::Piece;
 
 /// A set of weekdays; bit 0 is Monday.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Days(u8);
 
 const NAMES: [&str; 7] = [
@@ -22,6 +24,17 @@ const GROUPS: [(&str, Days); 3] = [
     ("weekends", Days(0b110_0000)),
     ("daily", Days::ALL),
 ];
+
+/// As they stand before a time: nothing for every day, else `Mon,Tue ` with the space.
+impl fmt::Display for Days {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::ALL {
+            return Ok(());
+        }
+        let names: Vec<_> = self.iter().map(|day| &NAMES[day][..3]).collect();
+        write!(f, "{} ", names.join(","))
+    }
+}
 
 impl Days {
     pub(super) const NONE: Self = Self(0);
@@ -47,6 +60,11 @@ impl Days {
         Ok((0..=length).fold(Self::NONE, |days, next| {
             days.and(Self(1 << ((from + next) % 7)))
         }))
+    }
+
+    /// One day; 0 is Monday.
+    pub(super) const fn of(day: u32) -> Self {
+        Self(1 << day)
     }
 
     /// The days of both sets.

@@ -19,17 +19,17 @@ use super::windows::{DAY, read_windows};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hours {
     /// What begins on each day of the week, from Monday.
-    days: [Day; 7],
+    pub(super) days: [Day; 7],
 }
 
 /// The windows that begin on one day of the week.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Day {
+pub(super) struct Day {
     /// Their parts on the day itself, from and to which second; in order, with a second or more
     /// between two.
-    own: Box<[(u32, u32)]>,
+    pub(super) own: Box<[(u32, u32)]>,
     /// Up to which second of the next day the longest goes on.
-    tail: u32,
+    pub(super) tail: u32,
 }
 
 impl Hours {

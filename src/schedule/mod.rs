@@ -17,6 +17,7 @@ mod hours;
 mod jitter;
 mod local;
 mod moment;
+mod print;
 mod reason;
 #[expect(clippy::module_inception, reason = "the type is named as its room is")]
 mod schedule;

@@ -31,11 +31,11 @@ const EXAMPLE: &str = "Mon-Fri 09:00";
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Times {
-    weekly: Weekly,
+    pub(super) weekly: Weekly,
     /// In order, each once.
-    moments: Box<[Local]>,
+    pub(super) moments: Box<[Local]>,
     /// Each once.
-    crons: Box<[Cron]>,
+    pub(super) crons: Box<[Cron]>,
 }
 
 impl Times {

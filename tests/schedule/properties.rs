@@ -200,6 +200,23 @@ proptest! {
     }
 
     #[test]
+    fn what_is_printed_reads_as_the_same_again(times in times_cases(), hours in hours_cases()) {
+        let schedules = [times_schedule(&times), hours_schedule(&hours)];
+        for schedule in &schedules {
+            match schedule.rule() {
+                Rule::Times { start, stop } => {
+                    for times in start.iter().chain(stop) {
+                        prop_assert_eq!(&Times::parse(&times.to_string()).unwrap(), times);
+                    }
+                }
+                Rule::Hours(hours) => {
+                    prop_assert_eq!(&Hours::parse(&hours.to_string()).unwrap(), hours);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn questions_agree_with_one_another(times in times_cases(), hours in hours_cases()) {
         holds_together(&times_schedule(&times), times.1, times.5);
         holds_together(&hours_schedule(&hours), hours.1, hours.4);
