@@ -9,10 +9,10 @@ use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
 ///
-/// The tests come first: UID, that nobody deletes it, count, every input annotation, every state label and the error,
-/// with `null` where one is missing (the API server lets such a test pass on a missing key).
-/// Count, state and the overrides that are over follow in the same patch, so they change together
-/// or not at all.
+/// The tests come first: UID, that nobody deletes it, count, every input annotation, every state
+/// label and the error, with `null` where one is missing (the API server lets such a test pass on
+/// a missing key). Count, state and the overrides that are over follow in the same patch, so they
+/// change together or not at all.
 pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> Patch {
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));

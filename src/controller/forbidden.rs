@@ -1,7 +1,7 @@
 //! Namespaces in which a permission is missing: one object asks whether it is back, the others
 //! wait for the answer.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::index::Id;
 
@@ -13,7 +13,8 @@ pub(super) struct Forbidden(HashMap<Box<str>, Waiting>);
 struct Waiting {
     asker: Id,
     refusals: u32,
-    others: HashSet<Id>,
+    /// In order, so that what follows from one run follows from the next.
+    others: BTreeSet<Id>,
 }
 
 impl Forbidden {
@@ -24,7 +25,7 @@ impl Forbidden {
             let waiting = Waiting {
                 asker: id,
                 refusals: 1,
-                others: HashSet::new(),
+                others: BTreeSet::new(),
             };
             self.0.insert(namespace.into(), waiting);
             return Some(1);
@@ -38,7 +39,7 @@ impl Forbidden {
     }
 
     /// Notes that a patch in this namespace was not forbidden; returns those that waited for it.
-    pub(super) fn is_over(&mut self, namespace: &str) -> HashSet<Id> {
+    pub(super) fn is_over(&mut self, namespace: &str) -> BTreeSet<Id> {
         let waiting = self.0.remove(namespace);
         waiting.map(|it| it.others).unwrap_or_default()
     }
@@ -49,11 +50,11 @@ impl Forbidden {
     }
 
     /// Notes that an object asks no more; returns those that waited for its answer.
-    pub(super) fn forget(&mut self, id: Id) -> HashSet<Id> {
+    pub(super) fn forget(&mut self, id: Id) -> BTreeSet<Id> {
         let of = self.0.iter().find(|(_, waiting)| waiting.asker == id);
         match of.map(|(namespace, _)| namespace.clone()) {
             Some(namespace) => self.is_over(&namespace),
-            None => HashSet::new(),
+            None => BTreeSet::new(),
         }
     }
 }
@@ -70,10 +71,10 @@ mod tests {
         assert_eq!(forbidden.refused("test", 3), Some(1));
         assert_eq!(forbidden.refused("dev", 2), None);
         assert_eq!(forbidden.refused("dev", 1), Some(2));
-        assert_eq!(forbidden.forget(2), HashSet::new(), "it asked nothing");
-        assert_eq!(forbidden.is_over("dev"), HashSet::from([2]));
-        assert_eq!(forbidden.is_over("dev"), HashSet::new());
-        assert_eq!(forbidden.forget(3), HashSet::new(), "nobody waited");
+        assert_eq!(forbidden.forget(2), BTreeSet::new(), "it asked nothing");
+        assert_eq!(forbidden.is_over("dev"), BTreeSet::from([2]));
+        assert_eq!(forbidden.is_over("dev"), BTreeSet::new());
+        assert_eq!(forbidden.forget(3), BTreeSet::new(), "nobody waited");
     }
 
     #[test]
@@ -82,7 +83,7 @@ mod tests {
         for id in 1..=3 {
             forbidden.refused("dev", id);
         }
-        assert_eq!(forbidden.forget(1), HashSet::from([2, 3]));
+        assert_eq!(forbidden.forget(1), BTreeSet::from([2, 3]));
         assert_eq!(forbidden.refused("dev", 2), Some(1));
     }
 }

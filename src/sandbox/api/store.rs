@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::bell::{Bell, Listener};
-use super::resources::{RESOURCES, Resource};
 use chrono::{DateTime, Utc};
 use hyper::body::Bytes;
 use serde_json::{Value, json};
+
+use super::bell::{Bell, Listener};
+use super::resources::{RESOURCES, Resource};
 
 /// All objects of one kind, by key.
 pub(super) type Objects = BTreeMap<Arc<str>, Arc<Object>>;
