@@ -35,11 +35,11 @@ pub(crate) enum Way {
     JsonStream,
     /// Protobuf in pages of 500.
     Protobuf500,
-    /// The same in pages of 100, as dayshift lists.
+    /// The same in pages of 100, as dayshift lists where there is no stream.
     Protobuf100,
     /// The same over HTTP/1.1.
     ProtobufHttp1,
-    /// As a stream, over HTTP/2 again.
+    /// As a stream, over HTTP/2 again, as dayshift lists.
     ProtobufStream,
 }
 

@@ -11,9 +11,7 @@ use kube::{
 use serde::de::DeserializeOwned;
 
 use super::find::{FindError, Sought};
-
-/// How many Deployments are listed at a time.
-const PAGE: u32 = 100;
+use super::list_watch::list_watch;
 
 /// What happens to Deployments.
 pub type Sights<D> = Pin<Box<dyn Stream<Item = Result<Sight<D>, FindError>> + Send>>;
@@ -41,7 +39,7 @@ where
         + Send
         + 'static,
 {
-    let config = watcher::Config::default().page_size(PAGE);
+    let config = watcher::Config::default();
     let place = sought.place();
     match sought {
         Sought::Named { namespace, names } => {
@@ -73,7 +71,7 @@ fn sights<D>(api: Api<D>, config: watcher::Config, place: String) -> Sights<D>
 where
     D: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
-    let events = watcher(api, config).default_backoff();
+    let events = list_watch(api, config).default_backoff();
     let seen = events.filter_map(move |event| {
         let seen = match event {
             Ok(watcher::Event::Init) => None,

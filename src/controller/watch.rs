@@ -16,7 +16,7 @@ use kube::{
 };
 use tokio::time::Instant;
 
-use crate::cluster::Deployment;
+use crate::cluster::{Deployment, list_watch};
 
 use super::settings::Scope;
 
@@ -67,16 +67,12 @@ impl OpenWatches {
     }
 }
 
-/// How many Deployments are listed at a time. A page is in memory three times over while it is
-/// read, at some 10 kB for each Deployment.
-const PAGE: u32 = 100;
-
 pub(super) type Watches = Pin<Box<dyn Stream<Item = (WatchId, Event)> + Send>>;
 
 /// Watches everything in scope, one watch a namespace or one for all. A watch that fails is
 /// begun anew, after a pause that grows to a few seconds; it never ends.
 pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> (usize, Watches) {
-    let mut config = watcher::Config::default().page_size(PAGE);
+    let mut config = watcher::Config::default();
     if let Some(selector) = &scope.selector {
         config = config.labels(selector);
     }
@@ -101,7 +97,7 @@ pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> (usize, 
             last: None,
             random: fastrand::Rng::with_seed(seed + id as u64),
         };
-        watcher(api, config.clone())
+        list_watch(api, config.clone())
             .backoff(pauses)
             .map(move |event| (id, event))
             .boxed()

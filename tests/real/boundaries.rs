@@ -11,6 +11,7 @@ pub(crate) fn stories() -> Vec<Story> {
             a_boundary_missed_while_away_is_made_up_for_once,
             of_several_missed_boundaries_only_the_newest_is_made_up_for,
         ],
+        stories![Parts::OlderServer; an_older_server_is_listed_in_pages_and_its_boundaries_are_met],
         stories![Parts::Pods; pods_go_at_the_stop_and_come_back_at_the_start],
     ]
     .concat()
@@ -33,6 +34,26 @@ fn nginx_1_becomes_2_at_its_instant_with_one_write(plane: &ControlPlane) {
         team.await_event("web", "Started")
             .contains("scaled from 1 to 2")
     );
+    team.ends([("web", 2)]);
+}
+
+fn an_older_server_is_listed_in_pages_and_its_boundaries_are_met(plane: &ControlPlane) {
+    let mut team = Team::without_scaler(plane, "older");
+    for number in 0..101 {
+        team.create(deployment(&format!("plain-{number}")));
+    }
+    let stop = soon(6);
+    team.create(deployment("web").replicas(3).stop(stop.text()));
+    team.run(&[]);
+    team.await_adopted("web", stop);
+    team.await_replicas("web", 0);
+    team.assert_punctual("web", 1, stop);
+    let pages = team
+        .requests()
+        .iter()
+        .filter(|it| it.verb == "list")
+        .count();
+    assert_eq!(pages, 2);
     team.ends([("web", 2)]);
 }
 

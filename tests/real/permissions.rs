@@ -10,15 +10,21 @@ use crate::support::{
 };
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![
+    let mut stories = stories![
+        Parts::OlderServer;
+        without_list_it_knows_nothing_of_an_older_server_and_is_not_ready,
+        without_watch_it_acts_on_what_an_older_server_listed_and_is_not_ready,
+    ];
+    stories.extend(stories![
         Parts::Server;
         with_all_verbs_it_stops_what_is_to_stop,
-        without_list_it_knows_nothing_and_is_not_ready,
+        without_list_it_stops_what_is_to_stop_where_the_server_has_streams,
         without_watch_it_acts_on_what_it_listed_and_is_not_ready,
         without_patch_it_changes_nothing_and_tells_so,
         without_get_it_cannot_settle_a_conflict,
         without_events_it_scales_and_says_so_in_its_log_alone,
-    ]
+    ]);
+    stories
 }
 
 /// dayshift in a Namespace of its own, with the shipped Role but for one verb.
@@ -77,7 +83,15 @@ fn readiness(dayshift: &Dayshift) -> u16 {
 }
 
 fn with_all_verbs_it_stops_what_is_to_stop(plane: &ControlPlane) {
-    let scaler = Scaler::without(plane, "nothing");
+    stops_without(plane, "nothing");
+}
+
+fn without_list_it_stops_what_is_to_stop_where_the_server_has_streams(plane: &ControlPlane) {
+    stops_without(plane, "list");
+}
+
+fn stops_without(plane: &ControlPlane, verb: &str) {
+    let scaler = Scaler::without(plane, verb);
     let stop = soon(5);
     scaler.create(stop);
     let mut dayshift = scaler.run();
@@ -88,7 +102,7 @@ fn with_all_verbs_it_stops_what_is_to_stop(plane: &ControlPlane) {
     assert!(!dayshift.log().contains("WARN"), "{}", dayshift.log());
 }
 
-fn without_list_it_knows_nothing_and_is_not_ready(plane: &ControlPlane) {
+fn without_list_it_knows_nothing_of_an_older_server_and_is_not_ready(plane: &ControlPlane) {
     let scaler = Scaler::without(plane, "list");
     let stop = soon(3);
     scaler.create(stop);
@@ -97,6 +111,10 @@ fn without_list_it_knows_nothing_and_is_not_ready(plane: &ControlPlane) {
     stop.plus(1).wait();
     assert_eq!(readiness(&dayshift), 503);
     assert_eq!(scaler.namespace.replicas("web"), 3);
+}
+
+fn without_watch_it_acts_on_what_an_older_server_listed_and_is_not_ready(plane: &ControlPlane) {
+    without_watch_it_acts_on_what_it_listed_and_is_not_ready(plane);
 }
 
 fn without_watch_it_acts_on_what_it_listed_and_is_not_ready(plane: &ControlPlane) {

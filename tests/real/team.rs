@@ -169,9 +169,9 @@ fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
     made
 }
 
-/// Asserts that so many runs of dayshift did not poll and were never forbidden anything: a list
-/// and a watch for each, one more for each that the server has closed, a `get` only after a
-/// conflict, and no verb but those and `patch`.
+/// Asserts that so many runs of dayshift did not poll and were never forbidden anything: a watch
+/// for each, one more for each that the server has closed, a list only where the server tells
+/// nothing as a stream, a `get` only after a conflict, and no verb but those and `patch`.
 pub(crate) fn assert_frugal(requests: &[Request], runs: usize, closed_watches: usize) {
     let count = |verb: &str| requests.iter().filter(|each| each.verb == verb).count();
     // The further pages of a list belong to it.
@@ -179,13 +179,22 @@ pub(crate) fn assert_frugal(requests: &[Request], runs: usize, closed_watches: u
         .iter()
         .filter(|each| each.uri.contains("continue="))
         .count();
+    let refused_streams = requests
+        .iter()
+        .filter(|each| each.verb == "watch" && each.code == 422)
+        .count();
     let conflicts = requests
         .iter()
         .filter(|request| request.verb == "patch" && matches!(request.code, 409 | 422))
         .count();
     for (what, seen, allowed) in [
-        ("lists", count("list") - pages, runs),
-        ("watches", count("watch"), runs + closed_watches),
+        ("refused streams", refused_streams, runs),
+        ("lists", count("list") - pages, refused_streams),
+        (
+            "watches",
+            count("watch") - refused_streams,
+            runs + closed_watches,
+        ),
         ("gets", count("get"), conflicts),
     ] {
         assert!(

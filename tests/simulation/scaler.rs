@@ -61,6 +61,7 @@ impl Scaler {
             clock: self.clock.clone(),
             truth: truth.clone(),
             by: by.clone(),
+            streams: settings.seed.is_multiple_of(2),
         };
         let settings = Settings {
             seed: settings.seed ^ u64::from(self.starts),

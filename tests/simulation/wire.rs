@@ -30,6 +30,8 @@ pub struct Wire {
     pub truth: Clock,
     /// Which process sends.
     pub by: String,
+    /// Whether the server lists as a stream, or has to be asked for pages.
+    pub streams: bool,
 }
 
 type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
@@ -123,6 +125,10 @@ impl Wire {
             Some(Fault::Busy(seconds)) => return Ok(self.answers(429, &json!({}), Some(seconds))),
             Some(other) => unreachable!("{other:?} befalls no request"),
         }
+        let query = request.uri().query().unwrap_or_default();
+        if query.contains("sendInitialEvents") && !self.streams {
+            return Ok(self.answers(422, &json!({}), None));
+        }
         let answer = self.server.send(request).await?;
         Ok(self.passes(answer, is_watch))
     }
@@ -141,9 +147,13 @@ impl Wire {
     }
 
     fn answers(&self, code: u16, details: &serde_json::Value, wait: Option<u16>) -> Answer {
+        let message = match code {
+            403 => r#"User "dayshift" cannot patch resource "deployments" in API group "apps""#,
+            _ => "it is spoilt",
+        };
         let status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": "it is spoilt", "reason": "Spoilt", "details": details, "code": code,
+            "message": message, "reason": "Spoilt", "details": details, "code": code,
         });
         let body = Full::new(Bytes::from(status.to_string()));
         let mut answer = Response::new(body.map_err(Into::into).boxed_unsync());

@@ -137,6 +137,11 @@ fn adoptions_wait_until_everything_is_listed() {
         let web = deployment(&format!("web-{n}")).stop("19:00");
         story.api.apply(web.into()).unwrap();
     }
+    let refusal = Status::invalid("meta.k8s.io", "ListOptions", "", Vec::new());
+    story.api.on_request(move |line| {
+        let is_stream = line.query.contains("sendInitialEvents");
+        is_stream.then(|| Fault::Answer(refusal.clone()))
+    });
     story.start_scaler(Settings::default());
     story.pass(Duration::from_secs(1));
     let verbs: Vec<_> = story.api.requests().iter().map(|line| line.verb).collect();

@@ -48,7 +48,7 @@ impl ControlPlane {
     /// Starts one and waits until it is ready, about 3 s on an idle machine.
     pub(crate) fn start(assets: &Assets, parts: Parts) -> Self {
         let folder = folder();
-        let mut programs = Programs::new(assets.clone(), folder.path().to_owned());
+        let mut programs = Programs::new(assets.clone(), folder.path().to_owned(), parts);
         programs.start_etcd();
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()

@@ -20,7 +20,9 @@ use super::tether::Tethered;
 pub(crate) enum Parts {
     /// An API server on etcd: objects stay as they are written.
     Server,
-    /// Besides these Kubernetes' own controllers, a scheduler and a fake node: Deployments get
+    /// One that lists nothing as a stream (`WatchList`), as those before Kubernetes 1.34.
+    OlderServer,
+    /// Besides an API server Kubernetes' own controllers, a scheduler and a fake node: Deployments get
     /// pods that are ready at once.
     Pods,
 }
@@ -96,14 +98,16 @@ pub(crate) const ETCD_SOCKET: &str = "localhost:1";
 pub(crate) struct Programs {
     assets: Assets,
     folder: PathBuf,
+    parts: Parts,
     running: Vec<(&'static str, Tethered)>,
 }
 
 impl Programs {
-    pub(crate) fn new(assets: Assets, folder: PathBuf) -> Self {
+    pub(crate) fn new(assets: Assets, folder: PathBuf, parts: Parts) -> Self {
         Self {
             assets,
             folder,
+            parts,
             running: Vec::new(),
         }
     }
@@ -150,6 +154,10 @@ impl Programs {
                 "--advertise-address=127.0.0.1",
                 "--endpoint-reconciler-type=none",
                 &format!("--secure-port={port}"),
+                &format!(
+                    "--feature-gates=WatchList={}",
+                    self.parts != Parts::OlderServer
+                ),
                 "--cert-dir=certs",
                 "--service-cluster-ip-range=10.0.0.0/24",
                 &format!("--service-account-issuer={ISSUER}"),

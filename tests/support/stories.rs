@@ -37,6 +37,7 @@ pub(crate) use stories;
 pub(crate) struct Stage {
     assets: OnceLock<Result<Assets, Missing>>,
     server: OnceLock<ControlPlane>,
+    older_server: OnceLock<ControlPlane>,
     pods: OnceLock<ControlPlane>,
 }
 
@@ -70,6 +71,7 @@ impl Stage {
             .map_err(Missing::clone)?;
         let place = match parts {
             Parts::Server => &self.server,
+            Parts::OlderServer => &self.older_server,
             Parts::Pods => {
                 assets.make_pods()?;
                 &self.pods

@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use std::vec;
 
 use futures::stream::{self, Stream};
 use hyper::body::{Bytes, Frame};
@@ -32,7 +33,9 @@ struct Watch {
     resource: &'static Resource,
     options: ListOptions,
     /// What goes out first.
-    head: Vec<u8>,
+    initial: vec::IntoIter<Arc<Object>>,
+    /// And what ends that.
+    initial_end: Option<u64>,
     /// Everything up to here has been looked at.
     place: u64,
     /// The newest resourceVersion that the client knows.
@@ -56,19 +59,16 @@ pub(super) fn watch(
     let closed = server.closing();
     let store = server.store();
     let current = store.revision();
-    let mut head = Vec::new();
+    let mut first = Vec::new();
+    let mut initial_end = None;
     let place = match options.version {
         Version::Exactly(asked) | Version::NotOlderThan(asked) if !options.initial_events => asked,
         Version::Exactly(asked) | Version::NotOlderThan(asked) if asked > current => {
             return Err(Status::version_ahead(asked, current));
         }
         _ => {
-            for object in initial(&store.objects(resource), resource, &options) {
-                line(&mut head, "ADDED", resource, &object.body);
-            }
-            if options.initial_events && options.bookmarks {
-                bookmark(&mut head, resource, current, true);
-            }
+            first.extend(initial(&store.objects(resource), resource, &options).cloned());
+            initial_end = (options.initial_events && options.bookmarks).then_some(current);
             current
         }
     };
@@ -78,7 +78,8 @@ pub(super) fn watch(
         server: Arc::clone(server),
         resource,
         options,
-        head,
+        initial: first.into_iter(),
+        initial_end,
         place,
         told: place,
         changed,
@@ -98,8 +99,9 @@ impl Watch {
             if self.over {
                 return None;
             }
-            if !self.head.is_empty() {
-                return Some(std::mem::take(&mut self.head));
+            let initial = self.initial();
+            if !initial.is_empty() {
+                return Some(initial);
             }
             self.changed.catch_up();
             let lines = self.read();
@@ -121,6 +123,19 @@ impl Watch {
                 }
             }
         }
+    }
+
+    fn initial(&mut self) -> Vec<u8> {
+        let mut lines = Vec::new();
+        for object in self.initial.by_ref().take(CHANGES_PER_FRAME) {
+            line(&mut lines, "ADDED", self.resource, &object.body);
+        }
+        if self.initial.len() == 0
+            && let Some(revision) = self.initial_end.take()
+        {
+            bookmark(&mut lines, self.resource, revision, true);
+        }
+        lines
     }
 
     fn read(&mut self) -> Vec<u8> {

@@ -1,0 +1,96 @@
+//! A watch that first tells of everything there is.
+
+use std::{
+    fmt::{Debug, Display},
+    time::Duration,
+};
+
+use futures::{
+    Stream, StreamExt as _,
+    stream::{self, BoxStream},
+};
+use kube::{
+    Api, Resource,
+    runtime::watcher::{self, Error, Event, watcher},
+};
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+/// How many objects are asked for at a time where they come in pages. A page is in memory three
+/// times over while it is read, at some 10 kB for each Deployment.
+const PAGE: u32 = 100;
+
+/// What asks for a stream and hears nothing for so long asks for pages: a server that ignores the
+/// question never says that the stream has told everything.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+type Events<D> = BoxStream<'static, Result<Event<D>, Error>>;
+
+/// What there is, and each change from then on. It never ends: a watch that fails is begun anew
+/// when it is next asked for.
+///
+/// What there is comes as a stream (`sendInitialEvents`, in Kubernetes since 1.34) from a server
+/// that has that, in half the time of a list; from any other in pages, as
+/// `docs/decisions/watch-list.md` tells.
+pub fn list_watch<D>(
+    api: Api<D>,
+    config: watcher::Config,
+) -> impl Stream<Item = Result<Event<D>, Error>> + Send
+where
+    D: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
+{
+    let config = config.page_size(PAGE);
+    let watch = ListWatch {
+        in_pages: Some(watcher(api.clone(), config.clone()).boxed()),
+        events: watcher(api, config.streaming_lists()).boxed(),
+        is_listing: true,
+    };
+    stream::unfold(watch, |mut watch| async move {
+        Some((watch.next().await?, watch))
+    })
+}
+
+struct ListWatch<D> {
+    events: Events<D>,
+    /// What takes their place where the server has no streams.
+    in_pages: Option<Events<D>>,
+    is_listing: bool,
+}
+
+impl<D> ListWatch<D> {
+    async fn next(&mut self) -> Option<Result<Event<D>, Error>> {
+        let event = match &self.in_pages {
+            Some(_) if self.is_listing => match timeout(PATIENCE, self.events.next()).await {
+                Ok(Some(Err(error))) if is_refusal(&error) => self.pages(&error).await,
+                Ok(event) => event,
+                Err(silence) => self.pages(&silence).await,
+            },
+            _ => self.events.next().await,
+        };
+        match &event {
+            Some(Ok(Event::Init)) => self.is_listing = true,
+            Some(Ok(Event::InitDone)) => self.is_listing = false,
+            _ => {}
+        }
+        event
+    }
+
+    /// Lists in pages from now on.
+    async fn pages(&mut self, why: &(dyn Display + Sync)) -> Option<Result<Event<D>, Error>> {
+        tracing::debug!(%why, "no list as a stream; it is made in pages");
+        if let Some(pages) = self.in_pages.take() {
+            self.events = pages;
+        }
+        self.events.next().await
+    }
+}
+
+/// Whether the server will not give this stream: it may not know such a thing, or may not be
+/// permitted to, where a list in pages is.
+fn is_refusal(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::WatchStartFailed(kube::Error::Api(status))
+            if matches!(status.code, 400 | 403 | 404 | 405 | 406 | 415 | 422)
+    )
+}

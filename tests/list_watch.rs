@@ -1,0 +1,161 @@
+//! The first list of a watch as a stream, and in pages where the server will not have that.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use dayshift::{
+    cluster::{Deployment, list_watch},
+    sandbox::{Api, Fault, RequestLine, Status},
+};
+use futures::{StreamExt as _, stream::BoxStream};
+use kube::runtime::watcher::{Config, Error, Event};
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_streams_is_not_asked_for_a_list() {
+    let api = cluster(3);
+    let mut events = watch(&api);
+    assert_eq!(
+        seen(&mut events, 5).await,
+        "init +web-0 +web-1 +web-2 ready"
+    );
+    api.scale("default", "web-1", 5).unwrap();
+    api.delete("default", "web-2").unwrap();
+    assert_eq!(seen(&mut events, 2).await, "=web-1 -web-2");
+    assert_eq!(asked(&api), "stream");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_ends_goes_on_where_it_was() {
+    let api = cluster(1);
+    let mut events = watch(&api);
+    assert_eq!(seen(&mut events, 3).await, "init +web-0 ready");
+    nothing(&mut events).await;
+    api.close_watches();
+    api.scale("default", "web-0", 5).unwrap();
+    assert_eq!(seen(&mut events, 1).await, "=web-0");
+    assert_eq!(asked(&api), "stream watch");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_refuses_is_asked_for_pages_at_once_and_from_then_on() {
+    for refusal in [
+        Status::invalid("meta.k8s.io", "ListOptions", "", Vec::new()),
+        Status::forbidden("apps", "deployments", "", "no watch for you"),
+    ] {
+        let api = cluster(101);
+        api.on_request(move |line| is_stream(line).then(|| Fault::Answer(refusal.clone())));
+        let begin = Instant::now();
+        let mut events = watch(&api);
+        let told = seen(&mut events, 103).await;
+        assert!(told.starts_with("init +web-0 +web-1 "), "{told}");
+        assert!(told.ends_with(" +web-99 ready"), "{told}");
+        assert_eq!(begin.elapsed(), Duration::ZERO, "nobody waits");
+        api.scale("default", "web-7", 5).unwrap();
+        assert_eq!(seen(&mut events, 1).await, "=web-7");
+        nothing(&mut events).await;
+        api.close_watches();
+        api.delete("default", "web-7").unwrap();
+        api.compact();
+        let told = seen(&mut events, 103).await;
+        assert!(told.starts_with("error init +web-0 "), "{told}");
+        assert!(told.ends_with(" ready"), "{told}");
+        assert_eq!(
+            asked(&api),
+            "stream list page watch watch list",
+            "a list that is made again comes in pages too"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_says_that_all_is_told_is_asked_for_pages() {
+    let api = cluster(2);
+    api.on_request(|line| is_stream(line).then_some(Fault::Hang));
+    let mut events = watch(&api);
+    let begin = Instant::now();
+    assert_eq!(seen(&mut events, 4).await, "init +web-0 +web-1 ready");
+    assert_eq!(begin.elapsed(), Duration::from_secs(30));
+    assert_eq!(asked(&api), "stream list");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_away_is_asked_for_a_stream_again() {
+    let api = cluster(1);
+    api.fail_next(is_stream, Fault::DropBefore);
+    let mut events = watch(&api);
+    assert_eq!(seen(&mut events, 4).await, "error init +web-0 ready");
+    assert_eq!(asked(&api), "stream stream");
+}
+
+/// A cluster with so many Deployments.
+fn cluster(deployments: usize) -> Api {
+    let (start, epoch) = (DateTime::<Utc>::UNIX_EPOCH, Instant::now());
+    let api = Api::new(move || start + epoch.elapsed());
+    for number in 0..deployments {
+        api.create(deployment(&format!("web-{number}"))).unwrap();
+    }
+    api
+}
+
+fn deployment(name: &str) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "nginx", "image": "nginx:1"}]},
+            },
+        },
+    })
+}
+
+type Events = BoxStream<'static, Result<Event<Deployment>, Error>>;
+
+fn watch(api: &Api) -> Events {
+    list_watch(kube::Api::all(api.client()), Config::default()).boxed()
+}
+
+/// The next events in short, if they come within an hour.
+async fn seen(events: &mut Events, count: usize) -> String {
+    let words = events.take(count).map(|event| match event {
+        Ok(Event::Init) => "init".to_owned(),
+        Ok(Event::InitApply(it)) => format!("+{}", it.name()),
+        Ok(Event::InitDone) => "ready".to_owned(),
+        Ok(Event::Apply(it)) => format!("={}", it.name()),
+        Ok(Event::Delete(it)) => format!("-{}", it.name()),
+        Err(_) => "error".to_owned(),
+    });
+    let words = words.collect::<Vec<_>>();
+    timeout(HOUR, words).await.unwrap().join(" ")
+}
+
+/// Nothing comes for a second.
+async fn nothing(events: &mut Events) {
+    let event = timeout(Duration::from_secs(1), events.next()).await;
+    assert!(event.is_err(), "{event:?}");
+}
+
+fn is_stream(line: &RequestLine) -> bool {
+    line.query.contains("sendInitialEvents=true")
+}
+
+/// What the server was asked, in short.
+fn asked(api: &Api) -> String {
+    let words = api
+        .requests()
+        .into_iter()
+        .filter_map(|line| match line.verb {
+            "watch" if is_stream(&line) => Some("stream"),
+            "watch" => Some("watch"),
+            "list" if line.query.contains("continue=") => Some("page"),
+            "list" => Some("list"),
+            _ => None,
+        });
+    words.collect::<Vec<_>>().join(" ")
+}
