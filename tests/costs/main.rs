@@ -23,6 +23,8 @@ mod elsewhere;
 mod large;
 mod measure;
 mod parts;
+#[path = "../support/stopped.rs"]
+mod stopped;
 mod table;
 
 use std::{alloc::System, env, process::ExitCode, sync::Arc};

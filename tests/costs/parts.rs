@@ -6,12 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     cluster::{Deployment, compact, guarded_patch},
     controller::Scheduler,
-    sandbox::Api,
     schedule::Zone,
-    workload::{
-        Change, Decision, Inputs, Memory, Observed, Prefix, Reading, Situation, Timetable, decide,
-        read,
-    },
+    workload::{Inputs, Prefix, Reading, Timetable, read},
 };
 use http::{Request, Response, header};
 use http_body_util::Full;
@@ -27,7 +23,7 @@ use tower::service_fn;
 
 use super::{
     case::{Case, Operation, operation},
-    large::large,
+    stopped::{MORNING, NIGHT, Stopped, at, hours, shown},
 };
 
 const MANY: u32 = 100;
@@ -79,14 +75,6 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A Friday evening after the stop, and the start that comes next.
-const NIGHT: &str = "2026-11-20T18:00:00Z";
-const MORNING: &str = "2026-11-23T08:00:00Z";
-
-fn at(instant: &str, minutes: i64) -> DateTime<Utc> {
-    instant.parse::<DateTime<Utc>>().unwrap() + TimeDelta::minutes(minutes)
-}
-
 fn times() -> Value {
     json!({
         "dayshift/start": "Mon-Fri 09:00; Sat 10:00",
@@ -94,13 +82,6 @@ fn times() -> Value {
         "dayshift/timezone": "Europe/Berlin",
         "dayshift/except": "2026-12-24..2027-01-03; 2027-05-01",
         "dayshift/jitter": "5m",
-    })
-}
-
-fn hours() -> Value {
-    json!({
-        "dayshift/hours": "Mon-Fri 09:00-19:00; Sat 10:00-14:00",
-        "dayshift/timezone": "Europe/Berlin",
     })
 }
 
@@ -147,78 +128,6 @@ fn newest(annotations: Value) -> Operation {
             black_box(timetable.schedule.latest_at(instant, TimeDelta::zero()));
         }
     })
-}
-
-/// A Deployment as the API server shows it, managed fields and all.
-fn shown(annotations: &Value) -> Value {
-    let api = Api::new(|| at(NIGHT, 0));
-    api.create(large("default", "checkout", annotations))
-        .unwrap()
-}
-
-/// One that was seen on Friday and stopped then: what is observed, read and remembered of it.
-struct Stopped {
-    observed: Observed,
-    reading: Reading,
-    memory: Memory,
-}
-
-impl Stopped {
-    fn observe() -> Self {
-        let mut object = shown(&hours());
-        object["metadata"]["labels"]["dayshift/state"] = "adopted".into();
-        let adopted = Self::of(object.clone());
-        let adopt = adopted.write(at(NIGHT, -60));
-        for (label, text) in labels(&adopt) {
-            object["metadata"]["labels"][label] = text.into();
-        }
-        let adopted = Self::of(object.clone());
-        let stop = adopted.write(at(NIGHT, 0));
-        for (label, text) in labels(&stop) {
-            object["metadata"]["labels"][label] = text.into();
-        }
-        object["spec"]["replicas"] = stop.replicas.get().into();
-        Self::of(object)
-    }
-
-    fn of(object: Value) -> Self {
-        let deployment: Deployment = serde_json::from_value(object).unwrap();
-        let observed = deployment.observe(&Prefix::default());
-        Self {
-            reading: read(&observed.inputs, Zone::UTC),
-            memory: Memory::of(&observed),
-            observed,
-        }
-    }
-
-    fn decide(&self, now: DateTime<Utc>) -> Decision {
-        let situation = Situation {
-            reading: &self.reading,
-            observed: &self.observed,
-            memory: &self.memory,
-            seen: at(NIGHT, -60),
-            catch_up: TimeDelta::hours(72),
-            prefix: &Prefix::default(),
-        };
-        decide(&situation, now)
-    }
-
-    fn write(&self, now: DateTime<Utc>) -> Change {
-        match self.decide(now) {
-            Decision::Write(change) => change,
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
-fn labels(change: &Change) -> Vec<(String, String)> {
-    let labels = change.state.to_labels();
-    let all = dayshift::workload::Label::ALL.into_iter();
-    all.filter_map(|label| {
-        let text = labels.text(label)?.to_owned();
-        Some((Prefix::default().label(label), text))
-    })
-    .collect()
 }
 
 fn decision(now: DateTime<Utc>) -> Operation {

@@ -1,0 +1,101 @@
+//! A large Deployment that was stopped on a Friday evening.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    cluster::Deployment,
+    sandbox::Api,
+    schedule::Zone,
+    workload::{
+        Change, Decision, Label, Memory, Observed, Prefix, Reading, Situation, decide, read,
+    },
+};
+use serde_json::{Value, json};
+
+use super::large::large;
+
+/// A Friday evening after the stop, and the start that comes next.
+pub(crate) const NIGHT: &str = "2026-11-20T18:00:00Z";
+pub(crate) const MORNING: &str = "2026-11-23T08:00:00Z";
+
+pub(crate) fn at(instant: &str, minutes: i64) -> DateTime<Utc> {
+    instant.parse::<DateTime<Utc>>().unwrap() + TimeDelta::minutes(minutes)
+}
+
+pub(crate) fn hours() -> Value {
+    json!({
+        "dayshift/hours": "Mon-Fri 09:00-19:00; Sat 10:00-14:00",
+        "dayshift/timezone": "Europe/Berlin",
+    })
+}
+
+/// A Deployment as the API server shows it, managed fields and all.
+pub(crate) fn shown(annotations: &Value) -> Value {
+    let api = Api::new(|| at(NIGHT, 0));
+    api.create(large("default", "checkout", annotations))
+        .unwrap()
+}
+
+/// One that was seen on Friday and stopped then: what is observed, read and remembered of it.
+pub(crate) struct Stopped {
+    pub(crate) observed: Observed,
+    reading: Reading,
+    memory: Memory,
+}
+
+impl Stopped {
+    pub(crate) fn observe() -> Self {
+        let mut object = shown(&hours());
+        object["metadata"]["labels"]["dayshift/state"] = "adopted".into();
+        let adopted = Self::of(object.clone());
+        let adopt = adopted.write(at(NIGHT, -60));
+        for (label, text) in labels(&adopt) {
+            object["metadata"]["labels"][label] = text.into();
+        }
+        let adopted = Self::of(object.clone());
+        let stop = adopted.write(at(NIGHT, 0));
+        for (label, text) in labels(&stop) {
+            object["metadata"]["labels"][label] = text.into();
+        }
+        object["spec"]["replicas"] = stop.replicas.get().into();
+        Self::of(object)
+    }
+
+    pub(crate) fn of(object: Value) -> Self {
+        let deployment: Deployment = serde_json::from_value(object).unwrap();
+        let observed = deployment.observe(&Prefix::default());
+        Self {
+            reading: read(&observed.inputs, Zone::UTC),
+            memory: Memory::of(&observed),
+            observed,
+        }
+    }
+
+    pub(crate) fn decide(&self, now: DateTime<Utc>) -> Decision {
+        let situation = Situation {
+            reading: &self.reading,
+            observed: &self.observed,
+            memory: &self.memory,
+            seen: at(NIGHT, -60),
+            catch_up: TimeDelta::hours(72),
+            prefix: &Prefix::default(),
+        };
+        decide(&situation, now)
+    }
+
+    pub(crate) fn write(&self, now: DateTime<Utc>) -> Change {
+        match self.decide(now) {
+            Decision::Write(change) => change,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn labels(change: &Change) -> Vec<(String, String)> {
+    let labels = change.state.to_labels();
+    let all = Label::ALL.into_iter();
+    all.filter_map(|label| {
+        let text = labels.text(label)?.to_owned();
+        Some((Prefix::default().label(label), text))
+    })
+    .collect()
+}
