@@ -5,10 +5,11 @@ use chrono_tz::Tz;
 use dayshift::workload::Label;
 
 use crate::{
-    labels::{Owner, Phase},
+    asked::Pause,
+    labels::Owner,
+    phase::Phase,
     run::Run,
     story::Op,
-    wish::Pause,
     world::{Checked, Fate},
 };
 

@@ -4,22 +4,7 @@ use std::collections::BTreeSet;
 
 use dayshift::workload::Label;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    Adopted,
-    Running,
-    Stopped,
-    Woken,
-    Slept,
-    Paused,
-}
-
-impl Phase {
-    /// Whether something is laid over the schedule, or was until now.
-    pub const fn is_held(self) -> bool {
-        matches!(self, Self::Woken | Self::Slept | Self::Paused)
-    }
-}
+use crate::phase::Phase;
 
 /// Whose schedule the state belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]

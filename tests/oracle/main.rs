@@ -10,17 +10,20 @@
     clippy::print_stderr
 )]
 
+mod asked;
 mod calendar;
 mod happen;
+mod intent;
 mod labels;
 mod legal;
 mod mind;
 mod oracle;
 mod overlay;
+mod phase;
+mod plans;
 mod promise;
 mod run;
 mod story;
-mod wish;
 mod world;
 
 use std::{

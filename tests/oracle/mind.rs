@@ -1,8 +1,8 @@
 //! What a running scaler has in mind of an object, beside what the object itself says.
 
 use crate::{
+    asked::Asked,
     labels::{Labels, Owner},
-    wish::Wish,
 };
 
 /// The object as it stands on the server.
@@ -10,7 +10,7 @@ use crate::{
 pub struct Object {
     pub uid: u32,
     pub replicas: u32,
-    pub wish: Wish,
+    pub wish: Asked,
     pub labels: Labels,
     pub error: Option<String>,
 }
@@ -25,7 +25,7 @@ pub struct Mind {
     pub next: Option<i64>,
     /// The stop count when `last` was written.
     pub stop: u32,
-    pub wish: Wish,
+    pub wish: Asked,
     pub seen: i64,
     pub corrections: u32,
 }

@@ -8,10 +8,11 @@ use chrono::NaiveDate;
 use chrono_tz::Tz;
 
 use crate::{
+    asked::Asked,
     calendar::{Plan, Turn, show},
-    labels::{Labels, Owner, Phase},
+    labels::{Labels, Owner},
     mind::{Mind, Object},
-    wish::Wish,
+    phase::Phase,
 };
 
 const HOUR: i64 = 3600;
@@ -21,8 +22,8 @@ const PATIENCE: u32 = 3;
 /// What the oracle takes as given: how texts that are wrong are complained of, and how long this
 /// object's starts wait.
 pub trait Given {
-    fn complaint(&self, wish: &Wish) -> Option<String>;
-    fn delay(&self, wish: &Wish, uid: u32) -> i64;
+    fn complaint(&self, wish: &Asked) -> Option<String>;
+    fn delay(&self, wish: &Asked, uid: u32) -> i64;
 }
 
 pub struct Oracle<G> {
@@ -35,7 +36,7 @@ pub struct Oracle<G> {
     dates: (NaiveDate, NaiveDate),
     given: G,
     calendars: HashMap<(usize, Tz, i64), Calendar>,
-    asked: Option<Rc<Asked>>,
+    asked: Option<Rc<Question>>,
     pub(crate) mind: Option<Mind>,
     clock: i64,
 }
@@ -43,8 +44,8 @@ pub struct Oracle<G> {
 pub type Calendar = Rc<[(i64, Turn)]>;
 
 /// What the annotations ask for, until they or the zone change.
-pub(crate) struct Asked {
-    by: (Wish, u32, Tz),
+pub(crate) struct Question {
+    by: (Asked, u32, Tz),
     complaint: Option<String>,
     pub(crate) calendar: Calendar,
     /// What the schedule says before its first boundary.
@@ -146,7 +147,7 @@ impl<G: Given> Oracle<G> {
         if mind.uid != self.object.uid {
             *mind = Mind::of(&self.object, now);
         }
-        let texts = |wish: &Wish| wish.annotations(&self.plans);
+        let texts = |wish: &Asked| wish.annotations(&self.plans);
         if texts(&mind.wish) != texts(&self.object.wish) {
             mind.wish = self.object.wish.clone();
             mind.seen = now;
@@ -255,7 +256,7 @@ impl<G: Given> Oracle<G> {
         })
     }
 
-    fn follow(&self, now: i64, asked: &Asked) -> Write {
+    fn follow(&self, now: i64, asked: &Question) -> Write {
         let Some(mind) = &self.mind else {
             unreachable!()
         };
@@ -372,10 +373,10 @@ impl<G: Given> Oracle<G> {
             .is_some_and(|mind| mind.is_down(&self.object))
     }
 
-    fn asked(&mut self) -> Rc<Asked> {
+    fn asked(&mut self) -> Rc<Question> {
         let (wish, uid) = (&self.object.wish, self.object.uid);
         let unchanged =
-            |asked: &&Rc<Asked>| (&asked.by.0, asked.by.1, asked.by.2) == (wish, uid, self.zone);
+            |asked: &&Rc<Question>| (&asked.by.0, asked.by.1, asked.by.2) == (wish, uid, self.zone);
         if let Some(asked) = self.asked.as_ref().filter(unchanged) {
             return asked.clone();
         }
@@ -395,7 +396,7 @@ impl<G: Given> Oracle<G> {
         };
         let by = (wish.clone(), uid, self.zone);
         let plan = wish.plan.map(|plan| &self.plans[plan]);
-        let asked = Rc::new(Asked {
+        let asked = Rc::new(Question {
             before: plan.and_then(|plan| plan.before(&calendar)),
             by,
             complaint,

@@ -2,8 +2,9 @@
 
 use crate::{
     calendar::Turn,
-    labels::{Labels, Owner, Phase},
-    oracle::{Asked, CATCH_UP, Given, Oracle, Write, next_after},
+    labels::{Labels, Owner},
+    oracle::{CATCH_UP, Given, Oracle, Question, Write, next_after},
+    phase::Phase,
 };
 
 /// A phase that holds, and until when.
@@ -55,7 +56,7 @@ impl<G: Given> Oracle<G> {
 
     /// Rule 7: nothing holds any more. After a pause what has come since is done; after a wake
     /// or a sleep the object becomes what the schedule says.
-    pub(crate) fn release(&self, now: i64, owner: Owner, asked: &Asked) -> Write {
+    pub(crate) fn release(&self, now: i64, owner: Owner, asked: &Question) -> Write {
         let Some(mind) = &self.mind else {
             unreachable!()
         };
@@ -102,7 +103,7 @@ impl<G: Given> Oracle<G> {
 
     /// Nothing is due: labels, error and annotations are put in order, and a count that is
     /// enforced is too.
-    pub(crate) fn tidy(&self, now: i64, held: Option<Held>, asked: &Asked) -> Write {
+    pub(crate) fn tidy(&self, now: i64, held: Option<Held>, asked: &Question) -> Write {
         let Some(mind) = &self.mind else {
             unreachable!()
         };

@@ -6,12 +6,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::workload::{Fingerprint, Label, Labels, Observed, Phase, Replicas, State};
 
 use crate::{
+    asked::Asked,
     calendar::{Plan, show},
     labels::{self, Owner},
     mind::Object,
     oracle::Oracle,
+    phase,
     story::Story,
-    wish::Wish,
     world::{Checked, Readings, World, inputs, object_ref},
 };
 
@@ -65,7 +66,7 @@ impl Run {
         let object = Object {
             uid: 0,
             replicas: story.replicas,
-            wish: Wish::default(),
+            wish: Asked::default(),
             labels: labels::Labels::default(),
             error: None,
         };
@@ -122,7 +123,7 @@ impl Run {
         Ok(())
     }
 
-    pub(crate) fn wish(&mut self, change: impl FnOnce(&mut Wish)) {
+    pub(crate) fn wish(&mut self, change: impl FnOnce(&mut Asked)) {
         let wish = &mut self.oracle.object.wish;
         change(wish);
         let inputs = inputs(wish, &self.plans);
@@ -169,7 +170,7 @@ impl Run {
         let state = State::from_labels(&ours.labels);
         let instant = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
         same("saved", state.saved.map(Replicas::get), its.labels.saved)?;
-        same("phase", state.phase.map(phase), its.labels.phase)?;
+        same("phase", state.phase.map(phase_of), its.labels.phase)?;
         same(
             "last",
             instant(state.last).map(show),
@@ -209,7 +210,7 @@ impl Run {
     /// No boundary lies between what was done last and now.
     fn newest_has_won(&mut self) -> Checked {
         let labels = &self.oracle.object.labels;
-        if labels.phase.is_some_and(labels::Phase::is_held) {
+        if labels.phase.is_some_and(phase::Phase::is_held) {
             return Ok(());
         }
         let last = labels.last;
@@ -249,14 +250,14 @@ impl Run {
     }
 }
 
-fn phase(phase: Phase) -> labels::Phase {
+fn phase_of(phase: Phase) -> phase::Phase {
     match phase {
-        Phase::Adopted => labels::Phase::Adopted,
-        Phase::Running => labels::Phase::Running,
-        Phase::Stopped => labels::Phase::Stopped,
-        Phase::Woken => labels::Phase::Woken,
-        Phase::Slept => labels::Phase::Slept,
-        Phase::Paused => labels::Phase::Paused,
+        Phase::Adopted => phase::Phase::Adopted,
+        Phase::Running => phase::Phase::Running,
+        Phase::Stopped => phase::Phase::Stopped,
+        Phase::Woken => phase::Phase::Woken,
+        Phase::Slept => phase::Phase::Slept,
+        Phase::Paused => phase::Phase::Paused,
     }
 }
 

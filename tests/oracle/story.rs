@@ -8,8 +8,9 @@ use dayshift::workload::Label;
 use fastrand::Rng;
 
 use crate::{
-    calendar::{At, Plan, Rule, Style, Window, show},
-    wish::Bad,
+    asked::Bad,
+    calendar::{Plan, show},
+    plans::{PLACES, plan},
     world::Fate,
 };
 
@@ -65,18 +66,6 @@ pub enum Op {
     LaterFingerprint,
     OtherFingerprint,
 }
-
-const PLACES: [(Tz, &[&str]); 9] = [
-    (Tz::UTC, &["2026-11-16", "2026-12-28"]),
-    (Tz::Asia__Tokyo, &["2026-11-16", "2027-02-25"]),
-    (Tz::Asia__Kolkata, &["2026-11-16"]),
-    (Tz::Europe__Berlin, &["2026-03-29", "2026-10-25"]),
-    (Tz::America__New_York, &["2026-03-08", "2026-11-01"]),
-    (Tz::Australia__Lord_Howe, &["2026-04-05", "2026-10-04"]),
-    (Tz::Africa__Cairo, &["2026-04-24", "2026-10-30"]),
-    (Tz::America__Santiago, &["2026-04-05", "2026-09-06"]),
-    (Tz::America__St_Johns, &["2026-03-08", "2026-11-01"]),
-];
 
 /// What kind of things happen in a story.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -308,77 +297,6 @@ fn count(rng: &mut Rng) -> u32 {
 
 fn maybe(rng: &mut Rng, range: std::ops::Range<u32>) -> Option<u32> {
     rng.bool().then(|| rng.u32(range))
-}
-
-fn plan(rng: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
-    let near = rng.u8(..3) == 0;
-    let minute = |rng: &mut Rng| {
-        let hour = if near { rng.u32(0..5) } else { rng.u32(0..24) };
-        hour * 60 + rng.choice([0, 0, 0, 15, 30, 30, 45, 59]).unwrap()
-    };
-    let date = |rng: &mut Rng| begin.date_naive() + Days::new(rng.u64(0..12));
-    let rule = if rng.bool() {
-        let window = |rng: &mut Rng| match (minute(rng), minute(rng)) {
-            (from, to) if from == to => Window {
-                days: days(rng),
-                from: 0,
-                to: 1440,
-            },
-            (from, to) => Window {
-                days: days(rng),
-                from,
-                to,
-            },
-        };
-        Rule::Hours((0..rng.usize(1..4)).map(|_| window(rng)).collect())
-    } else {
-        let at = |rng: &mut Rng| match rng.u8(..5) {
-            0 => At::Once(date(rng).and_hms_opt(rng.u32(0..24), 30, 0).unwrap()),
-            _ => At::Weekly {
-                days: days(rng),
-                minute: minute(rng),
-            },
-        };
-        let list = |rng: &mut Rng| (0..rng.usize(1..4)).map(|_| at(rng)).collect();
-        let (start, stop) = (list(rng), list(rng));
-        match rng.u8(..6) {
-            0 => Rule::Times {
-                start,
-                stop: Vec::new(),
-            },
-            1 => Rule::Times {
-                start: Vec::new(),
-                stop,
-            },
-            _ => Rule::Times { start, stop },
-        }
-    };
-    let except = (0..rng.usize(..4).saturating_sub(1)).map(|_| {
-        let first = date(rng);
-        (first, first + Days::new(rng.u64(0..3)))
-    });
-    Plan {
-        rule,
-        except: except.collect(),
-        zone: match rng.u8(..4) {
-            0 => Some(PLACES[rng.usize(..PLACES.len())].0),
-            1 => None,
-            _ => Some(zone),
-        },
-        jitter: (rng.u8(..5) == 0).then(|| rng.u32(1..60)),
-        style: rng
-            .choice([Style::Names, Style::Cron, Style::Loud])
-            .unwrap(),
-    }
-}
-
-fn days(rng: &mut Rng) -> u8 {
-    match rng.u8(..5) {
-        0..=1 => 0x7f,
-        2 => 0x1f,
-        3 => 0x60,
-        _ => rng.u8(1..0x80),
-    }
 }
 
 impl fmt::Display for Story {

@@ -12,7 +12,7 @@ use dayshift::{
     },
 };
 
-use crate::{calendar::Plan, promise::Promise, wish::Wish};
+use crate::{asked::Asked, calendar::Plan, promise::Promise};
 
 pub type Checked = Result<(), String>;
 
@@ -55,7 +55,7 @@ struct Mind {
 
 const CATCH_UP: TimeDelta = TimeDelta::hours(72);
 
-pub fn inputs(wish: &Wish, plans: &[Plan]) -> Inputs {
+pub fn inputs(wish: &Asked, plans: &[Plan]) -> Inputs {
     let texts: Vec<_> = wish
         .annotations(plans)
         .into_iter()
@@ -296,14 +296,14 @@ pub struct Readings {
 }
 
 impl crate::oracle::Given for Readings {
-    fn complaint(&self, wish: &Wish) -> Option<String> {
+    fn complaint(&self, wish: &Asked) -> Option<String> {
         match read(&inputs(wish, &self.plans), Zone::UTC) {
             Reading::Refused(refusal) => Some(refusal.text(&Prefix::default())),
             _ => None,
         }
     }
 
-    fn delay(&self, wish: &Wish, uid: u32) -> i64 {
+    fn delay(&self, wish: &Asked, uid: u32) -> i64 {
         match read(&inputs(wish, &self.plans), Zone::UTC) {
             Reading::Scheduled(timetable) => timetable.delay(&object_ref(uid)).num_seconds(),
             _ => 0,

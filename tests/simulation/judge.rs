@@ -5,12 +5,13 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use crate::{
-    asked::{self, Asked, Bad},
+    asked::{Asked, Bad},
     calendar::show,
     given::{self, Given},
     object::{Object, State},
     outcome::{Outcome, What},
     rules::Moment,
+    texts,
     timeline::Timeline,
     witness::{BLIND, Process, Record, Witness, Write},
 };
@@ -50,12 +51,12 @@ impl Witness {
         found.retain(|outcome| self.is(outcome, old, new, process));
         let is_news =
             write.sent_in_truth <= record.edited || !self.exact && write.at < record.edited + BLIND;
-        if found.is_empty() && is_news && old.texts.contains_key(Bad::UNKNOWN) {
+        if found.is_empty() && is_news && old.texts.contains_key(Bad::UNKNOWN_KEY) {
             // A patch cannot test that no annotation has come whose name nobody knows: it may be
             // decided from what was there before. The refusal follows.
             let [old, new] = [old, new].map(|object| {
                 let mut before = object.clone();
-                before.texts.remove(Bad::UNKNOWN);
+                before.texts.remove(Bad::UNKNOWN_KEY);
                 before
             });
             return self.judge(write, &old, &new);
@@ -111,8 +112,8 @@ impl Witness {
         } else {
             (first - self.margin, now)
         };
-        let stop_count = asked::stop_count(&old.texts);
-        let fingerprint = asked::fingerprint(&old.texts, &old.uid);
+        let stop_count = texts::stop_count(&old.texts);
+        let fingerprint = texts::fingerprint(&old.texts, &old.uid);
         let mut outcomes = Vec::new();
         for down in [stop_count, stop_count.max(record.stop_count)] {
             for state in self.states(process, old, record, down) {
@@ -202,8 +203,8 @@ impl Witness {
         let exact =
             old.texts.contains_key("replicas") && matches!(outcome.what, What::Start | What::Wake);
         // What is up by more than it would be after a stop is what the user wants.
-        let is_up = old.replicas > asked::stop_count(&old.texts).max(record.stop_count)
-            || old.replicas > asked::stop_count(&old.texts);
+        let is_up = old.replicas > texts::stop_count(&old.texts).max(record.stop_count)
+            || old.replicas > texts::stop_count(&old.texts);
         let floor = if is_up {
             old.replicas
         } else {

@@ -16,6 +16,7 @@
     clippy::print_stderr
 )]
 
+#[path = "../oracle/asked.rs"]
 mod asked;
 #[path = "../oracle/calendar.rs"]
 mod calendar;
@@ -25,11 +26,15 @@ mod hands;
 mod judge;
 mod object;
 mod outcome;
+#[path = "../oracle/phase.rs"]
+mod phase;
+#[path = "../oracle/plans.rs"]
 mod plans;
 mod rules;
 mod scaler;
 mod shrink;
 mod story;
+mod texts;
 mod timeline;
 mod weather;
 mod wire;

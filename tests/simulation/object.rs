@@ -5,26 +5,11 @@ use std::collections::BTreeMap;
 use chrono::NaiveDateTime;
 use serde_json::Value;
 
+use crate::phase::Phase;
+
 const PREFIX: &str = "dayshift/";
 /// The label by which the stories' scalers select, where they do.
 pub const SCOPE: &str = "shift";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    Adopted,
-    Running,
-    Stopped,
-    Woken,
-    Slept,
-    Paused,
-}
-
-impl Phase {
-    /// Whether something is laid over the schedule.
-    pub const fn is_held(self) -> bool {
-        matches!(self, Self::Woken | Self::Slept | Self::Paused)
-    }
-}
 
 /// The state labels; instants are in seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,9 @@
 use crate::{
     asked::Asked,
     calendar::Turn,
-    object::{Object, Phase, State},
+    object::{Object, State},
     outcome::{Outcome, What},
+    phase::Phase,
     timeline::Timeline,
 };
 

@@ -9,12 +9,12 @@ use chrono_tz::Tz;
 use serde_json::Value;
 
 use crate::{
-    asked,
     calendar::{Plan, show},
     given::Given,
     judge::{all, told},
     object::{Object, SCOPE, State},
     outcome::{Outcome, What},
+    texts,
     timeline::Timelines,
 };
 
@@ -128,7 +128,7 @@ impl Witness {
         let object = Object::of(object);
         let record = self.records.entry(object.uid.clone()).or_default();
         record.touched = at;
-        if !asked::has_schedule(&object.texts) {
+        if !texts::has_schedule(&object.texts) {
             record.known = None; // nothing is left to know
         }
         if in_scope {
@@ -145,7 +145,7 @@ impl Witness {
         }
         if record.states.last() != Some(&object.state) {
             record.tampered |= !record.states.is_empty();
-            record.stop_count = asked::stop_count(&object.texts);
+            record.stop_count = texts::stop_count(&object.texts);
             record.states.push(object.state);
         }
     }
@@ -179,7 +179,7 @@ impl Witness {
         record.states.push(new.state.clone());
         record.known = Some((new.state.clone(), write.at));
         if old.state.last != new.state.last {
-            record.stop_count = asked::stop_count(&old.texts);
+            record.stop_count = texts::stop_count(&old.texts);
         }
         if old.texts != new.texts {
             record.edited = write.at;

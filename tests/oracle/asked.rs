@@ -1,12 +1,12 @@
-//! What a user has written on the object, as a value.
+//! What a user asks for with annotations, as a value and as texts.
 
 use chrono::DateTime;
 
-use crate::{calendar::Plan, labels::Phase};
+use crate::{calendar::Plan, phase::Phase};
 
 /// All of a user's annotations. `plan` counts in the story's list of plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
+pub struct Asked {
     pub plan: Option<usize>,
     pub bad: Option<Bad>,
     pub replicas: Option<u32>,
@@ -51,6 +51,9 @@ impl Bad {
         Self::Override,
     ];
 
+    /// A name that is no key.
+    pub const UNKNOWN_KEY: &str = "strat";
+
     fn spoil(self, texts: &mut Vec<(String, String)>) {
         let mut put = |key: &str, text: &str| {
             texts.retain(|(known, _)| known != key);
@@ -59,7 +62,7 @@ impl Bad {
         match self {
             Self::Day => put("stop", "Mon-Fry 19:00"),
             Self::Zone => put("timezone", "Mars/Olympus"),
-            Self::UnknownKey => put("strat", "Mon-Fri 09:00"),
+            Self::UnknownKey => put(Self::UNKNOWN_KEY, "Mon-Fri 09:00"),
             Self::NoHoursBeside => {
                 put("hours", "09:00-17:00");
                 put("start", "09:00");
@@ -73,7 +76,7 @@ impl Bad {
     }
 }
 
-impl Wish {
+impl Asked {
     /// Names without prefix, and texts.
     pub fn annotations(&self, plans: &[Plan]) -> Vec<(String, String)> {
         let mut texts: Vec<_> = self.plan.map_or_else(Vec::new, |plan| {
@@ -112,21 +115,6 @@ impl Wish {
         texts
     }
 
-    /// The texts that make a schedule what it is, in a form to compare.
-    pub fn schedule_text(&self, plans: &[Plan]) -> String {
-        let mut texts = self.annotations(plans);
-        let all = ["start", "stop", "hours", "timezone", "except", "jitter"];
-        texts.retain(|(key, _)| all.contains(&&**key));
-        texts.sort();
-        format!("{texts:?}")
-    }
-
-    /// Whether any of `start`, `stop` and `hours` is there, right or wrong.
-    pub fn names_a_schedule(&self) -> bool {
-        let named = [Bad::Day, Bad::NoHoursBeside, Bad::Long, Bad::Foreign];
-        self.plan.is_some() || self.bad.is_some_and(|bad| named.contains(&bad))
-    }
-
     /// What is laid over the schedule at an instant, and until when.
     pub fn held(&self, now: i64) -> Option<(Phase, Option<i64>)> {
         match self.pause {
@@ -153,33 +141,6 @@ impl Wish {
             (Phase::Woken, _) => self.wake,
             (Phase::Slept, _) => self.sleep,
             _ => None,
-        }
-    }
-
-    /// All ends that are written.
-    pub fn ends(&self) -> impl Iterator<Item = i64> {
-        let phases = [Phase::Paused, Phase::Woken, Phase::Slept];
-        let ends = phases.map(|phase| self.end_of(phase));
-        ends.into_iter().flatten()
-    }
-
-    /// Takes away what is over; whether anything was.
-    pub fn lift(&mut self, now: i64) -> bool {
-        let before = self.clone();
-        self.pause = self.pause.filter(|pause| match pause {
-            Pause::Forever => true,
-            Pause::Until(at) => *at > now,
-        });
-        self.wake = self.wake.filter(|at| *at > now);
-        self.sleep = self.sleep.filter(|at| *at > now);
-        *self != before
-    }
-
-    /// The count after a stop; an unreadable one counts as none.
-    pub fn stop_count(&self) -> u32 {
-        match self.bad {
-            Some(Bad::StopReplicas) => 0,
-            _ => self.stop_replicas.unwrap_or(0),
         }
     }
 }
