@@ -4,9 +4,9 @@
 //! `cargo bench --bench lint`
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod manifest;
+
 use std::{
-    fmt::Write as _,
-    fs,
     path::PathBuf,
     process::{Command, Stdio},
     sync::LazyLock,
@@ -20,49 +20,18 @@ fn main() {
 
 const DOCUMENTS: usize = 10_000;
 
-/// Five schedules, or as many as there are objects; each object with a pod template.
+/// Five schedules, or as many as there are objects.
 static FILES: LazyLock<[PathBuf; 2]> = LazyLock::new(|| {
     [5, DOCUMENTS].map(|schedules| {
-        let mut text = String::new();
-        for nth in 0..DOCUMENTS {
+        manifest::file(&format!("lint-{schedules}.yaml"), DOCUMENTS, |nth| {
             let (second, minute) = (nth % schedules % 60, nth % schedules / 60);
-            write!(
-                text,
-                r#"---
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: app-{nth}
-  annotations:
-    dayshift/start: "Mon-Fri {:02}:{:02}; Sat 10:00"
-    dayshift/stop: "Mon-Fri 19:{second:02}; Sat 14:30"
-    dayshift/timezone: "Europe/Berlin"
-spec:
-  selector:
-    matchLabels:
-      app: app-{nth}
-  template:
-    metadata:
-      labels:
-        app: app-{nth}
-    spec:
-      containers:
-        - name: nginx
-          image: nginx:1.29
-          resources:
-            requests:
-              cpu: 10m
-              memory: 16Mi
-"#,
-                4 + minute / 60,
-                minute % 60
-            )
-            .unwrap();
-        }
-        let path =
-            PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("lint-{schedules}.yaml"));
-        fs::write(&path, text).unwrap();
-        path
+            let (hour, minute) = (4 + minute / 60, minute % 60);
+            [
+                ("start", format!("Mon-Fri {hour:02}:{minute:02}; Sat 10:00")),
+                ("stop", format!("Mon-Fri 19:{second:02}; Sat 14:30")),
+                ("timezone", "Europe/Berlin".to_owned()),
+            ]
+        })
     })
 });
 

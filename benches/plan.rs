@@ -4,9 +4,9 @@
 //! `cargo bench --bench plan`
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod manifest;
+
 use std::{
-    fmt::Write as _,
-    fs,
     path::PathBuf,
     process::{Command, Stdio},
     sync::LazyLock,
@@ -18,49 +18,18 @@ fn main() {
     divan::main();
 }
 
-/// As many schedules as there are objects, or five; each object with a pod template.
+/// Five schedules, or as many as there are objects.
 static FILES: LazyLock<[PathBuf; 2]> = LazyLock::new(|| {
     [5, 1000].map(|schedules| {
-        let mut text = String::new();
-        for nth in 0..1000 {
+        manifest::file(&format!("plan-{schedules}.yaml"), 1000, |nth| {
             let minute = nth % schedules;
-            write!(
-                text,
-                r#"---
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: app-{nth}
-  annotations:
-    dayshift/hours: "Mon-Fri {:02}:{:02}-19:00; Sat 20:00-23:00"
-    dayshift/timezone: "Europe/Berlin"
-spec:
-  replicas: 3
-  selector:
-    matchLabels:
-      app: app-{nth}
-  template:
-    metadata:
-      labels:
-        app: app-{nth}
-    spec:
-      containers:
-        - name: nginx
-          image: nginx:1.29
-          resources:
-            requests:
-              cpu: 10m
-              memory: 16Mi
-"#,
-                minute / 60,
-                minute % 60
-            )
-            .unwrap();
-        }
-        let path =
-            PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("plan-{schedules}.yaml"));
-        fs::write(&path, text).unwrap();
-        path
+            let (hour, minute) = (minute / 60, minute % 60);
+            [
+                ("start", format!("Mon-Fri {hour:02}:{minute:02}; Sat 20:00")),
+                ("stop", "Mon-Fri 19:00; Sat 23:00".to_owned()),
+                ("timezone", "Europe/Berlin".to_owned()),
+            ]
+        })
     })
 });
 

@@ -7,6 +7,7 @@ use kube::Client;
 use super::{
     await_obeyed::{Told, await_obeyed},
     exit::Exit,
+    meant::Meant,
     moments::clock,
     retry::{AT_ONCE, Retry, retry},
     say::{complain, say},
@@ -14,7 +15,7 @@ use super::{
     until::{Until, UntilError},
 };
 use crate::{
-    cluster::{Deployment, FindError, PatchError, ReadError, Sought, Writer, find},
+    cluster::{FindError, PatchError, ReadError, Writer},
     schedule::Zone,
     workload::{Instruction, Observed, Obstacle, Override, Pause, Prefix},
 };
@@ -64,33 +65,24 @@ enum Done {
 impl Order {
     /// Tells each Deployment, and waits until each has obeyed.
     pub(super) async fn carry_out(self, client: Client) -> Result<Exit, FindError> {
-        let sought = self.targets.sought(client.default_namespace());
-        let found = find::<Deployment>(&client, &sought).await?;
-        let mut exit = Exit::Done;
-        for missing in &found.missing {
-            complain(missing);
-            exit = Exit::CouldNotRun;
-        }
-        let named = matches!(sought, Sought::Named { .. });
-        let meant = found.deployments.iter().map(|it| it.observe(&self.prefix));
         // Whoever says `--all` means those with a schedule.
-        let meant: Vec<Observed> = meant
-            .filter(|it| named || it.inputs.has_schedule())
-            .collect();
-        if meant.is_empty() && found.missing.is_empty() {
+        let has_schedule = |it: &Observed| it.inputs.has_schedule();
+        let meant = Meant::find(&self.targets, &client, &self.prefix, has_schedule).await?;
+        let mut exit = meant.exit;
+        if meant.observed.is_empty() && exit == Exit::Done {
             complain(&format!(
                 "no Deployment has a schedule in {}",
-                sought.place()
+                meant.sought.place()
             ));
             return Ok(Exit::Problems);
         }
         let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
-        let mut answers = stream::iter(&meant)
+        let mut answers = stream::iter(&meant.observed)
             .map(async |observed: &Observed| (observed, self.tell(&writer, observed).await))
             .buffered(AT_ONCE);
         let mut told = Vec::new();
         while let Some((observed, answer)) = answers.next().await {
-            let subject = subject(observed, &sought);
+            let subject = meant.subject(observed);
             match answer {
                 Ok(Done::Unchanged) => say(&format!("{subject} unchanged")),
                 Ok(Done::Told(it)) => told.push((subject, *it)),
@@ -113,7 +105,7 @@ impl Order {
             }
             return Ok(exit);
         };
-        let waited = await_obeyed(&client, &sought, &self.prefix, timeout, told).await;
+        let waited = await_obeyed(&client, &meant.sought, &self.prefix, timeout, told).await;
         Ok(exit.worse(waited))
     }
 
@@ -207,16 +199,5 @@ impl NotTold {
             Self::Obstacle(_) | Self::Until(_) => Exit::Problems,
             Self::Patch(_) | Self::Read(_) => Exit::CouldNotRun,
         }
-    }
-}
-
-/// `deployment.apps/web`, with its namespace where several are looked through.
-pub(super) fn subject(observed: &Observed, sought: &Sought) -> String {
-    let object = &observed.object;
-    match sought {
-        Sought::All {
-            namespace: None, ..
-        } => format!("deployment.apps/{} in {}", object.name, object.namespace),
-        _ => format!("deployment.apps/{}", object.name),
     }
 }

@@ -8,6 +8,7 @@ mod exit;
 mod instruct;
 mod lint;
 mod log;
+mod meant;
 mod moments;
 mod override_args;
 mod plan;

@@ -5,14 +5,14 @@ use kube::Client;
 
 use super::{
     exit::Exit,
-    instruct::subject,
+    meant::Meant,
     progress::Progress,
     retry::{AT_ONCE, Retry, retry},
     say::{complain, remark, say},
     targets::Targets,
 };
 use crate::{
-    cluster::{Deployment, FindError, PatchError, ReadError, Sought, Writer, find},
+    cluster::{FindError, PatchError, ReadError, Writer},
     workload::{Label, NotRestored, Observed, Prefix, Replicas, restored},
 };
 
@@ -41,26 +41,17 @@ type Counts = Option<(Replicas, Replicas)>;
 impl Restore {
     /// Brings each Deployment up to its saved count.
     pub(super) async fn carry_out(self, client: Client) -> Result<Exit, FindError> {
-        let sought = self.targets.sought(client.default_namespace());
-        let found = find::<Deployment>(&client, &sought).await?;
-        let mut exit = Exit::Done;
-        for missing in &found.missing {
-            complain(missing);
-            exit = Exit::CouldNotRun;
-        }
-        let named = matches!(sought, Sought::Named { .. });
-        let meant = found.deployments.iter().map(|it| it.observe(&self.prefix));
-        let meant: Vec<_> = meant
-            .filter(|it| named || it.labels.text(Label::SavedReplicas).is_some())
-            .collect();
+        let has_saved = |it: &Observed| it.labels.text(Label::SavedReplicas).is_some();
+        let meant = Meant::find(&self.targets, &client, &self.prefix, has_saved).await?;
+        let (mut exit, named) = (meant.exit, meant.are_named());
         let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
-        let mut answers = stream::iter(&meant)
+        let mut answers = stream::iter(&meant.observed)
             .map(async |observed: &Observed| (observed, self.restore(&writer, observed).await))
             .buffered(AT_ONCE);
         let mut progress = Progress::new();
         let (mut done, mut scheduled, mut quiet) = (0, false, exit == Exit::Done);
         while let Some((observed, answer)) = answers.next().await {
-            let subject = subject(observed, &sought);
+            let subject = meant.subject(observed);
             done += 1;
             progress.clear();
             match answer {
@@ -82,11 +73,11 @@ impl Restore {
                     quiet = false;
                 }
             }
-            progress.say(&format!("restoring: {done} of {}", meant.len()));
+            progress.say(&format!("restoring: {done} of {}", meant.observed.len()));
         }
         progress.clear();
         if quiet {
-            say(&format!("nothing to restore in {}", sought.place()));
+            say(&format!("nothing to restore in {}", meant.sought.place()));
         }
         if scheduled && !self.dry_run {
             remark("where a dayshift runs, it acts again at the next boundary");

@@ -20,6 +20,20 @@ use crate::{
     workload::{Override, Pause, Phase, Prefix, Replicas},
 };
 
+/// The headings of `-o wide`; the last two stand there alone.
+const WIDE: [&str; 10] = [
+    "NAMESPACE",
+    "NAME",
+    "REPLICAS",
+    "STATE",
+    "SINCE",
+    "SAVED",
+    "NEXT",
+    "OVERRIDE",
+    "TIMEZONE",
+    "ALSO SET BY",
+];
+
 /// How some Deployments stand at one moment, problems first.
 pub(super) struct Standings<'a> {
     standings: Vec<&'a Standing>,
@@ -58,42 +72,34 @@ impl<'a> Standings<'a> {
             return Ok(());
         }
         if wide {
-            let mut table = Table::new([
-                "NAMESPACE",
-                "NAME",
-                "REPLICAS",
-                "STATE",
-                "SINCE",
-                "SAVED",
-                "NEXT",
-                "OVERRIDE",
-                "TIMEZONE",
-                "ALSO SET BY",
-            ]);
-            for standing in &self.standings {
-                let [a, b, c, d, e, f, g, h] = self.row(standing);
-                let owners: Vec<_> = standing.owners.iter().map(|it| it.name()).collect();
-                let zone = standing.zone.name().into();
-                table.push([a, b, c, d, e, f, g, h, zone, owners.join(", ").into()]);
-            }
-            table.write(out, style)?;
+            self.write_rows(out, style, WIDE, |standing| self.wide_row(standing))?;
         } else {
-            let mut table = Table::new([
-                "NAMESPACE",
-                "NAME",
-                "REPLICAS",
-                "STATE",
-                "SINCE",
-                "SAVED",
-                "NEXT",
-                "OVERRIDE",
-            ]);
-            for standing in &self.standings {
-                table.push(self.row(standing));
-            }
-            table.write(out, style)?;
+            let [a, b, c, d, e, f, g, h, ..] = WIDE;
+            let headings = [a, b, c, d, e, f, g, h];
+            self.write_rows(out, style, headings, |standing| self.row(standing))?;
         }
         self.write_notes(out, style)
+    }
+
+    fn write_rows<const N: usize>(
+        &self,
+        out: &mut impl Write,
+        style: Style,
+        headings: [&'static str; N],
+        row: impl Fn(&Standing) -> [Cell; N],
+    ) -> io::Result<()> {
+        let mut table = Table::new(headings);
+        for standing in &self.standings {
+            table.push(row(standing));
+        }
+        table.write(out, style)
+    }
+
+    fn wide_row(&self, standing: &Standing) -> [Cell; 10] {
+        let [a, b, c, d, e, f, g, h] = self.row(standing);
+        let owners: Vec<_> = standing.owners.iter().map(|it| it.name()).collect();
+        let zone = standing.zone.name().into();
+        [a, b, c, d, e, f, g, h, zone, owners.join(", ").into()]
     }
 
     fn row(&self, standing: &Standing) -> [Cell; 8] {

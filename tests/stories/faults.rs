@@ -39,14 +39,19 @@ fn an_answer_that_is_lost_does_no_harm() {
     assert!(story.requests("patch").len() <= 2);
 }
 
-#[test]
-fn a_patch_that_never_arrives_is_sent_again() {
-    for fault in [
+/// What keeps a patch from taking effect.
+fn no_effect() -> [Fault; 4] {
+    [
         Fault::DropBefore,
         Fault::Hang,
         Fault::Answer(Status::too_many_requests(1)),
         Fault::Answer(Status::internal("etcd is away")),
-    ] {
+    ]
+}
+
+#[test]
+fn a_patch_that_never_arrives_is_sent_again() {
+    for fault in no_effect() {
         let story = ready_to_stop();
         story
             .api
@@ -93,12 +98,7 @@ fn it_sleeps_while_as_much_is_in_flight_as_may_be_after_a_failure() {
 
 #[test]
 fn a_server_that_takes_no_patch_makes_it_unready_though_the_watch_goes_on() {
-    for fault in [
-        Fault::DropBefore,
-        Fault::Hang,
-        Fault::Answer(Status::too_many_requests(1)),
-        Fault::Answer(Status::internal("etcd is away")),
-    ] {
+    for fault in no_effect() {
         let story = ready_to_stop();
         story
             .api
