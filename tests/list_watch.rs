@@ -9,9 +9,15 @@ use dayshift::{
     sandbox::{Api, Fault, RequestLine, Status},
 };
 use futures::{StreamExt as _, stream::BoxStream};
-use kube::runtime::watcher::{Config, Error, Event};
+use http::{Request, Response};
+use kube::{
+    Client,
+    client::Body,
+    runtime::watcher::{Config, Error, Event},
+};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
+use tower::service_fn;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -81,6 +87,26 @@ async fn a_server_that_never_says_that_all_is_told_is_asked_for_pages() {
     assert_eq!(seen(&mut events, 4).await, "init +web-0 +web-1 ready");
     assert_eq!(begin.elapsed(), Duration::from_secs(30));
     assert_eq!(asked(&api), "stream list");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_ends_each_stream_too_soon_is_asked_for_pages() {
+    let api = cluster(1);
+    let server = api.client();
+    let cuts = service_fn(move |request: Request<Body>| {
+        let server = server.clone();
+        async move {
+            let query = request.uri().query().unwrap_or_default();
+            if query.contains("sendInitialEvents=true") {
+                return Ok(Response::new(Body::empty()));
+            }
+            server.send(request).await
+        }
+    });
+    let client = Client::new(cuts, "default");
+    let mut events = list_watch(kube::Api::all(client), Config::default()).boxed();
+    let told = seen(&mut events, 6).await;
+    assert_eq!(told, "init init init init +web-0 ready");
 }
 
 #[tokio::test(start_paused = true)]

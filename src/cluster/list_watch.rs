@@ -24,6 +24,9 @@ const PAGE: u32 = 100;
 /// question never says that the stream has told everything.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How many streams may end before they have told everything, one after another.
+const STREAMS: u32 = 3;
+
 type Events<D> = BoxStream<'static, Result<Event<D>, Error>>;
 
 /// What there is, and each change from then on. It never ends: a watch that fails is begun anew
@@ -43,7 +46,8 @@ where
     let watch = ListWatch {
         in_pages: Some(watcher(api.clone(), config.clone()).boxed()),
         events: watcher(api, config.streaming_lists()).boxed(),
-        is_listing: true,
+        is_complete: false,
+        begun: 0,
     };
     stream::unfold(watch, |mut watch| async move {
         Some((watch.next().await?, watch))
@@ -54,13 +58,16 @@ struct ListWatch<D> {
     events: Events<D>,
     /// What takes their place where the server has no streams.
     in_pages: Option<Events<D>>,
-    is_listing: bool,
+    /// Whether all that there is has been told.
+    is_complete: bool,
+    /// How often it has begun to be told since then.
+    begun: u32,
 }
 
 impl<D> ListWatch<D> {
     async fn next(&mut self) -> Option<Result<Event<D>, Error>> {
         let event = match &self.in_pages {
-            Some(_) if self.is_listing => match timeout(PATIENCE, self.events.next()).await {
+            Some(_) if !self.is_complete => match timeout(PATIENCE, self.events.next()).await {
                 Ok(Some(Err(error))) if is_refusal(&error) => self.pages(&error).await,
                 Ok(event) => event,
                 Err(silence) => self.pages(&silence).await,
@@ -68,9 +75,12 @@ impl<D> ListWatch<D> {
             _ => self.events.next().await,
         };
         match &event {
-            Some(Ok(Event::Init)) => self.is_listing = true,
-            Some(Ok(Event::InitDone)) => self.is_listing = false,
+            Some(Ok(Event::Init)) => (self.is_complete, self.begun) = (false, self.begun + 1),
+            Some(Ok(Event::InitDone)) => (self.is_complete, self.begun) = (true, 0),
             _ => {}
+        }
+        if self.begun > STREAMS && self.in_pages.is_some() {
+            return self.pages(&"it ends too soon").await;
         }
         event
     }

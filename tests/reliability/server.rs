@@ -5,6 +5,7 @@ use rustix::process::Signal;
 use crate::figures::Figures;
 use crate::rows::{Row, rows};
 use crate::scene::{Place, Scene, Size};
+use crate::support::Request;
 
 pub(crate) fn rows() -> Vec<Row> {
     rows![
@@ -79,7 +80,8 @@ fn history_gone(place: &Place<'_>) -> Figures {
     );
     let figures = scene.ends().was_not_ready().within(10.0);
     let asked = place.plane.audit().by_dayshift(mark, &namespace);
-    assert!(asked.iter().any(|each| each.verb == "list"), "{asked:#?}");
+    let anew = |each: &Request| each.uri.contains("sendInitialEvents=true");
+    assert!(asked.iter().any(anew), "{asked:#?}");
     figures
 }
 
