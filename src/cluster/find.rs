@@ -109,10 +109,7 @@ where
             namespace,
             selector,
         } => {
-            let api = match namespace {
-                Some(namespace) => Api::namespaced(client.clone(), namespace),
-                None => Api::all(client.clone()),
-            };
+            let api = everywhere_or_in(client, namespace.as_deref());
             let deployments = listed(&api, selector.as_deref())
                 .await
                 .map_err(|error| FindError::sort("list", &sought.place(), error))?;
@@ -121,6 +118,17 @@ where
                 missing: Vec::new(),
             })
         }
+    }
+}
+
+/// Those of one namespace, or of all.
+pub(super) fn everywhere_or_in<D>(client: &Client, namespace: Option<&str>) -> Api<D>
+where
+    D: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+{
+    match namespace {
+        Some(namespace) => Api::namespaced(client.clone(), namespace),
+        None => Api::all(client.clone()),
     }
 }
 

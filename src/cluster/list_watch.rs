@@ -22,7 +22,7 @@ const PAGE: u32 = 100;
 
 /// What asks for a stream and hears nothing for so long asks for pages: a server that ignores the
 /// question never says that the stream has told everything.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many streams may end before they have told everything, one after another.
 const STREAMS: u32 = 3;

@@ -10,7 +10,7 @@ use kube::{
 };
 use serde::de::DeserializeOwned;
 
-use super::find::{FindError, Sought};
+use super::find::{FindError, Sought, everywhere_or_in};
 use super::list_watch::list_watch;
 
 /// What happens to Deployments.
@@ -54,10 +54,7 @@ where
             namespace,
             selector,
         } => {
-            let api = match namespace {
-                Some(namespace) => Api::namespaced(client.clone(), namespace),
-                None => Api::all(client.clone()),
-            };
+            let api = everywhere_or_in(client, namespace.as_deref());
             let config = match selector {
                 Some(selector) => config.labels(selector),
                 None => config,

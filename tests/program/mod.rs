@@ -231,6 +231,11 @@ fn answer(mut stream: TcpStream, patched: &mpsc::Sender<()>) {
                 return;
             }
         }
+        if head.contains("sendInitialEvents") {
+            let refusal = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+            stream.write_all(refusal.as_bytes()).unwrap();
+            continue;
+        }
         if head.starts_with("GET ") && !head.contains("watch=true") {
             let length = DEPLOYMENTS.len();
             write!(
