@@ -10,6 +10,7 @@ mod held;
 mod instrument;
 mod list_watch;
 mod live_watch;
+mod messages;
 mod protobuf;
 mod server_time;
 mod transport;

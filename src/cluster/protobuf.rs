@@ -1,15 +1,12 @@
 //! Deployments in the form in which the API server keeps them, down to what dayshift looks at.
 //!
-//! The messages are those of `k8s.io/api/apps/v1/generated.proto` and of apimachinery's
-//! `meta/v1` and `runtime`, with the fields that are read. All others, the pod template and the
-//! managed fields first, are stepped over by their length; JSON would have to be read to its end.
+//! What is not read is stepped over by its length; JSON would have to be read to its end.
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use chrono::{DateTime, SecondsFormat};
-use prost::Message;
-use serde::{Serialize, Serializer, ser::Error as _, ser::SerializeMap as _};
+use prost::Message as _;
+use serde::Serialize;
 
-use super::deployment::LAST_APPLIED;
+use super::messages::{Deployment, DeploymentList, Status, TypeMeta, Unknown, WatchEvent};
 
 /// An answer that is not what it says to be.
 #[derive(Debug, thiserror::Error)]
@@ -103,169 +100,18 @@ fn typed(types: &TypeMeta, rest: &impl Serialize, json: &mut Vec<u8>) -> Result<
     Ok(serde_json::to_writer(json, &Typed { types, rest })?)
 }
 
-#[derive(Clone, PartialEq, Message)]
-struct Unknown {
-    #[prost(message, optional, tag = "1")]
-    types: Option<TypeMeta>,
-    #[prost(bytes = "bytes", tag = "2")]
-    raw: Bytes,
-}
-
-#[derive(Clone, PartialEq, Message, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TypeMeta {
-    #[prost(string, tag = "1")]
-    api_version: String,
-    #[prost(string, tag = "2")]
-    kind: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct WatchEvent {
-    #[prost(string, tag = "1")]
-    kind: String,
-    #[prost(message, optional, tag = "2")]
-    object: Option<RawExtension>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct RawExtension {
-    #[prost(bytes = "bytes", tag = "1")]
-    raw: Bytes,
-}
-
-#[derive(Clone, PartialEq, Message, Serialize)]
-struct DeploymentList {
-    #[prost(message, optional, tag = "1")]
-    metadata: Option<ListMeta>,
-    #[prost(message, repeated, tag = "2")]
-    items: Vec<Deployment>,
-}
-
-#[derive(Clone, PartialEq, Message, Serialize)]
-struct Deployment {
-    #[prost(message, optional, tag = "1")]
-    metadata: Option<ObjectMeta>,
-    #[prost(message, optional, tag = "2")]
-    spec: Option<DeploymentSpec>,
-}
-
-#[derive(Clone, PartialEq, Message, Serialize)]
-struct DeploymentSpec {
-    #[prost(int32, optional, tag = "1")]
-    replicas: Option<i32>,
-}
-
-#[derive(Clone, PartialEq, Message, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ObjectMeta {
-    #[prost(string, tag = "1")]
-    name: String,
-    #[prost(string, tag = "3")]
-    namespace: String,
-    #[prost(string, tag = "5")]
-    uid: String,
-    #[prost(string, tag = "6")]
-    resource_version: String,
-    #[prost(message, optional, tag = "9")]
-    deletion_timestamp: Option<Time>,
-    #[prost(message, repeated, tag = "11")]
-    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
-    labels: Vec<Entry>,
-    #[prost(message, repeated, tag = "12")]
-    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
-    annotations: Vec<Entry>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Entry {
-    #[prost(string, tag = "1")]
-    key: String,
-    #[prost(bytes = "bytes", tag = "2")]
-    text: Bytes,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Message)]
-struct Time {
-    #[prost(int64, tag = "1")]
-    seconds: i64,
-}
-
-#[derive(Clone, PartialEq, Message, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ListMeta {
-    #[prost(string, tag = "2")]
-    resource_version: String,
-    #[prost(string, tag = "3")]
-    #[serde(rename = "continue")]
-    continue_token: String,
-}
-
-#[derive(Clone, PartialEq, Message, Serialize)]
-struct Status {
-    #[prost(string, tag = "2")]
-    status: String,
-    #[prost(string, tag = "3")]
-    message: String,
-    #[prost(string, tag = "4")]
-    reason: String,
-    #[prost(message, optional, tag = "5")]
-    details: Option<StatusDetails>,
-    #[prost(int32, tag = "6")]
-    code: i32,
-}
-
-#[derive(Clone, PartialEq, Message, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct StatusDetails {
-    #[prost(string, tag = "1")]
-    name: String,
-    #[prost(string, tag = "2")]
-    group: String,
-    #[prost(string, tag = "3")]
-    kind: String,
-    #[prost(message, repeated, tag = "4")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    causes: Vec<StatusCause>,
-    #[prost(int32, tag = "5")]
-    retry_after_seconds: i32,
-    #[prost(string, tag = "6")]
-    uid: String,
-}
-
-#[derive(Clone, PartialEq, Message, Serialize)]
-struct StatusCause {
-    #[prost(string, tag = "1")]
-    reason: String,
-    #[prost(string, tag = "2")]
-    message: String,
-    #[prost(string, tag = "3")]
-    field: String,
-}
-
-fn as_map<S: Serializer>(entries: &[Entry], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(entries.len()))?;
-    for Entry { key, text } in entries {
-        let text = if key == LAST_APPLIED { &[] } else { &**text };
-        map.serialize_entry(key, str::from_utf8(text).map_err(S::Error::custom)?)?;
-    }
-    map.end()
-}
-
-impl Serialize for Time {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let time = DateTime::from_timestamp(self.seconds, 0)
-            .ok_or_else(|| S::Error::custom("a time beyond all calendars"))?;
-        serializer.serialize_str(&time.to_rfc3339_opts(SecondsFormat::Secs, true))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use base64::{Engine as _, prelude::BASE64_STANDARD};
     use serde_json::{Value, json};
 
-    use super::*;
+    use super::{
+        super::{
+            deployment::LAST_APPLIED,
+            messages::{DeploymentSpec, Entry, ObjectMeta, RawExtension, Time},
+        },
+        *,
+    };
 
     /// From kube-apiserver 1.36.3: a patch whose `test` failed, one that made -9 replicas, and
     /// a watch from a version that is no longer kept.
