@@ -13,6 +13,7 @@ mod node;
 mod objects;
 mod other;
 mod parse;
+mod pieces;
 mod place;
 mod scalar;
 mod scope;

@@ -6,6 +6,7 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::{
     node::{Content, Entry, Node},
+    pieces::{Piece, pieces},
     place::Place,
 };
 
@@ -27,19 +28,17 @@ impl Fault {
         }
     }
 
+    fn of_scan(error: &ScanError, piece: &Piece<'_>) -> Self {
+        let marker = piece.place(*error.marker());
+        Self::of_text(Place::new(marker, marker), error.info())
+    }
+
     fn of_text(place: Place, message: impl Into<String>) -> Self {
         Self {
             place,
             message: message.into(),
             in_object: false,
         }
-    }
-}
-
-impl From<ScanError> for Fault {
-    fn from(error: ScanError) -> Self {
-        let marker = *error.marker();
-        Self::of_text(Place::new(marker, marker), error.info())
     }
 }
 
@@ -52,15 +51,18 @@ const MAX_COST: usize = 64 << 20;
 /// What a node costs beside its text.
 const NODE: usize = 32;
 
-/// Calls `each` with every document of a stream of YAML (JSON is YAML, too), in order.
+/// Calls `each` with every document of a stream of YAML (JSON is YAML, too), or of JSON values one
+/// after another, in order.
 pub(super) fn documents<'a>(text: &'a str, mut each: impl FnMut(&Node<'a>)) -> Result<(), Fault> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let mut builder = Builder::default();
-    for next in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = next?;
-        if let Some(document) = builder.take(event, &span)? {
-            each(&document);
+    for piece in pieces(text) {
+        for next in Parser::new_from_str_with_options(piece.text, options.clone()) {
+            let (event, span) = next.map_err(|error| Fault::of_scan(&error, &piece))?;
+            if let Some(document) = builder.take(event, &piece.span(&span))? {
+                each(&document);
+            }
         }
     }
     Ok(())

@@ -93,8 +93,8 @@ impl Source {
         &self.text
     }
 
-    /// The Deployments of the documents in it, YAML or JSON, in order: those that stand alone and
-    /// those in lists. One that names no namespace is in `namespace`.
+    /// The Deployments of the documents in it, YAML or JSON (values one after another too), in order:
+    /// those that stand alone and those in lists. One that names no namespace is in `namespace`.
     ///
     /// # Errors
     /// Where the text is no YAML, costs too much to read, or a Deployment in it is none that the

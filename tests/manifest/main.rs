@@ -40,7 +40,8 @@ fn deployments_are_found_alone_among_others_and_in_lists() {
             1,
         ),
         (json.to_owned(), 1),
-        (format!("{json}\n{json}").replace("}\n{", "}\n---\n{"), 2),
+        (format!("{json}\n---\n{json}"), 2),
+        (format!("{json}\n{json}\n{json}{json}\n"), 4),
         (format!("\u{feff}{web}"), 1),
         (
             "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}}".to_owned(),
@@ -333,6 +334,7 @@ fn broken_files_are_told_with_line_and_column() {
             "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: '3'}}",
             "file.yaml:1:79: spec.replicas is `3`, and not a whole number such as 3",
         ),
+        ("{}\n{\"a\": 1} {\n\"é\": [1}", "file.yaml:3:6: "),
         (
             "{apiVersion: v1, kind: List, items: {a: b}}",
             "file.yaml:1:37: items is a map, not a list",
