@@ -150,10 +150,10 @@ impl LintArgs {
 
 fn write(report: &Report, sources: &[Source], output: Output) -> io::Result<()> {
     let stdout = io::stdout();
-    let colour = terminal::colour(&stdout);
+    let style = terminal::style(&stdout);
     let mut out = BufWriter::new(stdout.lock());
     match output {
-        Output::Text => text::write(&mut out, report, sources, colour)?,
+        Output::Text => text::write(&mut out, report, sources, style)?,
         Output::Github => github::write(&mut out, report, sources)?,
         Output::Junit => junit::write(&mut out, report, sources)?,
         Output::Json => {

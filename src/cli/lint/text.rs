@@ -8,66 +8,46 @@ use super::region::Region;
 use crate::{
     lint::{Finding, Quoted, Report, Severity},
     manifest::Source,
+    style::{Paint, Style},
 };
-
-const RED: &str = "\x1b[1;31m";
-const YELLOW: &str = "\x1b[1;33m";
-const BLUE: &str = "\x1b[1;34m";
-const BOLD: &str = "\x1b[1m";
 
 /// How many characters of a part at fault, or of a decoded text on each side of it, are shown.
 const MOST: usize = 100;
-
-/// Paints or not.
-#[derive(Clone, Copy)]
-struct Paint(bool);
-
-impl Paint {
-    fn on(self, colour: &str, text: &str) -> String {
-        if self.0 {
-            format!("{colour}{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
-    }
-}
 
 /// Writes a report, and what it sums up to.
 pub(super) fn write(
     out: &mut impl Write,
     report: &Report,
     sources: &[Source],
-    colour: bool,
+    style: Style,
 ) -> io::Result<()> {
-    let paint = Paint(colour);
     for finding in &report.findings {
         if let Some(source) = sources.get(finding.source) {
-            one(out, finding, source, paint)?;
+            one(out, finding, source, style)?;
         }
     }
     writeln!(out, "{}", summary(report))
 }
 
-fn one(out: &mut impl Write, finding: &Finding, source: &Source, paint: Paint) -> io::Result<()> {
+fn one(out: &mut impl Write, finding: &Finding, source: &Source, style: Style) -> io::Result<()> {
     let severity = finding.rule.severity();
-    let colour = if severity == Severity::Error {
-        RED
-    } else {
-        YELLOW
+    let paint = match severity {
+        Severity::Error => Paint::Red,
+        Severity::Warning => Paint::Yellow,
     };
     let region = Region::of(finding, source);
     let gutter = " ".repeat(region.line.to_string().len());
-    let bar = paint.on(BLUE, "|");
+    let bar = style.paint(Paint::Blue, "|");
     writeln!(
         out,
         "{}{}",
-        paint.on(colour, &format!("{severity}[{}]", finding.rule)),
-        paint.on(BOLD, &format!(": {}", printable(&finding.message)))
+        style.paint(paint, &format!("{severity}[{}]", finding.rule)),
+        style.paint(Paint::Bold, &format!(": {}", printable(&finding.message)))
     )?;
     writeln!(
         out,
         "{gutter}{} {}:{}:{}",
-        paint.on(BLUE, "-->"),
+        style.paint(Paint::Blue, "-->"),
         printable(source.name()),
         region.line,
         region.column
@@ -88,7 +68,7 @@ fn one(out: &mut impl Write, finding: &Finding, source: &Source, paint: Paint) -
     writeln!(
         out,
         "{} {bar} {}",
-        paint.on(BLUE, &region.line.to_string()),
+        style.paint(Paint::Blue, &region.line.to_string()),
         line.trim_end()
     )?;
     let carets = "^".repeat(width(&fault).max(1));
@@ -96,9 +76,9 @@ fn one(out: &mut impl Write, finding: &Finding, source: &Source, paint: Paint) -
         out,
         "{gutter} {bar} {}{}",
         " ".repeat(width(&before)),
-        paint.on(colour, &carets)
+        style.paint(paint, &carets)
     )?;
-    let sign = paint.on(BLUE, "=");
+    let sign = style.paint(Paint::Blue, "=");
     if let Some(quoted) = finding.quoted.as_ref().filter(|it| !it.verbatim) {
         let (before, fault, after) = decoded(quoted);
         writeln!(out, "{gutter} {sign} text: {before}{fault}{after}")?;
@@ -107,7 +87,7 @@ fn one(out: &mut impl Write, finding: &Finding, source: &Source, paint: Paint) -
             out,
             "{gutter}         {}{}",
             " ".repeat(width(&before)),
-            paint.on(colour, &carets)
+            style.paint(paint, &carets)
         )?;
     }
     writeln!(out, "{gutter} {sign} help: {}", printable(&finding.help))?;
