@@ -53,16 +53,17 @@ fn one(out: &mut impl Write, finding: &Finding, source: &Source, style: Style) -
         region.column
     )?;
     writeln!(out, "{gutter} {bar}")?;
-    let fault = printable_up_to(region.fault, MOST);
+    let cut = style.either("…", "...");
+    let fault = printable_up_to(region.fault, cut);
     let before = format!(
         "{}{}",
-        if region.cut_before { "…" } else { "" },
+        if region.cut_before { cut } else { "" },
         printable(region.before)
     );
     let after = format!(
         "{}{}",
         printable(region.after),
-        if region.cut_after { "…" } else { "" }
+        if region.cut_after { cut } else { "" }
     );
     let line = format!("{before}{fault}{after}");
     writeln!(
@@ -80,7 +81,7 @@ fn one(out: &mut impl Write, finding: &Finding, source: &Source, style: Style) -
     )?;
     let sign = style.paint(Paint::Blue, "=");
     if let Some(quoted) = finding.quoted.as_ref().filter(|it| !it.verbatim) {
-        let (before, fault, after) = decoded(quoted);
+        let (before, fault, after) = decoded(quoted, cut);
         writeln!(out, "{gutter} {sign} text: {before}{fault}{after}")?;
         let carets = "^".repeat(width(&fault).max(1));
         writeln!(
@@ -102,15 +103,15 @@ fn one(out: &mut impl Write, finding: &Finding, source: &Source, style: Style) -
 }
 
 /// The text that is read, in three parts of which the second is at fault.
-fn decoded(quoted: &Quoted) -> (String, String, String) {
+fn decoded(quoted: &Quoted, cut: &str) -> (String, String, String) {
     let part = |range| quoted.text.get(range).unwrap_or_default();
     let before: Vec<char> = part(0..quoted.span.start).chars().collect();
     let near: String = before[before.len().saturating_sub(MOST)..].iter().collect();
-    let cut = if before.len() > MOST { "…" } else { "" };
+    let begin = if before.len() > MOST { cut } else { "" };
     (
-        format!("{cut}{}", printable(&near)),
-        printable_up_to(part(quoted.span.clone()), MOST),
-        printable_up_to(part(quoted.span.end..quoted.text.len()), MOST),
+        format!("{begin}{}", printable(&near)),
+        printable_up_to(part(quoted.span.clone()), cut),
+        printable_up_to(part(quoted.span.end..quoted.text.len()), cut),
     )
 }
 
@@ -135,9 +136,10 @@ pub(super) fn printable(text: &str) -> String {
     crate::schedule::printable(&text.replace('\t', "    "))
 }
 
-fn printable_up_to(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", printable(&text[..end])),
+/// At most so much of it as is shown, and what says that there is more.
+fn printable_up_to(text: &str, cut: &str) -> String {
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}{cut}", printable(&text[..end])),
         None => printable(text),
     }
 }
@@ -157,5 +159,15 @@ mod tests {
             "a    b\\u{1b}[31m\\u{202e}\\u{9b}é"
         );
         assert_eq!((width("日本"), width("é")), (4, 1));
+    }
+
+    #[test]
+    fn what_is_long_is_cut_as_the_screen_can_show() {
+        let long = "é".repeat(MOST);
+        assert_eq!(printable_up_to(&long, "…"), long);
+        for cut in ["…", "..."] {
+            let shown = printable_up_to(&format!("{long}x"), cut);
+            assert_eq!(shown, format!("{long}{cut}"));
+        }
     }
 }
