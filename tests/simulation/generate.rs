@@ -47,6 +47,7 @@ impl Story {
             plans,
             scalers,
             guarded: random.u8(..3) != 0,
+            catch_up: random.choice([72, 72, 72, 1, 7, 24]).unwrap(),
             scoped: random.u8(..5) == 0,
             steps: Vec::new(),
         };

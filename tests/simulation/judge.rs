@@ -129,6 +129,7 @@ impl Witness {
                     seen,
                     down,
                     stop_count,
+                    catch_up: process.catch_up,
                 };
                 outcomes.extend(moment.outcomes());
             }

@@ -14,7 +14,6 @@ use crate::{
 };
 
 const HOUR: i64 = 3600;
-const CATCH_UP: i64 = 72 * HOUR;
 
 /// All that a decision rests on, at one instant. Times are in seconds since 1970 by the scaler's
 /// clock.
@@ -35,6 +34,8 @@ pub struct Moment<'a> {
     /// The largest count at which the object is down.
     pub down: u32,
     pub stop_count: u32,
+    /// In hours.
+    pub catch_up: u32,
 }
 
 impl Moment<'_> {
@@ -283,7 +284,8 @@ impl Moment<'_> {
 
     /// Rules 1 and 4.
     fn turn(&self, at: i64, turn: Turn) -> Outcome {
-        if (self.now - at) * 1000 + self.fraction > CATCH_UP * 1000 {
+        let catch_up = i64::from(self.catch_up) * HOUR;
+        if (self.now - at) * 1000 + self.fraction > catch_up * 1000 {
             return self.adopt((self.now, self.now), None);
         }
         let seen = self.object.replicas;

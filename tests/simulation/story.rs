@@ -23,6 +23,8 @@ pub struct Story {
     pub scalers: usize,
     /// Whether the scalers hold their clocks against the server's.
     pub guarded: bool,
+    /// What they do nothing about any more, in hours.
+    pub catch_up: u32,
     /// Whether they look at what a selector matches alone.
     pub scoped: bool,
     pub steps: Vec<Step>,
@@ -137,13 +139,15 @@ impl fmt::Display for Story {
             scalers,
             zone,
             guarded,
+            catch_up,
             scoped,
             ..
         } = self;
         let begin = show(self.begin.timestamp());
         writeln!(
             f,
-            "{kind:?}, {begin}, {scalers} scalers in {zone}, guarded: {guarded}, scoped: {scoped}"
+            "{kind:?}, {begin}, {scalers} scalers in {zone}, guarded: {guarded}, catch up: \
+             {catch_up} h, scoped: {scoped}"
         )?;
         for (number, plan) in self.plans.iter().enumerate() {
             writeln!(f, "  plan {number}: {:?}", plan.texts())?;

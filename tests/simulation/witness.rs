@@ -33,6 +33,8 @@ pub struct Process {
     pub zone: Tz,
     /// Whether it holds its clock against the server's.
     pub guarded: bool,
+    /// In hours.
+    pub catch_up: u32,
     /// By the server's clock, in milliseconds.
     pub started: i64,
 }

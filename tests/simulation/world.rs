@@ -288,6 +288,7 @@ impl<'a> World<'a> {
                 selector: self.story.scoped.then(|| format!("{SCOPE}=on")),
                 ..Scope::default()
             },
+            catch_up: TimeDelta::hours(self.story.catch_up.into()),
             max_clock_skew: self.story.guarded.then(|| TimeDelta::seconds(30)),
             seed: self.story.seed,
             ..Settings::default()
@@ -296,6 +297,7 @@ impl<'a> World<'a> {
             let process = Process {
                 zone: self.zone,
                 guarded: self.story.guarded,
+                catch_up: self.story.catch_up,
                 started,
             };
             self.witness().processes.insert(by, process);
