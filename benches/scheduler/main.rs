@@ -19,6 +19,7 @@
 
 mod burst;
 mod ours;
+mod outcome;
 mod roll;
 mod texts;
 mod theirs;

@@ -9,7 +9,7 @@ use dayshift::{
 use tokio::{runtime, task};
 
 use super::{
-    burst::{Outcome, look_on},
+    outcome::{Outcome, look_on},
     roll::Roll,
 };
 

@@ -5,7 +5,7 @@ use tokio::runtime;
 use tokio_cron_scheduler::{Job, JobScheduler};
 
 use super::{
-    burst::{Outcome, look_on},
+    outcome::{Outcome, look_on},
     roll::Roll,
 };
 

@@ -7,7 +7,8 @@ use chrono::{DateTime, Months, Utc};
 use super::{
     finding::{Finding, Report},
     object::Object,
-    remark::{Remark, remarks},
+    remark::Remark,
+    remarks::remarks,
     rule::Rule,
     times::Span,
 };

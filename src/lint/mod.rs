@@ -9,6 +9,7 @@ mod linter;
 mod marks;
 mod object;
 mod remark;
+mod remarks;
 mod rule;
 mod silence;
 mod times;

@@ -2,7 +2,10 @@
 
 use std::io;
 
-use super::{place::Place, source::MAX_BYTES};
+use super::place::Place;
+
+/// The largest file that is read, in bytes.
+pub const MAX_BYTES: usize = 32 << 20;
 
 /// Why a file or folder could not be opened. Each names it as it was given.
 #[derive(Debug, thiserror::Error)]

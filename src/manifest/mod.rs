@@ -22,10 +22,10 @@ mod workload;
 
 pub use annotation::Annotation;
 pub use contents::Contents;
-pub use error::{OpenError, SyntaxError};
+pub use error::{MAX_BYTES, OpenError, SyntaxError};
 pub use examples::EXAMPLES;
 pub use mark::{Mark, Site};
 pub use other::{Other, Scaled};
 pub use place::Place;
-pub use source::{MAX_BYTES, Source};
+pub use source::Source;
 pub use workload::Workload;

@@ -10,16 +10,13 @@ use serde_json::Value;
 
 use super::{
     contents::Contents,
-    error::{OpenError, SyntaxError},
+    error::{MAX_BYTES, OpenError, SyntaxError},
     objects::{Found, objects},
     parse::{Fault, documents},
     scope::Scope,
     workload::Workload,
 };
 use crate::workload::Prefix;
-
-/// The largest file that is read, in bytes.
-pub const MAX_BYTES: usize = 32 << 20;
 
 /// A file's name and text.
 ///

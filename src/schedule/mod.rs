@@ -5,6 +5,7 @@
 //! [`TextError`], which knows where.
 
 mod boundary;
+mod clock_text;
 mod cron;
 mod cron_field;
 mod cron_text;
@@ -37,9 +38,8 @@ pub use gap::Gap;
 pub use hours::Hours;
 pub use jitter::parse_jitter;
 pub use moment::parse_moment;
-pub use reason::{CronField, Reason};
+pub use reason::{CronField, MAX_TEXT, Reason};
 pub use schedule::{Rule, Schedule};
-pub use text::MAX_TEXT;
 pub use times::Times;
 pub use wall_time::WallTime;
 pub use zone::{ClockChange, Zone};

@@ -4,15 +4,15 @@ use std::fmt;
 
 use super::wall_time::WallTime;
 
+/// The longest text that is read, in bytes. Longer ones are refused unparsed.
+pub const MAX_TEXT: usize = 4096;
+
 /// What is wrong with a text. `Display` goes on after the offending words: "is no day; write …".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
     /// The text is longer than [`MAX_TEXT`](super::MAX_TEXT) and was not read.
-    #[error(
-        "the text is {bytes} bytes long; at most {} are read",
-        super::text::MAX_TEXT
-    )]
+    #[error("the text is {bytes} bytes long; at most {} are read", MAX_TEXT)]
     TooLong {
         /// Length of the text.
         bytes: usize,

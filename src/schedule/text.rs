@@ -3,10 +3,7 @@
 use std::ops::Range;
 
 use super::error::TextError;
-use super::reason::Reason;
-
-/// The longest text that is read, in bytes. Longer ones are refused unparsed.
-pub const MAX_TEXT: usize = 4096;
+use super::reason::{MAX_TEXT, Reason};
 
 /// Part of a text, and where in it the part stands.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,9 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use serde_json::{Map, Value, json};
 
+use super::cause::Cause;
 use super::metadata::{self, mismatch};
 use super::names;
-use super::status::Cause;
 
 /// The members of a bookmark's Deployment.
 pub(super) const EMPTY: &str = r#","spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}"#;

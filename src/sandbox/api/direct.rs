@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::ownership::Writer;
 use super::patch::PatchForm;
-use super::resources::{DEPLOYMENTS, NAMESPACES, Resource};
+use super::resource::Resource;
+use super::resources::{DEPLOYMENTS, NAMESPACES};
 use super::server::Api;
 use super::status::Status;
 use super::watch::whole_value;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::cause::Cause;
 use super::names;
-use super::status::Cause;
 
 /// The members of a bookmark's Event.
 pub(super) const EMPTY: &str = r#","eventTime":null,"regarding":{},"deprecatedSource":{}"#;

@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::names;
-use super::selectors::{Requirement, Test};
+use super::requirement::{Requirement, Test};
 
 const OPERATORS: &str = "in, notin, =, ==, !=, gt, lt";
 

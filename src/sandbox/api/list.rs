@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::continuation::Continuation;
 use super::request::{Call, ListOptions, Version};
-use super::resources::Resource;
+use super::resource::Resource;
 use super::status::Status;
 use super::store::{Object, Objects, Store};
 

@@ -3,9 +3,9 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
+use super::cause::Cause;
 use super::names;
-use super::resources::Resource;
-use super::status::Cause;
+use super::resource::Resource;
 
 /// Members of `metadata` that no client can change by an update.
 const KEPT: [&str; 4] = [

@@ -1,6 +1,7 @@
 //! The API: routes, a store with resourceVersions, lists, watches and guarded patches.
 
 mod bell;
+mod cause;
 mod changes;
 mod continuation;
 mod deployment;
@@ -17,6 +18,8 @@ mod ownership;
 mod patch;
 mod request;
 mod requests;
+mod requirement;
+mod resource;
 mod resources;
 mod selectors;
 mod server;
@@ -26,7 +29,8 @@ mod store;
 mod watch;
 mod write;
 
+pub use cause::Cause;
 pub use changes::{Changes, StoredChange};
 pub use requests::{Fault, RequestLine};
 pub use server::{Admission, Api};
-pub use status::{Cause, Details, Status};
+pub use status::{Details, Status};

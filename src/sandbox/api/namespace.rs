@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::status::Cause;
+use super::cause::Cause;
 
 /// Names the namespace in a label, and makes it active.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {

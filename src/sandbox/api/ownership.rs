@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
 use super::metadata::timestamp;
-use super::resources::Resource;
+use super::resource::Resource;
 
 /// Who writes, and by which door.
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
+use super::cause::Cause;
 use super::json_patch;
 use super::literal;
 use super::metadata;
-use super::resources::Resource;
-use super::status::{Cause, Status};
+use super::resource::Resource;
+use super::status::Status;
 
 /// The most operations of one JSON patch.
 const MOST_OPERATIONS: usize = 10_000;

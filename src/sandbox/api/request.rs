@@ -4,9 +4,10 @@ use std::num::IntErrorKind;
 
 use http::Method;
 
-use super::resources::Resource;
+use super::cause::Cause;
+use super::resource::Resource;
 use super::selectors::Selectors;
-use super::status::{Cause, Status};
+use super::status::Status;
 
 /// What a path and a method ask for.
 #[derive(Debug)]

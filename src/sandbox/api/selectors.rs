@@ -1,6 +1,7 @@
 //! Label and field selectors of lists and watches.
 
 use super::label_selector;
+use super::requirement::{Requirement, Test};
 use super::store::Object;
 
 /// What a list or a watch leaves out.
@@ -10,22 +11,6 @@ pub(super) struct Selectors {
     pub namespace: String,
     labels: Vec<Requirement>,
     fields: Vec<Requirement>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Requirement {
-    pub key: String,
-    pub test: Test,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Test {
-    In(Vec<String>),
-    NotIn(Vec<String>),
-    MoreThan(i64),
-    LessThan(i64),
-    Exists,
-    Missing,
 }
 
 impl Selectors {
@@ -76,22 +61,6 @@ impl Selectors {
                 .fields
                 .iter()
                 .all(|requirement| requirement.holds(field(&requirement.key)))
-    }
-}
-
-impl Requirement {
-    fn holds(&self, value: Option<&str>) -> bool {
-        let among =
-            |values: &[String]| value.is_some_and(|value| values.iter().any(|v| v == value));
-        let number = value.and_then(|value| value.parse::<i64>().ok());
-        match &self.test {
-            Test::In(values) => among(values),
-            Test::NotIn(values) => !among(values),
-            Test::MoreThan(least) => number.is_some_and(|number| number > *least),
-            Test::LessThan(most) => number.is_some_and(|number| number < *most),
-            Test::Exists => value.is_some(),
-            Test::Missing => value.is_none(),
-        }
     }
 }
 

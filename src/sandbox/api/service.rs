@@ -20,7 +20,7 @@ use super::ownership::Writer;
 use super::patch::{PatchForm, go_error};
 use super::request::{Call, Route};
 use super::requests::{Fault, RequestLine};
-use super::resources::Resource;
+use super::resource::Resource;
 use super::server::{Admission, Api, Server};
 use super::status::{Details, Status};
 use super::watch::{watch, whole};

@@ -8,7 +8,8 @@ use hyper::body::Bytes;
 use serde_json::{Value, json};
 
 use super::bell::{Bell, Listener};
-use super::resources::{RESOURCES, Resource};
+use super::resource::Resource;
+use super::resources::RESOURCES;
 
 /// All objects of one kind, by key.
 pub(super) type Objects = BTreeMap<Arc<str>, Arc<Object>>;

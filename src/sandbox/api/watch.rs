@@ -18,7 +18,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::bell::Listener;
 use super::list::initial;
 use super::request::{Call, ListOptions, Version};
-use super::resources::Resource;
+use super::resource::Resource;
 use super::server::Server;
 use super::status::Status;
 use super::store::{Change, Object};

@@ -6,13 +6,15 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::cause::Cause;
 use super::deployment;
 use super::metadata::{self, text};
 use super::ownership::{self, Writer};
 use super::patch::{PatchForm, apply_patch, check_kind, read_patch, undecodable_result};
-use super::resources::{DEPLOYMENTS, NAMESPACES, Resource};
+use super::resource::Resource;
+use super::resources::{DEPLOYMENTS, NAMESPACES};
 use super::server::Admission;
-use super::status::{Cause, Status};
+use super::status::Status;
 use super::store::{Object, Store};
 
 const OUTDATED: &str =

@@ -1,0 +1,110 @@
+//! All that there is to say of a schedule.
+
+use super::{examples::right_line, remark::Remark, rule::Rule, times};
+use crate::{
+    schedule::{Gap, Zone},
+    workload::{Inputs, Key, Prefix, Reading, read},
+};
+
+/// Everything to say of these inputs; what is refused gets no more than its errors.
+pub(super) fn remarks(
+    inputs: &Inputs,
+    span: &times::Span,
+    prefix: &Prefix,
+    gaps: impl FnOnce(Zone) -> Vec<Gap>,
+) -> Vec<Remark> {
+    let timetable = match read(inputs, span.default_zone) {
+        Reading::Refused(refusal) => {
+            let problems = refusal.problems().iter();
+            return problems.map(|it| Remark::of_problem(it, prefix)).collect();
+        }
+        Reading::Unscheduled => None,
+        Reading::Scheduled(timetable) => Some(timetable),
+    };
+    let mut found = Vec::new();
+    no_effect(inputs, prefix, &mut found);
+    let Some(timetable) = timetable else {
+        return found;
+    };
+    let has = |key| inputs.text(key).is_some();
+    if has(Key::Stop) && !has(Key::Start) {
+        found.push(Remark::on(
+            Key::Stop,
+            inputs,
+            Rule::StopWithoutStart,
+            "there is a stop and no start, so that nothing brings this Deployment back".to_owned(),
+            format!("add {}", right_line(prefix, Key::Start)),
+        ));
+    }
+    if has(Key::Start) && !has(Key::Stop) {
+        found.push(Remark::on(
+            Key::Start,
+            inputs,
+            Rule::StartWithoutStop,
+            "there is a start and no stop, so that nothing takes this Deployment down".to_owned(),
+            format!("add {}", right_line(prefix, Key::Stop)),
+        ));
+    }
+    if let Some(count) = timetable.replicas
+        && count <= timetable.stop_replicas
+    {
+        found.push(Remark::on(
+            Key::Replicas,
+            inputs,
+            Rule::StopNotBelowStart,
+            format!(
+                "a start sets {count} and a stop {}, so that a stop takes nothing down",
+                timetable.stop_replicas
+            ),
+            format!(
+                "write a higher count, such as {}",
+                right_line(prefix, Key::Replicas)
+            ),
+        ));
+    }
+    for key in timetable.overrides.over_at(span.from) {
+        found.push(Remark::on(
+            key,
+            inputs,
+            Rule::PastUntil,
+            format!("this {key} is over: dayshift would remove it at once"),
+            "remove it, or write a time to come".to_owned(),
+        ));
+    }
+    let zone = timetable.schedule.zone();
+    let look = times::Look {
+        inputs,
+        prefix,
+        span,
+        zone,
+    };
+    look.at_all(&timetable, &gaps(zone), &mut found);
+    found
+}
+
+/// Annotations that wait for another one.
+fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<Remark>) {
+    let has = |key: &Key| inputs.text(*key).is_some();
+    for (key, needs) in [
+        (Key::Timezone, &[Key::Start, Key::Stop, Key::Hours][..]),
+        (Key::Replicas, &[Key::Start, Key::Hours]),
+        (Key::StopReplicas, &[Key::Stop, Key::Hours]),
+        (Key::Jitter, &[Key::Start, Key::Hours]),
+        (Key::Except, &[Key::Start, Key::Hours]),
+        (Key::Pause, &[Key::Start, Key::Stop, Key::Hours]),
+        (Key::Enforce, &[Key::Stop, Key::Hours]),
+    ] {
+        if has(&key) && !needs.iter().any(has) {
+            let names = needs.iter().map(|key| prefix.annotation(*key));
+            let names = names.collect::<Vec<_>>().join(" or ");
+            let example = needs.last().copied().unwrap_or(Key::Hours);
+            found.push(Remark::on(
+                key,
+                inputs,
+                Rule::NoEffect,
+                format!("{} does nothing without {names}", prefix.annotation(key)),
+                format!("remove it, or add {}", right_line(prefix, example)),
+            ));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Why an object is not taken, a field at a time, worded as the server words it.
+
+use serde::Serialize;
+
+/// One field at fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cause {
+    /// `FieldValueInvalid`, `FieldValueRequired`, and so on; empty from a policy.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// What is wrong with it.
+    pub message: String,
+    /// The path of the field, such as `spec.replicas`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub field: String,
+}
+
+impl Cause {
+    /// A value that is not allowed; `shown` is the value as the server prints it.
+    pub fn invalid(field: &str, shown: &str, why: &str) -> Self {
+        Self::new(
+            "FieldValueInvalid",
+            field,
+            format!("Invalid value: {shown}: {why}"),
+        )
+    }
+
+    /// A field that has to be there.
+    pub fn required(field: &str, why: &str) -> Self {
+        let message = if why.is_empty() {
+            "Required value".into()
+        } else {
+            format!("Required value: {why}")
+        };
+        Self::new("FieldValueRequired", field, message)
+    }
+
+    /// A field that must not be there.
+    pub fn forbidden(field: &str, why: &str) -> Self {
+        Self::new("FieldValueForbidden", field, format!("Forbidden: {why}"))
+    }
+
+    /// A value that is too long; `limit` is in bytes.
+    pub fn too_long(field: &str, limit: usize) -> Self {
+        let message = format!("Too long: may not be more than {limit} bytes");
+        Self::new("FieldValueTooLong", field, message)
+    }
+
+    /// A value that is none of those the server knows.
+    pub fn not_supported(field: &str, shown: &str, known: &[&str]) -> Self {
+        let known: Vec<_> = known.iter().map(|value| format!("{value:?}")).collect();
+        let message = format!(
+            "Unsupported value: {shown}: supported values: {}",
+            known.join(", ")
+        );
+        Self::new("FieldValueNotSupported", field, message)
+    }
+
+    fn new(reason: &str, field: &str, message: String) -> Self {
+        Self {
+            reason: reason.into(),
+            message,
+            field: field.into(),
+        }
+    }
+}
