@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chrono::Utc;
 use rustix::process::Signal;
+use serde_json::json;
 
 use crate::figures::Figures;
 use crate::rows::{Row, rows};
@@ -21,7 +22,8 @@ pub(crate) fn rows() -> Vec<Row> {
     ]
 }
 
-/// Each life has one request under way, so that the boundary outlasts them all.
+/// Each life has one request under way, and each request is 20 ms under way, so that the boundary
+/// outlasts them all.
 fn killed(place: &Place<'_>) -> Figures {
     let scale = place.scale;
     let size = Size {
@@ -35,6 +37,8 @@ fn killed(place: &Place<'_>) -> Figures {
     scene.run();
     scene.await_adopted();
     scene.ask_no_probes();
+    let latency = json!({"latency": 20});
+    scene.proxy.disturb_requests("latency", &latency);
     scene.stop.wait();
     let mut random = fastrand::Rng::new();
     let mut kills = 0;
@@ -52,6 +56,7 @@ fn killed(place: &Place<'_>) -> Figures {
         scene.begin_scaler();
     }
     scene.was_from_to(scene.stop.0, last);
+    scene.proxy.heal();
     scene.ends()
 }
 
