@@ -2,6 +2,7 @@
 
 use std::{num::NonZeroUsize, time::Duration};
 
+use chrono::{DateTime, Utc};
 use dayshift::{
     controller::Settings,
     sandbox::{Fault, RequestLine, Status},
@@ -72,6 +73,41 @@ fn a_server_that_asks_to_be_left_alone_is_left_alone() {
     story.sleep_until("19:01");
     let at: Vec<_> = story.requests("patch").iter().map(|line| line.at).collect();
     assert!(at[1] - at[0] >= chrono::TimeDelta::seconds(7), "{at:?}");
+}
+
+#[test]
+fn a_server_that_is_too_busy_is_asked_half_as_much_at_once() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for number in 0..60 {
+        story.apply(
+            deployment(&format!("web-{number}"))
+                .replicas(3)
+                .stop("19:00"),
+        );
+    }
+    story.start_scaler(Settings::default());
+    story.sleep_until("18:59");
+    story.api.forget_requests();
+    let stop: DateTime<Utc> = "2026-11-20T19:00:00Z".parse().unwrap();
+    let busy = move |line: &RequestLine| {
+        let fault = match line.at == stop {
+            true => Fault::Answer(Status::too_many_requests(1)),
+            false => Fault::Delay(Duration::from_secs(1)),
+        };
+        (line.verb == "patch").then_some(fault)
+    };
+    story.api.on_request(busy);
+    story.sleep_until("19:01");
+    let mut at_once: Vec<(DateTime<Utc>, usize)> = Vec::new();
+    for line in story.requests("patch") {
+        match at_once.last_mut() {
+            Some((at, count)) if *at == line.at => *count += 1,
+            _ => at_once.push((line.at, 1)),
+        }
+    }
+    let counts: Vec<_> = at_once.iter().map(|(_, count)| *count).collect();
+    assert_eq!(counts[..2], [32, 16], "{at_once:?}");
+    assert_eq!(story.replicas("web-59"), 0);
 }
 
 /// Had it spun instead, simulated time would not pass, and the story not end.
