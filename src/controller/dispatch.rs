@@ -49,7 +49,6 @@ impl Engine {
         entry.errand.queued = false;
         let now = self.clock.now();
         let Some(Decision::Write(change)) = self.index.decide(id, now) else {
-            self.pass_on(id);
             self.consider(id);
             return;
         };

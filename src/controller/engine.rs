@@ -157,7 +157,7 @@ impl Engine {
     }
 
     /// This object has nothing to ask for: those that waited for its answer ask for themselves.
-    pub(super) fn pass_on(&mut self, id: Id) {
+    fn pass_on(&mut self, id: Id) {
         let waiting = self.forbidden.forget(id);
         self.release(waiting);
     }
@@ -200,9 +200,11 @@ impl Engine {
                     entry.errand.queued = true;
                 }
                 self.queue.push(id, &decision);
+                return;
             }
             None => {}
         }
+        self.pass_on(id);
     }
 
     fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>) {
@@ -268,9 +270,6 @@ impl Engine {
         }
         while let Some((id, _)) = self.retries.take_due(monotonic) {
             self.release([id]);
-            if self.index.get(id).is_some_and(|it| !it.errand.queued) {
-                self.pass_on(id);
-            }
         }
         if self.pause.is_over(monotonic) {
             self.dispatch();

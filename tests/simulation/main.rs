@@ -114,6 +114,16 @@ fn no_count_is_lost_and_the_newest_boundary_wins() {
     }
 }
 
+/// Seeds beyond those of every day that have found a defect.
+#[test]
+fn what_a_night_has_found_stays_mended() {
+    for seed in [10_297] {
+        if told(&Story::of(seed)).failure.is_some() {
+            tell_again(seed);
+        }
+    }
+}
+
 #[test]
 fn a_seed_is_told_the_same_way_each_time() {
     for seed in 0..50 {
