@@ -24,6 +24,17 @@ impl Witness {
         old: &Object,
         new: &Object,
     ) -> Result<Vec<Outcome>, String> {
+        self.judge_by(write, old, new, false)
+    }
+
+    /// The same, by the annotations as they were before the last edit if `is_before`.
+    fn judge_by(
+        &self,
+        write: &Write<'_>,
+        old: &Object,
+        new: &Object,
+        is_before: bool,
+    ) -> Result<Vec<Outcome>, String> {
         let process = &self.processes[write.by];
         let record = &self.records[&old.uid];
         let off = write.sent - write.sent_in_truth;
@@ -51,15 +62,18 @@ impl Witness {
         found.retain(|outcome| self.is(outcome, old, new, process));
         let is_news =
             write.sent_in_truth <= record.edited || !self.exact && write.at < record.edited + BLIND;
-        if found.is_empty() && is_news && old.texts.contains_key(Bad::UNKNOWN_KEY) {
-            // A patch cannot test that no annotation has come whose name nobody knows: it may be
-            // decided from what was there before. The refusal follows.
+        if found.is_empty() && is_news && !is_before {
+            // A patch tests no annotation whose name nobody knows: it may be decided from what was
+            // there before one came, or went. What is right now follows.
             let [old, new] = [old, new].map(|object| {
                 let mut before = object.clone();
-                before.texts.remove(Bad::UNKNOWN_KEY);
+                if before.texts.remove(Bad::UNKNOWN_KEY).is_none() {
+                    let (key, text) = (Bad::UNKNOWN_KEY.to_owned(), String::new());
+                    before.texts.insert(key, text);
+                }
                 before
             });
-            return self.judge(write, &old, &new);
+            return self.judge_by(write, &old, &new, true);
         }
         let Some(outcome) = found.first() else {
             return Err(format!(
