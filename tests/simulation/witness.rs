@@ -71,6 +71,9 @@ pub struct Witness {
     pub exact: bool,
     /// Whether only objects in scope are looked at.
     pub scoped: bool,
+    /// When all machines woke up last, by the server's clock, and how long they had slept; in
+    /// milliseconds.
+    pub woke: (i64, i64),
     pub trace: Vec<String>,
     pub failure: Option<String>,
     pub writes: usize,
@@ -101,6 +104,7 @@ impl Witness {
             margin,
             exact,
             scoped: false,
+            woke: (0, 0),
             trace: Vec::new(),
             failure: None,
             writes: 0,

@@ -277,6 +277,8 @@ impl<'a> World<'a> {
         for scaler in &self.scalers {
             scaler.clock.step(by);
         }
+        let now = self.truth.now().timestamp_millis();
+        self.witness().woke = (now, milliseconds);
     }
 
     fn start(&mut self, number: usize) {
