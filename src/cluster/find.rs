@@ -13,10 +13,10 @@ use kube::{
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use super::withheld::{told, withheld};
-
-/// How many Deployments are listed at a time.
-const PAGE: u32 = 100;
+use super::{
+    list_watch::PAGE,
+    withheld::{told, withheld},
+};
 
 /// How many are read by name at a time.
 const AT_ONCE: usize = 8;

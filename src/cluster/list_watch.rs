@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 /// How many objects are asked for at a time where they come in pages. A page is in memory three
 /// times over while it is read, at some 10 kB for each Deployment.
-const PAGE: u32 = 100;
+pub(super) const PAGE: u32 = 100;
 
 /// What asks for a stream and hears nothing for so long asks for pages: a server that ignores the
 /// question never says that the stream has told everything.
@@ -46,8 +46,7 @@ where
     let watch = ListWatch {
         in_pages: Some(watcher(api.clone(), config.clone()).boxed()),
         events: watcher(api, config.streaming_lists()).boxed(),
-        is_complete: false,
-        begun: 0,
+        begun: Some(0),
     };
     stream::unfold(watch, |mut watch| async move {
         Some((watch.next().await?, watch))
@@ -58,16 +57,14 @@ struct ListWatch<D> {
     events: Events<D>,
     /// What takes their place where the server has no streams.
     in_pages: Option<Events<D>>,
-    /// Whether all that there is has been told.
-    is_complete: bool,
-    /// How often it has begun to be told since then.
-    begun: u32,
+    /// How often what there is has begun to be told; none once it was told to its end.
+    begun: Option<u32>,
 }
 
 impl<D> ListWatch<D> {
     async fn next(&mut self) -> Option<Result<Event<D>, Error>> {
         let event = match &self.in_pages {
-            Some(_) if !self.is_complete => match timeout(PATIENCE, self.events.next()).await {
+            Some(_) if self.begun.is_some() => match timeout(PATIENCE, self.events.next()).await {
                 Ok(Some(Err(error))) if is_refusal(&error) => self.pages(&error).await,
                 Ok(event) => event,
                 Err(silence) => self.pages(&silence).await,
@@ -75,11 +72,11 @@ impl<D> ListWatch<D> {
             _ => self.events.next().await,
         };
         match &event {
-            Some(Ok(Event::Init)) => (self.is_complete, self.begun) = (false, self.begun + 1),
-            Some(Ok(Event::InitDone)) => (self.is_complete, self.begun) = (true, 0),
+            Some(Ok(Event::Init)) => self.begun = Some(self.begun.unwrap_or(0) + 1),
+            Some(Ok(Event::InitDone)) => self.begun = None,
             _ => {}
         }
-        if self.begun > STREAMS && self.in_pages.is_some() {
+        if self.begun > Some(STREAMS) && self.in_pages.is_some() {
             return self.pages(&"it ends too soon").await;
         }
         event

@@ -6,9 +6,10 @@ use chrono::{DateTime, Utc};
 
 use super::{
     change::{Change, ChangeKind},
+    fingerprint::Fingerprint,
     observed::Observed,
     replicas::Replicas,
-    state::{State, is_from_future},
+    state::{Phase, State, is_from_future},
 };
 
 /// The newest state known of one object, and how often it had to be put right.
@@ -19,6 +20,8 @@ use super::{
 pub struct Memory {
     uid: Arc<str>,
     state: State,
+    /// Whether the state has been this object's: that of a copy is another's until it is adopted.
+    is_own: bool,
     error: Option<Box<str>>,
     /// The label `next` as it was last written on purpose.
     next: Option<DateTime<Utc>>,
@@ -38,6 +41,7 @@ impl Memory {
             state: Some(observed.state())
                 .filter(|state| !state.is_of_a_later_version())
                 .unwrap_or_default(),
+            is_own: is_own(&observed.state(), observed),
             error: observed.error.clone(),
             next: observed.state().next,
             stop_replicas: observed.inputs.stop_replicas(),
@@ -106,6 +110,7 @@ impl Memory {
             self.stop_replicas = observed.inputs.stop_replicas();
             self.next = state.next;
         }
+        self.is_own = self.is_own || is_own(&state, observed);
         self.state = state;
     }
 
@@ -122,6 +127,11 @@ impl Memory {
         let Some(known_last) = self.state.last.filter(|_| self.uid == observed.object.uid) else {
             return seen;
         };
+        // Another scaler has adopted the copy, perhaps by a clock that is behind.
+        let is_adopted = seen.phase == Some(Phase::Adopted);
+        if !self.is_own && is_adopted && is_own(&seen, observed) {
+            return seen;
+        }
         let known = self.state.clone();
         // Another scaler can have done something else in the same second.
         let other = seen.phase.is_some() && seen.phase != known.phase;
@@ -170,4 +180,10 @@ impl Memory {
     pub(super) fn out_of_patience(&self) -> bool {
         self.corrections >= PATIENCE
     }
+}
+
+/// Whether a state was written for this object and its schedule as it is.
+fn is_own(state: &State, observed: &Observed) -> bool {
+    let ours = || Fingerprint::of(&observed.inputs, &observed.object.uid);
+    state.fingerprint.as_ref().is_some_and(|it| *it == ours())
 }

@@ -1,7 +1,7 @@
 //! Rules 9 to 13: state that is healed, copied, removed, fought over or from a wrong clock.
 
 use crate::object::{at_night, office, utc};
-use dayshift::workload::{Label, Labels, Phase};
+use dayshift::workload::{Decision, Label, Labels, Phase};
 
 mod state_is_healed {
     use super::*;
@@ -96,6 +96,22 @@ mod copies_adopt {
             assert_eq!((object.replicas(), object.saved()), (replicas, saved));
             assert_eq!(object.phase(), Some(Phase::Adopted));
         }
+    }
+
+    /// Its `last` is older than that of the original, which the copy has brought along.
+    #[test]
+    fn a_copy_that_another_scaler_adopts_by_a_clock_that_is_behind_is_adopted() {
+        let mut object = at_night(3);
+        object.edit("hours", Some("09:00-19:00")).obey();
+        object.copy();
+        let Decision::Write(adoption) = object.decide() else {
+            panic!("a copy is adopted");
+        };
+        object.observed.labels = adoption.state.to_labels();
+        object.label(Label::Last, Some("2026-11-20T19.59.40Z"));
+        let decision = object.decide();
+        assert!(matches!(decision, Decision::Wait { .. }), "{decision:?}");
+        assert_eq!(object.saved(), Some(3));
     }
 
     #[test]

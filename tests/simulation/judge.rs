@@ -16,6 +16,9 @@ use crate::{
     witness::{BLIND, Process, Record, Witness, Write},
 };
 
+/// How long a scaler that has woken up may be without a `Date` of the server, in milliseconds.
+const UNHEARD: i64 = 60 * 1000;
+
 impl Witness {
     /// The legal outcomes that it is: more than one where they come to the same.
     pub(crate) fn judge(
@@ -41,7 +44,7 @@ impl Witness {
         // The server's `Date` has whole seconds. A clock that is behind by as much as a machine has
         // just slept looks right until the next `Date` is heard: what is due is only late by it.
         let (woke, slept) = self.woke;
-        let hidden = if write.at < woke + BLIND { slept } else { 0 };
+        let hidden = if write.at < woke + UNHEARD { slept } else { 0 };
         if process.guarded && !(-32_000 - hidden..=32_000).contains(&off) {
             return Err(format!("rule 13: written by a clock {off} ms off"));
         }
@@ -76,7 +79,9 @@ impl Witness {
                 }
                 before
             });
-            return self.judge_by(write, &old, &new, true);
+            if let Ok(found) = self.judge_by(write, &old, &new, true) {
+                return Ok(found);
+            }
         }
         let Some(outcome) = found.first() else {
             return Err(format!(
