@@ -1,6 +1,13 @@
 //! One scaler: the unchanged controller, its clock, and its way to the server.
 
-use std::sync::Arc;
+use std::{
+    any::Any,
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
@@ -8,6 +15,7 @@ use dayshift::{
     controller::{Settings, Telemetry, run},
     sandbox::Api,
 };
+use futures::FutureExt as _;
 use kube::Client;
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -20,7 +28,11 @@ pub struct Scaler {
     starts: u32,
     pub is_stormy: bool,
     pub process: Option<Running>,
+    pub crashes: Crashes,
 }
+
+/// What became of processes that nobody has ended: each is a failure.
+pub type Crashes = Arc<Mutex<Vec<String>>>;
 
 pub struct Running {
     pub by: String,
@@ -30,7 +42,7 @@ pub struct Running {
 
 impl Scaler {
     /// One that does not run yet, with what goes wrong drawn from a seed.
-    pub fn of(seed: u64, now: DateTime<Utc>) -> Self {
+    pub fn of(seed: u64, now: DateTime<Utc>, crashes: Crashes) -> Self {
         Self {
             clock: Clock::simulated(now),
             off: TimeDelta::zero(),
@@ -38,6 +50,7 @@ impl Scaler {
             starts: 0,
             is_stormy: false,
             process: None,
+            crashes,
         }
     }
 
@@ -70,9 +83,22 @@ impl Scaler {
         let (stop, stopped) = oneshot::channel();
         let (client, clock) = (Client::new(wire, "default"), self.clock.clone());
         let telemetry = Arc::new(Telemetry::new(clock.now()));
+        let (crashes, name) = (self.crashes.clone(), by.clone());
         let task = tokio::spawn(async move {
-            let stopped = async move { drop(stopped.await) };
-            run(client, clock, settings, telemetry, stopped).await;
+            let is_stopped = AtomicBool::new(false);
+            let shutdown = async {
+                if stopped.await.is_err() {
+                    std::future::pending::<()>().await; // it is killed in this very moment
+                }
+                is_stopped.store(true, Ordering::Relaxed);
+            };
+            let end = AssertUnwindSafe(run(client, clock, settings, telemetry, shutdown));
+            let why = match end.catch_unwind().await {
+                Ok(()) if is_stopped.load(Ordering::Relaxed) => return,
+                Ok(()) => "ended by itself".to_owned(),
+                Err(panic) => format!("panicked: {}", message(&*panic)),
+            };
+            crashes.lock().unwrap().push(format!("scaler {name} {why}"));
         });
         self.weather.runs(task.abort_handle());
         self.process = Some(Running {
@@ -109,4 +135,10 @@ impl Scaler {
             let _ = process.task.await;
         }
     }
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref().copied())
+        .unwrap_or("without a word")
 }

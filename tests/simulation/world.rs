@@ -19,7 +19,7 @@ use tokio::time::sleep;
 use crate::{
     asked::Asked,
     object::{Object, SCOPE},
-    scaler::{Running, Scaler},
+    scaler::{Crashes, Running, Scaler},
     story::{Kind, Op, SLOTS, Story},
     timeline::Timelines,
     witness::{BLIND, Process, Witness, Write},
@@ -37,6 +37,7 @@ pub struct World<'a> {
     truth: Clock,
     witness: Arc<Mutex<Witness>>,
     scalers: Vec<Scaler>,
+    crashes: Crashes,
     pub(crate) wishes: [Wish; SLOTS.len()],
     pub(crate) snapshots: Vec<Vec<(Value, Asked)>>,
     zone: Tz,
@@ -93,9 +94,10 @@ impl<'a> World<'a> {
         witness.scoped = story.scoped;
         let witness = Arc::new(Mutex::new(witness));
         listen(&api, &truth, &witness);
+        let crashes = Crashes::default();
         let scaler = |number: usize| {
             let seed = story.seed.wrapping_mul(31).wrapping_add(number as u64);
-            Scaler::of(seed, story.begin)
+            Scaler::of(seed, story.begin, crashes.clone())
         };
         Self {
             story,
@@ -104,6 +106,7 @@ impl<'a> World<'a> {
             scalers: (0..story.scalers).map(scaler).collect(),
             wishes: std::array::from_fn(|_| Wish::default()),
             snapshots: vec![Vec::new(); SLOTS.len()],
+            crashes,
             zone: story.zone,
             troubled: 0,
             api,
@@ -112,6 +115,14 @@ impl<'a> World<'a> {
 
     fn witness(&self) -> MutexGuard<'_, Witness> {
         self.witness.lock().unwrap()
+    }
+
+    /// Whether something was wrong; that a scaler has ended goes before what came of it.
+    fn has_failed(&self) -> bool {
+        let crash = self.crashes.lock().unwrap().first().cloned();
+        let mut witness = self.witness();
+        witness.failure = crash.or(witness.failure.take());
+        witness.failure.is_some()
     }
 
     pub(crate) fn now(&self) -> i64 {
@@ -124,7 +135,7 @@ impl<'a> World<'a> {
             if self.story.kind == Kind::Calm {
                 self.look();
             }
-            if self.witness().failure.is_some() {
+            if self.has_failed() {
                 return;
             }
             let now = self.now();
@@ -314,6 +325,7 @@ impl<'a> World<'a> {
             .iter()
             .map(|scaler| scaler.weather.happened())
             .sum();
+        self.has_failed();
         let mut witness = self.witness();
         Told {
             trace: std::mem::take(&mut witness.trace),
