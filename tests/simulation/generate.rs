@@ -7,7 +7,7 @@ use fastrand::Rng;
 use crate::{
     asked::Bad,
     plans::{PLACES, plan},
-    story::{Kind, Op, SLOTS, Step, Story},
+    story::{Hold, Kind, Op, SLOTS, Step, Story},
     weather::{Fault, Stage},
 };
 
@@ -215,7 +215,9 @@ impl Steps<'_> {
         match self.random.u8(..8) {
             0..=2 => Op::Wake(slot, is_set.then_some(until)),
             3..=5 => Op::Sleep(slot, is_set.then_some(until)),
-            _ => Op::Pause(slot, is_set.then(|| self.random.bool().then_some(until))),
+            _ if !is_set => Op::Pause(slot, Hold::Lifted),
+            _ if self.random.bool() => Op::Pause(slot, Hold::For(until)),
+            _ => Op::Pause(slot, Hold::Forever),
         }
     }
 
@@ -262,7 +264,10 @@ impl Steps<'_> {
 
     fn clock(&mut self, at: u32) {
         let scaler = self.scaler();
-        let by = self.random.choice([20, 3600, 2 * 86_400]).unwrap();
+        let by = self
+            .random
+            .choice([20_000, 3_600_000, 172_800_000])
+            .unwrap();
         let by = if self.random.bool() { by } else { -by };
         self.add(at, Op::Clock(scaler, by));
         let back = self.back(at);

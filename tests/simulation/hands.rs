@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     asked::{Asked, Pause},
     object::{Object, SCOPE},
-    story::{Op, SLOTS, Slot},
+    story::{Hold, Op, SLOTS, Slot},
     world::World,
 };
 
@@ -62,8 +62,11 @@ impl World<'_> {
             Op::Replicas(_, count) => self.ask(slot, |asked| asked.replicas = *count),
             Op::StopReplicas(_, count) => self.ask(slot, |asked| asked.stop_replicas = *count),
             Op::Pause(_, until) => self.ask(slot, |asked| {
-                let end = |seconds: i32| Pause::Until(then.0 + i64::from(seconds));
-                asked.pause = until.map(|until| until.map_or(Pause::Forever, end));
+                asked.pause = match until {
+                    Hold::Lifted => None,
+                    Hold::Forever => Some(Pause::Forever),
+                    Hold::For(seconds) => Some(Pause::Until(then.0 + i64::from(*seconds))),
+                };
             }),
             Op::Wake(_, until) => self.ask(slot, |asked| {
                 asked.wake = until.map(|seconds| then.0 + i64::from(seconds));

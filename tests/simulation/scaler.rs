@@ -109,9 +109,9 @@ impl Scaler {
         Some(by)
     }
 
-    /// Sets its clock forward or back by so many seconds.
-    pub fn step(&mut self, seconds: i32) {
-        let by = TimeDelta::seconds(seconds.into());
+    /// Sets its clock forward or back by so many milliseconds.
+    pub fn step(&mut self, milliseconds: i32) {
+        let by = TimeDelta::milliseconds(milliseconds.into());
         self.off += by;
         self.clock.step(by);
     }

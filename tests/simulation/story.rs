@@ -4,20 +4,24 @@ use std::fmt;
 
 use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
 use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
 
 use crate::{
+    as_text,
     asked::Bad,
     calendar::{Plan, show},
     weather::{Fault, Stage},
 };
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Story {
     pub seed: u64,
     pub kind: Kind,
+    #[serde(with = "as_text")]
     pub begin: DateTime<Utc>,
     /// In milliseconds.
     pub length: u32,
+    #[serde(with = "as_text")]
     pub zone: Tz,
     pub plans: Vec<Plan>,
     pub scalers: usize,
@@ -31,13 +35,13 @@ pub struct Story {
 }
 
 /// Milliseconds since the beginning, and what happens then.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     pub at: u32,
     pub op: Op,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// Users and restarts; nothing goes wrong, and everything happens at its very millisecond.
     Calm,
@@ -57,7 +61,7 @@ pub const SLOTS: [(&str, &str); 4] = [
 
 /// Something that happens. What happens to an object that is not there does not. Plans and
 /// snapshots are counted in lists, and round again; times are in seconds from then.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Op {
     Make(Slot, u32, usize),
     Scale(Slot, u32),
@@ -66,7 +70,7 @@ pub enum Op {
     Plan(Slot, Option<usize>),
     Replicas(Slot, Option<u32>),
     StopReplicas(Slot, Option<u32>),
-    Pause(Slot, Option<Option<i32>>),
+    Pause(Slot, Hold),
     Wake(Slot, Option<i32>),
     Sleep(Slot, Option<i32>),
     Enforce(Slot, bool),
@@ -91,8 +95,8 @@ pub enum Op {
     Stop(usize),
     KillIn(usize, u32, Stage),
     /// All scalers are started again, in another zone.
-    Rezone(Tz),
-    /// The scaler's clock is set forward or back.
+    Rezone(#[serde(with = "as_text")] Tz),
+    /// The scaler's clock is set forward or back, by milliseconds.
     Clock(usize, i32),
     ClockRight(usize),
     /// Faults from now on, in so many of a hundred requests and events; none ends them.
@@ -104,6 +108,14 @@ pub enum Op {
     Nap(u32),
     /// So quiet that everything has to be in order.
     Quiet,
+}
+
+/// What becomes of a pause; times are in seconds from then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Hold {
+    Lifted,
+    Forever,
+    For(i32),
 }
 
 impl Story {
