@@ -5,19 +5,17 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use crate::{
-    asked::{Asked, Bad},
+    asked::Asked,
     calendar::show,
     given::{self, Given},
-    object::{Object, State},
+    known::Known,
+    object::Object,
     outcome::{Outcome, What},
     rules::Moment,
     texts,
     timeline::Timeline,
-    witness::{BLIND, Process, Record, Witness, Write},
+    witness::{BLIND, Process, Record, UNHEARD, Witness, Write},
 };
-
-/// How long a scaler that has woken up may be without a `Date` of the server, in milliseconds.
-const UNHEARD: i64 = 60 * 1000;
 
 impl Witness {
     /// The legal outcomes that it is: more than one where they come to the same.
@@ -27,32 +25,23 @@ impl Witness {
         old: &Object,
         new: &Object,
     ) -> Result<Vec<Outcome>, String> {
-        self.judge_by(write, old, new, false)
-    }
-
-    /// The same, by the annotations as they were before the last edit if `is_before`.
-    fn judge_by(
-        &self,
-        write: &Write<'_>,
-        old: &Object,
-        new: &Object,
-        is_before: bool,
-    ) -> Result<Vec<Outcome>, String> {
-        let process = &self.processes[write.by];
+        let process = &self.processes[&write.sent.by];
         let record = &self.records[&old.uid];
-        let off = write.sent - write.sent_in_truth;
-        // The server's `Date` has whole seconds. A clock that is behind by as much as a machine has
-        // just slept looks right until the next `Date` is heard: what is due is only late by it.
+        let off = write.sent.at.clock - write.sent.at.truth;
+        // A clock that is behind by as much as a machine has just slept, or as an answer was late,
+        // looks right: what is due is only late by it.
         let (woke, slept) = self.woke;
         let hidden = if write.at < woke + UNHEARD { slept } else { 0 };
-        if process.guarded && !(-32_000 - hidden..=32_000).contains(&off) {
+        // The server's `Date` has whole seconds.
+        let ahead = -31_000 - hidden - process.late..=31_000;
+        if process.guarded && !ahead.contains(&off) {
             return Err(format!("rule 13: written by a clock {off} ms off"));
         }
         if old.deleting {
             return Err("it is being deleted, and was patched".into());
         }
         if let Some(left) = record.left
-            && (self.exact && write.sent_in_truth > left || write.at > left + BLIND)
+            && (self.exact && write.sent.at.truth > left || write.at > left + BLIND)
         {
             return Err("it is out of scope, and was patched".into());
         }
@@ -62,25 +51,18 @@ impl Witness {
                 old.rest, new.rest
             ));
         }
-        let legal = self.outcomes(write.by, old, write.sent, record);
-        let legal: Vec<_> = legal.into_iter().flatten().collect();
-        let mut found = legal.clone();
-        found.retain(|outcome| self.is(outcome, old, new, process));
-        let is_news =
-            write.sent_in_truth <= record.edited || !self.exact && write.at < record.edited + BLIND;
-        if found.is_empty() && is_news && !is_before {
-            // A patch tests no annotation whose name nobody knows: it may be decided from what was
-            // there before one came, or went. What is right now follows.
-            let [old, new] = [old, new].map(|object| {
-                let mut before = object.clone();
-                if before.texts.remove(Bad::UNKNOWN_KEY).is_none() {
-                    let (key, text) = (Bad::UNKNOWN_KEY.to_owned(), String::new());
-                    before.texts.insert(key, text);
+        if write.sent.known.is_empty() {
+            return Err("it was patched by who knows nothing of it".into());
+        }
+        let (mut legal, mut found) = (Vec::new(), Vec::new());
+        for known in write.sent.known.iter().filter(|it| it.is_still(old)) {
+            let outcomes = self.outcomes(&write.sent.by, known, write.sent.at.clock);
+            let outcomes = outcomes.into_iter().flatten();
+            for outcome in outcomes {
+                if self.is(&outcome, &known.object, &known.wrote(old, new), process) {
+                    found.push(outcome.clone());
                 }
-                before
-            });
-            if let Ok(found) = self.judge_by(write, &old, &new, true) {
-                return Ok(found);
+                legal.push(outcome);
             }
         }
         let Some(outcome) = found.first() else {
@@ -106,15 +88,9 @@ impl Witness {
             .clone()
     }
 
-    /// What may be done with an object as it is, at a time of the scaler's clock.
-    pub(crate) fn outcomes(
-        &self,
-        by: &str,
-        old: &Object,
-        at: i64,
-        record: &Record,
-    ) -> Vec<Option<Outcome>> {
-        let process = &self.processes[by];
+    /// What a process may do with an object as it knows it, at a time of its clock.
+    pub(crate) fn outcomes(&self, by: &str, known: &Known, at: i64) -> Vec<Option<Outcome>> {
+        let (process, old) = (&self.processes[by], &known.object);
         let given = self.given(old, process.zone);
         let asked = match given.complaint {
             Some(_) => Asked::default(),
@@ -127,59 +103,26 @@ impl Witness {
                     .of(&self.plans, plan, process.zone, given.delay)
             },
         );
-        let now = at.div_euclid(1000);
-        let first = record.edited.max(process.started).div_euclid(1000);
-        let seen = if self.exact {
-            (first, first)
-        } else {
-            (first - self.margin, now)
-        };
-        let stop_count = texts::stop_count(&old.texts);
+        let state = known.newest();
         let fingerprint = texts::fingerprint(&old.texts, &old.uid);
-        let mut outcomes = Vec::new();
-        for down in [stop_count, stop_count.max(record.stop_count)] {
-            for state in self.states(process, old, record, down) {
-                let moment = Moment {
-                    object: old,
-                    state: &state,
-                    complaint: given.complaint.as_deref(),
-                    asked: &asked,
-                    timeline: &timeline,
-                    fingerprint: &fingerprint,
-                    now,
-                    fraction: at.rem_euclid(1000),
-                    seen,
-                    down,
-                    stop_count,
-                    catch_up: process.catch_up,
-                };
-                outcomes.extend(moment.outcomes());
-            }
-        }
-        outcomes
-    }
-
-    /// Rule 9: the states that a running scaler can know to be the newest. Where nobody has
-    /// changed the labels that is the object's own; and where nothing goes wrong, who has run all
-    /// the while knows what was written last.
-    fn states(&self, by: &Process, old: &Object, record: &Record, down: u32) -> Vec<State> {
-        let own = &old.state;
-        if let Some((known, at)) = &record.known
-            && self.exact
-            && by.started <= *at
-        {
-            return vec![newer(own, known, old.replicas <= down)];
-        }
-        let mut states = vec![own.clone()];
-        if record.tampered || self.margin >= 3600 {
-            for known in &record.states {
-                let newer = newer(own, known, old.replicas <= down);
-                if !states.contains(&newer) {
-                    states.push(newer);
-                }
-            }
-        }
-        states
+        let outcomes = known.seen(self.slept).into_iter().flat_map(|seen| {
+            let moment = Moment {
+                object: old,
+                state: &state,
+                complaint: given.complaint.as_deref(),
+                asked: &asked,
+                timeline: &timeline,
+                fingerprint: &fingerprint,
+                now: at.div_euclid(1000),
+                fraction: at.rem_euclid(1000),
+                seen,
+                down: known.stopped_count(),
+                stop_count: texts::stop_count(&old.texts),
+                catch_up: process.catch_up,
+            };
+            moment.outcomes()
+        });
+        outcomes.collect()
     }
 
     fn is(&self, outcome: &Outcome, old: &Object, new: &Object, process: &Process) -> bool {
@@ -263,29 +206,6 @@ impl Witness {
             return Ok(());
         }
         Err(format!("written {} ms after its time", write.at - right))
-    }
-}
-
-/// What is known, where that is newer than what the object says; a saved count is kept from either
-/// side while the object is down.
-fn newer(own: &State, known: &State, is_down: bool) -> State {
-    if known.last > own.last {
-        let saved = own.saved.filter(|_| is_down);
-        return State {
-            saved: known.saved.or(saved),
-            ..known.clone()
-        };
-    }
-    let is_same = known.last == own.last && (own.phase.is_none() || own.phase == known.phase);
-    if !is_same || known.last.is_none() {
-        return own.clone();
-    }
-    State {
-        phase: own.phase.or(known.phase),
-        last: own.last,
-        next: own.next.or(known.next),
-        saved: own.saved.or(known.saved),
-        owner: own.owner.clone().or_else(|| known.owner.clone()),
     }
 }
 

@@ -28,6 +28,7 @@ mod generate;
 mod given;
 mod hands;
 mod judge;
+mod known;
 mod object;
 mod outcome;
 #[path = "../oracle/phase.rs"]

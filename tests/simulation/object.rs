@@ -69,6 +69,16 @@ impl Object {
         format!("{}/{}", self.namespace, self.name)
     }
 
+    /// What it asks for.
+    pub const fn inputs(&self) -> &BTreeMap<String, String> {
+        &self.texts
+    }
+
+    /// Whether nothing on it concerns a scaler.
+    pub fn is_nothing_of_ours(&self) -> bool {
+        self.texts.is_empty() && self.state == State::default() && self.error.is_none()
+    }
+
     /// What could be brought back.
     pub fn recoverable(&self) -> u32 {
         self.replicas.max(self.state.saved.unwrap_or(0))
@@ -124,4 +134,27 @@ fn rest(value: &Value) -> Value {
         rest.as_object_mut().unwrap().remove(key);
     }
     rest
+}
+
+/// What is known, where that is newer than what the object says; a saved count is kept from either
+/// side while the object is down.
+pub fn newer(own: &State, known: &State, is_down: bool) -> State {
+    if known.last > own.last {
+        let saved = own.saved.filter(|_| is_down);
+        return State {
+            saved: known.saved.or(saved),
+            ..known.clone()
+        };
+    }
+    let is_same = known.last == own.last && (own.phase.is_none() || own.phase == known.phase);
+    if !is_same || known.last.is_none() {
+        return own.clone();
+    }
+    State {
+        phase: own.phase.or(known.phase),
+        last: own.last,
+        next: own.next.or(known.next),
+        saved: own.saved.or(known.saved),
+        owner: own.owner.clone().or_else(|| known.owner.clone()),
+    }
 }

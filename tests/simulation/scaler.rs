@@ -19,7 +19,7 @@ use futures::FutureExt as _;
 use kube::Client;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{weather::Weather, wire::Wire};
+use crate::{weather::Weather, wire::Wire, witness::Witness};
 
 pub struct Scaler {
     pub clock: Clock,
@@ -61,6 +61,7 @@ impl Scaler {
         api: &Api,
         truth: &Clock,
         settings: Settings,
+        witness: &Arc<Mutex<Witness>>,
     ) -> Option<String> {
         let runs = |running: &Running| !running.task.is_finished();
         if self.process.as_ref().is_some_and(runs) {
@@ -71,9 +72,9 @@ impl Scaler {
         let wire = Wire {
             server: api.client_as(&by),
             weather: self.weather.clone(),
-            clock: self.clock.clone(),
             truth: truth.clone(),
             by: by.clone(),
+            witness: witness.clone(),
             streams: settings.seed.is_multiple_of(2),
         };
         let settings = Settings {

@@ -129,19 +129,6 @@ impl Story {
     pub fn instant(&self, at: u32) -> DateTime<Utc> {
         self.begin + TimeDelta::milliseconds(i64::from(at))
     }
-
-    /// How far a scaler's clock can have been wrong when it saw something, in seconds.
-    pub fn margin(&self) -> i64 {
-        let clocks = self
-            .steps
-            .iter()
-            .any(|step| matches!(step.op, Op::Clock(..)));
-        match (clocks, self.guarded) {
-            (false, _) => 0,
-            (true, true) => 33,
-            (true, false) => 20 * 86_400,
-        }
-    }
 }
 
 impl fmt::Display for Story {

@@ -6,13 +6,15 @@ use std::{
 };
 
 use chrono_tz::Tz;
+use dayshift::clock::Clock;
 use serde_json::Value;
 
 use crate::{
     calendar::{Plan, show},
     given::Given,
     judge::{all, told},
-    object::{Object, SCOPE, State},
+    known::{Instants, Known, Request, Shown, name_of},
+    object::{Object, SCOPE},
     outcome::{Outcome, What},
     texts,
     timeline::Timelines,
@@ -22,13 +24,15 @@ use crate::{
 /// blind without anybody noticing, and some pauses before it is open again.
 pub const BLIND: i64 = 15 * 60 * 1000;
 
+/// How long a scaler that has woken up may be without a `Date` of the server, in milliseconds.
+pub const UNHEARD: i64 = 60 * 1000;
+
 /// How many writes there may be between two things that happen: some days of boundaries.
 const MOST_WRITES: usize = 400;
 
 pub(crate) type Texts = BTreeMap<String, String>;
 
 /// One run of a scaler, from its start to its end.
-#[derive(Clone, Debug)]
 pub struct Process {
     pub zone: Tz,
     /// Whether it holds its clock against the server's.
@@ -37,21 +41,27 @@ pub struct Process {
     pub catch_up: u32,
     /// By the server's clock, in milliseconds.
     pub started: i64,
+    /// Its own clock.
+    pub clock: Clock,
+    pub shown: Shown,
+    /// How late an answer, and the `Date` in it, has reached it at most; in milliseconds.
+    pub late: i64,
+}
+
+/// A patch on its way, and what it was decided from.
+#[derive(Clone)]
+pub struct Sent {
+    pub by: String,
+    pub at: Instants,
+    pub known: Vec<Known>,
 }
 
 /// What is known of one object, from its creation to its end.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// Every state that it has been in.
-    pub(crate) states: Vec<State>,
-    /// When its annotations, or anything of it, were changed by somebody else, in milliseconds.
-    pub(crate) edited: i64,
+    /// When anything of it was changed by somebody else, in milliseconds.
     pub(crate) touched: i64,
-    texts: Option<Texts>,
-    /// Somebody else has changed the state.
-    pub(crate) tampered: bool,
-    /// What a scaler wrote last, and when: who has run since then knows it.
-    pub(crate) known: Option<(State, i64)>,
+    last: Option<i64>,
     /// `stop-replicas` when `last` was written.
     pub(crate) stop_count: u32,
     /// When it left the scope.
@@ -65,8 +75,6 @@ pub struct Witness {
     pub plans: Arc<[Plan]>,
     pub timelines: Timelines,
     pub processes: HashMap<String, Process>,
-    /// How far a scaler's clock can have been wrong when it saw an object, in seconds.
-    pub margin: i64,
     /// Nothing goes wrong: everything happens at its very millisecond.
     pub exact: bool,
     /// Whether only objects in scope are looked at.
@@ -74,41 +82,45 @@ pub struct Witness {
     /// When all machines woke up last, by the server's clock, and how long they had slept; in
     /// milliseconds.
     pub woke: (i64, i64),
+    /// All of that together.
+    pub slept: i64,
     pub trace: Vec<String>,
     pub failure: Option<String>,
     pub writes: usize,
     /// Writes since something happened.
     pub since: usize,
+    /// The server's clock.
+    truth: Clock,
+    pub sent: Vec<Sent>,
     pub(crate) records: HashMap<String, Record>,
     pub(crate) readings: Mutex<HashMap<(String, Texts, Tz), Arc<Given>>>,
 }
 
 /// An accepted write of a scaler.
 pub struct Write<'a> {
-    pub by: &'a str,
-    /// When it was sent by the scaler's clock and by the server's, and when it took effect by the
-    /// server's, in milliseconds.
-    pub sent: i64,
-    pub sent_in_truth: i64,
+    pub sent: &'a Sent,
+    /// When it took effect, by the server's clock, in milliseconds.
     pub at: i64,
     pub old: &'a Value,
     pub new: &'a Value,
 }
 
 impl Witness {
-    pub fn new(plans: Arc<[Plan]>, timelines: Timelines, margin: i64, exact: bool) -> Self {
+    pub fn new(plans: Arc<[Plan]>, timelines: Timelines, truth: Clock, exact: bool) -> Self {
         Self {
             plans,
             timelines,
             processes: HashMap::new(),
-            margin,
             exact,
             scoped: false,
             woke: (0, 0),
+            slept: 0,
             trace: Vec::new(),
             failure: None,
             writes: 0,
             since: 0,
+            truth,
+            sent: Vec::new(),
             records: HashMap::new(),
             readings: Mutex::default(),
         }
@@ -134,25 +146,14 @@ impl Witness {
         let object = Object::of(object);
         let record = self.records.entry(object.uid.clone()).or_default();
         record.touched = at;
-        if !texts::has_schedule(&object.texts) {
-            record.known = None; // nothing is left to know
-        }
         if in_scope {
-            if record.left.take().is_some() {
-                record.edited = at; // it is seen for the first time again
-                record.known = None;
-            }
+            record.left = None;
         } else {
             record.left = record.left.or(Some(at));
         }
-        if record.texts.as_ref() != Some(&object.texts) {
-            record.edited = at;
-            record.texts = Some(object.texts.clone());
-        }
-        if record.states.last() != Some(&object.state) {
-            record.tampered |= !record.states.is_empty();
+        if record.last != object.state.last {
+            record.last = object.state.last;
             record.stop_count = texts::stop_count(&object.texts);
-            record.states.push(object.state);
         }
     }
 
@@ -176,24 +177,19 @@ impl Witness {
             write.at,
             &format!(
                 "{} {text} (sent {} ms before)",
-                write.by,
-                write.at - write.sent
+                write.sent.by,
+                write.at - write.sent.at.truth
             ),
         );
         let judged = self.judge(write, &old, &new);
         let record = self.records.entry(new.uid.clone()).or_default();
-        record.states.push(new.state.clone());
-        record.known = Some((new.state.clone(), write.at));
+        record.last = new.state.last;
         if old.state.last != new.state.last {
             record.stop_count = texts::stop_count(&old.texts);
         }
-        if old.texts != new.texts {
-            record.edited = write.at;
-            record.texts = Some(new.texts.clone());
-        }
         match judged {
             Ok(found) => {
-                let corrections = record.corrections.entry(write.by.to_owned()).or_default();
+                let corrections = record.corrections.entry(write.sent.by.clone()).or_default();
                 let is_sure = |it: &Outcome| it.what == What::Enforce || !it.lifted.is_empty();
                 if found.iter().all(|outcome| outcome.what.is_fresh()) {
                     *corrections = (0, 0);
@@ -222,24 +218,108 @@ impl Witness {
             return;
         }
         for by in processes {
-            if record
-                .corrections
-                .get(by)
-                .is_some_and(|(_, perhaps)| *perhaps >= 3)
-            {
-                return; // hands off, rule 12
+            let now = Instants {
+                truth: at,
+                clock: self.processes[by].clock.now().timestamp_millis(),
+                slept: self.slept,
+                unsure: false,
+            };
+            if let Err(why) = self.is_settled_for(by, &object, record, now) {
+                self.fail(at, &why);
+                return;
             }
         }
-        let outcomes = self.outcomes(&processes[0], &object, at, record);
+    }
+
+    /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
+    fn is_settled_for(
+        &self,
+        by: &str,
+        object: &Object,
+        record: &Record,
+        now: Instants,
+    ) -> Result<(), String> {
+        let corrections = record.corrections.get(by);
+        if corrections.is_some_and(|(_, perhaps)| *perhaps >= 3) {
+            return Ok(()); // hands off, rule 12
+        }
+        let (namespace, name) = (&object.namespace, &object.name);
+        let known = self.processes[by].shown.of(namespace, name, now.truth);
+        let Some(known) = known.first() else {
+            if object.is_nothing_of_ours() {
+                return Ok(());
+            }
+            return Err(format!("{by} does not know {}", object.full_name()));
+        };
+        if known.object != *object {
+            return Err(format!("{by} knows an older {}", object.full_name()));
+        }
+        let outcomes = self.outcomes(by, known, now.clock);
         if outcomes.iter().any(Option::is_none) {
-            return;
+            return Ok(());
         }
         let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
-        let why = format!(
-            "{} has not settled{}",
-            told(&object, &object),
+        Err(format!(
+            "{} has not settled for {by}{}",
+            told(object, object),
             all(&outcomes)
-        );
-        self.fail(at, &why);
+        ))
+    }
+
+    /// A patch leaves a process; its number.
+    pub fn sends(&mut self, by: &str, path: &str) -> usize {
+        let at = self.instants(by);
+        let (namespace, name) = name_of(path).unwrap();
+        let known = self.processes[by].shown.of(namespace, name, at.truth);
+        self.sent.push(Sent {
+            by: by.to_owned(),
+            at,
+            known,
+        });
+        self.sent.len() - 1
+    }
+
+    pub fn opens(&mut self, by: &str, asked: &Request) {
+        self.process(by).shown.opens(asked);
+    }
+
+    pub fn tells(&mut self, by: &str, asked: &Request, lines: &[u8]) {
+        let at = self.instants(by);
+        self.process(by).shown.tells(asked, lines, at);
+    }
+
+    pub fn answers(&mut self, by: &str, asked: &Request, code: u16, body: &[u8]) {
+        let at = self.instants(by);
+        self.process(by).shown.answers(asked, code, body, at);
+    }
+
+    /// An answer of the server has come so many milliseconds late.
+    pub fn heard_late(&mut self, by: &str, time: u32) {
+        let process = self.process(by);
+        process.late = process.late.max(time.into());
+    }
+
+    /// The clock of a scaler was set, and perhaps back.
+    pub fn clock_set(&mut self, by: &str) {
+        let at = self.instants(by);
+        self.process(by).shown.set_back(at);
+    }
+
+    fn process(&mut self, by: &str) -> &mut Process {
+        self.processes.get_mut(by).unwrap()
+    }
+
+    fn instants(&self, by: &str) -> Instants {
+        let process = &self.processes[by];
+        let now = |clock: &Clock| clock.now().timestamp_millis();
+        let (truth, clock) = (now(&self.truth), now(&process.clock));
+        let has_slept = truth < self.woke.0 + UNHEARD;
+        let is_off = (clock - truth).abs() >= 29_000 || process.late > 0;
+        Instants {
+            truth,
+            clock,
+            slept: self.slept,
+            unsure: process.guarded && (is_off || has_slept),
+        }
     }
 }

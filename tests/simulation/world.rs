@@ -18,6 +18,7 @@ use tokio::time::sleep;
 
 use crate::{
     asked::Asked,
+    known::Shown,
     object::{Object, SCOPE},
     scaler::{Crashes, Running, Scaler},
     story::{Kind, Op, SLOTS, Story},
@@ -88,7 +89,7 @@ impl<'a> World<'a> {
         let mut witness = Witness::new(
             story.plans.clone().into(),
             Timelines::new(story.dates()),
-            story.margin(),
+            truth.clone(),
             story.kind == Kind::Calm,
         );
         witness.scoped = story.scoped;
@@ -152,7 +153,7 @@ impl<'a> World<'a> {
         for number in 0..self.scalers.len() {
             self.scalers[number].weather.calm();
             self.scalers[number].is_stormy = false;
-            self.scalers[number].clock_right();
+            self.set_clock(number, Scaler::clock_right);
             self.start(number);
         }
         self.trouble(if self.is_calm() { SETTLING } else { CALMING });
@@ -260,8 +261,8 @@ impl<'a> World<'a> {
                     self.start(number);
                 }
             }
-            Op::Clock(number, by) => self.scalers[*number].step(*by),
-            Op::ClockRight(number) => self.scalers[*number].clock_right(),
+            Op::Clock(number, by) => self.set_clock(*number, |scaler| scaler.step(*by)),
+            Op::ClockRight(number) => self.set_clock(*number, Scaler::clock_right),
             Op::Weather(number, faults, percent) => {
                 let scaler = &mut self.scalers[*number];
                 scaler.weather.turn(faults, *percent);
@@ -284,6 +285,13 @@ impl<'a> World<'a> {
         }
     }
 
+    fn set_clock(&mut self, number: usize, set: impl FnOnce(&mut Scaler)) {
+        set(&mut self.scalers[number]);
+        if let Some(process) = &self.scalers[number].process {
+            self.witness().clock_set(&process.by);
+        }
+    }
+
     fn nap(&mut self, milliseconds: i64) {
         let by = TimeDelta::milliseconds(milliseconds);
         self.truth.step(by);
@@ -291,7 +299,9 @@ impl<'a> World<'a> {
             scaler.clock.step(by);
         }
         let now = self.truth.now().timestamp_millis();
-        self.witness().woke = (now, milliseconds);
+        let mut witness = self.witness();
+        witness.woke = (now, milliseconds);
+        witness.slept += milliseconds;
     }
 
     fn start(&mut self, number: usize) {
@@ -308,12 +318,15 @@ impl<'a> World<'a> {
             seed: self.story.seed,
             ..Settings::default()
         };
-        if let Some(by) = scaler.start(number, &self.api, &self.truth, settings) {
+        if let Some(by) = scaler.start(number, &self.api, &self.truth, settings, &self.witness) {
             let process = Process {
                 zone: self.zone,
                 guarded: self.story.guarded,
                 catch_up: self.story.catch_up,
                 started,
+                clock: scaler.clock.clone(),
+                shown: Shown::default(),
+                late: 0,
             };
             self.witness().processes.insert(by, process);
         }
@@ -356,21 +369,16 @@ fn listen(api: &Api, truth: &Clock, witness: &Arc<Mutex<Witness>>) {
         } = admission
         {
             let query = query.lock().unwrap();
-            let sent = |key: &str| {
-                query
-                    .split('&')
-                    .find_map(|it| it.strip_prefix(key))
-                    .unwrap()
-            };
+            let number = query.split('&').find_map(|it| it.strip_prefix("sent="));
+            let number: usize = number.unwrap().parse().unwrap();
+            let mut witness = witness.lock().unwrap();
+            let sent = witness.sent[number].clone();
             let write = Write {
-                by: sent("by="),
-                sent: sent("at=").parse().unwrap(),
-                sent_in_truth: sent("truth=").parse().unwrap(),
+                sent: &sent,
                 at: truth.now().timestamp_millis(),
                 old,
                 new,
             };
-            let mut witness = witness.lock().unwrap();
             witness.wrote(&write);
             // Once something is wrong it is not to go on for ever.
             return witness

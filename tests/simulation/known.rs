@@ -1,0 +1,360 @@
+//! What each process has been shown by the server, answer by answer and event by event, and so
+//! what it can know: every write is judged by that.
+
+use std::collections::{HashMap, HashSet};
+
+use http::Method;
+use serde_json::Value;
+
+use crate::{
+    asked::Bad,
+    object::{Object, State, newer},
+    texts,
+};
+
+/// How far from the server's clock one may be that looks right, in seconds: 30, and what is lost
+/// because a `Date` has whole seconds.
+pub const LOOKS_RIGHT: i64 = 32;
+
+/// A process's own clock at an instant of the server's; in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Instants {
+    pub truth: i64,
+    pub clock: i64,
+    /// How long all machines have slept until then.
+    pub slept: i64,
+    /// Whether the process may take its clock to be wrong.
+    pub unsure: bool,
+}
+
+/// What a process knows of one object.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// As it was shown last.
+    pub object: Object,
+    version: u64,
+    /// When its annotations were first shown as they are.
+    pub seen: Instants,
+    /// The newest state of all that it was shown.
+    pub state: State,
+    /// `stop-replicas` when `last` was written.
+    pub stop_count: u32,
+}
+
+/// An object for one process: what it knows, and what it knew until something was shown in this
+/// very millisecond.
+#[derive(Default)]
+struct Track {
+    known: Option<Known>,
+    before: Vec<Known>,
+    at: i64,
+}
+
+/// What was asked for.
+pub struct Request {
+    path: String,
+    pub is_watch: bool,
+    /// Whether it begins to list, as a stream or with a first page.
+    begins: bool,
+    is_list: bool,
+    /// The number of the patch that it is.
+    pub patch: Option<usize>,
+}
+
+impl Request {
+    pub fn of<B>(request: &http::Request<B>) -> Self {
+        let query = request.uri().query().unwrap_or_default();
+        let has = |text: &str| query.split('&').any(|it| it.starts_with(text));
+        let number = query.split('&').find_map(|it| it.strip_prefix("sent="));
+        let path = request.uri().path().to_owned();
+        let is_watch = has("watch=true");
+        // With one at most somebody asks for the time.
+        let is_list = path.ends_with("/deployments")
+            && request.method() == Method::GET
+            && !is_watch
+            && !query.split('&').any(|it| it == "limit=1");
+        Self {
+            begins: has("sendInitialEvents=true") || is_list && !has("continue="),
+            patch: number.map(|number| number.parse().unwrap()),
+            is_watch,
+            is_list,
+            path,
+        }
+    }
+}
+
+/// Namespace and name of the object at a path.
+pub fn name_of(path: &str) -> Option<(&str, &str)> {
+    let rest = path.strip_prefix("/apis/apps/v1/namespaces/")?;
+    let (namespace, name) = rest.split_once("/deployments/")?;
+    Some((namespace, name))
+}
+
+/// Namespace and name.
+type Name = (String, String);
+
+/// What one process has been shown.
+#[derive(Default)]
+pub struct Shown {
+    tracks: HashMap<Name, Track>,
+    /// Which a list has shown that has not ended yet; by its path.
+    lists: HashMap<String, HashSet<Name>>,
+}
+
+impl Shown {
+    /// What it may know of an object now: more than one where something has just been shown.
+    pub fn of(&self, namespace: &str, name: &str, truth: i64) -> Vec<Known> {
+        let Some(track) = self.tracks.get(&(namespace.into(), name.into())) else {
+            return Vec::new();
+        };
+        let mut all: Vec<_> = track.known.iter().cloned().collect();
+        if track.at == truth {
+            all.extend(track.before.iter().cloned());
+        }
+        all
+    }
+
+    /// Its clock was set back: what it knows from the future, another may have put right.
+    pub fn set_back(&mut self, at: Instants) {
+        for track in self.tracks.values_mut() {
+            if let Some(known) = track.known.clone() {
+                let (object, version) = (known.object.clone(), known.version);
+                track.becomes(Some(known.shown(object, version, at)), at.truth);
+            }
+        }
+    }
+
+    fn shows(&mut self, value: &Value, at: Instants) {
+        let object = Object::of(value);
+        let text = value["metadata"]["resourceVersion"].as_str();
+        let version = text.and_then(|text| text.parse().ok()).unwrap();
+        let name = (object.namespace.clone(), object.name.clone());
+        let track = self.tracks.entry(name).or_default();
+        let same = track
+            .known
+            .as_ref()
+            .filter(|it| it.object.uid == object.uid);
+        let known = match same {
+            Some(known) if version < known.version => return,
+            Some(known) => known.clone().shown(object, version, at),
+            None => Known::first(object, version, at),
+        };
+        let is_over = known.object.is_nothing_of_ours();
+        track.becomes((!is_over).then_some(known), at.truth);
+    }
+
+    /// A patch of its own was answered with success.
+    fn wrote(&mut self, value: &Value, at: Instants) {
+        let object = Object::of(value);
+        let name = (object.namespace.clone(), object.name.clone());
+        if let Some(track) = self.tracks.get_mut(&name)
+            && let Some(known) = track.known.clone()
+            && known.object.uid == object.uid
+        {
+            let known = known.learned(object.state);
+            track.becomes(Some(known), at.truth);
+        }
+        self.shows(value, at);
+    }
+
+    fn gone(&mut self, namespace: &str, name: &str, uid: Option<&str>, at: Instants) {
+        if let Some(track) = self.tracks.get_mut(&(namespace.into(), name.into())) {
+            let known = track.known.as_ref();
+            if known.is_some_and(|known| uid.is_none_or(|uid| known.object.uid == uid)) {
+                track.becomes(None, at.truth);
+            }
+        }
+    }
+
+    /// A watch was opened.
+    pub fn opens(&mut self, asked: &Request) {
+        if asked.begins {
+            self.lists.insert(asked.path.clone(), HashSet::new());
+        }
+    }
+
+    /// A watch tells of these events.
+    pub fn tells(&mut self, asked: &Request, lines: &[u8], at: Instants) {
+        let lines = lines.split(|byte| *byte == b'\n');
+        for line in lines.filter(|line| !line.is_empty()) {
+            let Ok(event) = serde_json::from_slice::<Value>(line) else {
+                continue;
+            };
+            let (object, metadata) = (&event["object"], &event["object"]["metadata"]);
+            let text = |key: &str| metadata[key].as_str().unwrap_or_default();
+            match event["type"].as_str() {
+                Some("ADDED" | "MODIFIED") => self.lists(&asked.path, object, at),
+                Some("DELETED") => {
+                    self.gone(text("namespace"), text("name"), Some(text("uid")), at)
+                }
+                Some("BOOKMARK")
+                    if metadata["annotations"]["k8s.io/initial-events-end"] == "true" =>
+                {
+                    self.list_ends(&asked.path, at);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// An answer that is whole, of the server itself.
+    pub fn answers(&mut self, asked: &Request, code: u16, body: &[u8], at: Instants) {
+        let Ok(value) = serde_json::from_slice::<Value>(body) else {
+            return;
+        };
+        if asked.is_list && code == 200 {
+            self.opens(asked);
+            for item in value["items"].as_array().into_iter().flatten() {
+                self.lists(&asked.path, item, at);
+            }
+            let more = value["metadata"]["continue"].as_str().unwrap_or_default();
+            if more.is_empty() {
+                self.list_ends(&asked.path, at);
+            }
+        } else if let Some((namespace, name)) = name_of(&asked.path) {
+            match code {
+                200 if asked.patch.is_some() => self.wrote(&value, at),
+                200 => self.shows(&value, at),
+                404 => self.gone(namespace, name, None, at),
+                _ => {}
+            }
+        }
+    }
+
+    fn lists(&mut self, path: &str, value: &Value, at: Instants) {
+        let name = |key: &str| value["metadata"][key].as_str().unwrap().to_owned();
+        if let Some(names) = self.lists.get_mut(path) {
+            names.insert((name("namespace"), name("name")));
+        }
+        self.shows(value, at);
+    }
+
+    /// What the list did not show is there no more.
+    fn list_ends(&mut self, path: &str, at: Instants) {
+        let Some(names) = self.lists.remove(path) else {
+            return;
+        };
+        let parts: Vec<_> = path.split('/').collect();
+        let namespace = parts.iter().position(|it| *it == "namespaces");
+        let namespace = namespace.map(|place| parts[place + 1]);
+        for (name, track) in &mut self.tracks {
+            if !names.contains(name) && namespace.is_none_or(|namespace| namespace == name.0) {
+                track.becomes(None, at.truth);
+            }
+        }
+    }
+}
+
+impl Track {
+    fn becomes(&mut self, known: Option<Known>, at: i64) {
+        if self.at != at {
+            self.before.clear();
+            self.at = at;
+        }
+        self.before
+            .extend(std::mem::replace(&mut self.known, known));
+    }
+}
+
+impl Known {
+    fn first(object: Object, version: u64, at: Instants) -> Self {
+        Self {
+            state: object.state.clone(),
+            stop_count: texts::stop_count(&object.texts),
+            seen: at,
+            version,
+            object,
+        }
+    }
+
+    fn shown(mut self, object: Object, version: u64, at: Instants) -> Self {
+        if object.inputs() != self.object.inputs() {
+            self.seen = at;
+        }
+        self.version = version;
+        self.object = object;
+        if self.is_removed() {
+            self.state = self.object.state.clone();
+            return self;
+        }
+        let seen = self.object.state.clone();
+        let ahead = |state: &State| state.last.is_some_and(|it| it > at.clock / 1000 + 3600);
+        if ahead(&self.state) && seen.last.is_some() && !ahead(&seen) {
+            return self.learned(seen); // another scaler has put it right
+        }
+        let newest = self.newest();
+        self.learned(newest)
+    }
+
+    fn learned(mut self, state: State) -> Self {
+        if state.last != self.state.last {
+            self.stop_count = texts::stop_count(&self.object.texts);
+        }
+        self.state = state;
+        self
+    }
+
+    /// Rule 9: what it knows where the object's own state went backwards or vanished.
+    pub fn newest(&self) -> State {
+        newer(
+            &self.object.state,
+            &self.state,
+            self.object.replicas <= self.stopped_count(),
+        )
+    }
+
+    /// The largest count at which the object is down.
+    pub fn stopped_count(&self) -> u32 {
+        self.stop_count.max(texts::stop_count(&self.object.texts))
+    }
+
+    /// Rule 11: the schedule is gone, and all that was to go with it.
+    fn is_removed(&self) -> bool {
+        let state = State {
+            saved: None,
+            ..self.object.state.clone()
+        };
+        !texts::has_schedule(&self.object.texts) && state == State::default()
+    }
+
+    /// Whether a patch that was decided from this may be made of the object as it is: all that it
+    /// rests on is still so, but for annotations whose name nobody knows.
+    pub fn is_still(&self, object: &Object) -> bool {
+        let without_unknown = |object: &Object| {
+            let mut texts = object.texts.clone();
+            texts.remove(Bad::UNKNOWN_KEY);
+            texts
+        };
+        let known = &self.object;
+        without_unknown(known) == without_unknown(object)
+            && (known.replicas, &known.state) == (object.replicas, &object.state)
+            && (&known.uid, &known.error) == (&object.uid, &object.error)
+    }
+
+    /// What a write made of the object, had it been as it is known.
+    pub fn wrote(&self, old: &Object, new: &Object) -> Object {
+        let mut new = new.clone();
+        let (was, knew) = (&old.texts, &self.object.texts);
+        if was.get(Bad::UNKNOWN_KEY) == new.texts.get(Bad::UNKNOWN_KEY) {
+            new.texts.remove(Bad::UNKNOWN_KEY);
+            let unknown = knew.get_key_value(Bad::UNKNOWN_KEY);
+            new.texts
+                .extend(unknown.map(|(key, text)| (key.clone(), text.clone())));
+        }
+        new
+    }
+
+    /// When its annotations were first seen, by its clock: the ranges that this can be in, in
+    /// seconds. What was seen by a wrong clock is known by how long ago it was, without the time
+    /// that the machine has `slept` since.
+    pub fn seen(&self, slept: i64) -> Vec<(i64, i64)> {
+        let clock = self.seen.clock.div_euclid(1000);
+        let mut ranges = vec![(clock, clock)];
+        if self.seen.unsure {
+            let truth = self.seen.truth.div_euclid(1000);
+            let slept = (slept - self.seen.slept).div_euclid(1000);
+            ranges.push((truth - LOOKS_RIGHT, truth + LOOKS_RIGHT + slept));
+        }
+        ranges
+    }
+}
