@@ -126,7 +126,7 @@ mod copies_adopt {
         let mut object = at_night(3);
         let before = object.writes;
         object
-            .label(Label::Fingerprint, Some("v2-x"))
+            .label(Label::Fingerprint, Some("v3-x"))
             .restart()
             .until("2026-11-23 12:00");
         assert_eq!((object.replicas(), object.writes), (0, before));
@@ -137,7 +137,7 @@ mod copies_adopt {
         let mut object = at_night(3);
         let before = object.writes;
         object
-            .label(Label::Fingerprint, Some("v2-x"))
+            .label(Label::Fingerprint, Some("v3-x"))
             .label(Label::Last, None)
             .obey();
         assert_eq!(object.writes, before);
@@ -274,9 +274,10 @@ mod a_wrong_clock {
     fn what_another_scaler_has_put_right_is_not_put_right_again() {
         let mut object = office(3);
         object
+            .until("2026-11-19 12:01")
             .label(Label::Last, Some("2026-11-21T12.00.00Z")) // by a clock two days ahead
             .scale(3);
-        let other = "2026-11-19T11.59.59Z"; // the other one was quicker
+        let other = "2026-11-19T12.00.59Z"; // the other one was quicker
         object.label(Label::Last, Some(other));
         let before = object.writes;
         object.obey();
