@@ -109,7 +109,7 @@ impl Memory {
     /// A saved count is kept from either side as long as the object is down: a count too many
     /// is put right by the next stop, a count lost is lost for good.
     pub fn newest(&self, observed: &Observed, now: DateTime<Utc>) -> State {
-        let seen = observed.state();
+        let mut seen = observed.state();
         if seen.is_of_a_later_version() {
             return seen;
         }
@@ -121,12 +121,23 @@ impl Memory {
         }
         let known = self.state.clone();
         let is_ahead = |last| is_from_future(last, now) && !is_from_future(known_last, now);
-        // Another scaler can have done something else in the same second.
-        let other = seen.phase.is_some() && seen.phase != known.phase;
+        // Another scaler can have done something else in the same second. That shows in more than
+        // the phase alone, or the fingerprint of what has not changed: those somebody else wrote.
+        if seen.last == known.last
+            && seen.fingerprint != known.fingerprint
+            && is_own(&known, observed)
+        {
+            seen.fingerprint.clone_from(&known.fingerprint);
+        }
+        let alike = State {
+            phase: known.phase,
+            ..seen.clone()
+        };
+        let other = seen.phase.is_some() && seen.phase != known.phase && alike != known;
         match seen.last.filter(|last| !is_ahead(*last)) {
             Some(last) if last > known_last || last == known_last && other => seen,
             Some(last) if last == known_last => State {
-                phase: seen.phase.or(known.phase),
+                phase: known.phase.or(seen.phase),
                 last: Some(last),
                 next: seen.next.or(known.next),
                 saved: seen.saved.or(known.saved),
@@ -147,12 +158,14 @@ impl Memory {
     /// copy, and another scaler has adopted it, perhaps by a clock that is behind.
     fn gives_way(&self, seen: &State, observed: &Observed, now: DateTime<Utc>) -> bool {
         let is_ahead = |state: &State| state.last.map(|last| is_from_future(last, now));
-        let is_own = |state: &State| {
+        let is_of_object = |state: &State| {
             let fingerprint = state.fingerprint.as_ref();
             fingerprint.and_then(|it| it.is_of_object(&observed.object.uid)) == Some(true)
         };
         is_ahead(&self.state) == Some(true) && is_ahead(seen) == Some(false)
-            || seen.fingerprint != self.state.fingerprint && is_own(seen) && !is_own(&self.state)
+            || seen.fingerprint != self.state.fingerprint
+                && is_of_object(seen)
+                && !is_of_object(&self.state)
     }
 
     /// Whether this is what applied at our last write.
@@ -176,6 +189,12 @@ impl Memory {
     pub fn tell_hands_off(&mut self) -> bool {
         !std::mem::replace(&mut self.told, true)
     }
+}
+
+/// Whether a state was written for this object and its schedule as it is.
+fn is_own(state: &State, observed: &Observed) -> bool {
+    let fingerprint = state.fingerprint.as_ref();
+    fingerprint.is_some_and(|it| it.is_of(&observed.inputs, &observed.object.uid))
 }
 
 /// Whether the schedule is gone, and all that is to go with it: then nothing is left to remember,

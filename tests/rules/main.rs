@@ -7,6 +7,7 @@ mod boundaries;
 mod counts;
 mod ended;
 mod enforce;
+mod fights;
 mod object;
 mod outlives;
 mod overrides;

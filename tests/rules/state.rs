@@ -222,40 +222,6 @@ mod removing_the_schedule_scales_nothing {
     }
 }
 
-mod no_fights {
-    use super::*;
-
-    #[test]
-    fn three_times_between_two_boundaries_and_then_hands_off() {
-        let mut object = at_night(5);
-        object.told();
-        let before = object.writes;
-        for _ in 0..10 {
-            object.replace(0).obey();
-        }
-        assert_eq!(object.writes - before, 3);
-        assert!(object.told().iter().all(|reason| reason == "HandsOff"));
-        object.until("2026-11-23 09:00");
-        assert_eq!(
-            object.replicas(),
-            5,
-            "the next boundary is obeyed all the same"
-        );
-    }
-
-    #[test]
-    fn an_error_that_somebody_removes_is_not_written_for_ever() {
-        let mut object = office(3);
-        object.edit("hours", Some("x")).obey();
-        let before = object.writes;
-        for _ in 0..10 {
-            object.observed.error = None;
-            object.scale(3).obey();
-        }
-        assert_eq!(object.writes - before, 3);
-    }
-}
-
 mod a_wrong_clock {
     use super::*;
 
