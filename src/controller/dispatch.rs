@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     cluster::{AnnounceError, Deployment, PatchError, ReadError, Unavailable},
-    workload::{Change, Decision, Notice, Observed, Reason},
+    workload::{Cause, Change, Decision, Notice, Observed, Reason},
 };
 
 use super::{
@@ -117,8 +117,7 @@ impl Engine {
         } = patched;
         let outcome = result.as_ref().map_or_else(outcome, |_| Outcome::Done);
         if let Some(action) = change.kind.action() {
-            let made = change.boundary.filter(|_| result.is_ok());
-            let lateness = made.map(|boundary| sent - boundary.at);
+            let lateness = lateness(&change, sent).filter(|_| result.is_ok());
             self.telemetry.transition(action, outcome, lateness);
         }
         let namespace = &observed.object.namespace;
@@ -150,7 +149,7 @@ impl Engine {
         deployment: &Deployment,
     ) {
         self.pause.answered();
-        let lateness = change.boundary.map(|boundary| sent - boundary.at);
+        let lateness = lateness(&change, sent);
         self.index.wrote(id, observed, &change);
         if let Some(entry) = self.index.get_mut(id) {
             entry.errand.conflicts = 0;
@@ -328,6 +327,14 @@ impl Engine {
             ),
             None => tracing::info!(%object, replicas = %to, next, "{}", change.kind),
         }
+    }
+}
+
+/// How long after the instant that it is for a change of the clock was sent.
+fn lateness(change: &Change, sent: DateTime<Utc>) -> Option<TimeDelta> {
+    match change.cause {
+        Cause::Clock(at) => Some(sent - at),
+        Cause::Request { .. } | Cause::Correction => None,
     }
 }
 

@@ -221,7 +221,7 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        if !std::mem::replace(&mut entry.errand.hands_off_told, true) {
+        if entry.tell_hands_off() {
             tracing::warn!(object = %entry.object(), "{}", notice.text);
             self.announce(id, notice);
         }

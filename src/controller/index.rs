@@ -61,8 +61,6 @@ pub(super) struct Errand {
     pub(super) refusals: u32,
     /// What the user was last told of a refusal.
     pub(super) told: Option<String>,
-    /// Whether the user was told that hands are off.
-    pub(super) hands_off_told: bool,
 }
 
 /// How an object whose schedule is refused is counted.
@@ -244,7 +242,6 @@ impl Index {
     pub(super) fn wrote(&mut self, id: Id, observed: &Observed, change: &Change) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.memory.wrote(observed, change);
-            entry.errand.hands_off_told &= !change.kind.is_transition();
         }
     }
 
@@ -255,6 +252,10 @@ impl Index {
             entry.observed.replicas = change.replicas;
             entry.observed.labels = change.state.to_labels();
             entry.observed.error.clone_from(&change.error);
+            entry
+                .observed
+                .override_began
+                .clone_from(&change.override_began);
             entry.lift(&change.lifted, &mut self.readings);
         }
     }
@@ -315,9 +316,15 @@ impl Entry {
         &self.observed.object
     }
 
-    /// Whether nothing more is to be known of it: no schedule, no state.
+    /// Whether nothing more is to be known of it: no schedule, no state, and nothing of ours that
+    /// somebody may put back.
     pub(super) fn is_over(&self) -> bool {
-        !self.observed.concerns_us() && !self.errand.in_flight
+        !self.observed.concerns_us() && !self.errand.in_flight && !self.memory.has_written()
+    }
+
+    /// Notes that the user is told that hands are off; false where that was done already.
+    pub(super) fn tell_hands_off(&mut self) -> bool {
+        self.memory.tell_hands_off()
     }
 
     fn show(
@@ -331,6 +338,9 @@ impl Entry {
             // What was only said lives on here, whatever the server shows.
             observed.labels = self.observed.labels.clone();
             observed.error.clone_from(&self.observed.error);
+            observed
+                .override_began
+                .clone_from(&self.observed.override_began);
             self.lifted
                 .retain(|(key, text)| observed.inputs.text(*key) == Some(text));
             let keys: Vec<Key> = self.lifted.iter().map(|(key, _)| *key).collect();
