@@ -8,7 +8,7 @@ use crate::{
     asked::Asked,
     calendar::show,
     given::{self, Given},
-    known::Known,
+    known::{Applied, Done, Known},
     object::Object,
     outcome::{Outcome, What},
     rules::Moment,
@@ -17,14 +17,17 @@ use crate::{
     witness::{BLIND, Process, Record, UNHEARD, Witness, Write},
 };
 
+/// Rule 12: so often something is put right between two boundaries.
+pub const MOST_CORRECTIONS: u8 = 3;
+
 impl Witness {
-    /// The legal outcomes that it is: more than one where they come to the same.
+    /// What it has done, if the rules ask for it.
     pub(crate) fn judge(
         &self,
         write: &Write<'_>,
         old: &Object,
         new: &Object,
-    ) -> Result<Vec<Outcome>, String> {
+    ) -> Result<Done, String> {
         let process = &self.processes[&write.sent.by];
         let record = &self.records[&old.uid];
         let off = write.sent.at.clock - write.sent.at.truth;
@@ -60,23 +63,35 @@ impl Witness {
             let outcomes = outcomes.into_iter().flatten();
             for outcome in outcomes {
                 if self.is(&outcome, &known.object, &known.wrote(old, new), process) {
-                    found.push(outcome.clone());
+                    let applied = Applied::of(&new.state, new.error.as_ref());
+                    let corrective = known.is_corrective(&outcome, &applied);
+                    found.push((outcome.clone(), known, corrective, applied));
                 }
                 legal.push(outcome);
             }
         }
-        let Some(outcome) = found.first() else {
+        let Some((outcome, known, _, applied)) = found.first() else {
             return Err(format!(
                 "{} is not what the rules ask for{}",
                 told(old, new),
                 all(&legal)
             ));
         };
-        self.keeps_the_count(outcome, old, new, record)?;
+        if found
+            .iter()
+            .all(|it| it.2 && it.1.corrections.0 >= MOST_CORRECTIONS)
+        {
+            return Err("rule 12: more than three corrections".into());
+        }
+        self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {
             self.is_punctual(write, outcome, old, process, record)?;
         }
-        Ok(found)
+        Ok(Done {
+            applied: applied.clone(),
+            corrective: (found.iter().all(|it| it.2), found.iter().any(|it| it.2)),
+            begins_anew: found.iter().all(|it| it.0.what.begins_anew()),
+        })
     }
 
     fn given(&self, object: &Object, zone: Tz) -> Arc<Given> {
@@ -103,20 +118,20 @@ impl Witness {
                     .of(&self.plans, plan, process.zone, given.delay)
             },
         );
-        let state = known.newest();
-        let fingerprint = texts::fingerprint(&old.texts, &old.uid);
+        let now = at.div_euclid(1000);
+        let state = known.newest(now);
+        let (asked, ended) = asked.without_ended(old.began.as_deref(), &state, now);
         let outcomes = known.seen(self.slept).into_iter().flat_map(|seen| {
             let moment = Moment {
                 object: old,
                 state: &state,
                 complaint: given.complaint.as_deref(),
                 asked: &asked,
+                ended: &ended,
                 timeline: &timeline,
-                fingerprint: &fingerprint,
-                now: at.div_euclid(1000),
+                now,
                 fraction: at.rem_euclid(1000),
                 seen,
-                down: known.stopped_count(),
                 stop_count: texts::stop_count(&old.texts),
                 catch_up: process.catch_up,
             };
@@ -153,6 +168,10 @@ impl Witness {
             && texts == new.texts
             && outcome.replicas == new.replicas
             && outcome.error == new.error
+            && match outcome.what {
+                What::Refuse => old.began == new.began,
+                _ => new.state.began() == new.began,
+            }
             && outcome.state.phase == new.state.phase
             && outcome.state.saved == new.state.saved
             && outcome.state.owner == new.state.owner
@@ -162,19 +181,21 @@ impl Witness {
     fn keeps_the_count(
         &self,
         outcome: &Outcome,
-        old: &Object,
+        known: &Known,
+        write: &Write<'_>,
         new: &Object,
-        record: &Record,
     ) -> Result<(), String> {
+        let old = &known.object;
         let exact =
             old.texts.contains_key("replicas") && matches!(outcome.what, What::Start | What::Wake);
-        // What is up by more than it would be after a stop is what the user wants.
-        let is_up = old.replicas > texts::stop_count(&old.texts).max(record.stop_count)
-            || old.replicas > texts::stop_count(&old.texts);
-        let floor = if is_up {
+        let state = known.newest(write.sent.at.clock.div_euclid(1000));
+        let is_of = |owner: &String| texts::is_of_object(owner, &old.uid);
+        let is_copy = state.owner.as_ref().and_then(is_of) == Some(false);
+        let is_up = old.replicas > texts::stop_count(&old.texts);
+        let floor = if is_up && (is_copy || state.is_only_saved()) {
             old.replicas
         } else {
-            old.recoverable()
+            old.replicas.max(state.saved.unwrap_or(0))
         };
         if exact || new.recoverable() >= floor {
             return Ok(());

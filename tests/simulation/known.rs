@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use crate::{
     asked::Bad,
-    object::{Object, State, newer},
+    object::{Object, State},
+    outcome::Outcome,
+    phase::Phase,
     texts,
 };
 
@@ -37,8 +39,44 @@ pub struct Known {
     pub seen: Instants,
     /// The newest state of all that it was shown.
     pub state: State,
-    /// `stop-replicas` when `last` was written.
-    pub stop_count: u32,
+    /// What applied when it wrote something here last.
+    pub applied: Option<Applied>,
+    /// How often it has put something right since the last boundary: surely, and perhaps.
+    pub corrections: (u8, u8),
+    /// How often the user was told that it does so no more.
+    pub told: usize,
+}
+
+/// What applied to an object when it was written to: what somebody changes besides is put right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    owner: Option<String>,
+    held: Option<(Phase, Option<i64>)>,
+    error: Option<String>,
+}
+
+/// What a write has done, as far as rule 12 goes.
+#[derive(Clone, Debug)]
+pub struct Done {
+    pub applied: Applied,
+    /// Whether it puts something right: surely, and perhaps.
+    pub corrective: (bool, bool),
+    /// Whether corrections count from here again.
+    pub begins_anew: bool,
+}
+
+impl Applied {
+    pub fn of(state: &State, error: Option<&String>) -> Self {
+        let phase = state.phase.filter(|phase| phase.is_held());
+        let unless_refused = error.is_none();
+        Self {
+            owner: state.owner.clone().filter(|_| unless_refused),
+            held: phase
+                .map(|phase| (phase, state.next))
+                .filter(|_| unless_refused),
+            error: error.cloned(),
+        }
+    }
 }
 
 /// An object for one process: what it knows, and what it knew until something was shown in this
@@ -115,6 +153,19 @@ impl Shown {
     }
 
     /// Its clock was set back: what it knows from the future, another may have put right.
+    /// The user is told that it does no more.
+    pub fn tells_hands_off(&mut self, uid: &str) -> usize {
+        let known = self.tracks.values_mut().filter_map(|it| it.known.as_mut());
+        let known = known.filter(|known| known.object.uid == uid);
+        known
+            .map(|known| {
+                known.told += 1;
+                known.told
+            })
+            .max()
+            .unwrap_or(0)
+    }
+
     pub fn set_back(&mut self, at: Instants) {
         for track in self.tracks.values_mut() {
             if let Some(known) = track.known.clone() {
@@ -139,19 +190,19 @@ impl Shown {
             Some(known) => known.clone().shown(object, version, at),
             None => Known::first(object, version, at),
         };
-        let is_over = known.object.is_nothing_of_ours();
+        let is_over = known.object.is_nothing_of_ours() && known.applied.is_none();
         track.becomes((!is_over).then_some(known), at.truth);
     }
 
     /// A patch of its own was answered with success.
-    fn wrote(&mut self, value: &Value, at: Instants) {
+    pub fn wrote(&mut self, value: &Value, done: &Done, at: Instants) {
         let object = Object::of(value);
         let name = (object.namespace.clone(), object.name.clone());
         if let Some(track) = self.tracks.get_mut(&name)
             && let Some(known) = track.known.clone()
             && known.object.uid == object.uid
         {
-            let known = known.learned(object.state);
+            let known = known.wrote_it(done, object.state);
             track.becomes(Some(known), at.truth);
         }
         self.shows(value, at);
@@ -198,7 +249,14 @@ impl Shown {
     }
 
     /// An answer that is whole, of the server itself.
-    pub fn answers(&mut self, asked: &Request, code: u16, body: &[u8], at: Instants) {
+    pub fn answers(
+        &mut self,
+        asked: &Request,
+        code: u16,
+        body: &[u8],
+        done: Option<&Done>,
+        at: Instants,
+    ) {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
             return;
         };
@@ -213,7 +271,7 @@ impl Shown {
             }
         } else if let Some((namespace, name)) = name_of(&asked.path) {
             match code {
-                200 if asked.patch.is_some() => self.wrote(&value, at),
+                200 if done.is_some() => self.wrote(&value, done.unwrap(), at),
                 200 => self.shows(&value, at),
                 404 => self.gone(namespace, name, None, at),
                 _ => {}
@@ -260,7 +318,9 @@ impl Known {
     fn first(object: Object, version: u64, at: Instants) -> Self {
         Self {
             state: object.state.clone(),
-            stop_count: texts::stop_count(&object.texts),
+            applied: None,
+            corrections: (0, 0),
+            told: 0,
             seen: at,
             version,
             object,
@@ -273,48 +333,88 @@ impl Known {
         }
         self.version = version;
         self.object = object;
-        if self.is_removed() {
-            self.state = self.object.state.clone();
-            return self;
-        }
-        let seen = self.object.state.clone();
-        let ahead = |state: &State| state.last.is_some_and(|it| it > at.clock / 1000 + 3600);
-        if ahead(&self.state) && seen.last.is_some() && !ahead(&seen) {
-            return self.learned(seen); // another scaler has put it right
-        }
-        let newest = self.newest();
-        self.learned(newest)
-    }
-
-    fn learned(mut self, state: State) -> Self {
-        if state.last != self.state.last {
-            self.stop_count = texts::stop_count(&self.object.texts);
-        }
-        self.state = state;
+        let newest = self.newest(at.clock.div_euclid(1000));
+        let is_gone = !texts::has_schedule(&self.object.texts)
+            && self.object.state == newest.after_removal(self.object.replicas);
+        self.state = if is_gone {
+            self.object.state.clone()
+        } else {
+            newest
+        };
         self
     }
 
-    /// Rule 9: what it knows where the object's own state went backwards or vanished.
-    pub fn newest(&self) -> State {
-        newer(
-            &self.object.state,
-            &self.state,
-            self.object.replicas <= self.stopped_count(),
-        )
-    }
-
-    /// The largest count at which the object is down.
-    pub fn stopped_count(&self) -> u32 {
-        self.stop_count.max(texts::stop_count(&self.object.texts))
-    }
-
-    /// Rule 11: the schedule is gone, and all that was to go with it.
-    fn is_removed(&self) -> bool {
-        let state = State {
-            saved: None,
-            ..self.object.state.clone()
+    /// Rule 9: what it knows, where the object's own state went backwards, too far ahead or
+    /// vanished.
+    pub fn newest(&self, now: i64) -> State {
+        let Object {
+            state: own, uid, ..
+        } = &self.object;
+        let known = &self.state;
+        let Some(known_last) = known.last else {
+            return own.clone();
         };
-        !texts::has_schedule(&self.object.texts) && state == State::default()
+        let is_ahead = |last: i64| last > now + 3600;
+        let is_ours = |state: &State| {
+            let owner = state.owner.as_ref();
+            owner.and_then(|owner| texts::is_of_object(owner, uid)) == Some(true)
+        };
+        // Another scaler has put right what is from the future, or adopted what is a copy.
+        let is_right = is_ahead(known_last) && own.last.is_some_and(|last| !is_ahead(last));
+        let is_adopted = own.owner != known.owner && is_ours(own) && !is_ours(known);
+        if is_right || is_adopted {
+            return own.clone();
+        }
+        let mut own = own.clone();
+        let is_of = |owner: &String| texts::is_fingerprint(owner, &self.object.texts, uid);
+        if own.last == known.last && known.owner.as_ref().is_some_and(is_of) {
+            own.owner.clone_from(&known.owner);
+        }
+        let too_far = own.last.is_some_and(is_ahead) && !is_ahead(known_last);
+        if own.last < known.last || too_far {
+            let is_down = self.object.replicas <= texts::stop_count(&self.object.texts);
+            return State {
+                saved: known.saved.or(own.saved.filter(|_| is_down)),
+                ..known.clone()
+            };
+        }
+        // In the same second another scaler may have done something else: that shows in more than
+        // one label, which anybody can change.
+        let alike = State {
+            phase: known.phase,
+            ..own.clone()
+        };
+        let is_other = own.phase.is_some() && own.phase != known.phase && alike != *known;
+        if own.last > known.last || is_other {
+            return own;
+        }
+        State {
+            phase: known.phase.or(own.phase),
+            last: own.last,
+            next: own.next.or(known.next),
+            saved: own.saved.or(known.saved),
+            owner: own.owner.or_else(|| known.owner.clone()),
+        }
+    }
+
+    /// Rule 12: whether an outcome puts right what somebody else has changed. It does not where a
+    /// boundary explains it, or what applies now and did not when something was written last.
+    pub fn is_corrective(&self, outcome: &Outcome, applied: &Applied) -> bool {
+        !outcome.considers && self.applied.as_ref() == Some(applied)
+    }
+
+    /// Its own write was accepted, and it knows.
+    fn wrote_it(mut self, done: &Done, state: State) -> Self {
+        self.state = state;
+        self.applied = Some(done.applied.clone());
+        let (surely, perhaps) = done.corrective;
+        self.corrections.0 += u8::from(surely);
+        self.corrections.1 += u8::from(perhaps);
+        if done.begins_anew && !surely {
+            self.corrections = (0, if perhaps { self.corrections.1 } else { 0 });
+            self.told = 0;
+        }
+        self
     }
 
     /// Whether a patch that was decided from this may be made of the object as it is: all that it
@@ -328,7 +428,8 @@ impl Known {
         let known = &self.object;
         without_unknown(known) == without_unknown(object)
             && (known.replicas, &known.state) == (object.replicas, &object.state)
-            && (&known.uid, &known.error) == (&object.uid, &object.error)
+            && (&known.uid, &known.error, &known.began)
+                == (&object.uid, &object.error, &object.began)
     }
 
     /// What a write made of the object, had it been as it is known.

@@ -79,6 +79,7 @@ impl Scaler {
         };
         let settings = Settings {
             seed: settings.seed ^ u64::from(self.starts),
+            instance: by.clone(),
             ..settings
         };
         let (stop, stopped) = oneshot::channel();

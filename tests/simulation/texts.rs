@@ -7,6 +7,7 @@ use chrono::DateTime;
 use crate::{
     asked::{Asked, Pause},
     calendar::Plan,
+    object::State,
     phase::Phase,
 };
 
@@ -47,6 +48,30 @@ impl Asked {
         }
     }
 
+    /// Without the overrides that have ended before and that a rollout undo has brought back, by
+    /// the annotation that came with them; and their names.
+    pub fn without_ended(
+        mut self,
+        began: Option<&str>,
+        state: &State,
+        now: i64,
+    ) -> (Self, Vec<&'static str>) {
+        let Some(began) = began else {
+            return (self, Vec::new());
+        };
+        let holds = |(phase, until)| state.phase == Some(phase) && state.next == until;
+        if state.began().as_deref() == Some(began) || self.held(now).is_some_and(holds) {
+            return (self, Vec::new());
+        }
+        let there = [
+            ("pause", self.pause.take().is_some()),
+            ("sleep-until", self.sleep.take().is_some()),
+            ("wake-until", self.wake.take().is_some()),
+        ];
+        let ended = there.into_iter().filter(|(_, is_there)| *is_there);
+        (self, ended.map(|(key, _)| key).collect())
+    }
+
     /// The annotations that are over.
     pub fn over(&self, now: i64) -> Vec<&'static str> {
         let ends = [
@@ -73,20 +98,42 @@ pub fn schedule(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 
 /// The label `fingerprint`, as documented: anybody can compute it.
 pub fn fingerprint(texts: &BTreeMap<String, String>, uid: &str) -> String {
-    use sha2::{Digest, Sha256};
-    let mut hash = Sha256::new();
-    hash.update(uid);
-    for key in FINGERPRINTED {
-        if let Some(text) = texts.get(key) {
-            hash.update(format!("\n{key}={}:{text}", text.len()));
-        }
-    }
-    let digest = hash.finalize();
-    let digits: String = digest[..8]
+    let text = digits(&fingerprinted(texts));
+    format!("v2-{}-{text}", digits(uid))
+}
+
+/// Whether a label `fingerprint`, of any version, is that of the schedule on this object.
+pub fn is_fingerprint(label: &str, texts: &BTreeMap<String, String>, uid: &str) -> bool {
+    label == fingerprint(texts, uid) || label == first_fingerprint(texts, uid)
+}
+
+/// As version 1 has it.
+pub fn first_fingerprint(texts: &BTreeMap<String, String>, uid: &str) -> String {
+    format!("v1-{}", digits(&(uid.to_owned() + &fingerprinted(texts))))
+}
+
+/// Whether a label `fingerprint` was made for this object; none where it does not say.
+pub fn is_of_object(label: &str, uid: &str) -> Option<bool> {
+    let (object, _) = label.strip_prefix("v2-")?.split_once('-')?;
+    Some(object == digits(uid))
+}
+
+fn fingerprinted(texts: &BTreeMap<String, String>) -> String {
+    let there = FINGERPRINTED
+        .iter()
+        .filter_map(|key| Some((key, texts.get(*key)?)));
+    there
+        .map(|(key, text)| format!("\n{key}={}:{text}", text.len()))
+        .collect()
+}
+
+fn digits(text: &str) -> String {
+    use sha2::{Digest as _, Sha256};
+    let digest = Sha256::digest(text);
+    digest[..8]
         .iter()
         .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("v1-{digits}")
+        .collect()
 }
 
 /// The count after a stop that stands there; an unreadable one counts as none.

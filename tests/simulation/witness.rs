@@ -12,11 +12,10 @@ use serde_json::Value;
 use crate::{
     calendar::{Plan, show},
     given::Given,
-    judge::{all, told},
-    known::{Instants, Known, Request, Shown, name_of},
+    judge::{MOST_CORRECTIONS, all, told},
+    known::{Applied, Done, Instants, Known, Request, Shown, name_of},
     object::{Object, SCOPE},
-    outcome::{Outcome, What},
-    texts,
+    outcome::Outcome,
     timeline::Timelines,
 };
 
@@ -54,6 +53,7 @@ pub struct Sent {
     pub by: String,
     pub at: Instants,
     pub known: Vec<Known>,
+    pub done: Option<Done>,
 }
 
 /// What is known of one object, from its creation to its end.
@@ -61,14 +61,8 @@ pub struct Sent {
 pub(crate) struct Record {
     /// When anything of it was changed by somebody else, in milliseconds.
     pub(crate) touched: i64,
-    last: Option<i64>,
-    /// `stop-replicas` when `last` was written.
-    pub(crate) stop_count: u32,
     /// When it left the scope.
     pub(crate) left: Option<i64>,
-    /// How often each process has put something right since its last transition: surely, and
-    /// perhaps.
-    corrections: HashMap<String, (u32, u32)>,
 }
 
 pub struct Witness {
@@ -98,6 +92,7 @@ pub struct Witness {
 
 /// An accepted write of a scaler.
 pub struct Write<'a> {
+    pub number: usize,
     pub sent: &'a Sent,
     /// When it took effect, by the server's clock, in milliseconds.
     pub at: i64,
@@ -151,10 +146,6 @@ impl Witness {
         } else {
             record.left = record.left.or(Some(at));
         }
-        if record.last != object.state.last {
-            record.last = object.state.last;
-            record.stop_count = texts::stop_count(&object.texts);
-        }
     }
 
     fn in_scope(&self, object: &Value) -> bool {
@@ -182,28 +173,29 @@ impl Witness {
             ),
         );
         let judged = self.judge(write, &old, &new);
-        let record = self.records.entry(new.uid.clone()).or_default();
-        record.last = new.state.last;
-        if old.state.last != new.state.last {
-            record.stop_count = texts::stop_count(&old.texts);
-        }
         match judged {
-            Ok(found) => {
-                let corrections = record.corrections.entry(write.sent.by.clone()).or_default();
-                let is_sure = |it: &Outcome| it.what == What::Enforce || !it.lifted.is_empty();
-                if found.iter().all(|outcome| outcome.what.is_fresh()) {
-                    *corrections = (0, 0);
-                    return;
-                }
-                corrections.1 += 1;
-                if found.iter().all(|it| !it.what.is_fresh() && is_sure(it)) {
-                    corrections.0 += 1;
-                    if corrections.0 > 3 {
-                        self.fail(write.at, "rule 12: more than three corrections");
-                    }
-                }
-            }
+            Ok(done) => self.sent[write.number].done = Some(done),
             Err(why) => self.fail(write.at, &format!("{}: {why}", new.full_name())),
+        }
+    }
+
+    /// An Event is made.
+    pub fn event(&mut self, event: &Value, at: i64) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        if event["reason"] != "HandsOff" {
+            return;
+        }
+        let (by, uid) = (
+            text(&event["reportingInstance"]),
+            text(&event["regarding"]["uid"]),
+        );
+        self.note(at, &format!("{by}: hands off"));
+        let Some(process) = self.processes.get_mut(&by) else {
+            return;
+        };
+        // Where an answer is lost it is told again.
+        if process.shown.tells_hands_off(&uid) > 1 && self.exact {
+            self.fail(at, "rule 12: told twice that the limit is reached");
         }
     }
 
@@ -211,10 +203,7 @@ impl Witness {
     pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
         let object = Object::of(object);
-        let Some(record) = self.records.get(&object.uid) else {
-            return;
-        };
-        if !in_scope || processes.is_empty() {
+        if !in_scope || !self.records.contains_key(&object.uid) {
             return;
         }
         for by in processes {
@@ -224,7 +213,7 @@ impl Witness {
                 slept: self.slept,
                 unsure: false,
             };
-            if let Err(why) = self.is_settled_for(by, &object, record, now) {
+            if let Err(why) = self.is_settled_for(by, &object, now) {
                 self.fail(at, &why);
                 return;
             }
@@ -232,17 +221,7 @@ impl Witness {
     }
 
     /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
-    fn is_settled_for(
-        &self,
-        by: &str,
-        object: &Object,
-        record: &Record,
-        now: Instants,
-    ) -> Result<(), String> {
-        let corrections = record.corrections.get(by);
-        if corrections.is_some_and(|(_, perhaps)| *perhaps >= 3) {
-            return Ok(()); // hands off, rule 12
-        }
+    fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<(), String> {
         let (namespace, name) = (&object.namespace, &object.name);
         let known = self.processes[by].shown.of(namespace, name, now.truth);
         let Some(known) = known.first() else {
@@ -259,6 +238,18 @@ impl Witness {
             return Ok(());
         }
         let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
+        let is_corrective = |it: &Outcome| {
+            let applied = Applied::of(&it.state, it.error.as_ref());
+            known.is_corrective(it, &applied)
+        };
+        let is_at_limit = known.corrections.1 >= MOST_CORRECTIONS;
+        if is_at_limit && outcomes.iter().any(is_corrective) {
+            let is_sure = known.corrections.0 >= MOST_CORRECTIONS;
+            if self.exact && is_sure && known.told == 0 {
+                return Err(format!("{by} does not say that it has its hands off"));
+            }
+            return Ok(()); // rule 12
+        }
         Err(format!(
             "{} has not settled for {by}{}",
             told(object, object),
@@ -275,6 +266,7 @@ impl Witness {
             by: by.to_owned(),
             at,
             known,
+            done: None,
         });
         self.sent.len() - 1
     }
@@ -290,7 +282,11 @@ impl Witness {
 
     pub fn answers(&mut self, by: &str, asked: &Request, code: u16, body: &[u8]) {
         let at = self.instants(by);
-        self.process(by).shown.answers(asked, code, body, at);
+        let done = asked
+            .patch
+            .and_then(|number| self.sent[number].done.clone());
+        let shown = &mut self.process(by).shown;
+        shown.answers(asked, code, body, done.as_ref(), at);
     }
 
     /// An answer of the server has come so many milliseconds late.

@@ -361,6 +361,10 @@ fn listen(api: &Api, truth: &Clock, witness: &Arc<Mutex<Witness>>) {
     });
     let (truth, witness) = (truth.clone(), witness.clone());
     api.on_admission(move |admission| {
+        if admission.resource == "events" {
+            let at = truth.now().timestamp_millis();
+            witness.lock().unwrap().event(admission.new, at);
+        }
         if let Admission {
             resource: "deployments",
             old: Some(old),
@@ -374,6 +378,7 @@ fn listen(api: &Api, truth: &Clock, witness: &Arc<Mutex<Witness>>) {
             let mut witness = witness.lock().unwrap();
             let sent = witness.sent[number].clone();
             let write = Write {
+                number,
                 sent: &sent,
                 at: truth.now().timestamp_millis(),
                 old,
