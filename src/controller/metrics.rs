@@ -34,6 +34,7 @@ pub struct Telemetry {
     watch_restarts: Counter,
     queue_depth: Family<Labels<1>, Gauge>,
     clock_skew: Optional<Gauge<f64, AtomicU64>>,
+    boundaries_skipped: Counter,
     events: Family<Labels<1>, Counter>,
 }
 
@@ -169,6 +170,12 @@ impl Telemetry {
                 "Watches that broke off and were begun anew",
             ),
             queue_depth: registered(ours, "queue_depth", "Writes that wait to be sent, by class"),
+            boundaries_skipped: registered(
+                ours,
+                "boundaries_skipped",
+                "Transitions before which others were skipped, because boundaries of one workload \
+                 come faster than they can be carried out",
+            ),
             events: registered(ours, "events", "Kubernetes Events, by what became of them"),
             readiness: Readiness::new(),
             registry,
@@ -250,6 +257,11 @@ impl Telemetry {
     /// How many seconds this clock is ahead of the API server's.
     pub fn clock_skew(&self, seconds: f64) {
         self.clock_skew.get_or_create(&[]).set(seconds);
+    }
+
+    /// Boundaries of a workload were skipped for a newer one.
+    pub fn boundaries_skipped(&self) {
+        self.boundaries_skipped.inc();
     }
 
     /// An Event was sent, or was not.

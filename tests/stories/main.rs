@@ -5,6 +5,7 @@
 
 mod faults;
 mod hostile;
+mod isolation;
 mod objects;
 mod overrides;
 mod sandbox;
