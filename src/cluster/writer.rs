@@ -139,7 +139,8 @@ impl Writer {
 
     /// An Event of the group events.k8s.io, which wants every field that is given here.
     fn event(&self, object: &ObjectRef, notice: &Notice, at: DateTime<Utc>) -> Value {
-        let short: String = object.name.chars().take(200).collect();
+        // A dot or a dash before the dot that follows would make it no name (RFC 1123).
+        let short = cut(&object.name, 200).trim_end_matches(['.', '-']);
         let kind = if notice.reason.is_warning() {
             "Warning"
         } else {
