@@ -53,19 +53,19 @@ pub enum AnnounceError {
 
 /// No usable answer came; the same request may be sent again.
 #[derive(Debug, thiserror::Error)]
-#[error("{cause}: {reason}")]
+#[error("{kind}: {reason}")]
 pub struct Unavailable {
     /// What went wrong, in words.
     pub reason: String,
     /// How long the server asked to be left alone.
     pub retry_after: Option<Duration>,
     /// Whose trouble it is, as far as one answer can tell.
-    pub cause: Cause,
+    pub kind: FailureKind,
 }
 
 /// Whose trouble it is that no usable answer came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Cause {
+pub enum FailureKind {
     /// No connection or a broken one, 503, or credentials that are not accepted: the server's.
     #[error("the API server is not available")]
     Unreachable,
@@ -83,7 +83,7 @@ pub enum Cause {
     TimedOut,
 }
 
-impl Cause {
+impl FailureKind {
     /// Whether the trouble is evidently the server's, so that nothing else can succeed now.
     pub const fn is_servers(self) -> bool {
         matches!(self, Self::Unreachable | Self::Overloaded)
@@ -113,11 +113,11 @@ impl Answer {
                 code,
                 status,
                 retry_after,
-            } => match passing_cause(code, &status) {
-                Some(cause) => Err(Unavailable {
+            } => match passing_kind(code, &status) {
+                Some(kind) => Err(Unavailable {
                     reason: format!("{code}: {}", status.message),
                     retry_after,
-                    cause,
+                    kind,
                 }
                 .into()),
                 None => Err(sort(code, &status)),
@@ -128,20 +128,22 @@ impl Answer {
 
 /// Why the same request may well succeed later: a token is renewed, a server comes back. None
 /// where the answer is final.
-fn passing_cause(code: StatusCode, status: &Status) -> Option<Cause> {
+fn passing_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
     match code {
         _ if is_denied(status) => None,
         _ if code.is_server_error() && status.message.contains(WEBHOOK_FAILED) => {
-            Some(Cause::Admission)
+            Some(FailureKind::Admission)
         }
-        StatusCode::UNAUTHORIZED | StatusCode::SERVICE_UNAVAILABLE => Some(Cause::Unreachable),
-        StatusCode::TOO_MANY_REQUESTS => Some(Cause::Overloaded),
+        StatusCode::UNAUTHORIZED | StatusCode::SERVICE_UNAVAILABLE => {
+            Some(FailureKind::Unreachable)
+        }
+        StatusCode::TOO_MANY_REQUESTS => Some(FailureKind::Overloaded),
         // The API server says everything as a Kubernetes status: this is a proxy that has lost it.
         StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT if is_foreign(status) => {
-            Some(Cause::Unreachable)
+            Some(FailureKind::Unreachable)
         }
-        StatusCode::REQUEST_TIMEOUT => Some(Cause::TimedOut),
-        _ => code.is_server_error().then_some(Cause::Failed),
+        StatusCode::REQUEST_TIMEOUT => Some(FailureKind::TimedOut),
+        _ => code.is_server_error().then_some(FailureKind::Failed),
     }
 }
 
@@ -218,9 +220,9 @@ impl AnnounceError {
 mod tests {
     use super::*;
 
-    fn cause(code: u16, message: &str) -> Option<Cause> {
+    fn cause(code: u16, message: &str) -> Option<FailureKind> {
         let status = Status::failure(message, "").with_code(code);
-        passing_cause(StatusCode::from_u16(code).unwrap(), &status)
+        passing_kind(StatusCode::from_u16(code).unwrap(), &status)
     }
 
     #[test]
@@ -228,16 +230,20 @@ mod tests {
         let webhook = r#"Internal error occurred: failed calling webhook "w.example": EOF"#;
         let etcd = "Internal error occurred: etcdserver: request timed out";
         for (code, message, expected) in [
-            (429, "too many requests", Some(Cause::Overloaded)),
-            (503, "apiserver is shutting down", Some(Cause::Unreachable)),
-            (401, "Unauthorized", Some(Cause::Unreachable)),
-            (500, etcd, Some(Cause::Failed)),
+            (429, "too many requests", Some(FailureKind::Overloaded)),
+            (
+                503,
+                "apiserver is shutting down",
+                Some(FailureKind::Unreachable),
+            ),
+            (401, "Unauthorized", Some(FailureKind::Unreachable)),
+            (500, etcd, Some(FailureKind::Failed)),
             (
                 504,
                 "Timeout: request did not complete",
-                Some(Cause::Failed),
+                Some(FailureKind::Failed),
             ),
-            (500, webhook, Some(Cause::Admission)),
+            (500, webhook, Some(FailureKind::Admission)),
             (404, "deployments.apps \"web\" not found", None),
         ] {
             assert_eq!(cause(code, message), expected, "{code} {message}");
@@ -248,7 +254,7 @@ mod tests {
     fn a_proxy_that_has_lost_the_server_is_no_object_s_trouble() {
         for code in [StatusCode::BAD_GATEWAY, StatusCode::GATEWAY_TIMEOUT] {
             let page = foreign("<html>502</html>", code);
-            assert_eq!(passing_cause(code, &page), Some(Cause::Unreachable));
+            assert_eq!(passing_kind(code, &page), Some(FailureKind::Unreachable));
         }
     }
 

@@ -15,7 +15,7 @@ use crate::workload::{Annotation, Change, Notice, ObjectRef, Observed, Prefix};
 
 use super::{
     deployment::Deployment,
-    error::{AnnounceError, Answer, Cause, PatchError, ReadError, Unavailable, foreign},
+    error::{AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign},
     guard::{annotation_patch, guarded_patch},
     withheld::withheld,
 };
@@ -139,7 +139,8 @@ impl Writer {
 
     /// An Event of the group events.k8s.io, which wants every field that is given here.
     fn event(&self, object: &ObjectRef, notice: &Notice, at: DateTime<Utc>) -> Value {
-        let short: String = object.name.chars().take(200).collect();
+        // A dot or a dash before the dot that follows would make it no name (RFC 1123).
+        let short = cut(&object.name, 200).trim_end_matches(['.', '-']);
         let kind = if notice.reason.is_warning() {
             "Warning"
         } else {
@@ -174,7 +175,7 @@ impl Writer {
             .map_err(|_| Unavailable {
                 reason: format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()),
                 retry_after: None,
-                cause: Cause::TimedOut,
+                kind: FailureKind::TimedOut,
             })?
     }
 
@@ -243,14 +244,14 @@ fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
     Unavailable {
         reason,
         retry_after: None,
-        cause: Cause::Unreachable,
+        kind: FailureKind::Unreachable,
     }
 }
 
 /// An answer, or a request of ours, that makes no sense: of the one object, not of the server.
 fn no_sense(error: impl std::error::Error + 'static) -> Unavailable {
     Unavailable {
-        cause: Cause::Failed,
+        kind: FailureKind::Failed,
         ..no_answer(error)
     }
 }

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use crate::{
-    cluster::{AnnounceError, Cause, Deployment, PatchError, ReadError, Unavailable, Version},
-    workload::{Change, Notice, Reason},
+    cluster::{
+        AnnounceError, Deployment, FailureKind, PatchError, ReadError, Unavailable, Version,
+    },
+    workload::{Cause, Change, Notice, Reason},
 };
 
 use super::{
@@ -13,7 +15,7 @@ use super::{
     events::PendingEvent,
     in_flight::{Finished, Patched, Sent},
     index::Id,
-    metrics::{EventOutcome, Outcome},
+    outcome::{EventOutcome, Outcome},
     readiness::Condition,
     work::{Trouble, WorkState},
 };
@@ -40,7 +42,7 @@ impl Engine {
         let id = sent.id;
         let namespace = sent.observed.object.namespace.clone();
         if let (Some(action), Err(error)) = (sent.change.kind.action(), &result) {
-            self.telemetry.transition(action, outcome(error), None);
+            self.telemetry.transition(action, outcome(error));
         }
         if tells_of_permission(&result) {
             let waiting = self.permissions.is_over(&namespace);
@@ -80,9 +82,17 @@ impl Engine {
             ..
         } = sent;
         self.backpressure.answered();
-        let lateness = change.boundary.map(|boundary| at - boundary.at);
+        let lateness = match change.cause {
+            Cause::Clock(due) => Some(at - due),
+            Cause::Request { .. } | Cause::Correction => None,
+        };
         if let Some(action) = change.kind.action() {
-            self.telemetry.transition(action, Outcome::Done, lateness);
+            self.telemetry.transition(action, Outcome::Done);
+            match change.cause {
+                Cause::Clock(due) => self.telemetry.transition_lateness(action, at - due),
+                Cause::Request { seen } => self.telemetry.request_lateness(action, at - seen),
+                Cause::Correction => {}
+            }
         }
         self.index.wrote(id, &observed, &change);
         if let Some(entry) = self.index.get_mut(id) {
@@ -190,10 +200,10 @@ impl Engine {
     /// else this object alone does.
     fn unanswered(&mut self, id: Id, why: &Unavailable) {
         let now = self.clock.monotonic();
-        if why.cause != Cause::Admission {
+        if why.kind != FailureKind::Admission {
             self.telemetry.set(Condition::Reachable, false);
         }
-        if why.cause.is_servers() {
+        if why.kind.is_servers() {
             // What was under way together fails together: one line tells it.
             if self.backpressure.is_over(now)
                 && let Some(entry) = self.index.get(id)
@@ -207,9 +217,9 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        entry.work.is_slow |= why.cause == Cause::TimedOut;
+        entry.work.is_slow |= why.kind == FailureKind::TimedOut;
         let namespace = entry.object().namespace.clone();
-        if why.cause == Cause::Failed {
+        if why.kind == FailureKind::Failed {
             let object = (id, &namespace);
             self.backpressure
                 .object_failed(now, object, why, &mut self.random);
@@ -311,7 +321,7 @@ impl Engine {
 fn tells_of_permission<T>(result: &Result<T, PatchError>) -> bool {
     match result {
         Err(PatchError::Forbidden(_)) => false,
-        Err(PatchError::Unavailable(why)) => !why.cause.is_servers(),
+        Err(PatchError::Unavailable(why)) => !why.kind.is_servers(),
         _ => true,
     }
 }

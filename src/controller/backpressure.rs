@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::time::Instant;
 
-use crate::cluster::{Cause, Unavailable};
+use crate::cluster::{FailureKind, Unavailable};
 
 use super::{backoff::Backoff, index::Id};
 
@@ -55,7 +55,7 @@ impl Backpressure {
         if self.is_over(now) {
             self.failures = self.failures.saturating_add(1);
             self.answers = 0;
-            if why.cause == Cause::Overloaded {
+            if why.kind == FailureKind::Overloaded {
                 self.room = (self.room / 2).max(1);
             }
         }
@@ -123,16 +123,16 @@ mod tests {
 
     const MOST: usize = 32;
 
-    fn failure(cause: Cause) -> Unavailable {
+    fn failure(kind: FailureKind) -> Unavailable {
         Unavailable {
             reason: String::new(),
             retry_after: None,
-            cause,
+            kind,
         }
     }
 
     /// A pause after so many failures, of which each is over when the next one comes.
-    fn after(failures: u32, cause: Cause) -> Backpressure {
+    fn after(failures: u32, kind: FailureKind) -> Backpressure {
         let mut random = fastrand::Rng::with_seed(1);
         let (mut pause, mut now) = (Backpressure::new(MOST), Instant::now());
         for _ in 0..failures {
@@ -148,12 +148,12 @@ mod tests {
     fn sends_half_as_much_at_once_to_a_server_that_is_too_busy() {
         for (failures, room) in [(0, 32), (1, 16), (2, 8), (5, 1), (9, 1)] {
             assert_eq!(
-                after(failures, Cause::Overloaded).room(),
+                after(failures, FailureKind::Overloaded).room(),
                 room,
                 "{failures}"
             );
             assert_eq!(
-                after(failures, Cause::Unreachable).room(),
+                after(failures, FailureKind::Unreachable).room(),
                 MOST,
                 "it was away"
             );
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn sends_more_again_while_it_answers() {
-        let mut pause = after(5, Cause::Overloaded);
+        let mut pause = after(5, FailureKind::Overloaded);
         for (answers, room) in [(31, 1), (1, 2), (32, 3), (32 * 100, 32)] {
             (0..answers).for_each(|_| pause.answered());
             assert_eq!(pause.room(), room);
@@ -178,7 +178,7 @@ mod tests {
         let mut fail = |pressure: &mut Backpressure, ids: &[Id]| {
             for id in ids {
                 let namespace = &namespaces[usize::from(*id > 100)];
-                let why = failure(Cause::Failed);
+                let why = failure(FailureKind::Failed);
                 pressure.object_failed(now, (*id, namespace), &why, &mut random);
             }
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::timeout;
 
 use crate::{
-    cluster::{AnnounceError, Cause, Unavailable},
+    cluster::{AnnounceError, FailureKind, Unavailable},
     workload::{Change, Decision},
 };
 
@@ -14,7 +14,7 @@ use super::{
     events::{self, PendingEvent},
     in_flight::{Finished, Patched, Sent, unless_given_up},
     index::Id,
-    metrics::Outcome,
+    outcome::Outcome,
     queue::Lane,
     work::WorkState,
 };
@@ -81,7 +81,7 @@ impl Engine {
 
     fn pretend(&mut self, id: Id, change: Change) {
         if let Some(action) = change.kind.action() {
-            self.telemetry.transition(action, Outcome::DryRun, None);
+            self.telemetry.transition(action, Outcome::DryRun);
         }
         self.log_would(id, &change);
         self.index.pretend(id, &change);
@@ -107,7 +107,7 @@ impl Engine {
         let sent = Sent {
             id,
             observed: Arc::new(entry.observed.clone()),
-            known: entry.version(),
+            known: entry.version,
             change,
             at: now,
         };
@@ -130,7 +130,7 @@ impl Engine {
             return;
         };
         entry.work.state = WorkState::InFlight;
-        let (object, known) = (entry.object().clone(), entry.version());
+        let (object, known) = (entry.object().clone(), entry.version);
         let lane = if entry.work.is_slow {
             Lane::Slow
         } else {
@@ -174,7 +174,7 @@ impl Engine {
                     Err(AnnounceError::Unavailable(Unavailable {
                         reason: format!("no answer within {} s", events::TIMEOUT.as_secs()),
                         retry_after: None,
-                        cause: Cause::TimedOut,
+                        kind: FailureKind::TimedOut,
                     }))
                 });
                 Finished::Announced {

@@ -14,10 +14,12 @@ use crate::{
 
 use super::{
     backpressure::Backpressure,
+    entry::{Entry, INVALID, Sight},
     events::{Events, PendingEvent},
     in_flight::{Finished, InFlight},
-    index::{Entry, INVALID, Id, Index, Sight},
-    metrics::{EventOutcome, Telemetry},
+    index::{Id, Index},
+    metrics::Telemetry,
+    outcome::EventOutcome,
     permission_backoff::PermissionBackoff,
     queue::{Lane, Queues},
     readiness::Condition,
@@ -195,7 +197,7 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        if !std::mem::replace(&mut entry.work.limit_reported, true) {
+        if entry.tell_hands_off() {
             tracing::warn!(object = %entry.object(), "{}", notice.text);
             self.announce(id, notice);
         }

@@ -121,7 +121,7 @@ impl Events {
         now: Instant,
         random: &mut fastrand::Rng,
     ) -> bool {
-        if why.cause.is_servers() {
+        if why.kind.is_servers() {
             self.pressure.back_off(now, why, random);
         } else {
             let namespace = event.object.namespace.clone();

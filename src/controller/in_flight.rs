@@ -15,7 +15,9 @@ use futures::{
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{AnnounceError, Cause, Deployment, PatchError, ReadError, Unavailable, Version},
+    cluster::{
+        AnnounceError, Deployment, FailureKind, PatchError, ReadError, Unavailable, Version,
+    },
     workload::{Change, Observed},
 };
 
@@ -233,7 +235,7 @@ pub(super) async fn unless_given_up<T, E: From<Unavailable>>(
         Err(Unavailable {
             reason: format!("no answer within {} s, and others wait", SLOW.as_secs()),
             retry_after: None,
-            cause: Cause::TimedOut,
+            kind: FailureKind::TimedOut,
         }
         .into())
     })

@@ -1,43 +1,25 @@
 //! Every object that concerns us, and what is known of it. No request leaves from here.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::{
     cluster::{Deployment, Version},
-    workload::{
-        Change, Decision, Inputs, Key, Memory, ObjectRef, Observed, Prefix, Reading, Situation,
-        decide,
-    },
+    workload::{Change, Decision, Memory, Observed, Prefix, Situation, decide},
 };
 
 use super::{
+    entry::{Entry, Sight},
     readings::Readings,
     settings::{OwnPod, Settings},
     watch::WatchId,
-    work::{Work, WorkState},
+    work::Work,
 };
 
 /// An object, for as long as it is known.
 pub(super) type Id = u64;
-
-/// What is known of one object.
-pub(super) struct Entry {
-    pub(super) observed: Observed,
-    reading: Arc<Reading>,
-    memory: Memory,
-    version: Version,
-    seen: DateTime<Utc>,
-    /// Where `seen` is from a wrong clock: when it was, by a clock that no step touches.
-    unsure: Option<Instant>,
-    watch: WatchId,
-    listed: bool,
-    /// What a dry run has removed here alone, with its text.
-    lifted: Vec<(Key, Box<str>)>,
-    pub(super) work: Work,
-}
 
 /// What an event of a watch comes to.
 #[derive(Default)]
@@ -47,17 +29,6 @@ pub(super) struct Observation {
     /// Another object of that name, which is no more.
     pub(super) replaced: Option<Id>,
 }
-
-/// When something is seen.
-#[derive(Clone, Copy)]
-pub(super) struct Sight {
-    pub(super) by_clock: DateTime<Utc>,
-    /// Given where the clock is wrong.
-    pub(super) unsure: Option<Instant>,
-}
-
-/// How an object whose schedule is refused is counted.
-pub(super) const INVALID: &str = "invalid";
 
 pub(super) struct Index {
     prefix: Prefix,
@@ -244,7 +215,6 @@ impl Index {
     pub(super) fn wrote(&mut self, id: Id, observed: &Observed, change: &Change) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.memory.wrote(observed, change);
-            entry.work.limit_reported &= !change.kind.is_transition();
         }
     }
 
@@ -255,6 +225,10 @@ impl Index {
             entry.observed.replicas = change.replicas;
             entry.observed.labels = change.state.to_labels();
             entry.observed.error.clone_from(&change.error);
+            entry
+                .observed
+                .override_began
+                .clone_from(&change.override_began);
             entry.lift(&change.lifted, &mut self.readings);
         }
     }
@@ -307,89 +281,6 @@ impl Index {
         self.own_pod
             .as_ref()
             .is_some_and(|pod| pod.belongs_to(deployment.namespace(), deployment.name()))
-    }
-}
-
-impl Entry {
-    pub(super) fn object(&self) -> &ObjectRef {
-        &self.observed.object
-    }
-
-    /// Whether nothing more is to be known of it: no schedule, no state.
-    pub(super) fn is_over(&self) -> bool {
-        !self.observed.concerns_us() && self.work.state != WorkState::InFlight
-    }
-
-    /// The version that is known of it.
-    pub(super) const fn version(&self) -> Version {
-        self.version
-    }
-
-    /// Whether it is as a change of ours makes it.
-    pub(super) fn shows(&self, change: &Change) -> bool {
-        let Observed {
-            labels,
-            replicas,
-            error,
-            ..
-        } = &self.observed;
-        *labels == change.state.to_labels()
-            && *replicas == change.replicas
-            && *error == change.error
-    }
-
-    fn show(
-        &mut self,
-        mut observed: Observed,
-        readings: &mut Readings,
-        sight: Sight,
-        dry_run: bool,
-    ) {
-        if dry_run {
-            // What was only said lives on here, whatever the server shows.
-            observed.labels = self.observed.labels.clone();
-            observed.error.clone_from(&self.observed.error);
-            self.lifted
-                .retain(|(key, text)| observed.inputs.text(*key) == Some(text));
-            let keys: Vec<Key> = self.lifted.iter().map(|(key, _)| *key).collect();
-            observed.inputs = Arc::new(Inputs::clone(&observed.inputs).without(&keys));
-        }
-        if observed.inputs != self.observed.inputs {
-            let (inputs, reading) = readings.of(&observed.inputs);
-            observed.inputs = inputs;
-            self.reading = reading;
-            self.seen = sight.by_clock;
-            self.unsure = sight.unsure;
-            self.work.inputs_changed();
-        } else {
-            observed.inputs = self.observed.inputs.clone();
-        }
-        self.memory.saw(&observed, sight.by_clock);
-        self.observed = observed;
-    }
-
-    fn lift(&mut self, keys: &[Key], readings: &mut Readings) {
-        if keys.is_empty() {
-            return;
-        }
-        let inputs = Inputs::clone(&self.observed.inputs);
-        for key in keys {
-            let text = inputs.text(*key).unwrap_or_default();
-            self.lifted.push((*key, text.into()));
-        }
-        (self.observed.inputs, self.reading) = readings.of(&Arc::new(inputs.without(keys)));
-    }
-
-    fn standing(&self) -> &'static str {
-        match &*self.reading {
-            Reading::Unscheduled => "unscheduled",
-            Reading::Refused(_) => INVALID,
-            Reading::Scheduled(_) => self
-                .observed
-                .state()
-                .phase
-                .map_or("unknown", |phase| phase.name()),
-        }
     }
 }
 

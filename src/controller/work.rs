@@ -39,8 +39,6 @@ pub(super) struct Work {
     first_due: Option<(DateTime<Utc>, Instant)>,
     /// Whether the user was told that boundaries are skipped.
     pub(super) skips_reported: bool,
-    /// Whether the user was told that the limit of corrections is reached.
-    pub(super) limit_reported: bool,
 }
 
 /// What keeps an object from being written to: the user is told once of each in a row.

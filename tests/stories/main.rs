@@ -3,7 +3,9 @@
 //! 2026-11-20 is a Friday.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod ended;
 mod faults;
+mod fights;
 mod hostile;
 mod isolation;
 mod objects;
