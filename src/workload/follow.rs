@@ -220,11 +220,14 @@ impl<'a> Follow<'a> {
     pub(super) fn adopt(&self, why: Adoption) -> Decision {
         let last = whole_second(self.adopted_from(why));
         let next = self.next_after(last);
+        let phase = self.over.map_or(Phase::Adopted, Override::phase);
+        // What a phase says by itself need not be saved.
+        let is_said = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
         let state = State {
-            phase: Some(self.over.map_or(Phase::Adopted, Override::phase)),
+            phase: Some(phase),
             last: Some(last),
             next: self.over.map_or(next.map(|it| it.at), Override::until),
-            saved: self.remembered(),
+            saved: self.remembered().filter(|count| !is_said(count)),
             fingerprint: Some(self.ours.clone()),
         };
         let change = self.keep(ChangeKind::Adopt(why), state);

@@ -42,6 +42,8 @@ pub enum Reason {
     InvalidSchedule,
     /// The API server refuses the patch.
     ScaleFailed,
+    /// Boundaries come faster than they can be carried out.
+    BoundariesSkipped,
     /// A boundary was missed for longer than the catch-up.
     BoundaryMissed,
     /// The state is from more than an hour ahead.

@@ -3,8 +3,11 @@
 //! 2026-11-20 is a Friday.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod ended;
 mod faults;
+mod fights;
 mod hostile;
+mod isolation;
 mod objects;
 mod overrides;
 mod sandbox;
