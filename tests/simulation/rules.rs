@@ -316,12 +316,14 @@ impl Moment<'_> {
     /// Rules 3 and 10.
     fn adopt(&self, (from, to): (i64, i64), held: Option<(Phase, Option<i64>)>) -> Outcome {
         let (phase, next) = held.unwrap_or((Phase::Adopted, None));
+        // A wake that goes on says by itself that a start came before.
+        let is_said = |saved: u32| phase == Phase::Woken && saved == 0;
         Outcome {
             state: State {
                 phase: Some(phase),
                 last: Some(from),
                 next,
-                saved: self.remembered(),
+                saved: self.remembered().filter(|saved| !is_said(*saved)),
                 owner: None,
             },
             last_until: (from < to).then_some(to),
