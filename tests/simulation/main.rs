@@ -24,6 +24,7 @@ mod as_text;
 mod asked;
 #[path = "../oracle/calendar.rs"]
 mod calendar;
+mod edges;
 mod generate;
 mod given;
 mod hands;
@@ -42,6 +43,7 @@ mod stored;
 mod story;
 mod texts;
 mod timeline;
+mod troubles;
 mod weather;
 mod wire;
 mod witness;

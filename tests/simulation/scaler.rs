@@ -19,11 +19,15 @@ use futures::FutureExt as _;
 use kube::Client;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{weather::Weather, wire::Wire, witness::Witness};
+use crate::{troubles::Troubles, weather::Weather, wire::Wire, witness::Witness};
 
 pub struct Scaler {
     pub clock: Clock,
     pub off: TimeDelta,
+    /// In millionths.
+    pub drift: i32,
+    /// What of it is less than a millisecond, in millionths of one.
+    rest: i64,
     pub weather: Weather,
     starts: u32,
     pub is_stormy: bool,
@@ -46,6 +50,8 @@ impl Scaler {
         Self {
             clock: Clock::simulated(now),
             off: TimeDelta::zero(),
+            drift: 0,
+            rest: 0,
             weather: Weather::of(seed),
             starts: 0,
             is_stormy: false,
@@ -62,6 +68,7 @@ impl Scaler {
         truth: &Clock,
         settings: Settings,
         witness: &Arc<Mutex<Witness>>,
+        troubles: &Troubles,
     ) -> Option<String> {
         let runs = |running: &Running| !running.task.is_finished();
         if self.process.as_ref().is_some_and(runs) {
@@ -75,6 +82,7 @@ impl Scaler {
             truth: truth.clone(),
             by: by.clone(),
             witness: witness.clone(),
+            troubles: troubles.clone(),
             streams: settings.seed.is_multiple_of(2),
         };
         let settings = Settings {
@@ -118,7 +126,15 @@ impl Scaler {
         self.clock.step(by);
     }
 
+    /// Lets its clock go wrong for so many milliseconds.
+    pub fn drifts(&mut self, time: i64) {
+        let by = time * i64::from(self.drift) + self.rest;
+        self.rest = by % 1_000_000;
+        self.step(i32::try_from(by / 1_000_000).unwrap());
+    }
+
     pub fn clock_right(&mut self) {
+        self.drift = 0;
         self.clock.step(-self.off);
         self.off = TimeDelta::zero();
     }

@@ -10,6 +10,7 @@ use crate::{
     as_text,
     asked::Bad,
     calendar::{Plan, show},
+    troubles::Trouble,
     weather::{Fault, Stage},
 };
 
@@ -31,6 +32,27 @@ pub struct Story {
     pub catch_up: u32,
     /// Whether they look at what a selector matches alone.
     pub scoped: bool,
+    /// How they select where they do, in other words than `shift=on`.
+    #[serde(default)]
+    pub selector: Option<String>,
+    /// `--namespace`; all where there is none.
+    #[serde(default)]
+    pub namespaces: Vec<String>,
+    /// `--exclude-namespace`.
+    #[serde(default)]
+    pub excluded: Vec<String>,
+    /// The zones of scalers that have one of their own.
+    #[serde(default)]
+    pub zones: Vec<String>,
+    /// The scalers that only say what they would do.
+    #[serde(default)]
+    pub dry: Vec<usize>,
+    /// `--max-in-flight`; 32 where it is 0.
+    #[serde(default)]
+    pub in_flight: usize,
+    /// Whether until-times are written in local time.
+    #[serde(default)]
+    pub is_local: bool,
     pub steps: Vec<Step>,
 }
 
@@ -102,6 +124,12 @@ pub enum Op {
     /// Faults from now on, in so many of a hundred requests and events; none ends them.
     Weather(usize, Vec<Fault>, u8),
     Cut(usize),
+    /// From now on the scaler's clock goes wrong by so many millionths; by none it goes right.
+    Drift(usize, i32),
+    /// What becomes of writes to one object from now on.
+    Trouble(Slot, Option<Trouble>),
+    /// What becomes of Events.
+    EventTrouble(Option<Trouble>),
     /// What is watched from an older version expires.
     Compact,
     /// The whole cluster stands still so long, clocks excepted.
@@ -140,13 +168,22 @@ impl fmt::Display for Story {
             guarded,
             catch_up,
             scoped,
+            selector,
+            namespaces,
+            excluded,
+            zones,
+            dry,
+            in_flight,
+            is_local,
             ..
         } = self;
         let begin = show(self.begin.timestamp());
         writeln!(
             f,
             "{kind:?}, {begin}, {scalers} scalers in {zone}, guarded: {guarded}, catch up: \
-             {catch_up} h, scoped: {scoped}"
+             {catch_up} h, scoped: {scoped} \
+             {selector:?}, namespaces: {namespaces:?} without {excluded:?}, zones: {zones:?}, dry: \
+             {dry:?}, in flight: {in_flight}, local times: {is_local}"
         )?;
         for (number, plan) in self.plans.iter().enumerate() {
             writeln!(f, "  plan {number}: {:?}", plan.texts())?;

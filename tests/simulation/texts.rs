@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use chrono::DateTime;
+use chrono::{DateTime, NaiveDateTime};
+use chrono_tz::Tz;
 
 use crate::{
     asked::{Asked, Pause},
-    calendar::Plan,
+    calendar::{self, Plan},
     object::State,
     phase::Phase,
 };
@@ -20,12 +21,14 @@ impl Asked {
     }
 
     /// What texts ask for that are not refused.
-    pub fn of(texts: &BTreeMap<String, String>, plans: &[Plan]) -> Self {
+    pub fn of(texts: &BTreeMap<String, String>, plans: &[Plan], default_zone: Tz) -> Self {
         if !has_schedule(texts) {
             return Self::default();
         }
         let count = |key: &str| texts.get(key).map(|text| text.parse().unwrap());
-        let moment = |key: &str| texts.get(key).map(|text| instant(text));
+        let own = texts.get("timezone").map(|zone| zone.parse().unwrap());
+        let zone = own.unwrap_or(default_zone);
+        let moment = |key: &str| texts.get(key).map(|text| instant(text, zone));
         let schedule = schedule(texts);
         let written = |plan: &Plan| -> BTreeMap<String, String> {
             let texts = plan.texts().into_iter();
@@ -40,7 +43,7 @@ impl Asked {
             stop_replicas: count("stop-replicas"),
             pause: texts.get("pause").map(|text| match &**text {
                 "true" => Pause::Forever,
-                until => Pause::Until(instant(until)),
+                until => Pause::Until(instant(until, zone)),
             }),
             wake: moment("wake-until"),
             sleep: moment("sleep-until"),
@@ -70,6 +73,12 @@ impl Asked {
         ];
         let ended = there.into_iter().filter(|(_, is_there)| *is_there);
         (self, ended.map(|(key, _)| key).collect())
+    }
+
+    /// All ends that are written.
+    pub fn ends(&self) -> impl Iterator<Item = i64> {
+        let pause = self.end_of(Phase::Paused);
+        pause.into_iter().chain(self.wake).chain(self.sleep)
     }
 
     /// The annotations that are over.
@@ -142,6 +151,18 @@ pub fn stop_count(texts: &BTreeMap<String, String>) -> u32 {
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-fn instant(text: &str) -> i64 {
-    DateTime::parse_from_rfc3339(text).unwrap().timestamp()
+/// The local form of an instant that is written in RFC 3339, to the minute; other texts as they
+/// are.
+pub fn local(text: &str, zone: Tz) -> String {
+    DateTime::parse_from_rfc3339(text).map_or_else(
+        |_| text.to_owned(),
+        |at| at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string(),
+    )
+}
+
+fn instant(text: &str, zone: Tz) -> i64 {
+    NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").map_or_else(
+        |_| DateTime::parse_from_rfc3339(text).unwrap().timestamp(),
+        |local| calendar::instant(zone, local),
+    )
 }

@@ -19,6 +19,7 @@ use tower::{BoxError, Service};
 
 use crate::{
     known::Request as Asked,
+    troubles::{Trouble, Troubles},
     weather::{Fault, Stage, Weather, millis},
     witness::Witness,
 };
@@ -37,6 +38,7 @@ pub struct Wire {
     /// Whether the server lists as a stream, or has to be asked for pages.
     pub streams: bool,
     pub witness: Arc<Mutex<Witness>>,
+    pub troubles: Troubles,
 }
 
 type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
@@ -57,6 +59,11 @@ impl Service<Request<Body>> for Wire {
             // So that the witness knows from what it was decided.
             let number = self.witness().sends(&self.by, request.uri().path());
             let uri = format!("{}&sent={number}", request.uri());
+            *request.uri_mut() = uri.parse::<Uri>().unwrap();
+        }
+        if !self.streams {
+            // Two are a page, so that there are pages beyond the first.
+            let uri = request.uri().to_string().replace("limit=100", "limit=2");
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
         }
         let stage = is_patch.then(|| self.weather.killed()).flatten();
@@ -91,6 +98,14 @@ impl Wire {
         fault: Option<Fault>,
     ) -> Result<Answer, BoxError> {
         let asked = Asked::of(&request);
+        match self.troubles.of(request.method(), request.uri().path()) {
+            None => {}
+            Some(Trouble::Hangs) => return never().await,
+            Some(trouble) => {
+                let (code, message) = trouble.answer();
+                return Ok(self.says(code, message, &json!({}), None));
+            }
+        }
         let is_watch = asked.is_watch;
         match fault {
             None => {}
@@ -159,6 +174,16 @@ impl Wire {
             403 => r#"User "dayshift" cannot patch resource "deployments" in API group "apps""#,
             _ => "it is spoilt",
         };
+        self.says(code, message, details, wait)
+    }
+
+    fn says(
+        &self,
+        code: u16,
+        message: &str,
+        details: &serde_json::Value,
+        wait: Option<u16>,
+    ) -> Answer {
         let status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": message, "reason": "Spoilt", "details": details, "code": code,

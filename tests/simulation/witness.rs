@@ -16,7 +16,10 @@ use crate::{
     known::{Applied, Done, Instants, Known, Request, Shown, name_of},
     object::{Object, SCOPE},
     outcome::Outcome,
+    story::SLOTS,
     timeline::Timelines,
+    troubles::Trouble,
+    world::REFUSED,
 };
 
 /// How long a scaler may go on with an object that has left its scope: as long as a watch can be
@@ -45,6 +48,10 @@ pub struct Process {
     pub shown: Shown,
     /// How late an answer, and the `Date` in it, has reached it at most; in milliseconds.
     pub late: i64,
+    /// When its clock was set last, by the server's; in milliseconds.
+    pub clock_set: i64,
+    /// Whether it only says what it would do.
+    pub is_dry: bool,
 }
 
 /// A patch on its way, and what it was decided from.
@@ -73,6 +80,12 @@ pub struct Witness {
     pub exact: bool,
     /// Whether only objects in scope are looked at.
     pub scoped: bool,
+    pub namespaces: Vec<String>,
+    pub excluded: Vec<String>,
+    /// Until when something may befall writes to some objects, and to Events.
+    pub(crate) troubles: i64,
+    pub(crate) event_troubles: i64,
+    troubled: HashMap<(String, String), i64>,
     /// When all machines woke up last, by the server's clock, and how long they had slept; in
     /// milliseconds.
     pub woke: (i64, i64),
@@ -108,6 +121,11 @@ impl Witness {
             processes: HashMap::new(),
             exact,
             scoped: false,
+            namespaces: Vec::new(),
+            excluded: Vec::new(),
+            troubles: 0,
+            event_troubles: 0,
+            troubled: HashMap::new(),
             woke: (0, 0),
             slept: 0,
             trace: Vec::new(),
@@ -149,7 +167,11 @@ impl Witness {
     }
 
     fn in_scope(&self, object: &Value) -> bool {
-        !self.scoped || object["metadata"]["labels"][SCOPE] == "on"
+        let namespace = object["metadata"]["namespace"].as_str().unwrap();
+        let is_it = |name: &String| name == namespace;
+        let is_named = self.namespaces.is_empty() || self.namespaces.iter().any(is_it);
+        let is_selected = !self.scoped || object["metadata"]["labels"][SCOPE] == "on";
+        is_named && is_selected && !self.excluded.iter().any(is_it)
     }
 
     /// A scaler's write: it has to be what the rules ask for, there and then.
@@ -173,6 +195,9 @@ impl Witness {
             ),
         );
         let judged = self.judge(write, &old, &new);
+        if let Some(record) = self.records.get_mut(&new.uid) {
+            record.touched = record.touched.max(write.at);
+        }
         match judged {
             Ok(done) => self.sent[write.number].done = Some(done),
             Err(why) => self.fail(write.at, &format!("{}: {why}", new.full_name())),
@@ -182,6 +207,10 @@ impl Witness {
     /// An Event is made.
     pub fn event(&mut self, event: &Value, at: i64) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let is_dry = |by: &str| self.processes.get(by).is_some_and(|it| it.is_dry);
+        if event["reportingInstance"].as_str().is_some_and(is_dry) {
+            return self.fail(at, "an Event of a dry run");
+        }
         if event["reason"] != "HandsOff" {
             return;
         }
@@ -197,6 +226,42 @@ impl Witness {
         if process.shown.tells_hands_off(&uid) > 1 && self.exact {
             self.fail(at, "rule 12: told twice that the limit is reached");
         }
+    }
+
+    /// From now on something befalls writes to this object, or no more.
+    pub fn troubled(&mut self, namespace: &str, name: &str, trouble: Option<Trouble>, at: i64) {
+        self.troubles = i64::MAX;
+        let until = trouble.map_or(at + REFUSED, |_| i64::MAX);
+        // Where a permission is missing one asks for all in the namespace.
+        let is_all = trouble == Some(Trouble::Forbidden);
+        for (place, other) in SLOTS {
+            if place == namespace && (is_all || other == name) {
+                let known = self.troubled.entry((place.into(), other.into()));
+                let known = known.or_insert(0);
+                *known = if other == name { until } else { i64::MAX };
+            }
+        }
+    }
+
+    pub fn events_troubled(&mut self, at: i64) {
+        self.troubles = i64::MAX;
+        self.event_troubles = at;
+    }
+
+    /// Nothing befalls requests any more; whether something did.
+    pub fn all_is_well(&mut self, at: i64) -> bool {
+        let had_troubles = self.troubles > 0;
+        if had_troubles {
+            self.troubles = at + REFUSED;
+            self.troubled.values_mut().for_each(|it| *it = at + REFUSED);
+        }
+        had_troubles
+    }
+
+    /// Whether writes to this object fail, or have failed and may not have been tried again.
+    pub(crate) fn is_troubled(&self, object: &Object, at: i64) -> bool {
+        let name = (object.namespace.clone(), object.name.clone());
+        self.troubled.get(&name).is_some_and(|until| at < *until)
     }
 
     /// All is quiet: nothing is left to do, whoever of these is asked.
@@ -222,6 +287,9 @@ impl Witness {
 
     /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
     fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<(), String> {
+        if self.processes[by].is_dry || self.is_troubled(object, now.truth) {
+            return Ok(());
+        }
         let (namespace, name) = (&object.namespace, &object.name);
         let known = self.processes[by].shown.of(namespace, name, now.truth);
         let Some(known) = known.first() else {
@@ -245,7 +313,7 @@ impl Witness {
         let is_at_limit = known.corrections.1 >= MOST_CORRECTIONS;
         if is_at_limit && outcomes.iter().any(is_corrective) {
             let is_sure = known.corrections.0 >= MOST_CORRECTIONS;
-            if self.exact && is_sure && known.told == 0 {
+            if self.exact && is_sure && known.told == 0 && self.event_troubles == 0 {
                 return Err(format!("{by} does not say that it has its hands off"));
             }
             return Ok(()); // rule 12
@@ -298,7 +366,9 @@ impl Witness {
     /// The clock of a scaler was set, and perhaps back.
     pub fn clock_set(&mut self, by: &str) {
         let at = self.instants(by);
-        self.process(by).shown.set_back(at);
+        let process = self.process(by);
+        process.clock_set = at.truth;
+        process.shown.set_back(at);
     }
 
     fn process(&mut self, by: &str) -> &mut Process {

@@ -1,6 +1,7 @@
 //! A cluster in memory in which a story happens.
 
 use std::{
+    num::NonZeroUsize,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
@@ -23,12 +24,15 @@ use crate::{
     scaler::{Crashes, Running, Scaler},
     story::{Kind, Op, SLOTS, Story},
     timeline::Timelines,
+    troubles::Troubles,
     witness::{BLIND, Process, Witness, Write},
 };
 
 /// How long after the last fault everything has to be in order: as long as a watch can be blind,
 /// and a refused patch is not tried again (ten minutes).
 const CALMING: i64 = BLIND + 60_000;
+/// How long after the last refusal of a write to one object it has been tried again.
+pub const REFUSED: i64 = 11 * 60_000;
 /// How long after what a user does, where nothing goes wrong.
 const SETTLING: i64 = 20;
 
@@ -39,6 +43,7 @@ pub struct World<'a> {
     witness: Arc<Mutex<Witness>>,
     scalers: Vec<Scaler>,
     crashes: Crashes,
+    troubles: Troubles,
     pub(crate) wishes: [Wish; SLOTS.len()],
     pub(crate) snapshots: Vec<Vec<(Value, Asked)>>,
     zone: Tz,
@@ -93,6 +98,8 @@ impl<'a> World<'a> {
             story.kind == Kind::Calm,
         );
         witness.scoped = story.scoped;
+        witness.namespaces = story.namespaces.clone();
+        witness.excluded = story.excluded.clone();
         let witness = Arc::new(Mutex::new(witness));
         listen(&api, &truth, &witness);
         let crashes = Crashes::default();
@@ -108,6 +115,7 @@ impl<'a> World<'a> {
             wishes: std::array::from_fn(|_| Wish::default()),
             snapshots: vec![Vec::new(); SLOTS.len()],
             crashes,
+            troubles: Troubles::default(),
             zone: story.zone,
             troubled: 0,
             api,
@@ -132,7 +140,8 @@ impl<'a> World<'a> {
 
     async fn live(&mut self) {
         for step in &self.story.steps {
-            self.truth.sleep_until(self.story.instant(step.at)).await;
+            self.pass_until(self.story.instant(step.at).timestamp_millis())
+                .await;
             if self.story.kind == Kind::Calm {
                 self.look();
             }
@@ -156,7 +165,14 @@ impl<'a> World<'a> {
             self.set_clock(number, Scaler::clock_right);
             self.start(number);
         }
-        self.trouble(if self.is_calm() { SETTLING } else { CALMING });
+        self.troubles.end();
+        let now = self.now();
+        let had_troubles = self.witness().all_is_well(now);
+        self.trouble(match (self.is_calm(), had_troubles) {
+            (true, false) => SETTLING,
+            (true, true) => REFUSED + SETTLING,
+            _ => CALMING,
+        });
         let now = self.now();
         self.witness().note(now, "all is well");
         self.pass(self.troubled - now).await;
@@ -184,6 +200,27 @@ impl<'a> World<'a> {
         self.look();
     }
 
+    /// While clocks drift they are set wrong a little every few seconds.
+    async fn pass_until(&mut self, at: i64) {
+        while self.now() < at {
+            let drifting: Vec<_> = (0..self.scalers.len())
+                .filter(|number| self.scalers[*number].drift != 0)
+                .collect();
+            let begun = self.now();
+            let left = at - begun;
+            self.pass(if drifting.is_empty() {
+                left
+            } else {
+                left.min(5000)
+            })
+            .await;
+            let passed = self.now() - begun;
+            for number in drifting {
+                self.set_clock(number, |scaler| scaler.drifts(passed));
+            }
+        }
+    }
+
     async fn pass(&self, milliseconds: i64) {
         sleep(Duration::from_millis(milliseconds.max(0).unsigned_abs())).await;
     }
@@ -204,10 +241,18 @@ impl<'a> World<'a> {
     /// Looks whether all is in order, where it has to be.
     fn look(&mut self) {
         let now = self.now();
-        let is_stormy = |it: &Scaler| it.is_stormy || it.off != TimeDelta::zero();
+        let (is_guarded, is_calm) = (self.story.guarded, self.is_calm());
+        let is_stormy = |it: &Scaler| {
+            let off = it.off.num_milliseconds().abs();
+            let is_right = off == 0 || is_calm && (!is_guarded || off <= 30_000);
+            // One that is surely wrong does nothing, and has nothing to do.
+            it.is_stormy || !is_right && (!is_calm || off < 31_000)
+        };
         // What is due in this very second may be done in this millisecond, and not yet.
         let is_instant = now % 1000 == 0;
-        if is_instant || now < self.troubled || self.scalers.iter().any(is_stormy) {
+        // Where something befalls others, what is due may be late by a little.
+        let has_troubles = is_calm && now < self.witness().troubles;
+        if is_instant || has_troubles || now < self.troubled || self.scalers.iter().any(is_stormy) {
             return;
         }
         for number in 0..self.scalers.len() {
@@ -221,7 +266,9 @@ impl<'a> World<'a> {
                 self.witness().note(now, &text);
             }
         }
-        let running = self.scalers.iter().filter_map(|it| it.process.as_ref());
+        let is_asked = |it: &&Scaler| !is_guarded || it.off.num_milliseconds().abs() <= 30_000;
+        let running = self.scalers.iter().filter(is_asked);
+        let running = running.filter_map(|it| it.process.as_ref());
         let running: Vec<_> = running.map(|it| it.by.clone()).collect();
         for object in self.objects() {
             self.witness().is_settled(&object, &running, now);
@@ -268,6 +315,18 @@ impl<'a> World<'a> {
                 scaler.weather.turn(faults, *percent);
                 scaler.is_stormy = !faults.is_empty();
             }
+            Op::Drift(number, by) => self.scalers[*number].drift = *by,
+            Op::Trouble(slot, trouble) => {
+                let (namespace, name) = SLOTS[*slot];
+                self.troubles.set(namespace, name, *trouble);
+                let now = self.now();
+                self.witness().troubled(namespace, name, *trouble, now);
+            }
+            Op::EventTrouble(trouble) => {
+                self.troubles.set_events(*trouble);
+                let now = self.now();
+                self.witness().events_troubled(now);
+            }
             Op::Cut(number) => self.scalers[*number].weather.cut(),
             Op::Compact => self.api.compact(),
             Op::Nap(time) => self.nap((*time).into()),
@@ -307,20 +366,38 @@ impl<'a> World<'a> {
     fn start(&mut self, number: usize) {
         let scaler = &mut self.scalers[number];
         let started = self.truth.now().timestamp_millis();
+        let story = self.story;
+        let own = story.zones.get(number).filter(|_| self.zone == story.zone);
+        let zone = own.map_or(self.zone, |zone| zone.parse().unwrap());
+        let selector = || story.selector.clone().unwrap_or(format!("{SCOPE}=on"));
+        let is_dry = story.dry.contains(&number);
         let settings = Settings {
-            default_zone: Zone::parse(self.zone.name()).unwrap(),
+            default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {
-                selector: self.story.scoped.then(|| format!("{SCOPE}=on")),
-                ..Scope::default()
+                selector: story.scoped.then(selector),
+                namespaces: story.namespaces.clone(),
+                excluded_namespaces: story.excluded.clone(),
             },
+            dry_run: is_dry,
+            max_in_flight: NonZeroUsize::new(story.in_flight)
+                .unwrap_or(Settings::default().max_in_flight),
             catch_up: TimeDelta::hours(self.story.catch_up.into()),
             max_clock_skew: self.story.guarded.then(|| TimeDelta::seconds(30)),
             seed: self.story.seed,
             ..Settings::default()
         };
-        if let Some(by) = scaler.start(number, &self.api, &self.truth, settings, &self.witness) {
+        if let Some(by) = scaler.start(
+            number,
+            &self.api,
+            &self.truth,
+            settings,
+            &self.witness,
+            &self.troubles,
+        ) {
             let process = Process {
-                zone: self.zone,
+                zone,
+                is_dry,
+                clock_set: 0,
                 guarded: self.story.guarded,
                 catch_up: self.story.catch_up,
                 started,
@@ -337,7 +414,8 @@ impl<'a> World<'a> {
             .scalers
             .iter()
             .map(|scaler| scaler.weather.happened())
-            .sum();
+            .sum::<usize>()
+            + self.troubles.happened();
         self.has_failed();
         let mut witness = self.witness();
         Told {
