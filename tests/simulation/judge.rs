@@ -49,8 +49,9 @@ impl Witness {
         if old.deleting {
             return Err("it is being deleted, and was patched".into());
         }
-        if let Some(left) = record.left
-            && (self.exact && write.sent.at.truth > left || write.at > left + BLIND)
+        if let Some((left, slept)) = record.left
+            && (self.exact && write.sent.at.truth > left
+                || write.at > left + BLIND + self.slept - slept)
         {
             return Err("it is out of scope, and was patched".into());
         }

@@ -176,7 +176,7 @@ impl Shown {
     }
 
     fn shows(&mut self, value: &Value, at: Instants) {
-        let object = Object::of(value);
+        let object = Object::shown(value);
         let text = value["metadata"]["resourceVersion"].as_str();
         let version = text.and_then(|text| text.parse().ok()).unwrap();
         let name = (object.namespace.clone(), object.name.clone());
@@ -196,7 +196,7 @@ impl Shown {
 
     /// A patch of its own was answered with success.
     pub fn wrote(&mut self, value: &Value, done: &Done, at: Instants) {
-        let object = Object::of(value);
+        let object = Object::shown(value);
         let name = (object.namespace.clone(), object.name.clone());
         if let Some(track) = self.tracks.get_mut(&name)
             && let Some(known) = track.known.clone()

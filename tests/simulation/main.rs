@@ -65,8 +65,8 @@ use story::Story;
 use world::{Told, tell};
 
 /// Two minutes on two cores, with those that are new.
-const SEEDS: u64 = 4_000;
-const FRESH: u64 = 1_000;
+const SEEDS: u64 = 2_000;
+const FRESH: u64 = 500;
 
 fn number(variable: &str) -> Option<u64> {
     Some(env::var(variable).ok()?.parse().unwrap())

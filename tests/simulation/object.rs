@@ -40,6 +40,14 @@ pub struct Object {
 
 impl Object {
     pub fn of(value: &Value) -> Self {
+        Self {
+            rest: rest(value),
+            ..Self::shown(value)
+        }
+    }
+
+    /// The object without what is none of a scaler's business.
+    pub fn shown(value: &Value) -> Self {
         let metadata = &value["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
         let mut texts = BTreeMap::new();
@@ -65,7 +73,7 @@ impl Object {
             error,
             began,
             deleting: !metadata["deletionTimestamp"].is_null(),
-            rest: rest(value),
+            rest: Value::Null,
         }
     }
 

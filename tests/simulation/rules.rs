@@ -408,6 +408,11 @@ impl Moment<'_> {
                 self.over()
             },
             considers: self.considers(last),
+            due: self
+                .timeline
+                .newest(self.now)
+                .map(|(at, _)| at)
+                .filter(|_| self.considers(last)),
             ..self.keep(if raised { What::Enforce } else { What::Tidy })
         }
     }

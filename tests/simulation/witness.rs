@@ -68,8 +68,8 @@ pub struct Sent {
 pub(crate) struct Record {
     /// When anything of it was changed by somebody else, in milliseconds.
     pub(crate) touched: i64,
-    /// When it left the scope.
-    pub(crate) left: Option<i64>,
+    /// When it left the scope, and how long all machines had slept until then.
+    pub(crate) left: Option<(i64, i64)>,
 }
 
 pub struct Witness {
@@ -156,13 +156,13 @@ impl Witness {
     /// Somebody else has made the object what it is.
     pub fn touched(&mut self, object: &Value, at: i64) {
         let in_scope = self.in_scope(object);
-        let object = Object::of(object);
+        let object = Object::shown(object);
         let record = self.records.entry(object.uid.clone()).or_default();
         record.touched = at;
         if in_scope {
             record.left = None;
         } else {
-            record.left = record.left.or(Some(at));
+            record.left = record.left.or(Some((at, self.slept)));
         }
     }
 
@@ -267,7 +267,7 @@ impl Witness {
     /// All is quiet: nothing is left to do, whoever of these is asked.
     pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
-        let object = Object::of(object);
+        let object = Object::shown(object);
         if !in_scope || !self.records.contains_key(&object.uid) {
             return;
         }
