@@ -171,6 +171,7 @@ fn tell_again(story: &Story) {
         eprintln!("{story}{}", first.trace.join("\n"));
         return;
     };
+    eprintln!("seed {} fails: {why}", story.seed);
     let short = shrink::shortest(story);
     let told = told(&short);
     panic!(
