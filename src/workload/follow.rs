@@ -78,7 +78,8 @@ impl<'a> Follow<'a> {
         }
     }
 
-    fn is_ours(&self) -> bool {
+    /// Whether the state is that of this schedule on this object.
+    pub(super) fn is_ours(&self) -> bool {
         let observed = self.situation.observed;
         let of_version_1 = |it: &Fingerprint| it.is_of(&observed.inputs, &observed.object.uid);
         let fingerprint = self.state.fingerprint.as_ref();
