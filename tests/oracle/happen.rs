@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
-use dayshift::workload::Label;
+use dayshift::workload::{Label, Replicas};
 
 use crate::{
     asked::Pause,
@@ -255,7 +255,7 @@ impl Run {
     fn restore(&mut self, snapshot: usize) {
         let (then, object) = self.snapshots[snapshot % self.snapshots.len()].clone();
         if then.uid == self.oracle.object.uid {
-            let was_up = self.world.object.state().saved.is_none();
+            let was_up = self.world.object.state().saved.unwrap_or_default() == Replicas::ZERO;
             let newer = then.labels.last >= self.oracle.object.labels.last;
             self.oracle.object = then;
             self.world.object = object;

@@ -97,14 +97,17 @@ impl Mind {
         }
         if shown
             .last
-            .is_some_and(|at| at > last && !(ahead(at) && !ahead(last)))
+            .is_some_and(|at| at > last && (ahead(last) || !ahead(at)))
         {
             return shown;
         }
         let down = object.replicas <= object.wish.stop_count();
         Labels {
             // A count too many does less harm than one too few.
-            saved: known.saved.or(shown.saved.filter(|_| down)),
+            saved: match known.saved {
+                Some(0) | None if down && shown.saved.is_some() => shown.saved,
+                saved => saved,
+            },
             ..known
         }
     }
