@@ -235,6 +235,9 @@ impl<G: Given> Oracle<G> {
         let passes = newest.is_some_and(|(at, _)| {
             mind.known.last.is_none_or(|last| last < *at) && write.labels.last >= Some(*at)
         });
+        // Or the clock was set back, and what is known is from the future.
+        let ahead = |labels: &Labels| labels.last > Some(now + HOUR);
+        let passes = passes || ahead(&mind.known) && !ahead(&write.labels);
         let is_new = passes || mind.asked.as_ref() != Some(&demand);
         if nothing_new || self.outage || !is_new && mind.corrections >= PATIENCE {
             return false;
