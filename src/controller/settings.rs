@@ -132,7 +132,7 @@ mod tests {
     /// As the server names them: `<deployment>-<hash>-`, cut to 58 bytes, and five characters.
     #[test]
     fn a_pod_with_a_long_name_does_too() {
-        let long: String = (0..70u8).map(|n| char::from(b'a' + n % 26)).collect();
+        let long: String = ('a'..='z').cycle().take(70).collect();
         for length in 40..=70 {
             let deployment = &long[..length];
             let mut name = format!("{deployment}-7c9f8d6b54-");
