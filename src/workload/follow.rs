@@ -321,12 +321,17 @@ impl<'a> Follow<'a> {
     pub(super) fn write(&self, change: Change) -> Decision {
         let last = self.state.last;
         let is_new = |boundary: &Boundary| last.is_none_or(|last| boundary.at > last);
-        let newest = self.newest().filter(is_new);
         // A clock that was set back explains a change, too: what is known is then from the future.
         let is_ahead =
             |last: Option<DateTime<Utc>>| last.is_some_and(|last| is_from_future(last, self.now));
-        let is_explained = newest.is_some_and(|it| change.state.last >= Some(it.at))
-            || is_ahead(last) && !is_ahead(change.state.last);
+        let considered = change.state.last;
+        let is_explained = || {
+            is_ahead(last) && !is_ahead(considered)
+                || self
+                    .newest()
+                    .filter(is_new)
+                    .is_some_and(|it| considered >= Some(it.at))
+        };
         let due = match change.state.next {
             Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
             next => next,
