@@ -130,7 +130,9 @@ fn said(kubeconfig: &Path, arguments: &[&str]) -> String {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    for _ in 0..32 {
+    // `run` goes on for ever; everything else ends by itself, sooner or later on a busy machine.
+    let tries = if arguments[0] == "run" { 32 } else { 400 };
+    for _ in 0..tries {
         if child.try_wait().unwrap().is_some() {
             break;
         }

@@ -19,7 +19,8 @@ pub struct Settings {
     pub catch_up: TimeDelta,
     /// How far the clock may be from the API server's; none where that is not looked at.
     pub max_clock_skew: Option<TimeDelta>,
-    /// How many requests may be under way at once.
+    /// How many starts and stops may be under way at once. As many requests that take longer than
+    /// a second may be besides, half as many other writes, and 8 Events.
     pub max_in_flight: NonZeroUsize,
     /// Say what would be done, and write nothing.
     pub dry_run: bool,
@@ -132,7 +133,7 @@ mod tests {
     /// As the server names them: `<deployment>-<hash>-`, cut to 58 bytes, and five characters.
     #[test]
     fn a_pod_with_a_long_name_does_too() {
-        let long = "a".repeat(70);
+        let long: String = ('a'..='z').cycle().take(70).collect();
         for length in 40..=70 {
             let deployment = &long[..length];
             let mut name = format!("{deployment}-7c9f8d6b54-");

@@ -47,7 +47,7 @@ impl Situation<'_> {
             notice,
             ..self.keep(ChangeKind::Remove, left)
         };
-        self.write(change, false, None)
+        self.write(change, || false, None)
     }
 
     /// Rule 8: a bad schedule changes nothing but what says so.
@@ -69,6 +69,6 @@ impl Situation<'_> {
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
         change.notice = is_news.then(|| Notice::new(Reason::InvalidSchedule, text));
-        self.write(change, false, None)
+        self.write(change, || false, None)
     }
 }

@@ -67,28 +67,30 @@ impl Situation<'_> {
 
     /// Whether the object is already what the change would make of it.
     pub(super) fn is_so(&self, change: &Change) -> bool {
-        change.state.to_labels() == self.observed.labels
+        change.replicas == self.observed.replicas
+            && change.lifted.is_empty()
             && change.error == self.observed.error
             && change.override_began == self.observed.override_began
-            && change.replicas == self.observed.replicas
-            && change.lifted.is_empty()
+            // Writing the labels costs more than reading them.
+            && change.state == self.observed.state()
+            && change.state.to_labels() == self.observed.labels
     }
 
     /// The change, if it changes anything, and unless it has been made too often.
     ///
     /// Rule 12: a change is explained where what applies now is not what applied when something
-    /// was last written here, or where it considers a boundary that was not considered before.
-    /// Every other one puts back what somebody else has changed.
+    /// was last written here, or where the clock explains it, as by a boundary that was not
+    /// considered before. Every other one puts back what somebody else has changed.
     pub(super) fn write(
         &self,
         change: Change,
-        considers_a_boundary: bool,
+        is_of_the_clock: impl FnOnce() -> bool,
         due: Option<DateTime<Utc>>,
     ) -> Decision {
         if self.is_so(&change) {
             return Decision::Wait { due };
         }
-        if considers_a_boundary || !self.memory.knows(&Applied::by(&change)) {
+        if !self.memory.knows(&Applied::by(&change)) || is_of_the_clock() {
             return Decision::Write(change);
         }
         if self.memory.is_at_limit() {

@@ -51,8 +51,10 @@ impl Follow<'_> {
         } else {
             ChangeKind::Heal
         };
-        if !self.situation.is_so(&change) {
-            // An older version of the fingerprint is as good until something is written.
+        // An older version of the fingerprint is as good until something is written. What a pause
+        // keeps from being taken up stays the fingerprint of what was there before.
+        let is_older = change.state.fingerprint.as_ref() != Some(&self.ours) && self.is_ours();
+        if is_older && !self.situation.is_so(&change) {
             change.state.fingerprint = Some(self.ours.clone());
         }
         self.write(change)

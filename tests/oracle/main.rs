@@ -13,6 +13,7 @@
 mod as_text;
 mod asked;
 mod calendar;
+mod counts;
 mod happen;
 mod intent;
 mod labels;
