@@ -30,12 +30,14 @@ mod given;
 mod hands;
 mod judge;
 mod known;
+mod listen;
 mod object;
 mod outcome;
 #[path = "../oracle/phase.rs"]
 mod phase;
 #[path = "../oracle/plans.rs"]
 mod plans;
+mod request;
 mod rules;
 mod scaler;
 mod shrink;

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 use tower::{BoxError, Service};
 
 use crate::{
-    known::Request as Asked,
+    request::Request as Asked,
     troubles::{Trouble, Troubles},
     weather::{Fault, Stage, Weather, millis},
     witness::Witness,

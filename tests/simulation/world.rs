@@ -11,7 +11,7 @@ use chrono_tz::Tz;
 use dayshift::{
     clock::Clock,
     controller::{Scope, Settings},
-    sandbox::{Admission, Api, Status},
+    sandbox::Api,
     schedule::Zone,
 };
 use serde_json::Value;
@@ -20,12 +20,13 @@ use tokio::time::sleep;
 use crate::{
     asked::Asked,
     known::Shown,
+    listen::listen,
     object::{Object, SCOPE},
     scaler::{Crashes, Running, Scaler},
     story::{Kind, Op, SLOTS, Story},
     timeline::Timelines,
     troubles::Troubles,
-    witness::{BLIND, Process, Witness, Write},
+    witness::{BLIND, Process, Witness},
 };
 
 /// How long after the last fault everything has to be in order: as long as a watch can be blind,
@@ -425,50 +426,4 @@ impl<'a> World<'a> {
             faults,
         }
     }
-}
-
-/// Has the witness look at every write that the server accepts, as it does.
-fn listen(api: &Api, truth: &Clock, witness: &Arc<Mutex<Witness>>) {
-    let query = Arc::new(Mutex::new(String::new()));
-    api.on_request({
-        let query = query.clone();
-        move |line| {
-            query.lock().unwrap().clone_from(&line.query);
-            None
-        }
-    });
-    let (truth, witness) = (truth.clone(), witness.clone());
-    api.on_admission(move |admission| {
-        if admission.resource == "events" {
-            let at = truth.now().timestamp_millis();
-            witness.lock().unwrap().event(admission.new, at);
-        }
-        if let Admission {
-            resource: "deployments",
-            old: Some(old),
-            new,
-            ..
-        } = admission
-        {
-            let query = query.lock().unwrap();
-            let number = query.split('&').find_map(|it| it.strip_prefix("sent="));
-            let number: usize = number.unwrap().parse().unwrap();
-            let mut witness = witness.lock().unwrap();
-            let sent = witness.sent[number].clone();
-            let write = Write {
-                number,
-                sent: &sent,
-                at: truth.now().timestamp_millis(),
-                old,
-                new,
-            };
-            witness.wrote(&write);
-            // Once something is wrong it is not to go on for ever.
-            return witness
-                .failure
-                .as_ref()
-                .map(|_| Status::internal("the story is over"));
-        }
-        None
-    });
 }
