@@ -39,8 +39,13 @@ impl Follow<'_> {
             // While an override holds, another that is over goes when it ends.
             (change.lifted, change.notice) = (Vec::new(), None);
         }
-        change.kind = if let Some((count, _)) = enforced {
-            change.notice = Some(Notice::enforced(observed.replicas, count));
+        change.notice = match enforced {
+            Some((count, _)) => Some(Notice::enforced(observed.replicas, count)),
+            None => change
+                .notice
+                .or_else(|| change.lifted.first().map(|key| Notice::expired(*key))),
+        };
+        change.kind = if enforced.is_some() {
             ChangeKind::Enforce
         } else if observed.error.is_some() {
             ChangeKind::Resume
