@@ -18,9 +18,6 @@ impl Follow<'_> {
     /// and so is the count where that is enforced.
     pub(super) fn between(&self) -> Decision {
         let observed = self.situation.observed;
-        if self.is_shown_from_future() {
-            return self.adopt(Adoption::FromFuture);
-        }
         let (last, next) = self.course();
         let enforced = self.enforced();
         let (replicas, saved) = enforced.unwrap_or((observed.replicas, self.state.saved));
@@ -56,9 +53,15 @@ impl Follow<'_> {
         } else {
             ChangeKind::Heal
         };
+        if self.situation.is_so(&change) {
+            return Decision::Wait { due: next };
+        }
+        if self.is_shown_from_future() {
+            return self.adopt(Adoption::FromFuture);
+        }
         // An older version of the fingerprint is as good until something is written. What a pause
         // keeps from being taken up stays the fingerprint of what was there before.
-        if self.is_ours() && !self.situation.is_so(&change) {
+        if self.is_ours() {
             change.state.fingerprint = Some(self.ours.clone());
         }
         self.write(change)
