@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod faults;
+mod guard;
 mod hostile;
 mod objects;
 mod overrides;
