@@ -8,6 +8,7 @@ mod guard;
 mod hostile;
 mod objects;
 mod overrides;
+mod retry_after;
 mod sandbox;
 mod scope;
 mod time;
