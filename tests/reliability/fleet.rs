@@ -42,15 +42,26 @@ impl Fleet {
 
     /// The same with any times.
     pub(crate) fn create_with(&self, namespace: &Namespace<'_>, stop: &str, start: &str) {
+        self.create_each(namespace, |_| (stop.to_owned(), start.to_owned()));
+    }
+
+    /// The same with the stop and the start that each number is given.
+    pub(crate) fn create_each(
+        &self,
+        namespace: &Namespace<'_>,
+        times: impl Fn(usize) -> (String, String),
+    ) {
         let api = deployments(namespace);
         let params = PostParams::default();
-        let create = |(name, replicas): (&String, &i32)| {
+        let create = |(number, (name, replicas)): (usize, (&String, &i32))| {
             let web = deployment(name).replicas(*replicas).label("fleet", "web");
+            let (stop, start) = times(number);
             let web = web.stop(stop).start(start).into();
             let (api, params) = (&api, &params);
             async move { api.create(params, &web).await.unwrap() }
         };
-        let creations = stream::iter(self.originals.iter().map(create)).buffer_unordered(16);
+        let each = self.originals.iter().enumerate().map(create);
+        let creations = stream::iter(each).buffer_unordered(16);
         block_on(creations.for_each(|_| std::future::ready(())));
     }
 
