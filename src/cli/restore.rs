@@ -1,5 +1,6 @@
 //! `dayshift restore`: what it does.
 
+use chrono::{DateTime, Utc};
 use futures::{StreamExt as _, stream};
 use kube::Client;
 
@@ -21,6 +22,7 @@ use crate::{
 pub(super) struct Restore {
     pub(super) targets: Targets,
     pub(super) prefix: Prefix,
+    pub(super) now: DateTime<Utc>,
     pub(super) dry_run: bool,
 }
 
@@ -87,7 +89,7 @@ impl Restore {
 
     async fn restore(&self, writer: &Writer, before: &Observed) -> Result<Counts, Left> {
         retry(writer, before, &self.prefix, async |observed| {
-            let Some(change) = restored(observed)? else {
+            let Some(change) = restored(observed, self.now)? else {
                 return Ok(None);
             };
             if !self.dry_run {

@@ -8,7 +8,7 @@ use super::{
     override_args::ChosenArgs,
     restore::Restore,
 };
-use crate::workload::Prefix;
+use crate::{clock::Clock, workload::Prefix};
 
 /// Bring up what is down, to the counts that are saved, for good
 ///
@@ -56,6 +56,7 @@ impl RestoreArgs {
         let restore = Restore {
             targets,
             prefix: self.annotation_prefix,
+            now: Clock::system().now(),
             dry_run: self.dry_run,
         };
         self.connection

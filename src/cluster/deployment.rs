@@ -99,6 +99,7 @@ impl Deployment {
             .into_iter()
             .flatten()
             .map(|(key, text)| (&**key, &**text));
+        let written = |name: &str| Some(annotations?.get(name)?.as_str().into());
         let mut ours = Labels::default();
         for label in Label::ALL {
             ours.set(
@@ -115,9 +116,8 @@ impl Deployment {
             replicas: Replicas::new(self.spec.replicas.unwrap_or(1)),
             inputs: Arc::new(Inputs::from_annotations(prefix, texts)),
             labels: ours,
-            error: annotations
-                .and_then(|annotations| annotations.get(&prefix.error()))
-                .map(|text| text.as_str().into()),
+            error: written(&prefix.error()),
+            override_began: written(&prefix.override_began()),
             has_labels: labels.is_some_and(|labels| !labels.is_empty()),
             has_annotations: annotations.is_some_and(|annotations| !annotations.is_empty()),
             deleting: self.metadata.deletion_timestamp.is_some(),

@@ -10,7 +10,7 @@ use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix};
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
 ///
 /// The tests come first: UID, that nobody deletes it, count, every input annotation, every state
-/// label and the error, with `null` where one is missing (the API server lets such a test pass on
+/// label, the error and when an override began, with `null` where one is missing (the API server lets such a test pass on
 /// a missing key). Count, state and the overrides that are over follow in the same patch, so they
 /// change together or not at all.
 pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> Patch {
@@ -28,11 +28,19 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
 
 /// The JSON Patch that writes annotations of a user, if the object has the inputs that were
 /// observed. Its count and state may have changed meanwhile: nothing here rests on them.
+///
+/// What a user says now is new: when an override began that was there before goes with the patch,
+/// lest what is written be taken for an override that has ended and came back.
 pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix: &Prefix) -> Patch {
     const MAP: [&str; 2] = ["metadata", "annotations"];
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
     patch.inputs(observed, prefix);
+    if let Some(began) = &observed.override_began {
+        let name = prefix.override_began();
+        patch.test(&[MAP[0], MAP[1], &name], json!(&**began));
+        patch.put(&[MAP[0], MAP[1], &name], None);
+    }
     for (key, text) in annotations {
         patch.put(&[MAP[0], MAP[1], &prefix.annotation(*key)], text.as_deref());
     }
@@ -48,19 +56,32 @@ struct Operations {
 impl Operations {
     fn annotations(&mut self, observed: &Observed, change: &Change, prefix: &Prefix) {
         const MAP: [&str; 2] = ["metadata", "annotations"];
-        let error = prefix.error();
+        let ours = [
+            (prefix.error(), &observed.error, &change.error),
+            (
+                prefix.override_began(),
+                &observed.override_began,
+                &change.override_began,
+            ),
+        ];
         if !observed.has_annotations {
             self.test(&MAP, Value::Null);
-            if let Some(text) = &change.error {
-                self.add(&MAP, json!({ error: &**text }));
+            let texts: Map<_, _> = ours
+                .into_iter()
+                .filter_map(|(name, _, wanted)| Some((name, json!(wanted.as_deref()?))))
+                .collect();
+            if !texts.is_empty() {
+                self.add(&MAP, Value::Object(texts));
             }
             return;
         }
         self.inputs(observed, prefix);
-        let path = [MAP[0], MAP[1], &error];
-        self.test(&path, json!(observed.error.as_deref()));
-        if change.error != observed.error {
-            self.put(&path, change.error.as_deref());
+        for (name, seen, wanted) in ours {
+            let path = [MAP[0], MAP[1], &name];
+            self.test(&path, json!(seen.as_deref()));
+            if seen != wanted {
+                self.put(&path, wanted.as_deref());
+            }
         }
         for key in &change.lifted {
             self.put(&[MAP[0], MAP[1], &prefix.annotation(*key)], None);

@@ -20,7 +20,7 @@ mod writer;
 pub use compact::compact;
 pub use connect::{ConnectError, Connection, connect};
 pub use deployment::{Deployment, Version};
-pub use error::{AnnounceError, PatchError, ReadError, Unavailable};
+pub use error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable};
 pub use find::{FindError, Found, Missing, Sought, find};
 pub use guard::{annotation_patch, guarded_patch};
 pub use held::{Hand, Held};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use http::{HeaderMap, Request, StatusCode, header};
+use http::{HeaderMap, Request, header};
 use json_patch::Patch;
 use kube::{Client, client::Body, core::Status};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::workload::{Annotation, Change, Notice, ObjectRef, Observed, Prefix};
 
 use super::{
     deployment::Deployment,
-    error::{AnnounceError, Answer, PatchError, ReadError, Unavailable},
+    error::{AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign},
     guard::{annotation_patch, guarded_patch},
     withheld::withheld,
 };
@@ -83,9 +83,9 @@ impl Writer {
         let uri = format!("{}?fieldManager={FIELD_MANAGER}", path(object));
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
-        let body = as_go_writes(patch).map_err(no_answer)?;
+        let body = as_go_writes(patch).map_err(no_sense)?;
         let answer = self.send(request, body).await?.body(PatchError::sort)?;
-        Ok(serde_json::from_slice(&answer).map_err(no_answer)?)
+        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
     }
 
     /// Reads the object as it is now.
@@ -98,7 +98,7 @@ impl Writer {
             .send(request, Vec::new())
             .await?
             .body(ReadError::sort)?;
-        Ok(serde_json::from_slice(&answer).map_err(no_answer)?)
+        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
     }
 
     /// Asks for a list of at most one object, for the sake of the server's `Date`.
@@ -132,14 +132,15 @@ impl Writer {
             object.namespace
         );
         let request = Request::post(uri).header(header::CONTENT_TYPE, "application/json");
-        let body = serde_json::to_vec(&self.event(object, notice, at)).map_err(no_answer)?;
+        let body = serde_json::to_vec(&self.event(object, notice, at)).map_err(no_sense)?;
         self.send(request, body).await?.body(AnnounceError::sort)?;
         Ok(())
     }
 
     /// An Event of the group events.k8s.io, which wants every field that is given here.
     fn event(&self, object: &ObjectRef, notice: &Notice, at: DateTime<Utc>) -> Value {
-        let short: String = object.name.chars().take(200).collect();
+        // A dot or a dash before the dot that follows would make it no name (RFC 1123).
+        let short = cut(&object.name, 200).trim_end_matches(['.', '-']);
         let kind = if notice.reason.is_warning() {
             "Warning"
         } else {
@@ -168,13 +169,13 @@ impl Writer {
         request: http::request::Builder,
         body: Vec<u8>,
     ) -> Result<Answer, Unavailable> {
-        let request = request.body(Body::from(body)).map_err(no_answer)?;
+        let request = request.body(Body::from(body)).map_err(no_sense)?;
         timeout(REQUEST_TIMEOUT, self.exchange(request))
             .await
             .map_err(|_| Unavailable {
                 reason: format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()),
                 retry_after: None,
-                is_overload: true,
+                kind: FailureKind::TimedOut,
             })?
     }
 
@@ -189,8 +190,8 @@ impl Writer {
         if code.is_success() {
             return Ok(Answer::Success(body));
         }
-        let mut status: Status =
-            serde_json::from_slice(&body).unwrap_or_else(|_| foreign(code, &body));
+        let mut status: Status = serde_json::from_slice(&body)
+            .unwrap_or_else(|_| foreign(cut(&String::from_utf8_lossy(&body), 200), code));
         // It may quote what somebody wrote, and goes into Events and logs.
         status.message = printable(&status.message);
         Ok(Answer::Failure {
@@ -217,15 +218,16 @@ fn path(object: &ObjectRef) -> String {
     )
 }
 
-/// `Retry-After` in seconds, the only form that the API server uses.
+/// The longest that a server is left alone because it asks for it: a maintenance page may ask for
+/// an hour, and something broken for centuries.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
+
+/// `Retry-After` in seconds, the only form that the API server uses, up to
+/// [`LONGEST_RETRY_AFTER`].
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    headers
-        .get(header::RETRY_AFTER)?
-        .to_str()
-        .ok()?
-        .parse()
-        .ok()
-        .map(Duration::from_secs)
+    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
+    let asked = Duration::from_secs(text.parse().ok()?);
+    Some(asked.min(LONGEST_RETRY_AFTER))
 }
 
 fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
@@ -242,17 +244,16 @@ fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
     Unavailable {
         reason,
         retry_after: None,
-        is_overload: false,
+        kind: FailureKind::Unreachable,
     }
 }
 
-/// A failure that is no Kubernetes status: something before the API server has answered.
-fn foreign(code: StatusCode, body: &[u8]) -> Status {
-    let text = String::from_utf8_lossy(body);
-    Status::failure(
-        cut(&text, 200),
-        code.canonical_reason().unwrap_or("Unknown"),
-    )
+/// An answer, or a request of ours, that makes no sense: of the one object, not of the server.
+fn no_sense(error: impl std::error::Error + 'static) -> Unavailable {
+    Unavailable {
+        kind: FailureKind::Failed,
+        ..no_answer(error)
+    }
 }
 
 fn cut(text: &str, bytes: usize) -> &str {
@@ -260,4 +261,26 @@ fn cut(text: &str, bytes: usize) -> &str {
         .rev()
         .find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_server_asks_for_more_than_a_minute() {
+        for (text, expected) in [
+            ("7", Some(7)),
+            ("3600", Some(60)),
+            ("9000000000000", Some(60)),
+            ("18446744073709551615", Some(60)),
+            ("18446744073709551616", None),
+            ("-1", None),
+            ("Sun, 22 Nov 2026 00:00:00 GMT", None),
+        ] {
+            let headers = HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]);
+            let asked = retry_after(&headers).map(|asked| asked.as_secs());
+            assert_eq!(asked, expected, "{text}");
+        }
+    }
 }

@@ -25,6 +25,11 @@ impl Backoff {
         first: Duration::from_secs(30),
         longest: Duration::from_secs(600),
     };
+    /// For one object whose requests fail or are not answered, and for the Events of one namespace.
+    pub(super) const OBJECT: Self = Self {
+        first: Duration::from_secs(1),
+        longest: Duration::from_secs(30),
+    };
     /// For one object that changes faster than it can be read.
     pub(super) const CONFLICT: Self = Self {
         first: Duration::from_secs(1),

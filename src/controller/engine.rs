@@ -1,30 +1,33 @@
-//! From what the watch shows and what the scheduler says is due to requests, and back.
+//! The state of a running controller, and its answer to: what is there to do now, and when next?
 
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use futures::stream::FuturesUnordered;
-use kube::{Client, runtime::watcher};
+use kube::Client;
 use tokio::time::Instant;
 
 use crate::{
     clock::Clock,
-    cluster::{Deployment, ReadError, Writer, withheld},
+    cluster::Writer,
     workload::{Decision, Notice, Phase},
 };
 
 use super::{
-    forbidden::Forbidden,
-    index::{Entry, Errand, INVALID, Id, Index, Sight},
-    metrics::{EventOutcome, Telemetry},
-    pause::Pause,
-    queue::{Announcement, Queue},
+    backpressure::Backpressure,
+    entry::{Entry, INVALID, Sight},
+    events::{Events, PendingEvent},
+    in_flight::{Finished, InFlight},
+    index::{Id, Index},
+    metrics::Telemetry,
+    outcome::EventOutcome,
+    permission_backoff::PermissionBackoff,
+    queue::{Lane, Queues},
     readiness::Condition,
-    requests::{Finished, Request},
     scheduler::Scheduler,
     settings::Settings,
     skew::{ClockGuard, SharedServerClock},
-    watch::{Event, OpenWatches, WatchId},
+    watch::WatchStates,
+    work::WorkState,
 };
 
 /// How many boundaries are taken from the scheduler before the next request is sent.
@@ -40,17 +43,19 @@ pub(super) struct Engine {
     pub(super) telemetry: Arc<Telemetry>,
     pub(super) writer: Writer,
     pub(super) index: Index,
-    pub(super) queue: Queue,
-    pub(super) in_flight: FuturesUnordered<Request>,
+    pub(super) watches: WatchStates,
+    /// The objects that wait to be sent, the Events that do, and what is under way.
+    pub(super) queues: Queues,
+    pub(super) events: Events,
+    pub(super) in_flight: InFlight,
+    /// What holds them back: all, the namespaces without permission, single objects.
+    pub(super) backpressure: Backpressure,
+    pub(super) permissions: PermissionBackoff,
     pub(super) retries: Scheduler<Id, Instant>,
     pub(super) random: fastrand::Rng,
-    agenda: Scheduler<Id, DateTime<Utc>>,
-    pub(super) pause: Pause,
-    pub(super) forbidden: Forbidden,
+    /// The next boundary of each object, or the end of what holds it.
+    pub(super) due: Scheduler<Id, DateTime<Utc>>,
     clock_guard: ClockGuard,
-    lists_wanted: Vec<WatchId>,
-    first_tries: Vec<WatchId>,
-    open_watches: OpenWatches,
     changed: bool,
     counted: Option<Instant>,
     /// What the clock showed when it was looked at last.
@@ -64,22 +69,21 @@ impl Engine {
         settings: Settings,
         telemetry: Arc<Telemetry>,
         server_clock: SharedServerClock,
-        watches: usize,
-        open_watches: OpenWatches,
+        watches: WatchStates,
     ) -> Self {
+        let places = settings.max_in_flight.get();
         Self {
             writer: Writer::new(client, settings.prefix.clone(), settings.instance.clone()),
             index: Index::new(&settings),
-            queue: Queue::default(),
-            in_flight: FuturesUnordered::new(),
-            agenda: Scheduler::new(),
+            watches,
+            queues: Queues::default(),
+            events: Events::new(),
+            in_flight: InFlight::new(places),
+            backpressure: Backpressure::new(places),
+            permissions: PermissionBackoff::default(),
+            due: Scheduler::new(),
             retries: Scheduler::new(),
-            pause: Pause::new(settings.max_in_flight.get()),
-            forbidden: Forbidden::default(),
             random: fastrand::Rng::with_seed(settings.seed),
-            lists_wanted: (0..watches).collect(),
-            first_tries: (0..watches).collect(),
-            open_watches,
             changed: false,
             counted: None,
             shown: None,
@@ -87,48 +91,6 @@ impl Engine {
             telemetry,
             settings,
             clock,
-        }
-    }
-
-    /// Takes in what a watch shows.
-    pub(super) fn saw(&mut self, watch: WatchId, event: Event) {
-        self.look_at_the_clock();
-        match event {
-            Ok(watcher::Event::Apply(deployment) | watcher::Event::InitApply(deployment)) => {
-                self.saw_deployment(&deployment, watch);
-            }
-            Ok(watcher::Event::Delete(deployment)) => {
-                // What was tried in vain may have been about this one, and is tried no more.
-                self.telemetry.set(Condition::Reachable, true);
-                let gone = self.index.gone(&deployment);
-                self.forgot(gone);
-            }
-            Ok(watcher::Event::Init) => self.index.list_begins(watch),
-            Ok(watcher::Event::InitDone) => {
-                let vanished = self.index.list_ends(watch);
-                self.forgot(vanished);
-                self.lists_wanted.retain(|wanted| *wanted != watch);
-                self.first_tries.retain(|tried| *tried != watch);
-                self.telemetry
-                    .set(Condition::Listed, self.lists_wanted.is_empty());
-                if self.lists_wanted.is_empty() {
-                    tracing::debug!("listed");
-                }
-            }
-            Err(error) => {
-                self.first_tries.retain(|tried| *tried != watch);
-                self.telemetry.watch_restart();
-                self.open_watches.failed(watch);
-                self.telemetry.set(Condition::Reachable, false);
-                self.telemetry.set(Condition::Watching, false);
-                tracing::warn!(error = %chain(&error), "the watch failed; it is begun anew");
-            }
-        }
-    }
-
-    pub(super) fn saw_deployment(&mut self, deployment: &Deployment, watch: WatchId) {
-        if let Some(id) = self.index.saw(deployment, watch, self.sight()) {
-            self.consider(id);
         }
     }
 
@@ -141,33 +103,13 @@ impl Engine {
         }
     }
 
-    /// Whether a first list is still under way. Adoptions wait for its end, so that they do not
-    /// slow it down; a list that fails holds nothing up.
-    pub(super) const fn is_listing(&self) -> bool {
-        !self.first_tries.is_empty()
-    }
-
-    fn forgot(&mut self, ids: impl IntoIterator<Item = Id>) {
+    /// What is known no more needs nothing.
+    pub(super) fn forgot(&mut self, ids: impl IntoIterator<Item = Id>) {
         for id in ids {
-            self.agenda.cancel(id);
+            self.due.cancel(id);
             self.retries.cancel(id);
             self.changed = true;
             self.pass_on(id);
-        }
-    }
-
-    /// This object has nothing to ask for: those that waited for its answer ask for themselves.
-    fn pass_on(&mut self, id: Id) {
-        let waiting = self.forbidden.forget(id);
-        self.release(waiting);
-    }
-
-    pub(super) fn release(&mut self, ids: impl IntoIterator<Item = Id>) {
-        for id in ids {
-            if let Some(entry) = self.index.get_mut(id) {
-                entry.errand.held = false;
-            }
-            self.consider(id);
         }
     }
 
@@ -176,18 +118,36 @@ impl Engine {
         self.forgot([id]);
     }
 
-    /// Decides about an object, and queues it or notes when it is due.
-    pub(super) fn consider(&mut self, id: Id) {
+    /// This object has nothing to ask for: those that waited for its answer ask for themselves.
+    fn pass_on(&mut self, id: Id) {
+        let waiting = self.permissions.forget(id);
+        self.release(waiting);
+    }
+
+    /// These objects need not wait any longer.
+    pub(super) fn release(&mut self, ids: impl IntoIterator<Item = Id>) {
+        for id in ids {
+            if let Some(entry) = self.index.get_mut(id)
+                && let WorkState::BackingOff(_) | WorkState::WaitingForPermission = entry.work.state
+            {
+                entry.work.state = WorkState::Idle;
+            }
+            self.reconcile(id);
+        }
+    }
+
+    /// Decides about an object that nothing is being done about, and queues it or notes when it
+    /// is due.
+    pub(super) fn reconcile(&mut self, id: Id) {
         self.changed = true;
-        let busy = |errand: &Errand| errand.queued || errand.in_flight || errand.held;
-        if self.clock_guard.is_wrong() || self.index.get(id).is_none_or(|entry| busy(&entry.errand))
-        {
+        let is_idle = |entry: &Entry| entry.work.state == WorkState::Idle;
+        if self.clock_guard.is_wrong() || !self.index.get(id).is_some_and(is_idle) {
             return;
         }
         match self.index.decide(id, self.clock.now()) {
             Some(Decision::Wait { due }) => {
                 if let Some(entry) = self.index.get_mut(id) {
-                    entry.errand.conflicts = 0;
+                    entry.work.conflicts = 0;
                 }
                 self.wait(id, due);
             }
@@ -195,11 +155,15 @@ impl Engine {
                 self.wait(id, due);
                 self.hands_off(id, notice);
             }
-            Some(decision @ Decision::Write(_)) => {
-                if let Some(entry) = self.index.get_mut(id) {
-                    entry.errand.queued = true;
-                }
-                self.queue.push(id, &decision);
+            Some(Decision::Write(change)) => {
+                let lane = if change.kind.is_transition() {
+                    Lane::Transition
+                } else {
+                    Lane::Adoption
+                };
+                // A boundary that falls due meanwhile goes before what waits less urgently.
+                self.set_due(id, change.state.next);
+                self.enqueue(id, lane);
                 return;
             }
             None => {}
@@ -207,11 +171,23 @@ impl Engine {
         self.pass_on(id);
     }
 
-    fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>) {
-        match due {
-            Some(due) => self.agenda.set(id, due),
-            None => self.agenda.cancel(id),
+    fn enqueue(&mut self, id: Id, lane: Lane) {
+        if let Some(entry) = self.index.get_mut(id) {
+            let lane = if entry.work.is_slow { Lane::Slow } else { lane };
+            entry.work.state = WorkState::Queued(lane);
+            self.queues.push(lane, &entry.object().namespace, id);
         }
+    }
+
+    fn set_due(&mut self, id: Id, due: Option<DateTime<Utc>>) {
+        match due {
+            Some(due) => self.due.set(id, due),
+            None => self.due.cancel(id),
+        }
+    }
+
+    fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>) {
+        self.set_due(id, due);
         if due.is_none() && self.index.get(id).is_some_and(Entry::is_over) {
             self.forget(id);
         }
@@ -221,12 +197,13 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        if !std::mem::replace(&mut entry.errand.hands_off_told, true) {
+        if entry.tell_hands_off() {
             tracing::warn!(object = %entry.object(), "{}", notice.text);
             self.announce(id, notice);
         }
     }
 
+    /// Queues an Event of an object.
     pub(super) fn announce(&mut self, id: Id, notice: Notice) {
         let Some(entry) = self.index.get(id) else {
             return;
@@ -236,14 +213,13 @@ impl Engine {
             tracing::info!(%object, reason = %notice.reason, "would tell: {}", notice.text);
             return;
         }
-        let at = self.clock.now();
-        let room = self.queue.announce(Announcement {
+        let event = PendingEvent {
             object,
             notice,
-            at,
+            at: self.clock.now(),
             tries: 0,
-        });
-        if !room {
+        };
+        if !self.events.push(event) {
             self.telemetry.event(EventOutcome::Dropped);
         }
     }
@@ -251,29 +227,25 @@ impl Engine {
     /// Does all that can be done now: what is due is queued, what is queued is sent.
     pub(super) fn act(&mut self) {
         self.look_at_the_clock();
+        let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
+        self.in_flight.move_slow(monotonic);
         if self.clock_guard.is_wrong() {
             return;
         }
-        let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         for _ in 0..BATCH {
-            let Some((id, _)) = self.agenda.take_due(now) else {
+            let Some((id, at)) = self.due.take_due(now) else {
                 break;
             };
             if let Some(entry) = self.index.get_mut(id)
-                && !entry.errand.queued
-                && !entry.errand.in_flight
+                && entry.work.falls_due(at, monotonic)
             {
-                entry.errand.queued = true;
-                entry.errand.held = false;
-                self.queue.push_transition(id);
+                self.enqueue(id, Lane::Transition);
             }
         }
         while let Some((id, _)) = self.retries.take_due(monotonic) {
             self.release([id]);
         }
-        if self.pause.is_over(monotonic) {
-            self.dispatch();
-        }
+        self.dispatch();
     }
 
     /// When there is something to do again, as far as is known now.
@@ -283,31 +255,40 @@ impl Engine {
             now + TimeDelta::from_std(at.saturating_duration_since(monotonic)).unwrap_or_default()
         };
         let may_act = !self.clock_guard.is_wrong();
-        // Where there is no room, an answer is what is waited for, however long the pause is over.
-        let waits = may_act && self.has_room() && self.queue.waits(self.is_listing());
-        let pause = self.pause.until().filter(|_| waits);
-        let due = self.agenda.next().filter(|_| may_act);
+        let waits = !(self.queues.is_empty() && self.events.len() == 0);
+        let pause = self.backpressure.until();
+        let pause = pause.filter(|until| may_act && waits && *until > monotonic);
+        let events = self.events.next(monotonic);
+        let due = self.due.next().filter(|_| may_act);
         let probe = self.clock_guard.next_probe(monotonic);
         let count = self
             .counted
             .filter(|_| self.changed)
             .map(|counted| counted + COUNT_PAUSE);
-        [pause, self.retries.next().filter(|_| may_act), probe, count]
-            .into_iter()
-            .flatten()
-            .map(wall)
-            .chain(due)
-            .min()
-            .unwrap_or(now + TimeDelta::days(1))
+        [
+            pause,
+            events.filter(|_| may_act && pause.is_none()),
+            self.retries.next().filter(|_| may_act),
+            self.in_flight.next_slow(),
+            probe,
+            count,
+        ]
+        .into_iter()
+        .flatten()
+        .map(wall)
+        .chain(due)
+        .min()
+        .unwrap_or(now + TimeDelta::days(1))
     }
 
     /// Publishes how much is queued and, at most once a second, how many objects are in which
     /// state: counting them costs as much as there are.
     pub(super) fn publish(&mut self) {
         self.telemetry
-            .set(Condition::Permitted, self.forbidden.is_empty());
-        for (class, depth) in self.queue.depths() {
-            self.telemetry.queue_depth(class, depth);
+            .set(Condition::Permitted, self.permissions.is_empty());
+        let events = ("event", self.events.len());
+        for (lane, depth) in self.queues.depths().into_iter().chain([events]) {
+            self.telemetry.queue_depth(lane, depth);
         }
         let now = self.clock.monotonic();
         if self.changed
@@ -318,7 +299,7 @@ impl Engine {
             self.changed = false;
             self.counted = Some(now);
             self.count_workloads();
-            self.telemetry.next_boundary(self.agenda.next());
+            self.telemetry.next_boundary(self.due.next());
         }
     }
 
@@ -333,12 +314,12 @@ impl Engine {
     }
 
     /// Rule 13: while the clock is wrong nothing is due and nothing is written.
-    fn look_at_the_clock(&mut self) {
+    pub(super) fn look_at_the_clock(&mut self) {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         let has_turned = self.clock_guard.look(now, monotonic);
         if self.was_set_back(now, monotonic) {
             self.index.look_again(now);
-            self.consider_all();
+            self.reconcile_all();
         }
         let Some(skew) = self.clock_guard.skew().map(TimeDelta::as_seconds_f64) else {
             return;
@@ -354,7 +335,7 @@ impl Engine {
             self.telemetry.set(Condition::Clock, true);
             tracing::info!(skew, "the clock is right again");
             self.index.make_sure(now, monotonic);
-            self.consider_all();
+            self.reconcile_all();
         }
         if self.clock_guard.take_probe(monotonic) {
             self.ask_the_time();
@@ -371,40 +352,17 @@ impl Engine {
         })
     }
 
-    fn consider_all(&mut self) {
+    fn reconcile_all(&mut self) {
         for id in self.index.ids() {
-            self.consider(id);
+            self.reconcile(id);
         }
     }
 
-    fn ask_the_time(&self) {
+    fn ask_the_time(&mut self) {
         let writer = self.writer.clone();
         let namespace = self.settings.scope.namespaces.first().cloned();
-        self.in_flight.push(Box::pin(async move {
+        self.in_flight.send_aside(async move {
             Finished::ToldTheTime(writer.ask_the_time(namespace.as_deref()).await)
-        }));
+        });
     }
-
-    pub(super) fn told_the_time(result: Result<(), ReadError>) {
-        if let Err(error) = result {
-            tracing::warn!(error = %error, "cannot ask the API server for its time");
-        }
-    }
-}
-
-/// An error and what caused it, in one line.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    if let Some(told) = withheld(error) {
-        return told;
-    }
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text += &format!(": {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
 }

@@ -1,72 +1,34 @@
 //! Every object that concerns us, and what is known of it. No request leaves from here.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::{
     cluster::{Deployment, Version},
-    workload::{
-        Change, Decision, Inputs, Key, Memory, ObjectRef, Observed, Prefix, Reading, Situation,
-        decide,
-    },
+    workload::{Change, Decision, Memory, Observed, Prefix, Situation, decide},
 };
 
 use super::{
+    entry::{Entry, Sight},
     readings::Readings,
     settings::{OwnPod, Settings},
     watch::WatchId,
+    work::Work,
 };
 
 /// An object, for as long as it is known.
 pub(super) type Id = u64;
 
-/// What is known of one object.
-pub(super) struct Entry {
-    pub(super) observed: Observed,
-    reading: Arc<Reading>,
-    memory: Memory,
-    version: Version,
-    seen: DateTime<Utc>,
-    /// Where `seen` is from a wrong clock: when it was, by a clock that no step touches.
-    unsure: Option<Instant>,
-    watch: WatchId,
-    listed: bool,
-    /// What a dry run has removed here alone, with its text.
-    lifted: Vec<(Key, Box<str>)>,
-    pub(super) errand: Errand,
-}
-
-/// When something is seen.
-#[derive(Clone, Copy)]
-pub(super) struct Sight {
-    pub(super) by_clock: DateTime<Utc>,
-    /// Given where the clock is wrong.
-    pub(super) unsure: Option<Instant>,
-}
-
-/// What is being done about one object.
+/// What an event of a watch comes to.
 #[derive(Default)]
-pub(super) struct Errand {
-    /// It stands in a queue.
-    pub(super) queued: bool,
-    /// A request about it is under way.
-    pub(super) in_flight: bool,
-    /// Nothing is tried until its retry is due.
-    pub(super) held: bool,
-    /// Conflicts in a row.
-    pub(super) conflicts: u32,
-    /// Refusals in a row.
-    pub(super) refusals: u32,
-    /// What the user was last told of a refusal.
-    pub(super) told: Option<String>,
-    /// Whether the user was told that hands are off.
-    pub(super) hands_off_told: bool,
+pub(super) struct Observation {
+    /// The object, if it concerns us and the event says anything new of it.
+    pub(super) id: Option<Id>,
+    /// Another object of that name, which is no more.
+    pub(super) replaced: Option<Id>,
 }
-
-/// How an object whose schedule is refused is counted.
-pub(super) const INVALID: &str = "invalid";
 
 pub(super) struct Index {
     prefix: Prefix,
@@ -93,64 +55,73 @@ impl Index {
         }
     }
 
-    /// Takes in an object as the server showed it at `now`; the id if it concerns us and says
-    /// anything new. What is older than what is known is merely late.
-    pub(super) fn saw(
+    /// Takes in an object as a watch shows it. What is older than what is known is merely late.
+    pub(super) fn observe(
         &mut self,
         deployment: &Deployment,
         watch: WatchId,
         sight: Sight,
-    ) -> Option<Id> {
+    ) -> Observation {
         let name = full_name(deployment.namespace(), deployment.name());
         let known = self.by_name.get(&*name).copied();
         if known.is_none() && !deployment.concerns(&self.prefix) || self.is_own(deployment) {
-            return None;
+            return Observation::default();
         }
         let observed = deployment.observe(&self.prefix);
         if let Some(id) = known
-            && self
-                .entries
-                .get(&id)
-                .is_some_and(|entry| entry.observed.object == observed.object)
+            && let Some(entry) = self.entries.get_mut(&id)
+            && entry.observed.object == observed.object
         {
-            return self.saw_again(id, observed, deployment.version(), sight);
+            entry.listed = true;
+            let is_news = !deployment.version().is_before(entry.version);
+            if is_news {
+                self.update(id, observed, deployment.version(), sight);
+            }
+            return Observation {
+                id: is_news.then_some(id),
+                replaced: None,
+            };
         }
         if let Some(id) = known {
             self.forget(id);
         }
-        observed
-            .concerns_us()
-            .then(|| self.add(name, observed, deployment.version(), watch, sight))
+        let concerns_us = observed.concerns_us();
+        Observation {
+            id: concerns_us.then(|| self.add(name, observed, deployment.version(), watch, sight)),
+            replaced: known,
+        }
     }
 
-    fn saw_again(
+    fn update(&mut self, id: Id, observed: Observed, version: Version, sight: Sight) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.version = version;
+            entry.show(observed, &mut self.readings, sight, self.dry_run);
+        }
+    }
+
+    /// Takes in the object as the server gave it to us alone, asked when `known` was known of it;
+    /// false where it is another of that name by now.
+    ///
+    /// Such an answer counts even where its version is older: then the server's history went back,
+    /// as it does where etcd is restored from a backup. But the watch may have shown something
+    /// newer since. Whether the object is in scope an answer does not tell.
+    pub(super) fn observe_answer(
         &mut self,
         id: Id,
-        observed: Observed,
-        version: Version,
+        deployment: &Deployment,
+        known: Version,
         sight: Sight,
-    ) -> Option<Id> {
-        let entry = self.entries.get_mut(&id)?;
-        entry.listed = true;
-        if version.is_before(entry.version) {
-            return None;
-        }
-        entry.version = version;
-        entry.show(observed, &mut self.readings, sight, self.dry_run);
-        Some(id)
-    }
-
-    /// Takes in the object as the server gave it to us alone; false where it is another of that
-    /// name by now.
-    pub(super) fn saw_own(&mut self, id: Id, deployment: &Deployment, sight: Sight) -> bool {
+    ) -> bool {
         let Some(entry) = self.entries.get(&id) else {
             return false;
         };
         if &*entry.observed.object.uid != deployment.uid() {
             return false;
         }
-        let observed = deployment.observe(&self.prefix);
-        self.saw_again(id, observed, deployment.version(), sight);
+        let version = deployment.version();
+        if entry.version == known || !version.is_before(entry.version) {
+            self.update(id, deployment.observe(&self.prefix), version, sight);
+        }
         true
     }
 
@@ -175,7 +146,7 @@ impl Index {
             watch,
             listed: true,
             lifted: Vec::new(),
-            errand: Errand::default(),
+            work: Work::default(),
         };
         self.entries.insert(self.last_id, entry);
         self.by_name.insert(name, self.last_id);
@@ -244,7 +215,6 @@ impl Index {
     pub(super) fn wrote(&mut self, id: Id, observed: &Observed, change: &Change) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.memory.wrote(observed, change);
-            entry.errand.hands_off_told &= !change.kind.is_transition();
         }
     }
 
@@ -255,6 +225,10 @@ impl Index {
             entry.observed.replicas = change.replicas;
             entry.observed.labels = change.state.to_labels();
             entry.observed.error.clone_from(&change.error);
+            entry
+                .observed
+                .override_began
+                .clone_from(&change.override_began);
             entry.lift(&change.lifted, &mut self.readings);
         }
     }
@@ -307,71 +281,6 @@ impl Index {
         self.own_pod
             .as_ref()
             .is_some_and(|pod| pod.belongs_to(deployment.namespace(), deployment.name()))
-    }
-}
-
-impl Entry {
-    pub(super) fn object(&self) -> &ObjectRef {
-        &self.observed.object
-    }
-
-    /// Whether nothing more is to be known of it: no schedule, no state.
-    pub(super) fn is_over(&self) -> bool {
-        !self.observed.concerns_us() && !self.errand.in_flight
-    }
-
-    fn show(
-        &mut self,
-        mut observed: Observed,
-        readings: &mut Readings,
-        sight: Sight,
-        dry_run: bool,
-    ) {
-        if dry_run {
-            // What was only said lives on here, whatever the server shows.
-            observed.labels = self.observed.labels.clone();
-            observed.error.clone_from(&self.observed.error);
-            self.lifted
-                .retain(|(key, text)| observed.inputs.text(*key) == Some(text));
-            let keys: Vec<Key> = self.lifted.iter().map(|(key, _)| *key).collect();
-            observed.inputs = Arc::new(Inputs::clone(&observed.inputs).without(&keys));
-        }
-        if observed.inputs != self.observed.inputs {
-            let (inputs, reading) = readings.of(&observed.inputs);
-            observed.inputs = inputs;
-            self.reading = reading;
-            self.seen = sight.by_clock;
-            self.unsure = sight.unsure;
-            self.errand.held = false;
-        } else {
-            observed.inputs = self.observed.inputs.clone();
-        }
-        self.memory.saw(&observed, sight.by_clock);
-        self.observed = observed;
-    }
-
-    fn lift(&mut self, keys: &[Key], readings: &mut Readings) {
-        if keys.is_empty() {
-            return;
-        }
-        let inputs = Inputs::clone(&self.observed.inputs);
-        for key in keys {
-            let text = inputs.text(*key).unwrap_or_default();
-            self.lifted.push((*key, text.into()));
-        }
-        (self.observed.inputs, self.reading) = readings.of(&Arc::new(inputs.without(keys)));
-    }
-
-    fn standing(&self) -> &'static str {
-        match &*self.reading {
-            Reading::Unscheduled => "unscheduled",
-            Reading::Refused(_) => INVALID,
-            Reading::Scheduled(_) => self
-                .observed
-                .state()
-                .phase
-                .map_or("unknown", |phase| phase.name()),
-        }
     }
 }
 

@@ -14,6 +14,7 @@ use prometheus_client::{
 
 use super::{
     footprint::Footprint,
+    outcome::{EventOutcome, Outcome},
     readiness::{Condition, Readiness},
 };
 use crate::schedule::Action;
@@ -26,7 +27,8 @@ pub struct Telemetry {
     registry: Registry,
     readiness: Readiness,
     transitions: Family<Labels<2>, Counter>,
-    lateness: Family<Labels<1>, Histogram, fn() -> Histogram>,
+    transition_lateness: Lateness,
+    request_lateness: Lateness,
     workloads: Family<Labels<1>, Gauge>,
     invalid_schedules: Gauge,
     next_boundary: Optional<Gauge>,
@@ -34,8 +36,12 @@ pub struct Telemetry {
     watch_restarts: Counter,
     queue_depth: Family<Labels<1>, Gauge>,
     clock_skew: Optional<Gauge<f64, AtomicU64>>,
+    boundaries_skipped: Counter,
     events: Family<Labels<1>, Counter>,
 }
+
+/// A histogram by action.
+type Lateness = Family<Labels<1>, Histogram, fn() -> Histogram>;
 
 type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
 
@@ -47,64 +53,6 @@ const LATENESS_SECONDS: [f64; 17] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
     600.0, 3600.0,
 ];
-
-/// How an attempt at a transition ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// Count and state were changed.
-    Done,
-    /// Somebody else changed the object meanwhile: it is read and decided again.
-    Conflict,
-    /// The API server does not allow it: a missing permission, an admission policy, a size limit.
-    Refused,
-    /// No answer, or one that says to try again.
-    Failed,
-    /// `--dry-run`: said, not done.
-    DryRun,
-}
-
-impl Outcome {
-    const ALL: [Self; 5] = [
-        Self::Done,
-        Self::Conflict,
-        Self::Refused,
-        Self::Failed,
-        Self::DryRun,
-    ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Conflict => "conflict",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-            Self::DryRun => "dry_run",
-        }
-    }
-}
-
-/// What became of an Event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EventOutcome {
-    /// The API server has it.
-    Sent,
-    /// The API server did not take it.
-    Failed,
-    /// Given up unsent, because too many were waiting.
-    Dropped,
-}
-
-impl EventOutcome {
-    const ALL: [Self; 3] = [Self::Sent, Self::Failed, Self::Dropped];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Sent => "sent",
-            Self::Failed => "failed",
-            Self::Dropped => "dropped",
-        }
-    }
-}
 
 impl Telemetry {
     /// All zero, and not ready. `started` is when the program began.
@@ -122,12 +70,19 @@ impl Telemetry {
             build,
         );
         let histogram: fn() -> Histogram = || Histogram::new(LATENESS_SECONDS);
-        let lateness = Family::new_with_constructor(histogram);
+        let transition_lateness = Lateness::new_with_constructor(histogram);
         ours.register_with_unit(
             "transition_lateness",
-            "From a boundary to the sending of the patch that carried it out",
+            "From a boundary, or the end of an override, to the sending of the patch",
             Unit::Seconds,
-            lateness.clone(),
+            transition_lateness.clone(),
+        );
+        let request_lateness = Lateness::new_with_constructor(histogram);
+        ours.register_with_unit(
+            "request_lateness",
+            "From seeing what a person asks for, such as a wake, to the sending of the patch",
+            Unit::Seconds,
+            request_lateness.clone(),
         );
         let next_boundary = Optional::default();
         ours.register_with_unit(
@@ -144,7 +99,8 @@ impl Telemetry {
             Optional::clone(&clock_skew),
         );
         let telemetry = Self {
-            lateness,
+            transition_lateness,
+            request_lateness,
             next_boundary,
             clock_skew,
             transitions: registered(
@@ -169,6 +125,12 @@ impl Telemetry {
                 "Watches that broke off and were begun anew",
             ),
             queue_depth: registered(ours, "queue_depth", "Writes that wait to be sent, by class"),
+            boundaries_skipped: registered(
+                ours,
+                "boundaries_skipped",
+                "Transitions before which others were skipped, because boundaries of one workload \
+                 come faster than they can be carried out",
+            ),
             events: registered(ours, "events", "Kubernetes Events, by what became of them"),
             readiness: Readiness::new(),
             registry,
@@ -181,7 +143,9 @@ impl Telemetry {
     /// the first one too.
     fn begin_at_zero(&self) {
         for action in [Action::Start, Action::Stop] {
-            drop(self.lateness.get_or_create(&[("action", name(action))]));
+            for lateness in [&self.transition_lateness, &self.request_lateness] {
+                drop(lateness.get_or_create(&[("action", name(action))]));
+            }
             for outcome in Outcome::ALL {
                 drop(self.transitions.get_or_create(&transition(action, outcome)));
             }
@@ -191,17 +155,27 @@ impl Telemetry {
         }
     }
 
-    /// An attempt at a transition ended. `lateness` is from the boundary to the answer; none
-    /// where there was no boundary or nothing was done.
-    pub fn transition(&self, action: Action, outcome: Outcome, lateness: Option<TimeDelta>) {
+    /// An attempt at a transition ended.
+    pub fn transition(&self, action: Action, outcome: Outcome) {
         self.transitions
             .get_or_create(&transition(action, outcome))
             .inc();
-        if let Some(lateness) = lateness {
-            self.lateness
-                .get_or_create(&[("action", name(action))])
-                .observe(lateness.as_seconds_f64());
-        }
+    }
+
+    /// A transition was made whose instant came by the clock. `lateness` is from that instant, a
+    /// boundary or the end of an override, to the sending of the patch.
+    pub fn transition_lateness(&self, action: Action, lateness: TimeDelta) {
+        self.transition_lateness
+            .get_or_create(&[("action", name(action))])
+            .observe(lateness.as_seconds_f64());
+    }
+
+    /// A transition was made that a person asked for. `lateness` is from the moment at which that
+    /// was seen to the sending of the patch.
+    pub fn request_lateness(&self, action: Action, lateness: TimeDelta) {
+        self.request_lateness
+            .get_or_create(&[("action", name(action))])
+            .observe(lateness.as_seconds_f64());
     }
 
     /// So many workloads are in that state now.
@@ -250,6 +224,11 @@ impl Telemetry {
     /// How many seconds this clock is ahead of the API server's.
     pub fn clock_skew(&self, seconds: f64) {
         self.clock_skew.get_or_create(&[]).set(seconds);
+    }
+
+    /// Boundaries of a workload were skipped for a newer one.
+    pub fn boundaries_skipped(&self) {
+        self.boundaries_skipped.inc();
     }
 
     /// An Event was sent, or was not.
@@ -319,12 +298,10 @@ mod tests {
     #[test]
     fn what_the_controller_tells_is_what_prometheus_reads() {
         let told = telemetry();
-        told.transition(
-            Action::Start,
-            Outcome::Done,
-            Some(TimeDelta::milliseconds(4)),
-        );
-        told.transition(Action::Stop, Outcome::Conflict, None);
+        told.transition(Action::Start, Outcome::Done);
+        told.transition_lateness(Action::Start, TimeDelta::milliseconds(4));
+        told.transition(Action::Stop, Outcome::Conflict);
+        told.request_lateness(Action::Stop, TimeDelta::milliseconds(30));
         told.workloads("stopped", 3);
         told.workloads("stopped", 2);
         told.invalid_schedules(1);
@@ -346,6 +323,7 @@ mod tests {
             r#"dayshift_transition_lateness_seconds_bucket{le="0.005",action="start"} 1"#,
             r#"dayshift_transition_lateness_seconds_count{action="start"} 1"#,
             r#"dayshift_transition_lateness_seconds_count{action="stop"} 0"#,
+            r#"dayshift_request_lateness_seconds_count{action="stop"} 1"#,
             r#"dayshift_workloads{state="stopped"} 2"#,
             "dayshift_invalid_schedules 1",
             "dayshift_next_boundary_timestamp_seconds{} 1795201200",

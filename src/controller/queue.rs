@@ -1,90 +1,192 @@
-//! What waits to be sent: transitions before adoptions before Events.
+//! What waits to be sent, in the order in which namespaces take turns.
 
-use std::collections::VecDeque;
-
-use chrono::{DateTime, Utc};
-
-use crate::workload::{Decision, Notice, ObjectRef};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
 use super::index::Id;
 
-/// An Event to be sent.
-pub(super) struct Announcement {
-    pub(super) object: ObjectRef,
-    pub(super) notice: Notice,
-    pub(super) at: DateTime<Utc>,
-    pub(super) tries: u32,
+/// Items of many namespaces: first come, first served within each, and the namespaces in turn, so
+/// that one with thousands of items delays another by one item.
+#[derive(Debug)]
+pub(super) struct FairQueue<T> {
+    namespaces: HashMap<Arc<str>, VecDeque<T>>,
+    /// Those that have something, the next one first.
+    turns: VecDeque<Arc<str>>,
+    len: usize,
 }
 
-/// The next thing to send.
-pub(super) enum Job {
-    /// Decide about this object, and send what comes of it.
-    Decide(Id),
-    /// Send this Event.
-    Announce(Box<Announcement>),
+impl<T> FairQueue<T> {
+    /// Queues an item behind the others of its namespace.
+    pub(super) fn push(&mut self, namespace: &Arc<str>, item: T) {
+        self.len += 1;
+        if let Some(items) = self.namespaces.get_mut(namespace) {
+            items.push_back(item);
+            return;
+        }
+        self.namespaces
+            .insert(namespace.clone(), VecDeque::from([item]));
+        self.turns.push_back(namespace.clone());
+    }
+
+    /// Takes the first item of the next namespace that may have its turn.
+    pub(super) fn pop(&mut self, may: impl Fn(&str) -> bool) -> Option<T> {
+        let turn = self.turns.iter().position(|namespace| may(namespace))?;
+        // Those that were passed over keep their places.
+        self.take(turn)
+    }
+
+    /// Gives up the item that waits longest in the namespace that has the most.
+    pub(super) fn shed(&mut self) -> Option<T> {
+        let length = |namespace: &Arc<str>| self.namespaces.get(namespace).map(VecDeque::len);
+        let (turn, _) = self
+            .turns
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, namespace)| length(namespace))?;
+        self.take(turn)
+    }
+
+    fn take(&mut self, turn: usize) -> Option<T> {
+        let namespace = self.turns.remove(turn)?;
+        let items = self.namespaces.get_mut(&namespace)?;
+        let item = items.pop_front()?;
+        self.len -= 1;
+        if items.is_empty() {
+            self.namespaces.remove(&namespace);
+        } else {
+            self.turns.push_back(namespace);
+        }
+        Some(item)
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
 }
 
-/// Three queues, the first that is not empty is served.
-#[derive(Default)]
-pub(super) struct Queue {
-    transitions: VecDeque<Id>,
-    adoptions: VecDeque<Id>,
-    announcements: VecDeque<Announcement>,
+impl<T> Default for FairQueue<T> {
+    fn default() -> Self {
+        Self {
+            namespaces: HashMap::new(),
+            turns: VecDeque::new(),
+            len: 0,
+        }
+    }
 }
 
-/// Events beyond this many are dropped: they only tell what the labels show as well.
-const MOST_ANNOUNCEMENTS: usize = 20_000;
+/// A kind of request, with places of its own so that none of another kind is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Lane {
+    /// A start or a stop is due.
+    Transition,
+    /// A request that takes long, or is to an object whose last one did.
+    Slow,
+    /// Everything else that is written to an object: adoptions, errors, healing.
+    Adoption,
+    /// An Event.
+    Event,
+}
 
-impl Queue {
-    /// Queues an object behind those that wait for the same kind of change.
-    pub(super) fn push(&mut self, id: Id, decision: &Decision) {
-        match decision {
-            Decision::Write(change) if change.kind.is_transition() => self.push_transition(id),
-            _ => self.adoptions.push_back(id),
+/// The objects that wait to be decided about once more, and sent. One that has moved to another
+/// lane stays behind where it was: whoever pops it looks what it waits for now.
+#[derive(Debug, Default)]
+pub(super) struct Queues {
+    transitions: FairQueue<Id>,
+    slow: FairQueue<Id>,
+    adoptions: FairQueue<Id>,
+}
+
+impl Queues {
+    /// Queues an object behind the others of its namespace in a lane; Events have their own queue.
+    pub(super) fn push(&mut self, lane: Lane, namespace: &Arc<str>, id: Id) {
+        match lane {
+            Lane::Transition => self.transitions.push(namespace, id),
+            Lane::Slow => self.slow.push(namespace, id),
+            Lane::Adoption | Lane::Event => self.adoptions.push(namespace, id),
         }
     }
 
-    /// Queues an object whose boundary has come.
-    pub(super) fn push_transition(&mut self, id: Id) {
-        self.transitions.push_back(id);
-    }
-
-    /// Queues an Event; false where it is dropped.
-    pub(super) fn announce(&mut self, announcement: Announcement) -> bool {
-        let room = self.announcements.len() < MOST_ANNOUNCEMENTS;
-        if room {
-            self.announcements.push_back(announcement);
+    /// Takes the next object of a lane whose namespace may have its turn.
+    pub(super) fn pop(&mut self, lane: Lane, may: impl Fn(&str) -> bool) -> Option<Id> {
+        match lane {
+            Lane::Transition => self.transitions.pop(may),
+            Lane::Slow => self.slow.pop(may),
+            Lane::Adoption => self.adoptions.pop(may),
+            Lane::Event => None,
         }
-        room
     }
 
-    /// The first of what waits; a transition, where those alone are to go.
-    pub(super) fn pop(&mut self, transitions_alone: bool) -> Option<Job> {
-        if let Some(id) = self.transitions.pop_front() {
-            return Some(Job::Decide(id));
-        }
-        if transitions_alone {
-            return None;
-        }
-        self.adoptions.pop_front().map(Job::Decide).or_else(|| {
-            self.announcements
-                .pop_front()
-                .map(|event| Job::Announce(Box::new(event)))
-        })
+    /// Whether a start or a stop waits.
+    pub(super) const fn has_transitions(&self) -> bool {
+        !self.transitions.is_empty()
     }
 
-    /// Whether there is something to pop.
-    pub(super) fn waits(&self, transitions_alone: bool) -> bool {
-        let [transitions, rest @ ..] = self.depths().map(|(_, depth)| depth);
-        transitions > 0 || !transitions_alone && rest.iter().any(|depth| *depth > 0)
+    /// Whether nothing waits.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.transitions.is_empty() && self.slow.is_empty() && self.adoptions.is_empty()
     }
 
-    /// How many wait, by kind.
-    pub(super) fn depths(&self) -> [(&'static str, usize); 3] {
+    /// How many wait, by the lane's name in the metrics.
+    pub(super) const fn depths(&self) -> [(&'static str, usize); 3] {
         [
             ("transition", self.transitions.len()),
+            ("slow", self.slow.len()),
             ("adoption", self.adoptions.len()),
-            ("event", self.announcements.len()),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(items: &[(&str, u32)]) -> FairQueue<u32> {
+        let mut queue = FairQueue::default();
+        for (namespace, item) in items {
+            queue.push(&Arc::from(*namespace), *item);
+        }
+        queue
+    }
+
+    fn drain(queue: &mut FairQueue<u32>) -> Vec<u32> {
+        std::iter::from_fn(|| queue.pop(|_| true)).collect()
+    }
+
+    #[test]
+    fn namespaces_take_turns_and_each_keeps_its_order() {
+        let mut fair = queue(&[
+            ("a", 1),
+            ("a", 2),
+            ("a", 3),
+            ("b", 11),
+            ("c", 21),
+            ("b", 12),
+        ]);
+        assert_eq!(drain(&mut fair), [1, 11, 21, 2, 12, 3]);
+        assert!(fair.is_empty() && fair.namespaces.is_empty());
+    }
+
+    #[test]
+    fn a_namespace_that_may_not_have_its_turn_keeps_it() {
+        let mut fair = queue(&[("a", 1), ("b", 11), ("a", 2), ("b", 12)]);
+        assert_eq!(fair.pop(|namespace| namespace != "a"), Some(11));
+        assert_eq!(fair.pop(|_| false), None);
+        assert_eq!(drain(&mut fair), [1, 12, 2]);
+    }
+
+    #[test]
+    fn what_is_too_much_goes_from_who_has_the_most() {
+        let mut fair = queue(&[("a", 1), ("b", 11), ("b", 12), ("b", 13)]);
+        assert_eq!(
+            (fair.shed(), fair.shed(), fair.len()),
+            (Some(11), Some(12), 2)
+        );
+        assert_eq!(drain(&mut fair), [1, 13]);
     }
 }

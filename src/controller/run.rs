@@ -17,16 +17,17 @@ use super::{
     readiness::Condition,
     settings::Settings,
     skew::SharedServerClock,
-    watch::{self, OpenWatches},
+    watch::{self, WatchStates},
 };
 
 /// How long requests in flight may take to end after a shutdown.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Whether the server has done what it was asked or has said why that cannot be: a conflict or an
-/// object that is gone is an answer, a missing permission or an overload is none.
-const fn is_answer(code: u16) -> bool {
-    code < 400 || matches!(code, 404 | 409 | 422)
+/// object that is gone is an answer, a missing permission or an overload is none. That it takes
+/// Events says nothing.
+fn is_answer(verb: &str, code: u16) -> bool {
+    verb != "create" && (code < 400 || matches!(code, 404 | 409 | 422))
 }
 
 /// Scales Deployments at the times in their annotations until `shutdown`, then lets the requests
@@ -42,34 +43,36 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) {
     let server_clock = SharedServerClock::default();
-    let open_watches = OpenWatches::of(&settings.scope);
+    let states = WatchStates::of(&settings.scope);
     let client = instrument(client, {
         let (server_clock, telemetry, clock) =
             (server_clock.clone(), telemetry.clone(), clock.clone());
-        let open_watches = open_watches.clone();
+        let states = states.clone();
         move |exchange: Exchange| {
             telemetry.api_request(exchange.verb, exchange.code);
-            if exchange.code.is_some_and(is_answer) {
+            if exchange
+                .code
+                .is_some_and(|code| is_answer(exchange.verb, code))
+            {
                 telemetry.set(Condition::Reachable, true);
             }
             if exchange.verb == "watch" && exchange.code.is_some_and(|code| code < 400) {
-                open_watches.opened(exchange.uri.path());
-                telemetry.set(Condition::Watching, open_watches.are_all());
+                states.opened(exchange.uri.path());
+                telemetry.set(Condition::Watching, states.are_all_open());
             }
             if let Some(date) = exchange.date {
                 server_clock.heard(date, clock.monotonic());
             }
         }
     });
-    let (count, mut watches) = watch::deployments(&client, &settings.scope, settings.seed);
+    let mut watches = watch::deployments(&client, &settings.scope, settings.seed);
     let mut engine = Engine::new(
         client,
         clock.clone(),
         settings,
         telemetry.clone(),
         server_clock,
-        count,
-        open_watches,
+        states,
     );
     tokio::pin!(shutdown);
     loop {
@@ -80,7 +83,7 @@ pub async fn run(
             biased;
             () = &mut shutdown => break,
             // Before what is in flight, or the list would wait for every patch in the queue.
-            Some((watch, event)) = watches.next() => engine.saw(watch, event),
+            Some((watch, event)) = watches.next() => engine.observe(watch, event),
             Some(outcome) = engine.in_flight.next(), if !engine.in_flight.is_empty() => {
                 engine.finished(outcome);
             }

@@ -47,15 +47,51 @@ pub struct Scope {
 pub struct OwnPod {
     /// Its namespace.
     pub namespace: String,
-    /// Its name, `<deployment>-<hash>-<suffix>` where a Deployment made it.
+    /// Its name: `<deployment>-<hash>-` cut to 58 bytes, and five random characters, where a
+    /// Deployment made it.
     pub name: String,
 }
 
+/// What the API server keeps of a `generateName`, in bytes, and how many random characters it
+/// adds (`SimpleNameGenerator` of k8s.io/apiserver).
+const KEPT: usize = 58;
+const RANDOM: usize = 5;
+
+/// How long the hash of a pod template may be: a 32-bit number in decimal digits, each as one
+/// letter or digit.
+const LONGEST_HASH: usize = 10;
+
 impl OwnPod {
-    /// Whether this Deployment is the one that made the pod.
+    /// Whether this Deployment is one that may have made the pod: of several with long names that
+    /// begin alike each may.
     pub fn belongs_to(&self, namespace: &str, deployment: &str) -> bool {
-        let made = || self.name.rsplitn(3, '-').nth(2) == Some(deployment);
-        self.namespace == namespace && made()
+        self.namespace == namespace && self.may_be_of(deployment)
+    }
+
+    fn may_be_of(&self, deployment: &str) -> bool {
+        let Some(kept) = self
+            .name
+            .len()
+            .checked_sub(RANDOM)
+            .and_then(|end| self.name.get(..end))
+        else {
+            return false;
+        };
+        let is_cut = kept.len() == KEPT;
+        if is_cut && deployment.starts_with(kept) {
+            return true;
+        }
+        let Some(rest) = kept
+            .strip_prefix(deployment)
+            .and_then(|rest| rest.strip_prefix('-'))
+        else {
+            return false;
+        };
+        let hash = rest.strip_suffix('-').unwrap_or(rest);
+        let is_whole = !hash.is_empty() && rest.ends_with('-');
+        (is_whole || is_cut)
+            && hash.len() <= LONGEST_HASH
+            && hash.bytes().all(|byte| byte.is_ascii_alphanumeric())
     }
 }
 
@@ -90,5 +126,42 @@ mod tests {
         assert!(pod.belongs_to("ops", "day-shift"));
         assert!(!pod.belongs_to("dev", "day-shift"));
         assert!(!pod.belongs_to("ops", "day"));
+        assert!(!pod.belongs_to("ops", "day-shift-7c9f8d6b5"));
+    }
+
+    /// As the server names them: `<deployment>-<hash>-`, cut to 58 bytes, and five characters.
+    #[test]
+    fn a_pod_with_a_long_name_does_too() {
+        let long = "a".repeat(70);
+        for length in 40..=70 {
+            let deployment = &long[..length];
+            let mut name = format!("{deployment}-7c9f8d6b54-");
+            name.truncate(58);
+            let pod = OwnPod {
+                namespace: "ops".into(),
+                name: format!("{name}x2x4z"),
+            };
+            assert!(pod.belongs_to("ops", deployment), "{length}");
+            assert!(!pod.belongs_to("dev", deployment), "{length}");
+            assert!(
+                !pod.belongs_to("ops", &deployment[1..length - 1]),
+                "{length}"
+            );
+            assert!(
+                !pod.belongs_to("ops", &format!("b{deployment}")),
+                "{length}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_pod_that_no_deployment_made_belongs_to_none() {
+        for name in ["", "x2x4z", "web", "web-0", "-x2x4z", "web-x2x4z"] {
+            let pod = OwnPod {
+                namespace: "ops".into(),
+                name: name.into(),
+            };
+            assert!(!pod.belongs_to("ops", "web"), "{name}");
+        }
     }
 }

@@ -25,45 +25,84 @@ pub(super) type WatchId = usize;
 
 pub(super) type Event = Result<watcher::Event<Deployment>, watcher::Error>;
 
-/// Which watches are open. kube's stream tells when one ends; that one has begun is seen only in
-/// the answer to its request.
+/// How far each watch has come. That one has begun is seen only in the answer to its request, so
+/// whoever sees the answers shares this.
 #[derive(Clone)]
-pub(super) struct OpenWatches(Arc<[(Option<String>, AtomicBool)]>);
+pub(super) struct WatchStates(Arc<[WatchState]>);
 
-impl OpenWatches {
-    /// None is open yet.
+#[derive(Default)]
+struct WatchState {
+    /// The one that it watches; all where none is named.
+    namespace: Option<String>,
+    /// It tells of changes now.
+    is_open: AtomicBool,
+    /// It has told of everything there is, at least once.
+    is_listed: AtomicBool,
+    /// Its first try has come to its end, one way or the other.
+    was_tried: AtomicBool,
+}
+
+impl WatchStates {
+    /// None has begun yet.
     pub(super) fn of(scope: &Scope) -> Self {
-        let closed = |namespace| (namespace, AtomicBool::new(false));
+        let of = |namespace| WatchState {
+            namespace,
+            ..WatchState::default()
+        };
         Self(match &*scope.namespaces {
-            [] => [closed(None)].into(),
-            some => some.iter().cloned().map(Some).map(closed).collect(),
+            [] => [of(None)].into(),
+            some => some.iter().cloned().map(Some).map(of).collect(),
         })
     }
 
     /// Notes that the request for this path was granted.
     pub(super) fn opened(&self, path: &str) {
-        for (namespace, is_open) in &*self.0 {
-            let is_it = namespace
+        for watch in &*self.0 {
+            let is_it = watch
+                .namespace
                 .as_ref()
                 .is_none_or(|name| path.contains(&format!("/namespaces/{name}/")));
             if is_it {
-                is_open.store(true, Ordering::Relaxed);
+                watch.is_open.store(true, Ordering::Relaxed);
             }
+        }
+    }
+
+    /// Notes that a watch has told of everything there is.
+    pub(super) fn listed(&self, watch: WatchId) {
+        if let Some(watch) = self.0.get(watch) {
+            watch.is_listed.store(true, Ordering::Relaxed);
+            watch.was_tried.store(true, Ordering::Relaxed);
         }
     }
 
     /// Notes that a watch has failed.
     pub(super) fn failed(&self, watch: WatchId) {
-        if let Some((_, is_open)) = self.0.get(watch) {
-            is_open.store(false, Ordering::Relaxed);
+        if let Some(watch) = self.0.get(watch) {
+            watch.is_open.store(false, Ordering::Relaxed);
+            watch.was_tried.store(true, Ordering::Relaxed);
         }
     }
 
     /// Whether none is missing.
-    pub(super) fn are_all(&self) -> bool {
-        self.0
-            .iter()
-            .all(|(_, is_open)| is_open.load(Ordering::Relaxed))
+    pub(super) fn are_all_open(&self) -> bool {
+        let mut all = self.0.iter();
+        all.all(|watch| watch.is_open.load(Ordering::Relaxed))
+    }
+
+    /// Whether each has told of everything there is.
+    pub(super) fn are_all_listed(&self) -> bool {
+        let mut all = self.0.iter();
+        all.all(|watch| watch.is_listed.load(Ordering::Relaxed))
+    }
+
+    /// Whether the first list of a namespace is still under way. One that has failed holds
+    /// nothing up.
+    pub(super) fn is_first_listing(&self, namespace: &str) -> bool {
+        self.0.iter().any(|watch| {
+            let is_it = watch.namespace.as_ref().is_none_or(|it| it == namespace);
+            is_it && !watch.was_tried.load(Ordering::Relaxed)
+        })
     }
 }
 
@@ -71,7 +110,7 @@ pub(super) type Watches = Pin<Box<dyn Stream<Item = (WatchId, Event)> + Send>>;
 
 /// Watches everything in scope, one watch a namespace or one for all. A watch that fails is
 /// begun anew, after a pause that grows to a few seconds; it never ends.
-pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> (usize, Watches) {
+pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> Watches {
     let mut config = watcher::Config::default();
     if let Some(selector) = &scope.selector {
         config = config.labels(selector);
@@ -102,8 +141,7 @@ pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> (usize, 
             .map(move |event| (id, event))
             .boxed()
     });
-    let watches: Vec<_> = watches.collect();
-    (watches.len(), Box::pin(select_all(watches)))
+    Box::pin(select_all(watches))
 }
 
 /// The pauses of a watch that fails: those of everything else that waits for the server.

@@ -3,7 +3,7 @@
 use super::{examples::right_line, rule::Rule};
 use crate::{
     manifest::{Mark, Site},
-    workload::{ERROR, Key, Label, Prefix},
+    workload::{ERROR, Key, Label, OVERRIDE_BEGAN, Prefix},
 };
 
 /// What is wrong with a mark of a Deployment: the rule, the message, and what to do.
@@ -63,7 +63,7 @@ pub(super) fn is_state(mark: &Mark, prefix: &Prefix) -> bool {
     mark.site == Site::Labels && Label::ALL.iter().any(|it| Some(it.name()) == name)
 }
 
-/// Whether a name behind the prefix is the annotation that dayshift writes.
-pub(super) fn is_error(name: &str) -> bool {
-    name == ERROR
+/// Whether a name behind the prefix is an annotation that dayshift writes.
+pub(super) fn is_written(name: &str) -> bool {
+    [ERROR, OVERRIDE_BEGAN].contains(&name)
 }

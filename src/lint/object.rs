@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     manifest::{Annotation, Mark, Other, Place, Scaled, Site, Workload},
-    workload::{Key, Prefix, Replicas},
+    workload::{Key, OVERRIDE_BEGAN, Prefix, Replicas},
 };
 
 /// Collects what is found on one object.
@@ -155,9 +155,14 @@ impl<'o> Object<'o> {
         for field in workload
             .annotations
             .iter()
-            .filter(|it| marks::is_error(&it.name))
+            .filter(|it| marks::is_written(&it.name))
         {
-            let message = "dayshift writes this annotation itself while a schedule is refused";
+            let message = match &*field.name {
+                OVERRIDE_BEGAN => {
+                    "dayshift writes this annotation itself while an override holds; from a manifest it makes new overrides look like ones that have ended"
+                }
+                _ => "dayshift writes this annotation itself while a schedule is refused",
+            };
             let help = "remove it from the manifest".to_owned();
             self.findings.push(self.at(
                 Rule::ErrorAnnotation,

@@ -10,8 +10,8 @@ use super::period::Period;
 use crate::{
     schedule::{Action, Zone, quote},
     workload::{
-        Inputs, Key, ObjectRef, Observed, Phase, Prefix, Problem, Reading, Replicas, Timetable,
-        read, started, stopped,
+        Inputs, Key, ObjectRef, Observed, Prefix, Problem, Reading, Replicas, Timetable, read,
+        started, stopped,
     },
 };
 
@@ -127,15 +127,19 @@ impl Planner {
     /// The plan of a live object, of which it is known what a start brings back.
     pub fn plan_live(&self, observed: &Observed) -> Option<WorkloadPlan> {
         let mut plan = self.plan(&observed.object, &observed.inputs, &[])?;
+        let state = observed.state();
+        if let Some(timetable) = &mut plan.boundaries.timetable {
+            let began = observed.override_began.as_deref();
+            let overrides = timetable.overrides;
+            timetable.overrides = overrides.without_ended(began, &state, self.period.from());
+        }
         plan.boundaries.brings_back = plan.timetable().map(|timetable| {
-            let state = observed.state();
             let (count, saved) = stopped(
                 observed.replicas,
-                state.saved,
-                state.phase,
+                state.remembered(),
                 timetable.stop_replicas,
             );
-            started(count, saved, Some(Phase::Stopped), None)
+            started(count, saved, None)
         });
         Some(plan)
     }

@@ -76,7 +76,9 @@ impl Standing {
             }
             Reading::Scheduled(timetable) => {
                 zone = timetable.schedule.zone();
-                laid_over = timetable.overrides.at(now);
+                let began = observed.override_began.as_deref();
+                let overrides = timetable.overrides.without_ended(began, &state, now);
+                laid_over = overrides.at(now);
                 error = observed.error.as_deref().map(str::to_owned);
                 if error.is_some() {
                     Condition::Refused

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use chrono::{DateTime, Utc};
+
 use crate::schedule::{Action, Boundary};
 
 use super::{keys::Key, notice::Notice, replicas::Replicas, state::State};
@@ -9,8 +11,10 @@ use super::{keys::Key, notice::Notice, replicas::Replicas, state::State};
 /// What one patch makes of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Why it is made.
+    /// Which sort of change it is.
     pub kind: ChangeKind,
+    /// What brought it about.
+    pub cause: Cause,
     /// The boundary that it carries out; none but for a start or stop. Where an override has
     /// ended, its end is taken for the instant.
     pub boundary: Option<Boundary>,
@@ -20,15 +24,31 @@ pub struct Change {
     pub state: State,
     /// The error annotation afterwards.
     pub error: Option<Box<str>>,
+    /// The annotation `override-began` afterwards.
+    pub override_began: Option<Box<str>>,
     /// The override annotations that are over and go with it.
     pub lifted: Vec<Key>,
     /// What to tell the user once it is made.
     pub notice: Option<Notice>,
-    /// Whether it puts back what somebody else took away (rule 12 counts these).
-    pub corrective: bool,
 }
 
-/// Why a change is made.
+/// What brought a change about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// The clock: at this instant a boundary came, or an override ended by itself.
+    Clock(DateTime<Utc>),
+    /// A user, by annotations that were first seen then: a schedule that is new, edited or
+    /// removed, an override that begins or is taken away.
+    Request {
+        /// When they were seen.
+        seen: DateTime<Utc>,
+    },
+    /// Nothing new: what was written before is written again, because somebody has changed it
+    /// since. Rule 12 counts these.
+    Correction,
+}
+
+/// The sorts of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
     /// A start is due.
@@ -52,7 +72,8 @@ pub enum ChangeKind {
     Reschedule,
     /// A count raised by hand while stopped is put back.
     Enforce,
-    /// An override that was over when it was first seen is removed.
+    /// An override that was over when it was first seen, or that has ended before and came back,
+    /// is removed.
     Lift,
     /// State that vanished or went backwards is written again.
     Heal,

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use super::{
     change::{Change, ChangeKind},
     follow::Follow,
+    memory::Applied,
     notice::{Notice, Reason},
     problem::Refusal,
     reading::Reading,
@@ -18,7 +19,7 @@ use super::{
 /// once its change is made it says to wait.
 pub fn decide(situation: &Situation<'_>, now: DateTime<Utc>) -> Decision {
     let observed = situation.observed;
-    let state = situation.memory.newest(observed);
+    let state = situation.memory.newest(observed, now);
     if observed.deleting || state.is_of_a_later_version() {
         return Decision::Wait { due: None };
     }
@@ -30,56 +31,44 @@ pub fn decide(situation: &Situation<'_>, now: DateTime<Utc>) -> Decision {
 }
 
 impl Situation<'_> {
-    /// Rule 11: removing the schedule scales nothing, and keeps the count of what is down.
+    /// Rule 11: removing the schedule scales nothing, and keeps the count where more was saved
+    /// than runs.
     fn unscheduled(&self, state: &State) -> Decision {
-        let running = self.observed.replicas;
-        let nothing_of_ours = State {
-            saved: None,
-            ..state.clone()
-        }
-        .is_empty()
-            && self.observed.error.is_none();
-        if nothing_of_ours {
+        let (observed, running) = (self.observed, self.observed.replicas);
+        let ours = [&observed.error, &observed.override_began];
+        if (state.is_empty() || state.is_only_saved()) && ours.iter().all(|it| it.is_none()) {
             return Decision::Wait { due: None };
         }
-        let saved = self.memory.saved_after_removal(self.observed, state);
-        let notice = saved.map(|saved| Notice::removed(&self.observed.object, running, saved));
-        self.write(
-            Change {
-                notice,
-                ..self.keep(
-                    ChangeKind::Remove,
-                    State {
-                        saved,
-                        ..State::default()
-                    },
-                )
-            },
-            None,
-        )
+        let left = state.after_removal(running);
+        let notice = left
+            .saved
+            .map(|saved| Notice::removed(&observed.object, running, saved));
+        let change = Change {
+            notice,
+            ..self.keep(ChangeKind::Remove, left)
+        };
+        self.write(change, false, None)
     }
 
     /// Rule 8: a bad schedule changes nothing but what says so.
     fn refused(&self, state: State, refusal: &Refusal) -> Decision {
         let text = refusal.text(self.prefix);
-        let corrective = self.memory.knows_error(Some(&text));
+        let mut change = Change {
+            error: Some(text.as_str().into()),
+            // What has ended is known for it when the schedule is good again.
+            override_began: self.observed.override_began.clone(),
+            ..self.keep(
+                ChangeKind::Refuse,
+                State {
+                    next: None,
+                    ..state
+                },
+            )
+        };
         // A rollout undo brings the error back together with the text that it is about.
-        let is_news = !corrective || self.observed.error.as_deref() != Some(&*text);
-        let notice = is_news.then(|| Notice::new(Reason::InvalidSchedule, text.clone()));
-        self.write(
-            Change {
-                error: Some(text.into()),
-                notice,
-                corrective,
-                ..self.keep(
-                    ChangeKind::Refuse,
-                    State {
-                        next: None,
-                        ..state
-                    },
-                )
-            },
-            None,
-        )
+        let is_news = self.observed.error != change.error
+            || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
+        change.notice = is_news.then(|| Notice::new(Reason::InvalidSchedule, text));
+        self.write(change, false, None)
     }
 }

@@ -6,17 +6,28 @@ use sha2::{Digest, Sha256};
 
 use super::{inputs::Inputs, keys::Key};
 
-/// A hash of the text of the schedule and the object's UID.
+/// A hash of the object's UID, and one of the text of the schedule.
 ///
-/// Version 1 is the first 16 hexadecimal digits of the SHA-256 of `uid`, then for each of
-/// `start stop hours timezone except jitter` that is present, in this order, a line feed, the
-/// name, `=`, the length of the text in bytes, `:` and the text. What is absent does not count,
-/// and neither do flags nor versions, so the same object keeps its fingerprint when dayshift
-/// is upgraded or started with another `--timezone`.
+/// Version 2 is the first 16 hexadecimal digits of the SHA-256 of the UID, `-`, and the first 16
+/// of the SHA-256 of the schedule's text: for each of `start stop hours timezone except jitter`
+/// that is present, in this order, a line feed, the name, `=`, the length of the text in bytes,
+/// `:` and the text. What is absent does not count, and neither do flags nor versions, so the
+/// same object keeps its fingerprint when dayshift is upgraded or started with another
+/// `--timezone`.
+///
+/// Version 1 is the first 16 digits of the SHA-256 of both, the UID first. It is read and no
+/// longer written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Fingerprint {
     /// Version 1, shown as `v1-` and 16 hexadecimal digits.
     V1(u64),
+    /// Version 2, shown as `v2-` and twice 16 hexadecimal digits.
+    V2 {
+        /// The hash of the UID.
+        object: u64,
+        /// The hash of the schedule's text.
+        text: u64,
+    },
     /// Of a version that this program does not know; its object is left alone.
     Newer(Box<str>),
 }
@@ -24,42 +35,85 @@ pub enum Fingerprint {
 impl Fingerprint {
     /// The fingerprint of these inputs on the object with this UID.
     pub fn of(inputs: &Inputs, uid: &str) -> Self {
-        let mut hash = Sha256::new();
-        hash.update(uid);
-        for key in [
-            Key::Start,
-            Key::Stop,
-            Key::Hours,
-            Key::Timezone,
-            Key::Except,
-            Key::Jitter,
-        ] {
-            if let Some(text) = inputs.text(key) {
-                hash.update(format!("\n{key}={}:{text}", text.len()));
-            }
+        Self::V2 {
+            object: hash_of(uid),
+            text: first_bytes(with_text(Sha256::new(), inputs)),
         }
-        let digest: [u8; 32] = hash.finalize().into();
-        let mut first = [0; 8];
-        first.copy_from_slice(&digest[..8]);
-        Self::V1(u64::from_be_bytes(first))
+    }
+
+    /// Whether it is the fingerprint of these inputs on the object with this UID, of whatever
+    /// version.
+    pub fn is_of(&self, inputs: &Inputs, uid: &str) -> bool {
+        match self {
+            Self::V1(hash) => {
+                let both = Sha256::new_with_prefix(uid);
+                *hash == first_bytes(with_text(both, inputs))
+            }
+            Self::V2 { .. } => *self == Self::of(inputs, uid),
+            Self::Newer(_) => false,
+        }
+    }
+
+    /// Whether it was made for the object with this UID; `None` where it does not say.
+    pub fn is_of_object(&self, uid: &str) -> Option<bool> {
+        match self {
+            Self::V2 { object, .. } => Some(*object == hash_of(uid)),
+            Self::V1(_) | Self::Newer(_) => None,
+        }
     }
 
     /// Reads the text of a label; `None` where it is no fingerprint of any version.
     pub fn parse(text: &str) -> Option<Self> {
-        let (version, hash) = text.strip_prefix('v')?.split_once('-')?;
+        let (version, rest) = text.strip_prefix('v')?.split_once('-')?;
+        let hash = |text: &str| {
+            let is_hash = text.len() == 16 && text.bytes().all(|it| it.is_ascii_hexdigit());
+            u64::from_str_radix(text, 16).ok().filter(|_| is_hash)
+        };
         match version.parse::<u32>().ok()? {
             0 => None,
-            1 if hash.len() == 16 => u64::from_str_radix(hash, 16).ok().map(Self::V1),
-            1 => None,
+            1 => hash(rest).map(Self::V1),
+            2 => {
+                let (object, text) = rest.split_once('-')?;
+                let (object, text) = (hash(object)?, hash(text)?);
+                Some(Self::V2 { object, text })
+            }
             _ => Some(Self::Newer(text.into())),
         }
     }
+}
+
+fn hash_of(uid: &str) -> u64 {
+    first_bytes(Sha256::new_with_prefix(uid))
+}
+
+fn with_text(mut hash: Sha256, inputs: &Inputs) -> Sha256 {
+    for key in [
+        Key::Start,
+        Key::Stop,
+        Key::Hours,
+        Key::Timezone,
+        Key::Except,
+        Key::Jitter,
+    ] {
+        if let Some(text) = inputs.text(key) {
+            hash.update(format!("\n{key}={}:{text}", text.len()));
+        }
+    }
+    hash
+}
+
+fn first_bytes(hash: Sha256) -> u64 {
+    let digest: [u8; 32] = hash.finalize().into();
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    u64::from_be_bytes(first)
 }
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::V1(hash) => write!(f, "v1-{hash:016x}"),
+            Self::V2 { object, text } => write!(f, "v2-{object:016x}-{text:016x}"),
             Self::Newer(text) => f.write_str(text),
         }
     }
@@ -69,14 +123,36 @@ impl fmt::Display for Fingerprint {
 mod tests {
     use super::*;
 
-    /// Anybody can compute it: `printf 'uid-1\nstart=13:Mon-Fri 09:00' | sha256sum`.
+    /// Anybody can compute it: `printf uid-1 | sha256sum` and
+    /// `printf '\nstart=13:Mon-Fri 09:00' | sha256sum`.
     #[test]
     fn is_the_documented_hash_for_ever() {
         let inputs = Inputs::default().with(Key::Start, "Mon-Fri 09:00");
         assert_eq!(
             Fingerprint::of(&inputs, "uid-1").to_string(),
-            "v1-e88ac71724f40589"
+            "v2-4a49acf8a6bd7277-cdb276bb89557700"
         );
+    }
+
+    #[test]
+    fn understands_version_1() {
+        let inputs = Inputs::default().with(Key::Start, "Mon-Fri 09:00");
+        let v1 = Fingerprint::parse("v1-e88ac71724f40589").unwrap();
+        assert!(v1.is_of(&inputs, "uid-1"));
+        assert!(!v1.is_of(&inputs, "uid-2"));
+        assert!(!v1.is_of(&Inputs::default(), "uid-1"));
+        assert_eq!(v1.is_of_object("uid-1"), None, "it does not say");
+    }
+
+    #[test]
+    fn tells_the_object_from_the_text() {
+        let inputs = Inputs::default().with(Key::Hours, "09:00-17:00");
+        let edited = Inputs::default().with(Key::Hours, "09:00-18:00");
+        let fingerprint = Fingerprint::of(&inputs, "a");
+        assert!(fingerprint.is_of(&inputs, "a"));
+        assert!(!fingerprint.is_of(&inputs, "b") && !fingerprint.is_of(&edited, "a"));
+        assert_eq!(fingerprint.is_of_object("a"), Some(true));
+        assert_eq!(fingerprint.is_of_object("b"), Some(false));
     }
 
     #[test]
@@ -106,7 +182,12 @@ mod tests {
 
     #[test]
     fn prints_what_it_reads() {
-        for text in ["v1-0123456789abcdef", "v1-0000000000000000", "v2-whatever"] {
+        for text in [
+            "v1-0123456789abcdef",
+            "v1-0000000000000000",
+            "v2-0123456789abcdef-0000000000000000",
+            "v3-whatever",
+        ] {
             assert_eq!(Fingerprint::parse(text).unwrap().to_string(), text);
         }
         for text in [
@@ -117,6 +198,10 @@ mod tests {
             "v0-0",
             "vx-1",
             "v1-zz23456789abcdef",
+            "v1-+123456789abcdef",
+            "v2-0123456789abcdef",
+            "v2-0123456789abcdef-",
+            "v2-0123456789abcdef-0123456789abcdef-0",
         ] {
             assert_eq!(Fingerprint::parse(text), None, "{text}");
         }

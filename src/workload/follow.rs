@@ -5,12 +5,13 @@ use chrono::{DateTime, Utc};
 use crate::schedule::{Action, Boundary};
 
 use super::{
-    change::{Adoption, Change, ChangeKind},
+    change::{Adoption, Cause, Change, ChangeKind},
     counts,
     fingerprint::Fingerprint,
+    keys::Key,
     notice::Notice,
     observed::ObjectRef,
-    overrides::Override,
+    overrides::{Override, Overrides},
     reading::Timetable,
     replicas::Replicas,
     situation::{Decision, Situation},
@@ -19,14 +20,16 @@ use super::{
 
 /// One object with a good schedule, at one moment.
 pub(super) struct Follow<'a> {
-    situation: &'a Situation<'a>,
-    timetable: &'a Timetable,
+    pub(super) situation: &'a Situation<'a>,
+    pub(super) timetable: &'a Timetable,
     /// The newest known.
-    state: State,
+    pub(super) state: State,
+    /// What is laid over the schedule, without what a rollout undo has brought back.
+    pub(super) overrides: Overrides,
     /// What holds now, whether it has begun or not.
-    over: Option<Override>,
-    ours: Option<Fingerprint>,
-    now: DateTime<Utc>,
+    pub(super) over: Option<Override>,
+    pub(super) ours: Fingerprint,
+    pub(super) now: DateTime<Utc>,
 }
 
 impl<'a> Follow<'a> {
@@ -37,9 +40,12 @@ impl<'a> Follow<'a> {
         now: DateTime<Utc>,
     ) -> Self {
         let observed = situation.observed;
+        let began = observed.override_began.as_deref();
+        let overrides = timetable.overrides.without_ended(began, &state, now);
         Self {
-            over: timetable.overrides.at(now),
-            ours: Some(Fingerprint::of(&observed.inputs, &observed.object.uid)),
+            overrides,
+            over: overrides.at(now),
+            ours: Fingerprint::of(&observed.inputs, &observed.object.uid),
             situation,
             timetable,
             state,
@@ -49,7 +55,7 @@ impl<'a> Follow<'a> {
 
     pub(super) fn decide(&self) -> Decision {
         match (self.over, self.unknown()) {
-            (Some(over), why) if self.state.phase != Some(over.phase()) => self.begin(over, why),
+            (Some(over), _) if self.state.phase != Some(over.phase()) => self.begin(over),
             (Some(Override::Pause(_)), _) => self.between(),
             (_, Some(why)) => self.adopt(why),
             (Some(_), None) => self.between(),
@@ -64,12 +70,19 @@ impl<'a> Follow<'a> {
     /// Rules 3, 10 and 13: why the state is not that of this schedule on this object by now.
     fn unknown(&self) -> Option<Adoption> {
         match self.state.last {
-            Some(last) if self.state.fingerprint == self.ours => {
+            Some(last) if self.is_ours() => {
                 is_from_future(last, self.now).then_some(Adoption::FromFuture)
             }
             _ if self.state.is_empty() => Some(Adoption::New),
             _ => Some(Adoption::Changed),
         }
+    }
+
+    fn is_ours(&self) -> bool {
+        let observed = self.situation.observed;
+        let of_version_1 = |it: &Fingerprint| it.is_of(&observed.inputs, &observed.object.uid);
+        let fingerprint = self.state.fingerprint.as_ref();
+        fingerprint.is_some_and(|it| *it == self.ours || of_version_1(it))
     }
 
     /// Rule 1: the newest boundary since `last` is due, if it is not before the object's own next.
@@ -79,27 +92,24 @@ impl<'a> Follow<'a> {
                 && self.state.next.is_none_or(|next| boundary.at >= next)
         };
         match self.newest().filter(is_due) {
-            Some(due) => self.carry_out(due),
+            Some(due) => self.carry_out(due, Cause::Clock(due.at)),
             None => self.between(),
         }
     }
 
     /// Rule 7: the beginning of `wake-until` is a start, that of `sleep-until` a stop; a pause
     /// leaves everything as it is.
-    fn begin(&self, over: Override, unknown: Option<Adoption>) -> Decision {
+    fn begin(&self, over: Override) -> Decision {
         let seen = self.situation.observed.replicas;
-        let State { phase, saved, .. } = self.state;
-        let is_pause = matches!(over, Override::Pause(_));
-        let saved = saved.filter(|_| is_pause || unknown.is_none() || self.is_down());
+        let known = self.remembered();
         let (kind, replicas, saved) = match over {
-            Override::Pause(_) => (ChangeKind::Pause, seen, saved),
+            Override::Pause(_) => (ChangeKind::Pause, seen, known),
             Override::Wake(_) => {
-                let count = counts::woken(seen, saved, self.timetable.replicas);
+                let count = counts::woken(seen, known, self.timetable.replicas);
                 (ChangeKind::Wake, count, None)
             }
             Override::Sleep(_) => {
-                let (count, saved) =
-                    counts::stopped(seen, saved, phase, self.timetable.stop_replicas);
+                let (count, saved) = counts::stopped(seen, known, self.timetable.stop_replicas);
                 (ChangeKind::Sleep, count, saved)
             }
         };
@@ -108,9 +118,13 @@ impl<'a> Follow<'a> {
             last: Some(self.considered_now()),
             next: over.until(),
             saved,
-            fingerprint: self.ours.clone(),
+            fingerprint: Some(self.ours.clone()),
         };
-        Decision::Write(Change {
+        // Another override may have hidden it until it was over.
+        let revealed = self.ended_by_itself();
+        let revealed = revealed.filter(|ended| *ended >= self.situation.seen);
+        self.write(Change {
+            cause: revealed.map_or(self.request(), Cause::Clock),
             replicas,
             notice: Some(Notice::begun(over, self.timetable, seen, replicas)),
             ..self.keep(kind, state)
@@ -128,14 +142,20 @@ impl<'a> Follow<'a> {
         };
         let ended = whole_second(self.ended());
         let at = newest.map_or(ended, |newest| newest.at.max(ended));
-        self.carry_out(Boundary { at, action })
+        let is_of_the_clock = at > ended || self.ended_by_itself().is_some();
+        let cause = if is_of_the_clock {
+            Cause::Clock(at)
+        } else {
+            self.request()
+        };
+        self.carry_out(Boundary { at, action }, cause)
     }
 
     /// Rule 7: the end of a pause adopts; what the schedule says since then is done.
     fn after_pause(&self) -> Decision {
         let ended = self.ended();
         match self.newest().filter(|newest| newest.at > ended) {
-            Some(due) => self.carry_out(due),
+            Some(due) => self.carry_out(due, Cause::Clock(due.at)),
             None => self.adopt(Adoption::Over),
         }
     }
@@ -143,68 +163,94 @@ impl<'a> Follow<'a> {
     /// When what held came to its end: as it was to, or, cut short by a hand, when that was seen;
     /// and not before it began.
     fn ended(&self) -> DateTime<Utc> {
-        let key = self.state.phase.and_then(Override::key);
-        let written = key.and_then(|key| self.timetable.overrides.until(key));
-        // As the label has it: another scaler may have put it off since we last wrote it.
-        let known = self.situation.observed.state().next;
-        let ended = match written.max(known) {
-            Some(end) if end <= self.now => end,
-            _ => self.situation.seen.min(self.now),
-        };
+        let by_hand = || self.situation.seen.min(self.now);
+        let ended = self.ended_by_itself().unwrap_or_else(by_hand);
         let begun = self.state.last.map(|last| last.min(self.now));
         begun.map_or(ended, |begun| begun.max(ended))
     }
 
+    /// The end of the override by which the state has the object held, if that has come.
+    fn ended_by_itself(&self) -> Option<DateTime<Utc>> {
+        let key = self.state.phase.and_then(Override::key)?;
+        let written = self.overrides.until(key);
+        // As the label has it: another scaler may have put it off since we last wrote it.
+        let known = self.situation.observed.state().next;
+        written.max(known).filter(|end| *end <= self.now)
+    }
+
     /// Rules 1 and 4: a start or a stop is due, or was for too long.
-    fn carry_out(&self, due: Boundary) -> Decision {
+    fn carry_out(&self, due: Boundary, cause: Cause) -> Decision {
         if self.now - due.at > self.situation.catch_up {
             return self.adopt(Adoption::Missed);
         }
         let seen = self.situation.observed.replicas;
-        let State { phase, saved, .. } = self.state;
-        let (kind, new_phase, replicas, saved) = match due.action {
+        let known = self.state.remembered();
+        let (kind, phase, replicas, saved) = match due.action {
             Action::Start => {
-                let count = counts::started(seen, saved, phase, self.timetable.replicas);
+                let count = counts::started(seen, known, self.timetable.replicas);
                 (ChangeKind::Start, Phase::Running, count, None)
             }
             Action::Stop => {
-                let (count, saved) =
-                    counts::stopped(seen, saved, phase, self.timetable.stop_replicas);
+                let (count, saved) = counts::stopped(seen, known, self.timetable.stop_replicas);
                 (ChangeKind::Stop, Phase::Stopped, count, saved)
             }
         };
         let last = self.state.last.map_or(due.at, |last| last.max(due.at));
         let next = self.next_after(last);
         let state = State {
-            phase: Some(new_phase),
+            phase: Some(phase),
             last: Some(last),
             next: next.map(|next| next.at),
             saved,
-            fingerprint: self.state.fingerprint.clone(),
+            fingerprint: Some(self.ours.clone()),
         };
-        Decision::Write(Change {
+        let (before, counts) = (self.state.phase, (seen, replicas));
+        let change = self.keep(kind, state);
+        let scaled = Notice::scaled(due, before, self.timetable, counts, next);
+        self.write(Change {
+            cause,
             boundary: Some(due),
             replicas,
-            notice: Notice::scaled(due, phase, self.timetable, (seen, replicas), next),
-            ..self.keep(kind, state)
+            notice: scaled.or(change.notice),
+            ..change
         })
     }
 
     /// Rules 3 and 10: the schedule is taken up as it is from now on; nothing is scaled.
-    fn adopt(&self, why: Adoption) -> Decision {
+    pub(super) fn adopt(&self, why: Adoption) -> Decision {
         let last = whole_second(self.adopted_from(why));
         let next = self.next_after(last);
+        let phase = self.over.map_or(Phase::Adopted, Override::phase);
+        // What a phase says by itself need not be saved.
+        let is_said = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
         let state = State {
-            phase: Some(self.over.map_or(Phase::Adopted, Override::phase)),
+            phase: Some(phase),
             last: Some(last),
             next: self.over.map_or(next.map(|it| it.at), Override::until),
-            saved: self.state.saved.filter(|_| self.is_down()),
-            fingerprint: self.ours.clone(),
+            saved: self.remembered().filter(|count| !is_said(count)),
+            fingerprint: Some(self.ours.clone()),
         };
-        Decision::Write(Change {
-            notice: self.notice(why, next),
-            ..self.keep(ChangeKind::Adopt(why), state)
+        let change = self.keep(ChangeKind::Adopt(why), state);
+        self.write(Change {
+            notice: self.notice(why, next).or(change.notice),
+            ..change
         })
+    }
+
+    /// Rule 4: what is known of the count when the object is taken up anew. While it is up, a copy
+    /// has nothing to do with what was saved for another object, nor has one whose schedule was
+    /// removed with what was left of it then.
+    fn remembered(&self) -> Option<Replicas> {
+        let (state, observed) = (&self.state, self.situation.observed);
+        let fingerprint = state.fingerprint.as_ref();
+        let is_copy =
+            fingerprint.and_then(|it| it.is_of_object(&observed.object.uid)) == Some(false);
+        if is_copy || state.is_only_saved() {
+            let is_down = observed.replicas <= self.timetable.stop_replicas;
+            state.saved.filter(|_| is_down)
+        } else {
+            state.remembered()
+        }
     }
 
     /// Since when the schedule counts: what has been missed is past, all else is from when it
@@ -237,103 +283,60 @@ impl<'a> Follow<'a> {
             Adoption::Missed => timetable
                 .latest_at(&observed.object, now)
                 .map(|missed| Notice::missed(timetable, missed, next)),
-            Adoption::FromFuture => self
-                .state
+            Adoption::FromFuture => observed
+                .state()
                 .last
                 .map(|ahead| Notice::from_future(timetable, ahead, next)),
         }
     }
 
-    /// Rule 2: nothing is due. The labels are put right where they are not what they should be,
-    /// and so is the count where that is enforced.
-    fn between(&self) -> Decision {
-        let observed = self.situation.observed;
-        let (last, next) = self.course();
-        let enforced = self.enforced();
-        // While an override holds, another that is over goes when it ends.
-        let lifted = match self.over {
-            Some(_) => Vec::new(),
-            None => self.timetable.overrides.over_at(self.now),
-        };
-        let kind = if enforced.is_some() {
-            ChangeKind::Enforce
-        } else if observed.error.is_some() {
-            ChangeKind::Resume
-        } else if !lifted.is_empty() {
-            ChangeKind::Lift
-        } else if self.state.next != next && !self.situation.memory.knows_next(next) {
-            ChangeKind::Reschedule
-        } else {
-            ChangeKind::Heal
-        };
-        let notice = match enforced {
-            Some((count, _)) => Some(Notice::enforced(observed.replicas, count)),
-            None => lifted.first().map(|key| Notice::expired(*key)),
-        };
-        let (replicas, saved) = enforced.unwrap_or((observed.replicas, self.state.saved));
-        let state = State {
-            phase: self.state.phase.or(Some(Phase::Adopted)),
-            last: Some(last),
-            next,
-            saved,
-            fingerprint: self.state.fingerprint.clone(),
-        };
-        let corrective = match kind {
-            ChangeKind::Resume => self.situation.memory.knows_error(None),
-            ChangeKind::Reschedule => false,
-            _ => true,
-        };
-        let change = Change {
-            replicas,
-            lifted,
-            notice,
-            corrective,
-            ..self.situation.keep(kind, state)
-        };
-        self.situation.write(change, next)
-    }
-
-    /// What `last` and `next` are to be while nothing is due: while something holds, its end is
-    /// next.
-    fn course(&self) -> (DateTime<Utc>, Option<DateTime<Utc>>) {
-        let last = self.state.last.unwrap_or_else(|| self.considered_now());
-        if let Some(over) = self.over {
-            return (last, over.until());
-        }
-        let following = |after| self.next_after(after).map(|next| next.at);
-        match following(last) {
-            // A boundary has gone by that was not the object's own next: it is not made up for.
-            Some(next) if next <= self.now => (whole_second(self.now), following(self.now)),
-            next => (last, next),
-        }
-    }
-
-    /// Where enforcing has something to put back: the count and the saved count of a stop.
-    fn enforced(&self) -> Option<(Replicas, Option<Replicas>)> {
-        let State { phase, saved, .. } = self.state;
-        let (seen, most) = (
-            self.situation.observed.replicas,
-            self.timetable.stop_replicas,
-        );
-        let is_down_by_us = matches!(phase, Some(Phase::Stopped | Phase::Slept));
-        (self.timetable.overrides.enforce && is_down_by_us && seen > most)
-            .then(|| counts::stopped(seen, saved, phase, most))
-    }
-
     /// A change that leaves the count as it is, and takes what is over with it.
-    fn keep(&self, kind: ChangeKind, state: State) -> Change {
-        let lifted = match self.over {
-            Some(Override::Pause(_)) => Vec::new(),
-            _ => self.timetable.overrides.over_at(self.now),
-        };
+    pub(super) fn keep(&self, kind: ChangeKind, state: State) -> Change {
+        let (lifted, notice) = self.lifted();
         Change {
             lifted,
+            notice,
             ..self.situation.keep(kind, state)
+        }
+    }
+
+    /// The annotations that go with a change, and what to tell of them where there is no more to
+    /// tell: what a rollout undo has brought back, else what is over; below a pause nothing goes.
+    fn lifted(&self) -> (Vec<Key>, Option<Notice>) {
+        if self.overrides != self.timetable.overrides {
+            let ended = self.timetable.overrides.keys();
+            let notice = ended.first().map(|key| Notice::ended_before(*key));
+            return (ended, notice);
+        }
+        let over = match self.over {
+            Some(Override::Pause(_)) => Vec::new(),
+            _ => self.overrides.over_at(self.now),
+        };
+        let notice = over.first().map(|key| Notice::expired(*key));
+        (over, notice)
+    }
+
+    /// The change, as far as it is called for: until the next boundary where it is not.
+    pub(super) fn write(&self, change: Change) -> Decision {
+        let is_new = |boundary: &Boundary| self.state.last.is_none_or(|last| boundary.at > last);
+        let newest = self.newest().filter(is_new);
+        let considers = newest.is_some_and(|it| change.state.last >= Some(it.at));
+        let due = match change.state.next {
+            Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
+            next => next,
+        };
+        self.situation.write(change, considers, due)
+    }
+
+    /// What a user has asked for by the annotations as they are.
+    fn request(&self) -> Cause {
+        Cause::Request {
+            seen: self.situation.seen.min(self.now),
         }
     }
 
     /// Now, but not before what was considered already by a clock that has been set back since.
-    fn considered_now(&self) -> DateTime<Utc> {
+    pub(super) fn considered_now(&self) -> DateTime<Utc> {
         let now = whole_second(self.now);
         let known = self
             .state
@@ -346,13 +349,8 @@ impl<'a> Follow<'a> {
         self.timetable.latest_at(self.object(), self.now)
     }
 
-    fn next_after(&self, after: DateTime<Utc>) -> Option<Boundary> {
+    pub(super) fn next_after(&self, after: DateTime<Utc>) -> Option<Boundary> {
         self.timetable.next_after(self.object(), after)
-    }
-
-    fn is_down(&self) -> bool {
-        let observed = self.situation.observed;
-        observed.replicas <= self.situation.memory.stopped_count(observed)
     }
 
     fn object(&self) -> &ObjectRef {

@@ -1,7 +1,7 @@
 //! The annotations of one object, as texts.
 
 use super::{
-    keys::{ERROR, Key, Prefix},
+    keys::{ERROR, Key, OVERRIDE_BEGAN, Prefix},
     replicas::Replicas,
 };
 
@@ -40,7 +40,7 @@ impl Inputs {
             };
             match Key::from_name(name) {
                 Some(key) => inputs.texts[key as usize] = Some(text.into()),
-                None if name == ERROR => {}
+                None if [ERROR, OVERRIDE_BEGAN].contains(&name) => {}
                 None => inputs.note_unknown(name, text.len()),
             }
         }

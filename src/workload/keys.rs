@@ -127,8 +127,14 @@ impl Label {
     }
 }
 
-/// The name of the one annotation that dayshift writes: why a schedule is refused.
+/// The name of the annotation in which dayshift writes why a schedule is refused.
 pub const ERROR: &str = "error";
+
+/// The name of the annotation in which dayshift writes when the active override began.
+///
+/// `kubectl rollout undo` brings it back together with the override that it belongs to, so an
+/// override that has ended is known for what it is (`docs/decisions/ended-overrides.md`).
+pub const OVERRIDE_BEGAN: &str = "override-began";
 
 /// What stands before the `/` of every annotation and label, `dayshift` by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,6 +181,11 @@ impl Prefix {
     /// The full name of the annotation that says why a schedule is refused.
     pub fn error(&self) -> String {
         self.full(ERROR)
+    }
+
+    /// The full name of the annotation that says when the active override began.
+    pub fn override_began(&self) -> String {
+        self.full(OVERRIDE_BEGAN)
     }
 
     /// `name` behind this prefix and a slash.

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::{
-    change::{Change, ChangeKind},
+    change::{Cause, Change, ChangeKind},
     fingerprint::Fingerprint,
     observed::Observed,
-    replicas::Replicas,
     state::{Phase, State, is_from_future},
 };
 
@@ -20,18 +19,46 @@ use super::{
 pub struct Memory {
     uid: Arc<str>,
     state: State,
-    /// Whether the state has been this object's: that of a copy is another's until it is adopted.
-    is_own: bool,
-    error: Option<Box<str>>,
-    /// The label `next` as it was last written on purpose.
-    next: Option<DateTime<Utc>>,
-    /// As it was when `last` was written, by whomever.
-    stop_replicas: Replicas,
+    /// As of our last write; none before it.
+    applied: Option<Applied>,
     corrections: u8,
+    /// Whether the user was told that the limit of corrections is reached.
+    told: bool,
+}
+
+/// What applied to an object when a change was decided. Whoever decides again while it still
+/// does has nothing new to decide from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Applied {
+    /// The schedule on this object; none without one, and while it is refused.
+    schedule: Option<Fingerprint>,
+    /// The override that holds, and until when.
+    held: Option<(Phase, Option<DateTime<Utc>>)>,
+    /// Why the schedule is refused.
+    error: Option<Box<str>>,
 }
 
 /// How many times an object's state is put right between two boundaries.
-const PATIENCE: u8 = 3;
+const MOST_CORRECTIONS: u8 = 3;
+
+impl Applied {
+    /// What applied when this change was decided.
+    pub(super) fn by(change: &Change) -> Self {
+        let state = &change.state;
+        if change.error.is_some() {
+            return Self {
+                error: change.error.clone(),
+                ..Self::default()
+            };
+        }
+        let phase = state.phase.filter(|phase| phase.is_override());
+        Self {
+            schedule: state.fingerprint.clone(),
+            held: phase.map(|phase| (phase, state.next)),
+            error: None,
+        }
+    }
+}
 
 impl Memory {
     /// What is known after a first sight.
@@ -41,149 +68,137 @@ impl Memory {
             state: Some(observed.state())
                 .filter(|state| !state.is_of_a_later_version())
                 .unwrap_or_default(),
-            is_own: is_own(&observed.state(), observed),
-            error: observed.error.clone(),
-            next: observed.state().next,
-            stop_replicas: observed.inputs.stop_replicas(),
+            applied: None,
             corrections: 0,
+            told: false,
         }
     }
 
-    /// Takes in what was seen at `now`: whatever is newer of that and what is known. What is known
-    /// from the future gives way: another scaler has put it right already.
+    /// Takes in what was seen at `now`: whatever is newer of that and what is known.
     pub fn saw(&mut self, observed: &Observed, now: DateTime<Utc>) {
         if self.uid != observed.object.uid {
             *self = Self::of(observed);
             return;
         }
-        let seen = observed.state();
-        let ahead = |state: &State| state.last.map(|last| is_from_future(last, now));
-        let newest = match (ahead(&self.state), ahead(&seen)) {
-            (Some(true), Some(false)) => seen,
-            _ => self.newest(observed),
-        };
-        if self.is_removed(observed, &newest) {
+        let newest = self.newest(observed, now);
+        if is_removed(observed, &newest) {
             self.state = observed.state();
         } else if !newest.is_of_a_later_version() {
-            self.learn(newest, observed);
+            self.state = newest;
         }
-    }
-
-    /// Whether the schedule is gone, and all that is to go with it: then nothing is left to
-    /// remember, and the same schedule given back later is a new one.
-    fn is_removed(&self, observed: &Observed, newest: &State) -> bool {
-        let left = State {
-            saved: self.saved_after_removal(observed, newest),
-            ..State::default()
-        };
-        !observed.inputs.has_schedule() && observed.state() == left
-    }
-
-    /// The saved count that stays when the schedule is removed: that of what is down.
-    pub(super) fn saved_after_removal(
-        &self,
-        observed: &Observed,
-        newest: &State,
-    ) -> Option<Replicas> {
-        let running = observed.replicas;
-        newest
-            .saved
-            .filter(|saved| *saved > running && running <= self.stopped_count(observed))
     }
 
     /// Takes in a change of ours that the server has accepted.
     pub fn wrote(&mut self, observed: &Observed, change: &Change) {
         self.uid = observed.object.uid.clone();
-        self.learn(change.state.clone(), observed);
-        self.error = change.error.clone();
-        self.next = change.state.next;
-        self.corrections = match change.kind {
-            kind if kind.is_transition() => 0,
-            ChangeKind::Adopt(_) => 0,
-            _ if change.corrective => self.corrections.saturating_add(1),
-            _ => self.corrections,
-        };
-    }
-
-    fn learn(&mut self, state: State, observed: &Observed) {
-        if state.last != self.state.last {
-            self.stop_replicas = observed.inputs.stop_replicas();
-            self.next = state.next;
+        self.state = change.state.clone();
+        self.applied = Some(Applied::by(change));
+        let begins_anew = change.kind.is_transition()
+            || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
+        if change.cause == Cause::Correction {
+            self.corrections = self.corrections.saturating_add(1);
+        } else if begins_anew {
+            self.corrections = 0;
+            self.told = false;
         }
-        self.is_own = self.is_own || is_own(&state, observed);
-        self.state = state;
     }
 
-    /// The newest state of the object: what is known where the object's own went backwards or
-    /// vanished, else the object's own.
+    /// The newest state of the object at `now`: what is known where the object's own went
+    /// backwards, far ahead, or vanished, else the object's own.
     ///
     /// A saved count is kept from either side as long as the object is down: a count too many
     /// is put right by the next stop, a count lost is lost for good.
-    pub fn newest(&self, observed: &Observed) -> State {
-        let seen = observed.state();
+    pub fn newest(&self, observed: &Observed, now: DateTime<Utc>) -> State {
+        let mut seen = observed.state();
         if seen.is_of_a_later_version() {
             return seen;
         }
         let Some(known_last) = self.state.last.filter(|_| self.uid == observed.object.uid) else {
             return seen;
         };
-        // Another scaler has adopted the copy, perhaps by a clock that is behind.
-        let is_adopted = seen.phase == Some(Phase::Adopted);
-        if !self.is_own && is_adopted && is_own(&seen, observed) {
+        if self.gives_way(&seen, observed, now) {
             return seen;
         }
         let known = self.state.clone();
-        // Another scaler can have done something else in the same second.
-        let other = seen.phase.is_some() && seen.phase != known.phase;
-        match seen.last {
+        let is_ahead = |last| is_from_future(last, now) && !is_from_future(known_last, now);
+        // Another scaler can have done something else in the same second. That shows in more than
+        // the phase alone, or the fingerprint of what has not changed: those somebody else wrote.
+        if seen.last == known.last
+            && seen.fingerprint != known.fingerprint
+            && is_own(&known, observed)
+        {
+            seen.fingerprint.clone_from(&known.fingerprint);
+        }
+        let alike = State {
+            phase: known.phase,
+            ..seen.clone()
+        };
+        let other = seen.phase.is_some() && seen.phase != known.phase && alike != known;
+        match seen.last.filter(|last| !is_ahead(*last)) {
             Some(last) if last > known_last || last == known_last && other => seen,
             Some(last) if last == known_last => State {
-                phase: seen.phase.or(known.phase),
+                phase: known.phase.or(seen.phase),
                 last: Some(last),
                 next: seen.next.or(known.next),
                 saved: seen.saved.or(known.saved),
                 fingerprint: seen.fingerprint.or(known.fingerprint),
             },
             _ => {
-                let down = observed.replicas <= self.stopped_count(observed);
+                let is_down = observed.replicas <= observed.inputs.stop_replicas();
                 State {
-                    saved: known.saved.or(seen.saved.filter(|_| down)),
+                    saved: known.saved.or(seen.saved.filter(|_| is_down)),
                     ..known
                 }
             }
         }
     }
 
-    /// The largest count at which the object can be called stopped: an edit may have lowered
-    /// `stop-replicas` since the stop.
-    pub(super) fn stopped_count(&self, observed: &Observed) -> Replicas {
-        let now = observed.inputs.stop_replicas();
-        if self.uid == observed.object.uid {
-            now.max(self.stop_replicas)
-        } else {
-            now
-        }
+    /// Whether what is known is no match for what is seen: it is from the future, and another
+    /// scaler has put that right already; or it was never this object's but that of which it is a
+    /// copy, and another scaler has adopted it, perhaps by a clock that is behind.
+    fn gives_way(&self, seen: &State, observed: &Observed, now: DateTime<Utc>) -> bool {
+        let is_ahead = |state: &State| state.last.map(|last| is_from_future(last, now));
+        let is_of_object = |state: &State| {
+            let fingerprint = state.fingerprint.as_ref();
+            fingerprint.and_then(|it| it.is_of_object(&observed.object.uid)) == Some(true)
+        };
+        is_ahead(&self.state) == Some(true) && is_ahead(seen) == Some(false)
+            || seen.fingerprint != self.state.fingerprint
+                && is_of_object(seen)
+                && !is_of_object(&self.state)
     }
 
-    /// Whether the error annotation that we last wrote, or left away, is this one.
-    pub(super) fn knows_error(&self, error: Option<&str>) -> bool {
-        self.error.as_deref() == error
+    /// Whether this is what applied at our last write.
+    pub(super) fn knows(&self, applied: &Applied) -> bool {
+        self.applied.as_ref() == Some(applied)
     }
 
-    /// Whether the label `next` was last written so: then somebody else has changed it since.
-    pub(super) fn knows_next(&self, next: Option<DateTime<Utc>>) -> bool {
-        self.next == next
+    /// Whether anything was written here: then the object is worth remembering even when nothing
+    /// concerns us any more, lest it be taken for one that was never seen.
+    pub fn has_written(&self) -> bool {
+        self.applied.is_some()
     }
 
     /// Whether the state was put right so often since the last boundary that somebody must be
     /// putting it wrong on purpose.
-    pub(super) fn out_of_patience(&self) -> bool {
-        self.corrections >= PATIENCE
+    pub(super) const fn is_at_limit(&self) -> bool {
+        self.corrections >= MOST_CORRECTIONS
+    }
+
+    /// Notes that the user is told so now; false where that was done since the last boundary.
+    pub fn tell_hands_off(&mut self) -> bool {
+        !std::mem::replace(&mut self.told, true)
     }
 }
 
 /// Whether a state was written for this object and its schedule as it is.
 fn is_own(state: &State, observed: &Observed) -> bool {
-    let ours = || Fingerprint::of(&observed.inputs, &observed.object.uid);
-    state.fingerprint.as_ref().is_some_and(|it| *it == ours())
+    let fingerprint = state.fingerprint.as_ref();
+    fingerprint.is_some_and(|it| it.is_of(&observed.inputs, &observed.object.uid))
+}
+
+/// Whether the schedule is gone, and all that is to go with it: then nothing is left to remember,
+/// and the same schedule given back later is a new one.
+fn is_removed(observed: &Observed, newest: &State) -> bool {
+    !observed.inputs.has_schedule() && observed.state() == newest.after_removal(observed.replicas)
 }

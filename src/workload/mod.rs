@@ -22,14 +22,15 @@ mod replicas;
 mod restore;
 mod situation;
 mod state;
+mod upkeep;
 
-pub use change::{Adoption, Change, ChangeKind};
+pub use change::{Adoption, Cause, Change, ChangeKind};
 pub use counts::{started, stopped, woken};
 pub use decide::decide;
 pub use fingerprint::Fingerprint;
 pub use inputs::{Inputs, Unknown};
 pub use instruction::{Annotation, Instruction, Obstacle};
-pub use keys::{ERROR, Key, Label, Prefix, PrefixError};
+pub use keys::{ERROR, Key, Label, OVERRIDE_BEGAN, Prefix, PrefixError};
 pub use labels::Labels;
 pub use memory::Memory;
 pub use notice::{Notice, Reason};

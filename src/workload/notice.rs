@@ -32,16 +32,18 @@ pub enum Reason {
     Resumed,
     /// A count raised by hand while stopped was put back.
     Enforced,
-    /// An override was over when it was first seen.
+    /// An override was over when it was first seen, or has ended before and came back.
     OverrideExpired,
     /// The schedule was edited, or came with a copy; nothing was scaled.
     ScheduleChanged,
-    /// The schedule was removed while the object was down.
+    /// The schedule was removed while fewer ran than are saved.
     ScheduleRemoved,
     /// The schedule is refused.
     InvalidSchedule,
     /// The API server refuses the patch.
     ScaleFailed,
+    /// Boundaries come faster than they can be carried out.
+    BoundariesSkipped,
     /// A boundary was missed for longer than the catch-up.
     BoundaryMissed,
     /// The state is from more than an hour ahead.
@@ -186,11 +188,18 @@ impl Notice {
         Self::new(Reason::OverrideExpired, text)
     }
 
+    pub(super) fn ended_before(key: Key) -> Self {
+        let text = format!(
+            "`{key}` has ended before and came back, as with `kubectl rollout undo`: nothing is done, and the annotation is removed"
+        );
+        Self::new(Reason::OverrideExpired, text)
+    }
+
     pub(super) fn removed(object: &ObjectRef, running: Replicas, saved: Replicas) -> Self {
         Self::new(
             Reason::ScheduleRemoved,
             format!(
-                "the schedule was removed while stopped at {running}; nothing is scaled. To bring it back, run {}",
+                "the schedule was removed while {running} ran of {saved}; nothing is scaled. To bring it back, run {}",
                 scale_command(object, saved)
             ),
         )

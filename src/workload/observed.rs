@@ -34,6 +34,8 @@ pub struct Observed {
     pub labels: Labels,
     /// The text of our annotation `error`.
     pub error: Option<Box<str>>,
+    /// The text of our annotation `override-began`.
+    pub override_began: Option<Box<str>>,
     /// Whether the object has any label at all, ours or not.
     pub has_labels: bool,
     /// Whether the object has any annotation at all, ours or not.
@@ -48,8 +50,9 @@ impl Observed {
         State::from_labels(&self.labels)
     }
 
-    /// Whether dayshift has anything to do with the object: an input, a state label, an error.
+    /// Whether dayshift has anything to do with the object: an input, or something of its own.
     pub fn concerns_us(&self) -> bool {
-        !self.inputs.is_empty() || !self.labels.is_empty() || self.error.is_some()
+        let ours = [&self.error, &self.override_began];
+        !self.inputs.is_empty() || !self.labels.is_empty() || ours.iter().any(|it| it.is_some())
     }
 }

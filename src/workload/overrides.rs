@@ -2,7 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{keys::Key, state::Phase};
+use super::{
+    keys::Key,
+    state::{Phase, State},
+};
 
 /// What is laid over a schedule. An override that is over by now may still be among it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +52,41 @@ impl Overrides {
         all.into_iter()
             .flatten()
             .find(|it| it.until().is_none_or(|until| until > now))
+    }
+
+    /// These, but for overrides that have ended before and that `kubectl rollout undo` has brought
+    /// back: those come with the annotation `override-began`, which goes when an override ends.
+    ///
+    /// Where it is there, it has to be that of the override that holds the object by its state,
+    /// or the override at `now` has to be that one.
+    #[must_use]
+    pub fn without_ended(self, began: Option<&str>, state: &State, now: DateTime<Utc>) -> Self {
+        let holds = |over: Override| {
+            let seconds = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
+            state.phase == Some(over.phase()) && seconds(state.next) == seconds(over.until())
+        };
+        let counts = began.is_none_or(|began| {
+            state.override_began().as_deref() == Some(began) || self.at(now).is_some_and(holds)
+        });
+        if counts {
+            self
+        } else {
+            Self {
+                enforce: self.enforce,
+                ..Self::default()
+            }
+        }
+    }
+
+    /// The annotations that name an override.
+    pub fn keys(&self) -> Vec<Key> {
+        let all = [
+            (Key::Pause, self.pause.is_some()),
+            (Key::WakeUntil, self.wake_until.is_some()),
+            (Key::SleepUntil, self.sleep_until.is_some()),
+        ];
+        let named = all.into_iter().filter(|(_, is_there)| *is_there);
+        named.map(|(key, _)| key).collect()
     }
 
     /// The annotations that are over at `now`.

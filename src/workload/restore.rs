@@ -1,7 +1,9 @@
 //! Bringing an object back up without a scaler, for good.
 
+use chrono::{DateTime, Utc};
+
 use super::{
-    change::{Change, ChangeKind},
+    change::{Cause, Change, ChangeKind},
     keys::Label,
     observed::Observed,
     state::{Phase, State},
@@ -33,7 +35,7 @@ pub enum NotRestored {
 ///
 /// # Errors
 /// Where the object may be down and yet is left alone.
-pub fn restored(observed: &Observed) -> Result<Option<Change>, NotRestored> {
+pub fn restored(observed: &Observed, now: DateTime<Utc>) -> Result<Option<Change>, NotRestored> {
     let Some(text) = observed.labels.text(Label::SavedReplicas) else {
         return Ok(None);
     };
@@ -45,6 +47,7 @@ pub fn restored(observed: &Observed) -> Result<Option<Change>, NotRestored> {
         Some(saved) if saved <= observed.replicas => return Ok(None),
         Some(saved) => Change {
             kind: ChangeKind::Restore,
+            cause: Cause::Request { seen: now },
             boundary: None,
             replicas: saved,
             state: State {
@@ -56,9 +59,9 @@ pub fn restored(observed: &Observed) -> Result<Option<Change>, NotRestored> {
                 ..state
             },
             error: observed.error.clone(),
+            override_began: observed.override_began.clone(),
             lifted: Vec::new(),
             notice: None,
-            corrective: false,
         },
     };
     Ok(Some(change))

@@ -3,9 +3,9 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
-    change::{Change, ChangeKind},
+    change::{Cause, Change, ChangeKind},
     keys::Prefix,
-    memory::Memory,
+    memory::{Applied, Memory},
     notice::Notice,
     observed::Observed,
     reading::Reading,
@@ -44,7 +44,7 @@ pub enum Decision {
     HandsOff {
         /// When to decide again, if ever.
         due: Option<DateTime<Utc>>,
-        /// What to tell the user, once.
+        /// What to tell the user, unless [`Memory::tell_hands_off`] says that it was told.
         notice: Notice,
     },
 }
@@ -54,31 +54,52 @@ impl Situation<'_> {
     pub(super) fn keep(&self, kind: ChangeKind, state: State) -> Change {
         Change {
             kind,
+            cause: Cause::Request { seen: self.seen },
             boundary: None,
             replicas: self.observed.replicas,
+            override_began: state.override_began(),
             state,
             error: None,
             lifted: Vec::new(),
             notice: None,
-            corrective: false,
         }
     }
 
-    /// The change, if it changes anything, and unless it has been made too often (rule 12).
-    pub(super) fn write(&self, change: Change, due: Option<DateTime<Utc>>) -> Decision {
-        let same = change.state.to_labels() == self.observed.labels
+    /// Whether the object is already what the change would make of it.
+    pub(super) fn is_so(&self, change: &Change) -> bool {
+        change.state.to_labels() == self.observed.labels
             && change.error == self.observed.error
+            && change.override_began == self.observed.override_began
             && change.replicas == self.observed.replicas
-            && change.lifted.is_empty();
-        if same {
-            Decision::Wait { due }
-        } else if change.corrective && self.memory.out_of_patience() {
-            Decision::HandsOff {
+            && change.lifted.is_empty()
+    }
+
+    /// The change, if it changes anything, and unless it has been made too often.
+    ///
+    /// Rule 12: a change is explained where what applies now is not what applied when something
+    /// was last written here, or where it considers a boundary that was not considered before.
+    /// Every other one puts back what somebody else has changed.
+    pub(super) fn write(
+        &self,
+        change: Change,
+        considers_a_boundary: bool,
+        due: Option<DateTime<Utc>>,
+    ) -> Decision {
+        if self.is_so(&change) {
+            return Decision::Wait { due };
+        }
+        if considers_a_boundary || !self.memory.knows(&Applied::by(&change)) {
+            return Decision::Write(change);
+        }
+        if self.memory.is_at_limit() {
+            return Decision::HandsOff {
                 due,
                 notice: Notice::hands_off(&self.observed.object, self.prefix),
-            }
-        } else {
-            Decision::Write(change)
+            };
         }
+        Decision::Write(Change {
+            cause: Cause::Correction,
+            ..change
+        })
     }
 }

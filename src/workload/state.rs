@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, NaiveDateTime, SubsecRound, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 
 use super::{fingerprint::Fingerprint, keys::Label, labels::Labels, replicas::Replicas};
 
@@ -49,6 +49,11 @@ impl Phase {
     /// Whether the last thing done was a start of ours, so that a 0 seen since is somebody's wish.
     pub const fn follows_a_start(self) -> bool {
         matches!(self, Self::Running | Self::Woken)
+    }
+
+    /// Whether an override holds the object.
+    pub const fn is_override(self) -> bool {
+        matches!(self, Self::Woken | Self::Slept | Self::Paused)
     }
 }
 
@@ -109,6 +114,39 @@ impl State {
         labels
     }
 
+    /// Rule 4: the count to come back to, as far as it is known. Where nothing has been saved since
+    /// a start of ours it is 0: less than what runs, and a 0 seen since is somebody's wish.
+    pub fn remembered(&self) -> Option<Replicas> {
+        let has_started = self.phase.is_some_and(Phase::follows_a_start);
+        self.saved.or(has_started.then_some(Replicas::ZERO))
+    }
+
+    /// Whether a saved count is all there is: the schedule was removed.
+    pub fn is_only_saved(&self) -> bool {
+        let rest = Self {
+            saved: None,
+            ..self.clone()
+        };
+        self.saved.is_some() && rest.is_empty()
+    }
+
+    /// Rule 11: what stays when the schedule is removed and this many run: a saved count that is
+    /// more than that.
+    pub(super) fn after_removal(&self, running: Replicas) -> Self {
+        Self {
+            saved: self.saved.filter(|saved| *saved > running),
+            ..Self::default()
+        }
+    }
+
+    /// The text of the annotation `override-began` beside this state; `None` while no override
+    /// holds.
+    pub fn override_began(&self) -> Option<Box<str>> {
+        self.phase.filter(|phase| phase.is_override())?;
+        let began = self.last?.to_rfc3339_opts(SecondsFormat::Secs, true);
+        Some(began.into())
+    }
+
     /// Whether a later version wrote it, whose object is left alone.
     pub fn is_of_a_later_version(&self) -> bool {
         matches!(self.fingerprint, Some(Fingerprint::Newer(_)))
@@ -150,12 +188,39 @@ mod tests {
             last: parse_time("2026-11-20T10.00.00Z"),
             next: parse_time("2026-11-23T00.00.00Z"),
             saved: Some(Replicas::new(3)),
-            fingerprint: Fingerprint::parse("v1-0123456789abcdef"),
+            fingerprint: Fingerprint::parse("v2-0123456789abcdef-0123456789abcdef"),
         };
         let labels = state.to_labels();
         assert_eq!(labels.text(Label::Last), Some("2026-11-20T10.00.00Z"));
         assert_eq!(labels.text(Label::SavedReplicas), Some("3"));
         assert_eq!(State::from_labels(&labels), state);
+    }
+
+    #[test]
+    fn a_start_that_nothing_was_saved_since_is_remembered_as_0() {
+        for phase in Phase::ALL {
+            let state = State {
+                phase: Some(phase),
+                ..State::default()
+            };
+            let has_started = matches!(phase, Phase::Running | Phase::Woken);
+            let expected = has_started.then_some(Replicas::ZERO);
+            assert_eq!(state.remembered(), expected, "{phase}");
+            let saved = Some(Replicas::new(3));
+            assert_eq!(State { saved, ..state }.remembered(), saved, "{phase}");
+        }
+    }
+
+    #[test]
+    fn when_an_override_began_is_when_it_was_considered() {
+        let state = |phase| State {
+            phase: Some(phase),
+            last: parse_time("2026-11-20T10.00.00Z"),
+            ..State::default()
+        };
+        let began = state(Phase::Slept).override_began();
+        assert_eq!(began.as_deref(), Some("2026-11-20T10:00:00Z"));
+        assert_eq!(state(Phase::Stopped).override_began(), None);
     }
 
     #[test]

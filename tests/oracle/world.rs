@@ -82,6 +82,7 @@ impl World {
                 inputs: Arc::default(),
                 labels: Labels::default(),
                 error: None,
+                override_began: None,
                 has_labels: true,
                 has_annotations: true,
                 deleting: false,

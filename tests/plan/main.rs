@@ -319,6 +319,7 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
             inputs: inputs.clone().into(),
             labels,
             error: None,
+            override_began: None,
             has_labels: true,
             has_annotations: true,
             deleting: false,

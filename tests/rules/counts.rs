@@ -1,6 +1,6 @@
 //! Rule 4: which count a start and a stop leave.
 
-use crate::object::{at_night, office};
+use crate::object::office;
 
 #[test]
 fn what_the_night_saw_and_what_the_morning_makes_of_it() {
@@ -47,19 +47,6 @@ fn exact_counts_are_kept_to() {
     assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
     object.until("2026-11-20 09:00");
     assert_eq!(object.replicas(), 2);
-}
-
-#[test]
-fn an_adoption_that_sees_it_up_drops_a_leftover_count() {
-    let mut object = at_night(3);
-    object
-        .scale(1)
-        .edit("hours", Some("Mon-Fri 08:00-19:00"))
-        .obey();
-    assert_eq!(object.saved(), None);
-    let mut object = at_night(3);
-    object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
-    assert_eq!(object.saved(), Some(3));
 }
 
 #[test]

@@ -5,11 +5,15 @@
 
 mod boundaries;
 mod counts;
+mod ended;
 mod enforce;
+mod fights;
 mod object;
+mod outlives;
 mod overrides;
 mod pause;
 mod refusals;
 mod sleep;
 mod state;
+mod versions;
 mod wake;

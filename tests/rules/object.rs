@@ -11,6 +11,7 @@ use dayshift::{
     },
 };
 
+#[derive(Clone)]
 pub struct Object {
     pub observed: Observed,
     pub now: DateTime<Utc>,
@@ -45,6 +46,7 @@ impl Object {
             inputs: Arc::new(Inputs::default()),
             labels: Labels::default(),
             error: None,
+            override_began: None,
             has_labels: true,
             has_annotations: true,
             deleting: false,
@@ -101,6 +103,18 @@ impl Object {
     pub fn copy(&mut self) -> &mut Self {
         self.observed.object.uid = "u2".into();
         self.restart()
+    }
+
+    /// `kubectl rollout undo` to a revision that has the annotations of before, `override-began`
+    /// among them, and not those of now.
+    pub fn undo(&mut self, then: &Self) -> &mut Self {
+        self.annotations.clone_from(&then.annotations);
+        self.observed.inputs = then.observed.inputs.clone();
+        self.observed.error.clone_from(&then.observed.error);
+        self.observed
+            .override_began
+            .clone_from(&then.observed.override_began);
+        self.show()
     }
 
     /// The scaler is started anew: all it knows is on the object.
@@ -161,7 +175,9 @@ impl Object {
             match self.decide() {
                 Decision::Wait { due } => return due,
                 Decision::HandsOff { due, notice } => {
-                    self.notices.push(notice);
+                    if self.memory.tell_hands_off() {
+                        self.notices.push(notice);
+                    }
                     return due;
                 }
                 Decision::Write(change) => self.write(change),
@@ -176,6 +192,7 @@ impl Object {
         self.observed.replicas = change.replicas;
         self.observed.labels = change.state.to_labels();
         self.observed.error = change.error;
+        self.observed.override_began = change.override_began;
         for key in change.lifted {
             self.annotations
                 .retain(|(known, _)| known != &format!("dayshift/{key}"));
@@ -198,6 +215,11 @@ impl Object {
         self.observed.inputs.text(key)
     }
 
+    /// The text of the annotation of that name.
+    pub fn inputs_of(&self, name: &str) -> Option<&str> {
+        self.annotation(Key::from_name(name).unwrap())
+    }
+
     pub fn replicas(&self) -> u32 {
         self.observed.replicas.get()
     }
@@ -208,6 +230,11 @@ impl Object {
 
     pub fn next(&self) -> Option<String> {
         self.observed.labels.text(Label::Next).map(str::to_owned)
+    }
+
+    /// The text of the annotation `override-began`.
+    pub fn began(&self) -> Option<&str> {
+        self.observed.override_began.as_deref()
     }
 
     /// The reasons of the notices so far, which are forgotten.

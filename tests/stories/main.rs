@@ -3,9 +3,12 @@
 //! 2026-11-20 is a Friday.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod ended;
 mod faults;
+mod fights;
 mod guard;
 mod hostile;
+mod isolation;
 mod objects;
 mod overrides;
 mod retry_after;

@@ -7,7 +7,6 @@ use dayshift::{
     controller::Settings,
     sandbox::{Fault, Status},
 };
-use serde_json::json;
 
 use crate::sandbox::{Sandbox, deployment};
 
@@ -120,29 +119,6 @@ fn a_patch_that_is_lost_at_the_end_is_sent_again() {
         assert_eq!(seen(&story), expect(3, "running", None), "{fault:?}");
         assert_eq!(annotation(&story, "sleep-until"), None, "{fault:?}");
     }
-}
-
-#[test]
-fn a_rollout_undo_takes_the_override_back_and_brings_an_old_one() {
-    let story = at_night();
-    let before = story.object("web")["metadata"]["annotations"].clone();
-    story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
-    let during = story.object("web")["metadata"]["annotations"].clone();
-    let undo = |annotations: &serde_json::Value| {
-        let mut annotations = annotations.clone();
-        if annotations.get("dayshift/wake-until").is_none() {
-            annotations["dayshift/wake-until"] = json!(null);
-        }
-        let patch = json!({"metadata": {"annotations": annotations}});
-        story.api.merge("Deployment", "dev", "web", &patch).unwrap();
-        story.settle();
-    };
-    undo(&before);
-    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
-    story.sleep_until("23:00");
-    undo(&during);
-    assert_eq!(seen(&story), expect(0, "stopped", Some("3")));
-    assert_eq!(annotation(&story, "wake-until"), None, "it was over");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::index::Id;
 
 /// Who waits for a permission, by namespace.
 #[derive(Debug, Default)]
-pub(super) struct Forbidden(HashMap<Box<str>, Waiting>);
+pub(super) struct PermissionBackoff(HashMap<Box<str>, Waiting>);
 
 #[derive(Debug)]
 struct Waiting {
@@ -17,8 +17,8 @@ struct Waiting {
     others: BTreeSet<Id>,
 }
 
-impl Forbidden {
-    /// Notes that a patch in this namespace was forbidden. Returns how often its asker was, if
+impl PermissionBackoff {
+    /// Notes that a patch in this namespace was backoff. Returns how often its asker was, if
     /// that is this object; none if it is to wait.
     pub(super) fn refused(&mut self, namespace: &str, id: Id) -> Option<u32> {
         let Some(waiting) = self.0.get_mut(namespace) else {
@@ -36,6 +36,12 @@ impl Forbidden {
         }
         waiting.others.insert(id);
         None
+    }
+
+    /// Whether this object is to wait, for another asks for its namespace; it is noted, then.
+    pub(super) fn must_wait(&mut self, namespace: &str, id: Id) -> bool {
+        let waiting = self.0.get_mut(namespace).filter(|it| it.asker != id);
+        waiting.map(|it| it.others.insert(id)).is_some()
     }
 
     /// Notes that a patch in this namespace was not forbidden; returns those that waited for it.
@@ -65,25 +71,26 @@ mod tests {
 
     #[test]
     fn one_asks_and_the_others_wait_for_its_answer() {
-        let mut forbidden = Forbidden::default();
-        assert_eq!(forbidden.refused("dev", 1), Some(1));
-        assert_eq!(forbidden.refused("dev", 2), None);
-        assert_eq!(forbidden.refused("test", 3), Some(1));
-        assert_eq!(forbidden.refused("dev", 2), None);
-        assert_eq!(forbidden.refused("dev", 1), Some(2));
-        assert_eq!(forbidden.forget(2), BTreeSet::new(), "it asked nothing");
-        assert_eq!(forbidden.is_over("dev"), BTreeSet::from([2]));
-        assert_eq!(forbidden.is_over("dev"), BTreeSet::new());
-        assert_eq!(forbidden.forget(3), BTreeSet::new(), "nobody waited");
+        let mut backoff = PermissionBackoff::default();
+        assert_eq!(backoff.refused("dev", 1), Some(1));
+        assert_eq!(backoff.refused("dev", 2), None);
+        assert_eq!(backoff.refused("test", 3), Some(1));
+        assert!(backoff.must_wait("dev", 4) && !backoff.must_wait("dev", 1));
+        assert!(!backoff.must_wait("prod", 5));
+        assert_eq!(backoff.refused("dev", 1), Some(2));
+        assert_eq!(backoff.forget(2), BTreeSet::new(), "it asked nothing");
+        assert_eq!(backoff.is_over("dev"), BTreeSet::from([2, 4]));
+        assert_eq!(backoff.is_over("dev"), BTreeSet::new());
+        assert_eq!(backoff.forget(3), BTreeSet::new(), "nobody waited");
     }
 
     #[test]
     fn who_asks_and_goes_lets_the_others_ask() {
-        let mut forbidden = Forbidden::default();
+        let mut backoff = PermissionBackoff::default();
         for id in 1..=3 {
-            forbidden.refused("dev", id);
+            backoff.refused("dev", id);
         }
-        assert_eq!(forbidden.forget(1), BTreeSet::from([2, 3]));
-        assert_eq!(forbidden.refused("dev", 2), Some(1));
+        assert_eq!(backoff.forget(1), BTreeSet::from([2, 3]));
+        assert_eq!(backoff.refused("dev", 2), Some(1));
     }
 }

@@ -1,0 +1,335 @@
+//! Taking in what came of requests: each failure delays what it is about, and nothing else.
+
+use std::time::Duration;
+
+use crate::{
+    cluster::{
+        AnnounceError, Deployment, FailureKind, PatchError, ReadError, Unavailable, Version,
+    },
+    workload::{Cause, Change, Notice, Reason},
+};
+
+use super::{
+    backoff::Backoff,
+    engine::Engine,
+    events::PendingEvent,
+    in_flight::{Finished, Patched, Sent},
+    index::Id,
+    outcome::{EventOutcome, Outcome},
+    readiness::Condition,
+    work::{Trouble, WorkState},
+};
+
+/// How often an object is read and decided anew at once after a conflict.
+const MOST_CONFLICTS: u32 = 5;
+
+impl Engine {
+    /// Takes in what came of a request.
+    pub(super) fn finished(&mut self, finished: Finished) {
+        match finished {
+            Finished::Patched(patched) => self.patched(*patched),
+            Finished::Read { id, known, result } => self.read(id, known, *result),
+            Finished::Announced { event, result } => self.announced(*event, result),
+            Finished::ToldTheTime(Ok(())) => {}
+            Finished::ToldTheTime(Err(error)) => {
+                tracing::warn!(error = %error, "cannot ask the API server for its time");
+            }
+        }
+    }
+
+    fn patched(&mut self, patched: Patched) {
+        let Patched { sent, result } = patched;
+        let id = sent.id;
+        let namespace = sent.observed.object.namespace.clone();
+        if let (Some(action), Err(error)) = (sent.change.kind.action(), &result) {
+            self.telemetry.transition(action, outcome(error));
+        }
+        if tells_of_permission(&result) {
+            let waiting = self.permissions.is_over(&namespace);
+            self.release(waiting);
+        }
+        match result {
+            Ok(deployment) => {
+                let known = sent.known;
+                self.succeeded(sent);
+                self.index
+                    .observe_answer(id, &deployment, known, self.sight());
+                self.idle(id);
+            }
+            Err(PatchError::Conflict) => self.conflicted(id),
+            Err(PatchError::Gone) => self.forget(id),
+            Err(PatchError::Refused(why)) => self.refused(id, &why),
+            Err(PatchError::Forbidden(why)) => self.forbidden(id, &namespace, &why),
+            Err(PatchError::Unavailable(why)) => {
+                if let Some(entry) = self.index.get_mut(id)
+                    && sent.observed.labels != sent.change.state.to_labels()
+                {
+                    entry.work.unconfirmed = Some(Box::new(sent));
+                }
+                self.unanswered(id, &why);
+                self.confirm(id);
+            }
+        }
+    }
+
+    /// A change was made.
+    fn succeeded(&mut self, sent: Sent) {
+        let Sent {
+            id,
+            observed,
+            change,
+            at,
+            ..
+        } = sent;
+        self.backpressure.answered();
+        let lateness = match change.cause {
+            Cause::Clock(due) => Some(at - due),
+            Cause::Request { .. } | Cause::Correction => None,
+        };
+        if let Some(action) = change.kind.action() {
+            self.telemetry.transition(action, Outcome::Done);
+            match change.cause {
+                Cause::Clock(due) => self.telemetry.transition_lateness(action, at - due),
+                Cause::Request { seen } => self.telemetry.request_lateness(action, at - seen),
+                Cause::Correction => {}
+            }
+        }
+        self.index.wrote(id, &observed, &change);
+        if let Some(entry) = self.index.get_mut(id) {
+            entry.work.succeeded();
+        }
+        let (object, from, to) = (&observed.object, observed.replicas, change.replicas);
+        let next = change.state.next.map(|next| next.to_rfc3339());
+        match lateness {
+            Some(late) => tracing::info!(
+                %object, %from, %to, late_ms = late.num_milliseconds(), next, "{}", change.kind
+            ),
+            None => tracing::info!(%object, replicas = %to, next, "{}", change.kind),
+        }
+        if let Some(notice) = change.notice {
+            self.announce(id, notice);
+        }
+    }
+
+    /// A patch that was not answered has taken effect, where the object is what it would make of
+    /// it: then it is told of, and counted.
+    pub(super) fn confirm(&mut self, id: Id) {
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        let Some(sent) = entry.work.unconfirmed.take() else {
+            return;
+        };
+        if !entry.shows(&sent.change) {
+            entry.work.unconfirmed = Some(sent);
+            return;
+        }
+        if let WorkState::BackingOff(_) = entry.work.state {
+            entry.work.state = WorkState::Idle;
+        }
+        self.succeeded(*sent);
+        self.reconcile(id);
+    }
+
+    /// The object is no longer what it was: read it and decide again, but not for ever at once.
+    fn conflicted(&mut self, id: Id) {
+        self.backpressure.answered();
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        entry.work.conflicts = entry.work.conflicts.saturating_add(1);
+        let conflicts = entry.work.conflicts;
+        if conflicts > MOST_CONFLICTS {
+            let delay = Backoff::CONFLICT.delay(conflicts - MOST_CONFLICTS, &mut self.random);
+            self.back_off(id, delay);
+        } else {
+            self.send_read(id);
+        }
+    }
+
+    fn read(&mut self, id: Id, known: Version, result: Result<Deployment, ReadError>) {
+        match result {
+            Ok(deployment) => {
+                self.backpressure.answered();
+                let sight = self.sight();
+                if self.index.observe_answer(id, &deployment, known, sight) {
+                    self.confirm(id);
+                    if let Some(entry) = self.index.get_mut(id) {
+                        entry.work.unconfirmed = None;
+                    }
+                    self.idle(id);
+                } else {
+                    self.forget(id);
+                }
+            }
+            Err(ReadError::Gone) => self.forget(id),
+            Err(ReadError::Refused(why)) => self.refused(id, &why),
+            Err(ReadError::Unavailable(why)) => self.unanswered(id, &why),
+        }
+    }
+
+    /// The server does not want the patch: the user is told, and it is tried again slowly.
+    fn refused(&mut self, id: Id, why: &str) {
+        self.backpressure.answered();
+        let failures = self.report(id, Trouble::Refused, why);
+        let delay = Backoff::REFUSED.delay(failures, &mut self.random);
+        self.back_off(id, delay);
+    }
+
+    /// A permission is missing, for all in the namespace: one of them asks whether it is back.
+    fn forbidden(&mut self, id: Id, namespace: &str, why: &str) {
+        self.backpressure.answered();
+        if self.index.get(id).is_none() {
+            return;
+        }
+        self.report(id, Trouble::Refused, why);
+        match self.permissions.refused(namespace, id) {
+            Some(refusals) => {
+                let delay = Backoff::FORBIDDEN.delay(refusals, &mut self.random);
+                self.back_off(id, delay);
+            }
+            None => {
+                if let Some(entry) = self.index.get_mut(id) {
+                    entry.work.state = WorkState::WaitingForPermission;
+                }
+            }
+        }
+    }
+
+    /// No usable answer came. Where that is the server's trouble, all wait until it has answered;
+    /// else this object alone does.
+    fn unanswered(&mut self, id: Id, why: &Unavailable) {
+        let now = self.clock.monotonic();
+        if why.kind != FailureKind::Admission {
+            self.telemetry.set(Condition::Reachable, false);
+        }
+        if why.kind.is_servers() {
+            // What was under way together fails together: one line tells it.
+            if self.backpressure.is_over(now)
+                && let Some(entry) = self.index.get(id)
+            {
+                tracing::warn!(object = %entry.object(), "{why}; it is tried again, as all that is due");
+            }
+            self.backpressure.back_off(now, why, &mut self.random);
+            self.idle(id);
+            return;
+        }
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        entry.work.is_slow |= why.kind == FailureKind::TimedOut;
+        let namespace = entry.object().namespace.clone();
+        if why.kind == FailureKind::Failed {
+            let object = (id, &namespace);
+            self.backpressure
+                .object_failed(now, object, why, &mut self.random);
+        }
+        let failures = self.report(id, Trouble::Failed, &why.to_string());
+        let delay = Backoff::OBJECT.delay(failures, &mut self.random);
+        self.back_off(id, delay);
+    }
+
+    /// Says in the log and, once in a row, in an Event that an object cannot be written to.
+    /// Returns how often in a row.
+    fn report(&mut self, id: Id, trouble: Trouble, why: &str) -> u32 {
+        let Some(entry) = self.index.get_mut(id) else {
+            return 1;
+        };
+        let is_news = entry.work.fails(trouble);
+        let failures = entry.work.failures;
+        tracing::warn!(object = %entry.object(), failures, "{why}");
+        if is_news {
+            let text = format!("cannot write to the Deployment: {why}; retrying with backoff");
+            self.announce(
+                id,
+                Notice {
+                    reason: Reason::ScaleFailed,
+                    text,
+                },
+            );
+        }
+        failures
+    }
+
+    /// Boundaries of an object come faster than they can be carried out: the newest counts, and
+    /// the user is told once.
+    pub(super) fn skipped(&mut self, id: Id) {
+        self.telemetry.boundaries_skipped();
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        if !std::mem::replace(&mut entry.work.skips_reported, true) {
+            let text = "boundaries come faster than they can be carried out: the newest one counts, and those before it are skipped. Let them be further apart".to_owned();
+            tracing::warn!(object = %entry.object(), "{text}");
+            self.announce(
+                id,
+                Notice {
+                    reason: Reason::BoundariesSkipped,
+                    text,
+                },
+            );
+        }
+    }
+
+    fn back_off(&mut self, id: Id, delay: Duration) {
+        let now = self.clock.monotonic();
+        if let Some(entry) = self.index.get_mut(id) {
+            entry.work.state = WorkState::BackingOff(now);
+            self.retries.set(id, now + delay);
+        }
+    }
+
+    fn idle(&mut self, id: Id) {
+        if let Some(entry) = self.index.get_mut(id) {
+            entry.work.state = WorkState::Idle;
+            self.reconcile(id);
+        }
+    }
+
+    fn announced(&mut self, event: PendingEvent, result: Result<(), AnnounceError>) {
+        let outcome = match result {
+            Ok(()) => {
+                self.events.answered(&event.object.namespace);
+                EventOutcome::Sent
+            }
+            Err(AnnounceError::Refused(why)) => {
+                self.events.answered(&event.object.namespace);
+                tracing::warn!(object = %event.object, "{why}");
+                EventOutcome::Failed
+            }
+            Err(AnnounceError::Unavailable(why)) => {
+                let now = self.clock.monotonic();
+                if self.events.unanswered(event, &why, now, &mut self.random) {
+                    return;
+                }
+                EventOutcome::Dropped
+            }
+        };
+        self.telemetry.event(outcome);
+    }
+
+    pub(super) fn log_would(&self, id: Id, change: &Change) {
+        if let Some(entry) = self.index.get(id) {
+            let (object, from, to) = (entry.object(), entry.observed.replicas, change.replicas);
+            tracing::info!(%object, change = %change.kind, %from, %to, "would {}", change.kind);
+        }
+    }
+}
+
+/// Whether what came of a patch shows that there is permission to patch in its namespace: that is
+/// looked at before everything else, and by a server that answers.
+fn tells_of_permission<T>(result: &Result<T, PatchError>) -> bool {
+    match result {
+        Err(PatchError::Forbidden(_)) => false,
+        Err(PatchError::Unavailable(why)) => !why.kind.is_servers(),
+        _ => true,
+    }
+}
+
+const fn outcome(error: &PatchError) -> Outcome {
+    match error {
+        PatchError::Conflict => Outcome::Conflict,
+        PatchError::Refused(_) | PatchError::Forbidden(_) | PatchError::Gone => Outcome::Refused,
+        PatchError::Unavailable(_) => Outcome::Failed,
+    }
+}

@@ -1,0 +1,73 @@
+//! What the watches show.
+
+use kube::runtime::watcher;
+
+use crate::cluster::{Deployment, withheld};
+
+use super::{
+    engine::Engine,
+    readiness::Condition,
+    watch::{Event, WatchId},
+};
+
+impl Engine {
+    /// Takes in what a watch shows.
+    pub(super) fn observe(&mut self, watch: WatchId, event: Event) {
+        self.look_at_the_clock();
+        match event {
+            Ok(watcher::Event::Apply(deployment) | watcher::Event::InitApply(deployment)) => {
+                self.observe_deployment(&deployment, watch);
+            }
+            Ok(watcher::Event::Delete(deployment)) => {
+                // What was tried in vain may have been about this one, and is tried no more.
+                self.telemetry.set(Condition::Reachable, true);
+                let gone = self.index.gone(&deployment);
+                self.forgot(gone);
+            }
+            Ok(watcher::Event::Init) => self.index.list_begins(watch),
+            Ok(watcher::Event::InitDone) => {
+                let vanished = self.index.list_ends(watch);
+                self.forgot(vanished);
+                self.watches.listed(watch);
+                let are_all = self.watches.are_all_listed();
+                self.telemetry.set(Condition::Listed, are_all);
+                if are_all {
+                    tracing::debug!("listed");
+                }
+            }
+            Err(error) => {
+                self.watches.failed(watch);
+                self.telemetry.watch_restart();
+                self.telemetry.set(Condition::Reachable, false);
+                self.telemetry.set(Condition::Watching, false);
+                tracing::warn!(error = %chain(&error), "the watch failed; it is begun anew");
+            }
+        }
+    }
+
+    fn observe_deployment(&mut self, deployment: &Deployment, watch: WatchId) {
+        let observation = self.index.observe(deployment, watch, self.sight());
+        self.forgot(observation.replaced);
+        if let Some(id) = observation.id {
+            self.confirm(id);
+            self.reconcile(id);
+        }
+    }
+}
+
+/// An error and what caused it, in one line.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    if let Some(told) = withheld(error) {
+        return told;
+    }
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text += &format!(": {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}

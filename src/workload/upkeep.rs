@@ -1,0 +1,94 @@
+//! What lies between boundaries: hands are free, and what dayshift wrote is put right.
+
+use chrono::{DateTime, Utc};
+
+use super::{
+    change::{Adoption, Change, ChangeKind},
+    counts,
+    follow::Follow,
+    notice::Notice,
+    overrides::Override,
+    replicas::Replicas,
+    situation::Decision,
+    state::{Phase, State, is_from_future, whole_second},
+};
+
+impl Follow<'_> {
+    /// Rule 2: nothing is due. The labels are put right where they are not what they should be,
+    /// and so is the count where that is enforced.
+    pub(super) fn between(&self) -> Decision {
+        let observed = self.situation.observed;
+        if self.is_shown_from_future() {
+            return self.adopt(Adoption::FromFuture);
+        }
+        let (last, next) = self.course();
+        let enforced = self.enforced();
+        let (replicas, saved) = enforced.unwrap_or((observed.replicas, self.state.saved));
+        let state = State {
+            phase: self.state.phase.or(Some(Phase::Adopted)),
+            last: Some(last),
+            next,
+            saved,
+            fingerprint: self.state.fingerprint.clone(),
+        };
+        let mut change = Change {
+            replicas,
+            ..self.keep(ChangeKind::Heal, state)
+        };
+        if self.over.is_some() {
+            // While an override holds, another that is over goes when it ends.
+            (change.lifted, change.notice) = (Vec::new(), None);
+        }
+        change.kind = if let Some((count, _)) = enforced {
+            change.notice = Some(Notice::enforced(observed.replicas, count));
+            ChangeKind::Enforce
+        } else if observed.error.is_some() {
+            ChangeKind::Resume
+        } else if !change.lifted.is_empty() {
+            ChangeKind::Lift
+        } else if self.state.next != next {
+            ChangeKind::Reschedule
+        } else {
+            ChangeKind::Heal
+        };
+        if !self.situation.is_so(&change) {
+            // An older version of the fingerprint is as good until something is written.
+            change.state.fingerprint = Some(self.ours.clone());
+        }
+        self.write(change)
+    }
+
+    /// Rule 13: whether the object shows a `last` that is too far ahead, and better is known.
+    fn is_shown_from_future(&self) -> bool {
+        let shown = self.situation.observed.state().last;
+        let is_paused = matches!(self.over, Some(Override::Pause(_)));
+        !is_paused && shown.is_some_and(|last| is_from_future(last, self.now))
+    }
+
+    /// What `last` and `next` are to be while nothing is due: while something holds, its end is
+    /// next.
+    fn course(&self) -> (DateTime<Utc>, Option<DateTime<Utc>>) {
+        let last = self.state.last.unwrap_or_else(|| self.considered_now());
+        if let Some(over) = self.over {
+            return (last, over.until());
+        }
+        let following = |after| self.next_after(after).map(|next| next.at);
+        match following(last) {
+            // A boundary has gone by that was not the object's own next: it is not made up for.
+            Some(next) if next <= self.now => (whole_second(self.now), following(self.now)),
+            next => (last, next),
+        }
+    }
+
+    /// Where enforcing has something to put back: the count and the saved count of a stop.
+    fn enforced(&self) -> Option<(Replicas, Option<Replicas>)> {
+        let State { phase, saved, .. } = self.state;
+        let (seen, most) = (
+            self.situation.observed.replicas,
+            self.timetable.stop_replicas,
+        );
+        let is_down_by_us = matches!(phase, Some(Phase::Stopped | Phase::Slept));
+        (self.overrides.enforce && is_down_by_us && seen > most)
+            .then(|| counts::stopped(seen, saved, most))
+    }
+}

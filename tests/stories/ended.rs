@@ -1,0 +1,132 @@
+//! Overrides that have ended, and the annotations of an older revision that bring them back.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, deployment};
+
+/// Friday 20:00, stopped since 19:00 with 3 saved.
+fn at_night() -> Sandbox {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    story.sleep_until("20:00:30");
+    story
+}
+
+/// Friday 10:00, running since 09:00.
+fn by_day() -> Sandbox {
+    let story = Sandbox::at("2026-11-20 08:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    story.sleep_until("10:00:30");
+    story
+}
+
+fn annotations(story: &Sandbox) -> Value {
+    story.object("web")["metadata"]["annotations"].clone()
+}
+
+/// What `kubectl rollout undo` makes of the annotations: those of the older revision, all of them
+/// and no others.
+fn undo(story: &Sandbox, then: &Value) {
+    let mut patch = then.clone();
+    for name in annotations(story).as_object().unwrap().keys() {
+        if then.get(name).is_none() {
+            patch[name] = Value::Null;
+        }
+    }
+    let patch = json!({"metadata": {"annotations": patch}});
+    story.api.merge("Deployment", "dev", "web", &patch).unwrap();
+    story.settle();
+}
+
+fn seen(story: &Sandbox) -> (i32, String) {
+    (story.replicas("web"), story.label("web", "state").unwrap())
+}
+
+/// The names of the overrides and what belongs to them that stand on the object.
+fn left(story: &Sandbox) -> Vec<String> {
+    let all = ["pause", "wake-until", "sleep-until", "override-began"];
+    let now = annotations(story);
+    let names = all.map(|key| format!("dayshift/{key}")).into_iter();
+    names.filter(|name| now.get(name).is_some()).collect()
+}
+
+#[test]
+fn a_rollout_undo_brings_none_back_to_life() {
+    for (key, phase, by_night, after) in [
+        ("wake-until", "woken", true, (0, "stopped")),
+        ("sleep-until", "slept", false, (3, "running")),
+        ("pause", "paused", false, (3, "adopted")),
+    ] {
+        let story = if by_night { at_night() } else { by_day() };
+        story.annotate("web", key, Some("2026-11-20 23:30"));
+        assert_eq!(seen(&story).1, phase);
+        assert_eq!(
+            left(&story),
+            [format!("dayshift/{key}"), "dayshift/override-began".into()]
+        );
+        let during = annotations(&story);
+        story.annotate("web", key, None);
+        let after = (after.0, after.1.to_owned());
+        assert_eq!((seen(&story), left(&story)), (after.clone(), Vec::new()));
+        story.api.forget_requests();
+        undo(&story, &during);
+        assert_eq!((seen(&story), left(&story)), (after, Vec::new()), "{key}");
+        assert_eq!(story.events("web").last().unwrap(), "OverrideExpired");
+        assert_eq!(story.patched("web").len(), 1, "{key}");
+
+        story.annotate("web", key, Some("2026-11-20 23:30"));
+        assert_eq!(seen(&story).1, phase, "a new one with the same text counts");
+    }
+}
+
+#[test]
+fn a_rollout_undo_that_takes_one_away_ends_it_and_another_does_not_bring_it_back() {
+    let story = at_night();
+    let before = annotations(&story);
+    story.annotate("web", "wake-until", Some("2026-11-20 23:00"));
+    let during = annotations(&story);
+    undo(&story, &before);
+    assert_eq!(seen(&story), (0, "stopped".to_owned()));
+    undo(&story, &during);
+    assert_eq!(seen(&story), (0, "stopped".to_owned()));
+    assert_eq!(left(&story), [""; 0]);
+}
+
+#[test]
+fn while_no_scaler_is_there_to_see_it_too() {
+    let mut story = by_day();
+    story.annotate("web", "pause", Some("true"));
+    let during = annotations(&story);
+    story.annotate("web", "pause", None);
+    story.kill_scalers();
+    undo(&story, &during);
+    story.start_scaler(dayshift::controller::Settings::default());
+    assert_eq!(left(&story), [""; 0]);
+    story.sleep_until("19:01");
+    assert_eq!(
+        seen(&story),
+        (0, "stopped".to_owned()),
+        "not paused for good"
+    );
+}
+
+#[test]
+fn a_dry_run_goes_on_as_if_it_had_written() {
+    let mut story = by_day();
+    story.kill_scalers();
+    story.api.forget_requests();
+    story.start_scaler(dayshift::controller::Settings {
+        dry_run: true,
+        ..Default::default()
+    });
+    story.annotate("web", "sleep-until", Some("2026-11-20 12:00"));
+    story.sleep_until("2026-11-21 12:00");
+    assert_eq!(story.requests("patch").len(), 0);
+    let metrics = story.telemetry.render();
+    for (action, count) in [("start", 1), ("stop", 2)] {
+        let line = format!(
+            "dayshift_transitions_total{{action=\"{action}\",outcome=\"dry_run\"}} {count}"
+        );
+        assert!(metrics.contains(&line), "{line}: {metrics}");
+    }
+}

@@ -1,0 +1,67 @@
+//! Rule 12: a tool that puts back what dayshift changes, as fast as it can.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, deployment};
+
+/// Friday 10:00, running since 09:00.
+fn by_day() -> Sandbox {
+    let story = Sandbox::at("2026-11-20 08:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    story.sleep_until("10:00:30");
+    story
+}
+
+/// Has a tool put these labels on the object every minute for some minutes; how often dayshift
+/// writes meanwhile, and how often it warns.
+fn fight(story: &Sandbox, labels: &Value) -> (usize, usize) {
+    let hands_off = || {
+        let events = story.events("web");
+        events.iter().filter(|it| *it == "HandsOff").count()
+    };
+    let told = hands_off();
+    story.api.forget_requests();
+    for _ in 0..12 {
+        let patch = json!({"metadata": {"labels": labels}});
+        story.api.merge("Deployment", "dev", "web", &patch).unwrap();
+        story.settle();
+        story.pass(Duration::from_secs(60));
+    }
+    (story.patched("web").len(), hands_off() - told)
+}
+
+#[test]
+fn a_pinned_label_is_put_right_three_times_and_the_warning_comes_each_time() {
+    for labels in [
+        json!({"dayshift/state": "woken"}),
+        json!({"dayshift/state": "paused"}),
+        json!({"dayshift/state": "slept"}),
+        json!({"dayshift/state": "adopted"}),
+        json!({"dayshift/last": "2027-06-01T00.00.00Z"}),
+        json!({"dayshift/last": "2026-01-01T00.00.00Z"}),
+        json!({"dayshift/fingerprint": "v1-0123456789abcdef"}),
+        json!({"dayshift/state": "woken", "dayshift/next": "2026-01-01T00.00.00Z"}),
+    ] {
+        let story = by_day();
+        assert_eq!(fight(&story, &labels), (3, 1), "{labels}");
+        story.sleep_until("19:01");
+        assert_eq!(story.replicas("web"), 0, "{labels}");
+        assert_eq!(fight(&story, &labels), (3, 1), "{labels}, the second time");
+        story.sleep_until("2026-11-23 09:01");
+        assert_eq!(story.replicas("web"), 3, "{labels}");
+    }
+}
+
+#[test]
+fn labels_of_a_removed_schedule_are_taken_away_three_times() {
+    let story = by_day();
+    story.annotate("web", "hours", None);
+    let labels = json!({"dayshift/state": "running"});
+    assert_eq!(fight(&story, &labels), (3, 1));
+    assert_eq!(fight(&story, &labels), (0, 0), "no boundary is to come");
+    story.annotate("web", "hours", Some("Mon-Fri 09:00-19:00"));
+    story.sleep_until("19:01");
+    assert_eq!(story.replicas("web"), 0);
+}

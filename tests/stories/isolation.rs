@@ -1,0 +1,406 @@
+//! Rule 15: one object's trouble is its own, and so is a namespace's, and so is that of Events.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    controller::{Scope, Settings},
+    sandbox::{Fault, RequestLine, Status},
+};
+
+use crate::sandbox::{Deployment, Sandbox, deployment};
+
+/// What the API server answers where a webhook could not be asked.
+fn webhook_fails() -> Fault {
+    Fault::Answer(Status::internal(
+        r#"failed calling webhook "deny.example": EOF"#,
+    ))
+}
+
+/// What a webhook may make of a request: it chooses the code of its denial.
+fn denial(code: u16) -> Fault {
+    let message = r#"admission webhook "deny.example" denied the request: not tonight"#;
+    Fault::Answer(Status::new(code, "Whatever", message))
+}
+
+/// 18:59, with so many Deployments in `dev` that stop at 19:00 and whose patches meet the fault.
+fn with_neighbours(count: usize, fault: Fault) -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for number in 0..count {
+        let bad = deployment(&format!("bad-{number}")).replicas(3);
+        story.api.apply(bad.stop("19:00").into()).unwrap();
+    }
+    story.start_scaler(Settings::default());
+    story.api.namespace("prod");
+    for second in [3, 12, 40] {
+        for namespace in ["dev", "prod"] {
+            story.apply(healthy(namespace, second));
+        }
+    }
+    story.sleep_until("18:59");
+    story.api.forget_requests();
+    story.api.on_request(move |line| {
+        let is_bad = line.verb == "patch" && line.name.starts_with("bad");
+        is_bad.then(|| fault.clone())
+    });
+    story
+}
+
+fn healthy(namespace: &str, second: u32) -> Deployment {
+    deployment(&format!("healthy-{second}"))
+        .namespace(namespace)
+        .replicas(3)
+        .stop(&format!("{second} 0 19 * * *"))
+}
+
+/// How many milliseconds each healthy Deployment was late, and that each was stopped.
+fn lateness(story: &Sandbox) -> Vec<i64> {
+    let mut late = Vec::new();
+    for second in [3, 12, 40] {
+        let name = format!("healthy-{second}");
+        for namespace in ["dev", "prod"] {
+            let due = story.utc("2026-11-20 19:00") + TimeDelta::seconds(second);
+            let at = answered(story, namespace, &name).unwrap();
+            late.push((at - due).num_milliseconds());
+            assert_eq!(story.api.replicas(namespace, &name), Some(0));
+        }
+    }
+    late
+}
+
+fn answered(story: &Sandbox, namespace: &str, name: &str) -> Option<DateTime<Utc>> {
+    let mut lines = story.requests("patch").into_iter();
+    let at = lines.rfind(|line| line.namespace == namespace && line.name == name)?;
+    assert_eq!(at.code, Some(200));
+    Some(at.at)
+}
+
+#[test]
+fn what_hangs_delays_its_namespace_by_a_second_and_others_not_at_all() {
+    for count in [60, 500] {
+        let story = with_neighbours(count, Fault::Hang);
+        story.sleep_until("19:02");
+        // Each in `dev` may wait for those that came before it, 24 at a time for a second.
+        let most = 1_000 * (count as i64 / 24);
+        for (number, late) in lateness(&story).into_iter().enumerate() {
+            let is_neighbour = number % 2 == 0;
+            assert!(
+                late <= if is_neighbour { most } else { 0 },
+                "{count}: {number} {late}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_hangs_is_tried_less_and_less_and_done_when_it_hangs_no_more() {
+    let story = with_neighbours(60, Fault::Hang);
+    story.sleep_until("19:05");
+    let tries = story.requests("patch").len();
+    assert!(tries < 60 * 12, "{tries}");
+    for name in ["bad-0", "bad-59"] {
+        let told = story.events(name);
+        assert_eq!(told, ["ScaleFailed"], "{name}: once");
+    }
+    story.api.serve_well();
+    story.sleep_until("19:07");
+    for number in 0..60 {
+        let name = format!("bad-{number}");
+        assert_eq!(story.replicas(&name), 0, "{name}");
+        assert_eq!(story.events(&name), ["ScaleFailed", "Stopped"], "{name}");
+    }
+}
+
+#[test]
+fn what_fails_at_once_delays_nobody() {
+    let codes = [400, 401, 403, 404, 409, 422, 429, 500, 503];
+    for fault in codes.map(denial).into_iter().chain([webhook_fails()]) {
+        let story = with_neighbours(200, fault.clone());
+        story.sleep_until("19:02");
+        assert_eq!(lateness(&story), [0; 6], "{fault:?}");
+        let told = story.events("bad-199");
+        assert_eq!(told, ["ScaleFailed"], "{fault:?}: once");
+        assert_eq!(story.telemetry.ready(), Ok(()), "{fault:?}");
+        story.api.serve_well();
+        story.sleep_until("19:30");
+        assert_eq!(
+            story.replicas("bad-0"),
+            0,
+            "{fault:?}: it was not forgotten"
+        );
+    }
+}
+
+/// One object's conflicts are its own too: something writes to it before every patch.
+#[test]
+fn who_changes_faster_than_it_can_be_read_delays_nobody() {
+    let conflict = Status::new(422, "Invalid", "the server rejected our request");
+    let story = with_neighbours(60, Fault::Answer(conflict));
+    story.sleep_until("19:02");
+    assert_eq!(lateness(&story), [0; 6]);
+}
+
+#[test]
+fn many_failures_of_many_namespaces_are_the_server_s() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for number in 0..200 {
+        let namespace = format!("team-{}", number % 4);
+        story.api.namespace(&namespace);
+        let web = deployment(&format!("web-{number}")).namespace(&namespace);
+        story.api.apply(web.stop("19:00").into()).unwrap();
+    }
+    story.start_scaler(Settings::default());
+    story.sleep_until("18:59");
+    story.api.forget_requests();
+    let etcd = Fault::Answer(Status::internal("etcdserver: request timed out"));
+    story
+        .api
+        .on_request(move |line| (line.verb == "patch").then(|| etcd.clone()));
+    story.sleep_until("19:01");
+    // Five seconds apart at last, with 32 at once; each by itself would have tried 6 times.
+    let tries = story.requests("patch").len();
+    assert!(tries < 32 * 20, "{tries}");
+    assert!(story.telemetry.ready().is_err());
+    story.api.serve_well();
+    story.sleep_until("19:02");
+    let left = (0..200).filter(|number| {
+        let namespace = format!("team-{}", number % 4);
+        story.api.replicas(&namespace, &format!("web-{number}")) != Some(0)
+    });
+    assert_eq!(left.count(), 0);
+    assert_eq!(story.telemetry.ready(), Ok(()));
+}
+
+#[test]
+fn nothing_that_becomes_of_events_touches_transitions() {
+    let too_many = Fault::Answer(Status::too_many_requests(30));
+    let away = Fault::Answer(Status::internal("etcd is away"));
+    for fault in [
+        Fault::Hang,
+        Fault::DropBefore,
+        too_many,
+        webhook_fails(),
+        away,
+    ] {
+        let story = Sandbox::at("2026-11-20 18:00 UTC");
+        for number in 0..40 {
+            story.apply(
+                deployment(&format!("web-{number}"))
+                    .replicas(3)
+                    .stop("19:00"),
+            );
+        }
+        story.apply(healthy("dev", 5));
+        story.sleep_until("18:59");
+        let shown = format!("{fault:?}");
+        story
+            .api
+            .on_request(move |line| (line.resource == "events").then(|| fault.clone()));
+        story.sleep_until("19:01");
+        let due = story.utc("2026-11-20 19:00") + TimeDelta::seconds(5);
+        assert_eq!(answered(&story, "dev", "healthy-5"), Some(due), "{shown}");
+        assert_eq!(
+            answered(&story, "dev", "web-39"),
+            Some(due - TimeDelta::seconds(5))
+        );
+    }
+}
+
+#[test]
+fn events_that_hang_in_one_namespace_do_not_hold_up_those_of_another() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.api.namespace("prod");
+    for number in 0..40 {
+        story.apply(
+            deployment(&format!("web-{number}"))
+                .replicas(3)
+                .stop("19:00"),
+        );
+    }
+    story.sleep_until("18:59");
+    story.api.on_request(|line| {
+        let hangs = line.resource == "events" && line.namespace == "dev";
+        hangs.then_some(Fault::Hang)
+    });
+    story.sleep_until("19:00");
+    story.apply(deployment("web").namespace("prod").stop("Mon-Fry 19:00"));
+    story.pass(Duration::from_secs(1));
+    let is_told = |event: &serde_json::Value| event["reason"] == "InvalidSchedule";
+    assert_eq!(
+        story
+            .api
+            .list("Event")
+            .iter()
+            .filter(|it| is_told(it))
+            .count(),
+        1
+    );
+}
+
+/// A server that takes some 400 patches a second, and 1,500 Deployments of one namespace that ask
+/// for one each second.
+fn beside_a_busy_namespace() -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:59:50 UTC");
+    for number in 0..1_500 {
+        let busy = deployment(&format!("busy-{number}")).replicas(3);
+        let busy = busy.start("*/2 * * * * *").stop("1/2 * * * * *");
+        story.api.apply(busy.into()).unwrap();
+    }
+    story.api.namespace("prod");
+    story.api.apply(healthy("prod", 9).into()).unwrap();
+    story.api.remember_requests(200_000);
+    let slow = |line: &RequestLine| {
+        let takes = Duration::from_millis(if line.verb == "patch" { 60 } else { 20 });
+        let is_write = line.verb == "patch" || line.verb == "create";
+        is_write.then_some(Fault::Delay(takes))
+    };
+    story.api.on_request(slow);
+    story.start_scaler(Settings::default());
+    story
+}
+
+#[test]
+fn a_busy_namespace_delays_another_by_less_than_its_own_requests_take() {
+    let story = beside_a_busy_namespace();
+    story.sleep_until("19:00:02");
+    let seen = story.utc("2026-11-20 19:00:02");
+    story.apply(
+        deployment("new")
+            .namespace("prod")
+            .replicas(3)
+            .stop("20:00"),
+    );
+    story.sleep_until("19:00:15");
+    let due = story.utc("2026-11-20 19:00:09");
+    let late = answered(&story, "prod", "healthy-9").unwrap() - due;
+    assert!(late <= TimeDelta::milliseconds(250), "{late}");
+    let adopted = answered(&story, "prod", "new").unwrap() - seen;
+    assert!(adopted <= TimeDelta::milliseconds(500), "{adopted}");
+    let events = story.api.list("Event");
+    let told = events
+        .iter()
+        .filter(|event| event["reason"] == "Stopped" && event["regarding"]["namespace"] == "prod");
+    assert_eq!(told.count(), 1, "its Events take their turns as well");
+}
+
+/// Once, and each boundary that is carried out is the newest one there is.
+#[test]
+fn who_asks_for_more_than_can_be_done_is_told_so() {
+    let story = beside_a_busy_namespace();
+    story.sleep_until("19:00:05");
+    story.api.serve_well();
+    story.sleep_until("19:00:08");
+    let skipped = story.events("busy-7");
+    let skipped = skipped
+        .iter()
+        .filter(|reason| *reason == "BoundariesSkipped");
+    assert_eq!(skipped.count(), 1);
+    assert!(
+        story
+            .telemetry
+            .render()
+            .contains("dayshift_boundaries_skipped_total")
+    );
+}
+
+#[test]
+fn a_server_that_asks_for_an_hour_or_a_century_is_left_alone_for_a_minute() {
+    for asked in [3_600, u32::MAX] {
+        let story = Sandbox::at("2026-11-20 18:00 UTC");
+        story.apply(deployment("web").replicas(3).stop("19:00"));
+        story.sleep_until("18:59");
+        let busy = Fault::Answer(Status::too_many_requests(asked));
+        story.api.fail_next(|line| line.verb == "patch", busy);
+        story.sleep_until("19:02");
+        assert_eq!(story.replicas("web"), 0, "{asked}");
+    }
+}
+
+#[test]
+fn where_a_permission_is_missing_one_object_asks() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for number in 0..50 {
+        let busy = deployment(&format!("busy-{number}")).replicas(3);
+        let busy = busy.start("*/10 * * * * *").stop("5/10 * * * * *");
+        story.api.apply(busy.into()).unwrap();
+    }
+    story.start_scaler(Settings::default());
+    story.sleep_until("18:10");
+    story.api.forget_requests();
+    let forbidden = Status::forbidden(
+        "apps",
+        "deployments",
+        "web",
+        r#"User "system:serviceaccount:dayshift:dayshift" cannot patch resource "deployments" in API group "apps" in the namespace "dev""#,
+    );
+    story
+        .api
+        .on_request(move |line| (line.verb == "patch").then(|| Fault::Answer(forbidden.clone())));
+    story.sleep_until("18:20");
+    // Those that were under way together, then one again and again, at last each half minute.
+    let asked = story.requests("patch").len();
+    assert!(asked < 24 + 60, "{asked}");
+    story.api.serve_well();
+    story.api.forget_requests();
+    story.sleep_until("18:22");
+    assert!(story.requests("patch").len() > 50 * 10);
+}
+
+#[test]
+fn a_boundary_goes_before_adoptions_even_where_its_object_waits_among_them() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.sleep_until("18:59");
+    let slow = |line: &RequestLine| {
+        let delay = Fault::Delay(Duration::from_secs(2));
+        (line.verb == "patch").then_some(delay)
+    };
+    story.api.on_request(slow);
+    let begun = story.utc("2026-11-20 18:59");
+    for number in 0..900 {
+        let new = deployment(&format!("new-{number}"))
+            .replicas(3)
+            .stop("20:00");
+        story.api.apply(new.into()).unwrap();
+    }
+    let last = deployment("last").replicas(3).stop("10 59 18 * * *");
+    story.api.apply(last.into()).unwrap();
+    story.sleep_until("19:10");
+    let patches = story.requests("patch").into_iter();
+    let at = patches
+        .filter(|line| line.name == "last")
+        .map(|line| (line.at - begun).num_seconds());
+    // Adopted in the instant of its boundary, which is carried out when that is answered.
+    assert_eq!(at.collect::<Vec<_>>(), [10, 12]);
+    assert_eq!(story.replicas("last"), 0);
+}
+
+#[test]
+fn a_first_list_that_hangs_in_one_namespace_holds_up_nothing_in_another() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for namespace in ["a", "b"] {
+        story.api.namespace(namespace);
+        story.apply(
+            deployment("web")
+                .namespace(namespace)
+                .replicas(3)
+                .stop("19:00"),
+        );
+    }
+    story.api.on_request(|line| {
+        let hangs = line.namespace == "a" && matches!(line.verb, "watch" | "list");
+        hangs.then_some(Fault::Hang)
+    });
+    story.start_scaler(Settings {
+        scope: Scope {
+            namespaces: vec!["a".into(), "b".into()],
+            ..Scope::default()
+        },
+        ..Settings::default()
+    });
+    story.pass(Duration::from_secs(1));
+    let adopted = |namespace| {
+        let web = story.api.get("Deployment", namespace, "web").unwrap();
+        web["metadata"]["labels"]["dayshift/state"] == "adopted"
+    };
+    assert!(adopted("b") && !adopted("a"));
+}
