@@ -126,8 +126,7 @@ impl<'a> Beside<'a> {
 
     /// The end of the fault, which has to have been one: the fleet settles, and nothing is lost.
     pub(crate) fn ends(mut self, others: Others) -> Figures {
-        let calls = self.webhook.calls();
-        assert!(calls >= self.fleet.len(), "{calls} calls of the webhook");
+        self.webhook.assert_called(self.fleet.len());
         drop(self.webhook);
         let healed = Utc::now();
         let settled = loop {

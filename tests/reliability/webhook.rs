@@ -50,6 +50,7 @@ pub(crate) enum Asked {
 pub(crate) struct Webhook<'a> {
     plane: &'a ControlPlane,
     name: String,
+    asked: Asked,
     calls: Arc<AtomicUsize>,
     _end: oneshot::Sender<()>,
 }
@@ -92,14 +93,21 @@ impl<'a> Webhook<'a> {
         Self {
             plane,
             name: namespace.name().to_owned(),
+            asked,
             calls,
             _end: end,
         }
     }
 
-    /// How often it was asked.
-    pub(crate) fn calls(&self) -> usize {
-        self.calls.load(Ordering::Relaxed)
+    /// Asserts that it was in the way of a fleet of that size: of all its stops, or of some of its
+    /// Events, which need not all be under way at once.
+    pub(crate) fn assert_called(&self, fleet: usize) {
+        let calls = self.calls.load(Ordering::Relaxed);
+        let least = match self.asked {
+            Asked::Stops => fleet,
+            Asked::Events => 1,
+        };
+        assert!(calls >= least, "{calls} calls, not {least}");
     }
 }
 
