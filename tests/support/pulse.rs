@@ -17,10 +17,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// without ever letting a thread wait: a host that lends it to somebody else.
 const ROUNDS: u64 = 20_000;
 
-/// One loss of this much is a stall: the narrowest bound of any row is 50 ms.
-const LONG: Duration = Duration::from_millis(25);
-
-/// So much lost in one second is one too.
+/// So much lost in one second is a stall.
 const MUCH: Duration = Duration::from_millis(150);
 
 /// And so is a second in which somebody waited for a processor for so long.
@@ -61,12 +58,7 @@ impl Stall {
     /// The worst since `begin`; none where the machine was punctual.
     pub(super) fn since(begin: Instant) -> Option<Self> {
         let worst = Self::worst_since(begin);
-        let Self {
-            longest,
-            second,
-            waited,
-        } = worst;
-        (longest >= LONG || second >= MUCH || waited >= CROWDED).then_some(worst)
+        (worst.second >= MUCH || worst.waited >= CROWDED).then_some(worst)
     }
 
     /// Whether what was withheld between two instants may be why something came so much too late:
