@@ -193,7 +193,7 @@ fn what_cannot_come_back_is_said_and_the_others_do() {
         "later",
         0,
         OFFICE,
-        &[saved, ("fingerprint", "v2-whatever")],
+        &[saved, ("fingerprint", "v3-whatever")],
     );
     left(&cluster, "odd", 0, OFFICE, &[("saved-replicas", "many")]);
     left(&cluster, "web", 0, OFFICE, &[saved]);

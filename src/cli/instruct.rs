@@ -116,10 +116,13 @@ impl Order {
             let (instruction, zone) = self.instruction(observed)?;
             let annotations = instruction.annotations(&observed.inputs, zone);
             let is_obeyed = instruction.is_obeyed(&observed.state());
-            if annotations.is_empty() && (self.dry_run || is_obeyed) {
+            // The same text may have come back with when it began: then it does not count.
+            let is_to_renew = !is_obeyed && observed.override_began.is_some();
+            let changes = !annotations.is_empty() || is_to_renew;
+            if !changes && (self.dry_run || is_obeyed) {
                 return Ok(Done::Unchanged);
             }
-            let now = if self.dry_run || annotations.is_empty() {
+            let now = if self.dry_run || !changes {
                 observed.clone()
             } else {
                 let written = writer.annotate(observed, &annotations).await?;

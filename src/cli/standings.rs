@@ -136,7 +136,7 @@ impl<'a> Standings<'a> {
             if let Some(saved) = standing.saved.filter(|_| standing.is_left_down()) {
                 let restore = standing.restore();
                 let text = format!(
-                    "warning: {object}: its schedule was removed while it was down; `{restore}` brings it back to {saved}"
+                    "warning: {object}: its schedule was removed, and fewer run than are saved; `{restore}` brings it back to {saved}"
                 );
                 notes.push((Paint::Yellow, text));
             }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike as _, Utc};
 use futures::future::BoxFuture;
 use http::{Method, Request, Response, Uri, header};
 use http_body_util::Either;
@@ -105,9 +105,28 @@ fn verb(request: &Request<Body>) -> &'static str {
     }
 }
 
+/// The server's time. One of another era is none: whatever is added to it must not overflow.
 pub(super) fn date(response: &Response<Body>) -> Option<DateTime<Utc>> {
     let text = response.headers().get(header::DATE)?.to_str().ok()?;
-    DateTime::parse_from_rfc2822(text)
-        .ok()
-        .map(|date| date.with_timezone(&Utc))
+    let date = DateTime::parse_from_rfc2822(text).ok()?.to_utc();
+    (1970..=9999).contains(&date.year()).then_some(date)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_of_another_era_is_none() {
+        for (text, expected) in [
+            ("Fri, 20 Nov 2026 10:00:00 GMT", true),
+            ("31 Dec 262142 23:59:59 GMT", false),
+            ("1 Jan 99999 00:00:00 GMT", false),
+            ("yesterday", false),
+        ] {
+            let response = Response::builder().header(header::DATE, text);
+            let response = response.body(Body::empty()).unwrap();
+            assert_eq!(date(&response).is_some(), expected, "{text}");
+        }
+    }
 }

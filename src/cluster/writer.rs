@@ -139,8 +139,6 @@ impl Writer {
 
     /// An Event of the group events.k8s.io, which wants every field that is given here.
     fn event(&self, object: &ObjectRef, notice: &Notice, at: DateTime<Utc>) -> Value {
-        // A dot or a dash before the dot that follows would make it no name (RFC 1123).
-        let short = cut(&object.name, 200).trim_end_matches(['.', '-']);
         let kind = if notice.reason.is_warning() {
             "Warning"
         } else {
@@ -149,7 +147,7 @@ impl Writer {
         json!({
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"generateName": format!("{short}.dayshift-"), "namespace": &*object.namespace},
+            "metadata": {"generateName": event_name(&object.name), "namespace": &*object.namespace},
             "eventTime": at.to_rfc3339_opts(SecondsFormat::Micros, true),
             "reportingController": FIELD_MANAGER,
             "reportingInstance": self.instance,
@@ -200,6 +198,13 @@ impl Writer {
             retry_after,
         })
     }
+}
+
+/// What the name of an Event begins with. Before the dot that follows, a dot or a dash at the end
+/// of a cut name would make it no DNS name (RFC 1123), and the server refuse it.
+fn event_name(object: &str) -> String {
+    let short = cut(object, 200).trim_end_matches(['.', '-']);
+    format!("{short}.dayshift-")
 }
 
 /// The patch with its texts byte for byte as the API server writes them: there a `test` compares
@@ -281,6 +286,19 @@ mod tests {
             let headers = HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]);
             let asked = retry_after(&headers).map(|asked| asked.as_secs());
             assert_eq!(asked, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_an_event_is_a_dns_name_wherever_that_of_the_object_is_cut() {
+        let is_label =
+            |label: &str| !label.is_empty() && !label.starts_with('-') && !label.ends_with('-');
+        for middle in [".", "-", "a", "--", "-a.b-c"] {
+            for length in 190..=205 {
+                let object = format!("{}{middle}{}", "a".repeat(length), "b".repeat(20));
+                let name = format!("{}x2x4z", event_name(&object));
+                assert!(name.len() <= 253 && name.split('.').all(is_label), "{name}");
+            }
         }
     }
 }

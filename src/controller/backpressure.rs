@@ -136,9 +136,9 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(1);
         let (mut pause, mut now) = (Backpressure::new(MOST), Instant::now());
         for _ in 0..failures {
-            pause.back_off(now, &failure(cause), &mut random);
+            pause.back_off(now, &failure(kind), &mut random);
             // What was under way with it counts no more.
-            pause.back_off(now, &failure(cause), &mut random);
+            pause.back_off(now, &failure(kind), &mut random);
             now += Duration::from_secs(5);
         }
         pause

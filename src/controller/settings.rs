@@ -132,7 +132,7 @@ mod tests {
     /// As the server names them: `<deployment>-<hash>-`, cut to 58 bytes, and five characters.
     #[test]
     fn a_pod_with_a_long_name_does_too() {
-        let long = "a".repeat(70);
+        let long: String = ('a'..='z').cycle().take(70).collect();
         for length in 40..=70 {
             let deployment = &long[..length];
             let mut name = format!("{deployment}-7c9f8d6b54-");

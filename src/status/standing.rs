@@ -45,7 +45,7 @@ pub struct Standing {
 pub enum Condition {
     /// Its schedule is refused.
     Refused,
-    /// Its schedule was removed while it was down.
+    /// Its schedule was removed, and fewer run than are saved.
     Removed,
     /// No controller has seen it yet.
     Unseen,
@@ -91,9 +91,7 @@ impl Standing {
                 }
             }
             Reading::Unscheduled => {
-                state
-                    .saved
-                    .filter(|_| observed.replicas <= observed.inputs.stop_replicas())?;
+                state.saved.filter(|saved| *saved > observed.replicas)?;
                 next = None;
                 Condition::Removed
             }
@@ -116,7 +114,7 @@ impl Standing {
 }
 
 impl Standing {
-    /// Whether nobody will start it again: its schedule was removed while it was down.
+    /// Whether nobody will bring it back to the saved count: its schedule was removed.
     pub fn is_left_down(&self) -> bool {
         self.condition == Condition::Removed
     }

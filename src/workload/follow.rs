@@ -78,7 +78,8 @@ impl<'a> Follow<'a> {
         }
     }
 
-    fn is_ours(&self) -> bool {
+    /// Whether the state is that of this schedule on this object.
+    pub(super) fn is_ours(&self) -> bool {
         let observed = self.situation.observed;
         let of_version_1 = |it: &Fingerprint| it.is_of(&observed.inputs, &observed.object.uid);
         let fingerprint = self.state.fingerprint.as_ref();
@@ -318,14 +319,19 @@ impl<'a> Follow<'a> {
 
     /// The change, as far as it is called for: until the next boundary where it is not.
     pub(super) fn write(&self, change: Change) -> Decision {
-        let is_new = |boundary: &Boundary| self.state.last.is_none_or(|last| boundary.at > last);
+        let last = self.state.last;
+        let is_new = |boundary: &Boundary| last.is_none_or(|last| boundary.at > last);
         let newest = self.newest().filter(is_new);
-        let considers = newest.is_some_and(|it| change.state.last >= Some(it.at));
+        // A clock that was set back explains a change, too: what is known is then from the future.
+        let is_ahead =
+            |last: Option<DateTime<Utc>>| last.is_some_and(|last| is_from_future(last, self.now));
+        let is_explained = newest.is_some_and(|it| change.state.last >= Some(it.at))
+            || is_ahead(last) && !is_ahead(change.state.last);
         let due = match change.state.next {
             Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
             next => next,
         };
-        self.situation.write(change, considers, due)
+        self.situation.write(change, is_explained, due)
     }
 
     /// What a user has asked for by the annotations as they are.

@@ -8,6 +8,7 @@ use super::{
     change::{Cause, Change, ChangeKind},
     fingerprint::Fingerprint,
     observed::Observed,
+    replicas::Replicas,
     state::{Phase, State, is_from_future},
 };
 
@@ -145,8 +146,11 @@ impl Memory {
             },
             _ => {
                 let is_down = observed.replicas <= observed.inputs.stop_replicas();
+                // A 0 that is known says no more than that a start came before.
+                let more = known.saved.filter(|saved| *saved > Replicas::ZERO);
+                let saved = more.or(seen.saved.filter(|_| is_down));
                 State {
-                    saved: known.saved.or(seen.saved.filter(|_| is_down)),
+                    saved: saved.or(known.saved),
                     ..known
                 }
             }

@@ -77,18 +77,18 @@ impl Situation<'_> {
     /// The change, if it changes anything, and unless it has been made too often.
     ///
     /// Rule 12: a change is explained where what applies now is not what applied when something
-    /// was last written here, or where it considers a boundary that was not considered before.
-    /// Every other one puts back what somebody else has changed.
+    /// was last written here, or where the clock explains it, as by a boundary that was not
+    /// considered before. Every other one puts back what somebody else has changed.
     pub(super) fn write(
         &self,
         change: Change,
-        considers_a_boundary: bool,
+        is_of_the_clock: bool,
         due: Option<DateTime<Utc>>,
     ) -> Decision {
         if self.is_so(&change) {
             return Decision::Wait { due };
         }
-        if considers_a_boundary || !self.memory.knows(&Applied::by(&change)) {
+        if is_of_the_clock || !self.memory.knows(&Applied::by(&change)) {
             return Decision::Write(change);
         }
         if self.memory.is_at_limit() {

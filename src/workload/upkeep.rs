@@ -51,8 +51,9 @@ impl Follow<'_> {
         } else {
             ChangeKind::Heal
         };
-        if !self.situation.is_so(&change) {
-            // An older version of the fingerprint is as good until something is written.
+        // An older version of the fingerprint is as good until something is written. What a pause
+        // keeps from being taken up stays the fingerprint of what was there before.
+        if self.is_ours() && !self.situation.is_so(&change) {
             change.state.fingerprint = Some(self.ours.clone());
         }
         self.write(change)

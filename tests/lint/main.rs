@@ -164,6 +164,10 @@ fn each_rule_finds_what_it_is_for_and_where() {
             vec!["error-annotation 7:5"],
         ),
         (
+            web(&[hours, "dayshift/override-began: '2026-11-20T10:00:00Z'"]),
+            vec!["error-annotation 7:5"],
+        ),
+        (
             web(&["dayshift.io/stop-replicas: '1'"]),
             vec!["lookalike-prefix 6:5"],
         ),

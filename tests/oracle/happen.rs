@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
-use dayshift::workload::Label;
+use dayshift::workload::{Label, Replicas};
 
 use crate::{
     asked::Pause,
@@ -157,7 +157,7 @@ impl Run {
             // Each scaler counts for itself how often it corrects, and has its own first sight
             // and its own newest `last`, which differ in what they write then.
             let own = match op {
-                Op::OtherFingerprint => true,
+                Op::OtherFingerprint | Op::ForeignFingerprint => true,
                 Op::Last(minutes) => *minutes > 0,
                 _ => self.oracle.corrections() > 1,
             };
@@ -226,8 +226,12 @@ impl Run {
                 self.oracle.object.labels.next = Some(at);
                 self.label(Label::Next, written(at));
             }
-            Op::LaterFingerprint => self.fingerprint(Owner::Later, "v2-x"),
+            Op::LaterFingerprint => self.fingerprint(Owner::Later, "v3-x"),
             Op::OtherFingerprint => self.fingerprint(Owner::Other, "v1-0123456789abcdef"),
+            Op::ForeignFingerprint => {
+                let owner = Owner::Of("elsewhere".into(), u32::MAX);
+                self.fingerprint(owner, "v2-0123456789abcdef-0123456789abcdef");
+            }
             _ => {}
         }
     }
@@ -244,13 +248,14 @@ impl Run {
             self.wish(|wish| *wish = then.wish);
             self.world.object.error = then.error.as_deref().map(Into::into);
             self.oracle.object.error = then.error;
+            self.began(then.began);
         }
     }
 
     fn restore(&mut self, snapshot: usize) {
         let (then, object) = self.snapshots[snapshot % self.snapshots.len()].clone();
         if then.uid == self.oracle.object.uid {
-            let was_up = self.world.object.state().saved.is_none();
+            let was_up = self.world.object.state().saved.unwrap_or_default() == Replicas::ZERO;
             let newer = then.labels.last >= self.oracle.object.labels.last;
             self.oracle.object = then;
             self.world.object = object;

@@ -29,6 +29,16 @@ impl Asked {
         ends.into_iter().flatten()
     }
 
+    /// The same with nothing laid over it.
+    pub fn without_overrides(&self) -> Self {
+        Self {
+            pause: None,
+            wake: None,
+            sleep: None,
+            ..self.clone()
+        }
+    }
+
     /// Takes away what is over; whether anything was.
     pub fn lift(&mut self, now: i64) -> bool {
         let before = self.clone();

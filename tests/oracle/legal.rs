@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::Action,
-    workload::{Adoption, Change, ChangeKind, Key, Label, Observed, Phase, State},
+    workload::{Change, ChangeKind, Key, Label, Observed, Phase, State},
 };
 
 use crate::world::Checked;
@@ -70,11 +70,9 @@ pub fn check(observed: &Observed, change: &Change, now: DateTime<Utc>) -> Checke
 /// `last` goes back only where it was too far ahead, or with the rest of the state.
 fn check_last(observed: &Observed, change: &Change, now: DateTime<Utc>) -> Checked {
     let (before, after) = (observed.state().last, change.state.last);
-    let from_future = change.kind == ChangeKind::Adopt(Adoption::FromFuture);
     let ahead = before.is_some_and(|last| last > now + TimeDelta::hours(1));
     let foreign = matches!(change.kind, ChangeKind::Adopt(_)) && before > Some(now);
-    let begins = [ChangeKind::Wake, ChangeKind::Sleep, ChangeKind::Pause].contains(&change.kind);
-    let may_go_back = ahead && (from_future || begins) || foreign;
+    let may_go_back = ahead || foreign;
     if after < before && change.kind != ChangeKind::Remove && !may_go_back {
         return Err(format!("`last` goes back from {before:?}: {change:?}"));
     }

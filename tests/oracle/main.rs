@@ -12,6 +12,7 @@
 
 mod asked;
 mod calendar;
+mod counts;
 mod happen;
 mod intent;
 mod labels;

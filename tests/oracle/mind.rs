@@ -2,7 +2,10 @@
 
 use crate::{
     asked::Asked,
+    calendar::Plan,
     labels::{Labels, Owner},
+    oracle::HOUR,
+    phase::Phase,
 };
 
 /// The object as it stands on the server.
@@ -13,6 +16,8 @@ pub struct Object {
     pub wish: Asked,
     pub labels: Labels,
     pub error: Option<String>,
+    /// The annotation that says when an override began.
+    pub began: Option<i64>,
 }
 
 /// What a running scaler has in mind of the object.
@@ -20,14 +25,19 @@ pub struct Object {
 pub struct Mind {
     pub uid: u32,
     pub known: Labels,
-    pub error: Option<String>,
-    /// The `next` that was last written on purpose.
-    pub next: Option<i64>,
-    /// The stop count when `last` was written.
-    pub stop: u32,
     pub wish: Asked,
     pub seen: i64,
+    /// What was asked for when it wrote last.
+    pub asked: Option<Demand>,
     pub corrections: u32,
+}
+
+/// What annotations come to at an instant: who writes twice for the same one corrects somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Demand {
+    Nothing,
+    Complaint(String),
+    Schedule(String, Option<(Phase, Option<i64>)>),
 }
 
 impl Mind {
@@ -39,50 +49,66 @@ impl Mind {
         Self {
             uid: object.uid,
             known,
-            error: object.error.clone(),
-            next: object.labels.read().next,
-            stop: object.wish.stop_count(),
             wish: object.wish.clone(),
             seen: now,
+            asked: None,
             corrections: 0,
         }
     }
 
-    /// An edit may have lowered the stop count since the stop.
-    pub fn is_down(&self, object: &Object) -> bool {
-        object.replicas <= object.wish.stop_count().max(self.stop)
-    }
-
     /// What is running already needs no count kept for it.
     pub fn after_removal(&self, object: &Object) -> Labels {
-        let saved = self.known.saved.filter(|saved| *saved > object.replicas);
         Labels {
-            saved: saved.filter(|_| self.is_down(object)),
+            saved: self.known.saved.filter(|saved| *saved > object.replicas),
             ..Labels::default()
         }
     }
 
-    /// Rule 9: what is known stands in for what went backwards or vanished.
-    pub fn newest(&self, object: &Object) -> Labels {
-        let (known, shown) = (self.known.clone(), object.labels.read());
-        let down = self.is_down(object);
-        match (shown.last, known.last) {
-            (_, None) => shown,
-            (Some(shown_last), Some(last)) if shown_last > last => shown,
-            (Some(shown_last), Some(last)) if shown_last == last => {
-                // Another scaler may have done something else in the same second.
-                let other = shown.phase.is_some() && shown.phase != known.phase;
-                if other {
-                    shown
-                } else {
-                    shown.filled_from(known)
-                }
+    /// Rule 9: what is known stands in for what went backwards or far ahead, or vanished.
+    pub fn newest(&self, object: &Object, plans: &[Plan], now: i64) -> Labels {
+        let (known, mut shown) = (self.known.clone(), object.labels.read());
+        let Some(last) = known.last else { return shown };
+        let ahead = |at: i64| at > now + HOUR;
+        if ahead(last) && shown.last.is_some_and(|at| !ahead(at)) {
+            return shown;
+        }
+        let is_of_this =
+            |labels: &Labels| matches!(labels.owner, Some(Owner::Of(_, uid)) if uid == object.uid);
+        if is_of_this(&shown) && !is_of_this(&known) {
+            return shown;
+        }
+        if shown.last == Some(last) {
+            // The owner of what has not changed is who it was, and who puts a phase alone on an
+            // object is no scaler; but another scaler may have done something else that second.
+            let owner = Owner::Of(object.wish.schedule_text(plans), object.uid);
+            if known.owner.as_ref() == Some(&owner) {
+                shown.owner = known.owner.clone();
             }
-            _ => Labels {
-                // A count too many does less harm than one too few.
-                saved: known.saved.or(shown.saved.filter(|_| down)),
-                ..known
+            let phase = shown.phase.filter(|phase| Some(*phase) != known.phase);
+            shown.phase = known.phase;
+            if phase.is_none() || shown == known {
+                return Labels {
+                    phase: known.phase.or(phase),
+                    ..shown.filled_from(known)
+                };
+            }
+            shown.phase = phase;
+            return shown;
+        }
+        if shown
+            .last
+            .is_some_and(|at| at > last && (ahead(last) || !ahead(at)))
+        {
+            return shown;
+        }
+        let down = object.replicas <= object.wish.stop_count();
+        Labels {
+            // A count too many does less harm than one too few.
+            saved: match known.saved {
+                Some(0) | None if down && shown.saved.is_some() => shown.saved,
+                saved => saved,
             },
+            ..known
         }
     }
 }

@@ -11,11 +11,11 @@ use crate::{
     asked::Asked,
     calendar::{Plan, Turn, show},
     labels::{Labels, Owner},
-    mind::{Mind, Object},
+    mind::{Demand, Mind, Object},
     phase::Phase,
 };
 
-const HOUR: i64 = 3600;
+pub(crate) const HOUR: i64 = 3600;
 pub(crate) const CATCH_UP: i64 = 72 * HOUR;
 const PATIENCE: u32 = 3;
 
@@ -59,8 +59,7 @@ pub(crate) struct Write {
     pub(crate) labels: Labels,
     pub(crate) replicas: u32,
     pub(crate) error: Option<String>,
-    pub(crate) corrective: bool,
-    /// Corrections count from here again.
+    /// Corrections count from here again, if something new is behind it.
     pub(crate) fresh: bool,
     /// The annotations that are over go with it.
     pub(crate) lifts: bool,
@@ -169,50 +168,88 @@ impl<G: Given> Oracle<G> {
         if object.labels.owner == Some(Owner::Later) {
             return false;
         }
-        let newest = mind.newest(object);
-        if newest.last != mind.known.last {
-            mind.stop = object.wish.stop_count();
-            mind.next = newest.next;
-        }
-        mind.known = newest;
+        mind.known = mind.newest(object, &self.plans, now);
         if !object.wish.names_a_schedule() && object.labels.read() == mind.after_removal(object) {
             // All is gone that goes; the same schedule given back later is a new one.
             mind.known = object.labels.read();
         }
-        let write = match (object.wish.plan, &asked.complaint) {
-            (_, Some(complaint)) => self.refuse(complaint.clone()),
-            (None, None) => self.remove(),
-            (Some(_), None) => Some(self.follow(now, &asked)),
+        let (write, demand) = match (object.wish.plan, &asked.complaint) {
+            (_, Some(complaint)) => (
+                self.refuse(complaint.clone()),
+                Demand::Complaint(complaint.clone()),
+            ),
+            (None, None) => (self.remove(), Demand::Nothing),
+            (Some(_), None) => {
+                let text = object.wish.schedule_text(&self.plans);
+                let held = self.wish_that_counts(now).held(now);
+                (Some(self.follow(now, &asked)), Demand::Schedule(text, held))
+            }
         };
         let Some(write) = write else { return false };
-        self.make(now, write)
+        self.make(now, write, demand, &asked.calendar)
     }
 
-    fn make(&mut self, now: i64, write: Write) -> bool {
+    /// Rule 7: what `rollout undo` has brought back of an override that had ended is no wish.
+    pub(crate) fn wish_that_counts(&self, now: i64) -> Asked {
+        let wish = &self.object.wish;
+        let (Some(began), Some(mind)) = (self.object.began, &self.mind) else {
+            return wish.clone();
+        };
+        let phase = mind.known.phase.filter(|phase| phase.is_held());
+        let is_known = phase.is_some() && mind.known.last == Some(began);
+        let is_alike =
+            phase.is_some() && wish.held(now) == phase.map(|phase| (phase, mind.known.next));
+        if is_known || is_alike {
+            wish.clone()
+        } else {
+            wish.without_overrides()
+        }
+    }
+
+    fn make(&mut self, now: i64, write: Write, demand: Demand, calendar: &[(i64, Turn)]) -> bool {
+        let counts = self.wish_that_counts(now);
         let object = &mut self.object;
         let mut lifted = object.wish.clone();
-        let lifts = write.lifts && lifted.lift(now);
+        let lifts = if counts == lifted {
+            write.lifts && lifted.lift(now)
+        } else {
+            lifted = counts;
+            write.lifts
+        };
+        let held = write.labels.phase.is_some_and(Phase::is_held);
+        let began = match write.what {
+            "refuse" => object.began,
+            _ => write.labels.last.filter(|_| held),
+        };
         let nothing_new = !lifts
             && write.labels == object.labels
             && write.replicas == object.replicas
-            && write.error == object.error;
+            && write.error == object.error
+            && began == object.began;
         let Some(mind) = &mut self.mind else {
             return false;
         };
-        if nothing_new || self.outage || write.corrective && mind.corrections >= PATIENCE {
+        // Rule 12: a boundary that nobody has looked at yet, or something that is asked for only
+        // now; all else is said once more.
+        let newest = calendar.iter().rev().find(|(at, _)| *at <= now);
+        let passes = newest.is_some_and(|(at, _)| {
+            mind.known.last.is_none_or(|last| last < *at) && write.labels.last >= Some(*at)
+        });
+        // Or the clock was set back, and what is known is from the future.
+        let ahead = |labels: &Labels| labels.last > Some(now + HOUR);
+        let passes = passes || ahead(&mind.known) && !ahead(&write.labels);
+        let is_new = passes || mind.asked.as_ref() != Some(&demand);
+        if nothing_new || self.outage || !is_new && mind.corrections >= PATIENCE {
             return false;
         }
-        if write.fresh {
-            mind.corrections = 0;
-        } else if write.corrective {
+        if !is_new {
             mind.corrections += 1;
-        }
-        if write.labels.last != mind.known.last {
-            mind.stop = object.wish.stop_count();
+        } else if write.fresh {
+            mind.corrections = 0;
         }
         mind.known = write.labels.clone();
-        mind.error.clone_from(&write.error);
-        mind.next = write.labels.next;
+        mind.asked = Some(demand);
+        object.began = began;
         if lifts {
             mind.wish = lifted.clone();
             mind.seen = now;
@@ -236,7 +273,6 @@ impl<G: Given> Oracle<G> {
                 ..mind.known.clone()
             },
             replicas: self.object.replicas,
-            corrective: mind.error.as_ref() == Some(&complaint),
             error: Some(complaint),
             ..Write::default()
         })
@@ -245,13 +281,15 @@ impl<G: Given> Oracle<G> {
     /// Rule 11.
     fn remove(&self) -> Option<Write> {
         let mind = self.mind.as_ref()?;
-        if mind.known.is_only_a_count() && self.object.error.is_none() {
+        let is_marked = self.object.error.is_some() || self.object.began.is_some();
+        if mind.known.is_only_a_count() && !is_marked {
             return None;
         }
         Some(Write {
             what: "remove",
             labels: mind.after_removal(&self.object),
             replicas: self.object.replicas,
+            fresh: true,
             ..Write::default()
         })
     }
@@ -264,9 +302,9 @@ impl<G: Given> Oracle<G> {
         let owner = Owner::Of(self.object.wish.schedule_text(&self.plans), self.object.uid);
         let is_ours = state.last.is_some() && state.owner.as_ref() == Some(&owner);
         // Rule 7: what is laid over the schedule.
-        let held = self.object.wish.held(now);
+        let held = self.wish_that_counts(now).held(now);
         if let Some(held) = held.filter(|held| state.phase != Some(held.0)) {
-            return self.begin(now, held, is_ours, owner);
+            return self.begin(now, held, owner);
         }
         if matches!(held, Some((Phase::Paused, _))) {
             return self.tidy(now, held, asked);
@@ -282,8 +320,12 @@ impl<G: Given> Oracle<G> {
         if last > now + HOUR {
             return self.adopt(now, owner, held, calendar);
         }
+        let is_ahead = self.object.labels.last > Some(now + HOUR);
         if held.is_some() {
-            return self.tidy(now, held, asked);
+            return match is_ahead {
+                true => self.adopt(now, owner, held, calendar),
+                false => self.tidy(now, held, asked),
+            };
         }
         if state.phase.is_some_and(Phase::is_held) {
             return self.release(now, owner, asked);
@@ -296,81 +338,9 @@ impl<G: Given> Oracle<G> {
         match passed.next_back() {
             Some((at, _)) if now - at > CATCH_UP => self.adopt(now, owner, None, calendar),
             Some((at, turn)) => self.turn(*at, *turn, calendar),
+            None if is_ahead => self.adopt(now, owner, None, calendar),
             None => self.tidy(now, None, asked),
         }
-    }
-
-    pub(crate) fn adopt(
-        &self,
-        last: i64,
-        owner: Owner,
-        held: Option<(Phase, Option<i64>)>,
-        calendar: &[(i64, Turn)],
-    ) -> Write {
-        let saved = self.mind.as_ref().and_then(|mind| mind.known.saved);
-        let (phase, next) = held.unwrap_or((Phase::Adopted, next_after(calendar, last)));
-        Write {
-            what: "adopt",
-            labels: Labels {
-                phase: Some(phase),
-                last: Some(last),
-                next,
-                saved: saved.filter(|_| self.is_down()),
-                owner: Some(owner),
-                ..Labels::default()
-            },
-            replicas: self.object.replicas,
-            fresh: true,
-            lifts: true,
-            ..Write::default()
-        }
-    }
-
-    /// Rule 4.
-    pub(crate) fn turn(&self, at: i64, turn: Turn, calendar: &[(i64, Turn)]) -> Write {
-        let Some(mind) = &self.mind else {
-            unreachable!()
-        };
-        let state = mind.known.clone();
-        let (seen, wish) = (self.object.replicas, &self.object.wish);
-        let after_our_start = matches!(state.phase, Some(Phase::Running | Phase::Woken));
-        let (what, phase, replicas, saved) = match turn {
-            Turn::On => {
-                let least = match state.saved {
-                    Some(saved) => saved,
-                    None if after_our_start => 0,
-                    None => 1,
-                };
-                let count = wish.replicas.unwrap_or(seen.max(least));
-                ("start", Phase::Running, count, None)
-            }
-            Turn::Off => {
-                let wanted = (seen > 0 || after_our_start).then_some(seen);
-                let count = seen.min(wish.stop_count());
-                ("stop", Phase::Stopped, count, state.saved.max(wanted))
-            }
-        };
-        let last = state.last.map_or(at, |last| last.max(at));
-        Write {
-            what,
-            labels: Labels {
-                phase: Some(phase),
-                last: Some(last),
-                next: next_after(calendar, last),
-                saved,
-                ..state
-            },
-            replicas,
-            fresh: true,
-            lifts: true,
-            ..Write::default()
-        }
-    }
-
-    pub(crate) fn is_down(&self) -> bool {
-        self.mind
-            .as_ref()
-            .is_some_and(|mind| mind.is_down(&self.object))
     }
 
     fn asked(&mut self) -> Rc<Question> {

@@ -12,26 +12,20 @@ type Held = (Phase, Option<i64>);
 
 impl<G: Given> Oracle<G> {
     /// Rule 7: a wake begins as a start, and what it wakes runs; a sleep as a stop.
-    pub(crate) fn begin(&self, now: i64, held: Held, is_ours: bool, owner: Owner) -> Write {
+    pub(crate) fn begin(&self, now: i64, held: Held, owner: Owner) -> Write {
         let Some(mind) = &self.mind else {
             unreachable!()
         };
         let (state, seen, wish) = (&mind.known, self.object.replicas, &self.object.wish);
         let (phase, next) = held;
-        let up = !self.is_down();
-        let saved = match phase {
-            Phase::Paused => state.saved,
-            _ if !is_ours && up => None,
-            _ => state.saved,
-        };
-        let after_our_start = matches!(state.phase, Some(Phase::Running | Phase::Woken));
+        let saved = self.count_to_keep();
         let (what, replicas, saved) = match phase {
             Phase::Woken => {
                 let count = seen.max(saved.unwrap_or(0)).max(1);
                 ("wake", wish.replicas.unwrap_or(count), None)
             }
             Phase::Slept => {
-                let wanted = (seen > 0 || after_our_start).then_some(seen);
+                let wanted = (seen > 0).then_some(seen);
                 ("sleep", seen.min(wish.stop_count()), saved.max(wanted))
             }
             _ => ("pause", seen, saved),
@@ -89,10 +83,11 @@ impl<G: Given> Oracle<G> {
     pub(crate) fn let_go(&self, now: i64) -> Option<i64> {
         let mind = self.mind.as_ref()?;
         let phase = mind.known.phase.filter(|phase| phase.is_held())?;
-        if self.object.wish.held(now).is_some() {
+        let wish = self.wish_that_counts(now);
+        if wish.held(now).is_some() {
             return None;
         }
-        let written = self.object.wish.end_of(phase);
+        let written = wish.end_of(phase);
         let end = written
             .max(self.object.labels.next)
             .filter(|end| *end <= now);
@@ -126,15 +121,6 @@ impl<G: Given> Oracle<G> {
         } else {
             (object.replicas, state.saved)
         };
-        let is_over = held.is_none() && object.wish.clone().lift(now);
-        let moved = state.next != next && mind.next != next;
-        let corrective = if raised {
-            true
-        } else if object.error.is_some() {
-            mind.error.is_none()
-        } else {
-            is_over || !moved
-        };
         Write {
             what: if raised { "enforce" } else { "tidy" },
             labels: Labels {
@@ -145,8 +131,7 @@ impl<G: Given> Oracle<G> {
                 ..state.clone()
             },
             replicas,
-            corrective,
-            lifts: is_over,
+            lifts: held.is_none(),
             ..Write::default()
         }
     }

@@ -1,7 +1,7 @@
 //! That no count is lost, said without phases, schedules and memories: what a user last chose
 //! while the object was up is running or saved, until the user lets go of it.
 
-use dayshift::workload::{Change, ChangeKind, Key, Observed};
+use dayshift::workload::{Change, ChangeKind, Key, Observed, Replicas};
 
 /// The count that must be there to come back to.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,7 @@ impl Promise {
 
     /// A user set the count; by night that counts only where a boundary sees it.
     pub fn scaled(&mut self, object: &Observed) {
-        if object.state().saved.is_none() {
+        if object.state().saved.unwrap_or_default() == Replicas::ZERO {
             self.0 = object.replicas.get();
         } else {
             self.lost(object);
@@ -43,19 +43,28 @@ impl Promise {
     pub fn made(&mut self, object: &Observed, change: &Change) {
         let seen = object.replicas.get();
         let up = seen > object.inputs.stop_replicas().get();
-        let unknown = object.state().fingerprint != change.state.fingerprint;
+        let state = object.state();
+        let of_another = state
+            .fingerprint
+            .as_ref()
+            .is_some_and(|it| it.is_of_object(&object.object.uid) == Some(false));
+        let leftover = of_another || state.is_only_saved();
         match change.kind {
             // An exact count is the user's choice too.
             ChangeKind::Start | ChangeKind::Wake if object.inputs.text(Key::Replicas).is_some() => {
                 self.0 = change.replicas.get();
             }
-            ChangeKind::Wake | ChangeKind::Sleep if unknown && up => self.0 = seen,
+            // What is left of another object or of a schedule before counts only while down.
+            ChangeKind::Adopt(_) | ChangeKind::Pause | ChangeKind::Wake | ChangeKind::Sleep
+                if leftover && up =>
+            {
+                self.0 = seen;
+            }
             ChangeKind::Start
             | ChangeKind::Stop
             | ChangeKind::Wake
             | ChangeKind::Sleep
             | ChangeKind::Enforce => self.0 = self.0.max(seen),
-            ChangeKind::Adopt(_) | ChangeKind::Remove if up => self.0 = seen,
             _ => {}
         }
     }

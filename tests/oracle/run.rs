@@ -69,6 +69,7 @@ impl Run {
             wish: Asked::default(),
             labels: labels::Labels::default(),
             error: None,
+            began: None,
         };
         let readings = Readings {
             plans: plans.clone(),
@@ -147,6 +148,13 @@ impl Run {
         self.oracle.object.error = None;
         self.world.object.labels = Labels::default();
         self.world.object.error = None;
+        self.began(None);
+    }
+
+    /// Writes the annotation that says when an override began, or takes it away.
+    pub(crate) fn began(&mut self, at: Option<i64>) {
+        self.oracle.object.began = at;
+        self.world.object.override_began = at.map(began_text);
     }
 
     pub(crate) fn label(&mut self, label: Label, text: Option<String>) {
@@ -165,6 +173,8 @@ impl Run {
         same("writes", writes.0, writes.1)?;
         same("replicas", ours.replicas.get(), its.replicas)?;
         same("error", ours.error.as_deref(), its.error.as_deref())?;
+        let began = its.began.map(began_text);
+        same("began", ours.override_began.clone(), began)?;
         let wished = inputs(&its.wish, &self.plans);
         same("annotations", &*ours.inputs, &wished)?;
         let state = State::from_labels(&ours.labels);
@@ -248,6 +258,11 @@ impl Run {
             && object.labels.owner != Some(Owner::Later)
             && object.wish.plan.is_some()
     }
+}
+
+fn began_text(at: i64) -> Box<str> {
+    let at = DateTime::from_timestamp(at, 0).unwrap();
+    at.format("%Y-%m-%dT%H:%M:%SZ").to_string().into()
 }
 
 fn phase_of(phase: Phase) -> phase::Phase {

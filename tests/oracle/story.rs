@@ -65,6 +65,7 @@ pub enum Op {
     Next(i32),
     LaterFingerprint,
     OtherFingerprint,
+    ForeignFingerprint,
 }
 
 /// What kind of things happen in a story.
@@ -284,7 +285,12 @@ fn special(rng: &mut Rng, kind: Kind) -> Op {
         ),
         (_, 14) => Op::Next(rng.choice([-300, -60, 0, 30, 200, 4000]).unwrap()),
         (Kind::Tampering, _) => {
-            let ops = [Op::LaterFingerprint, Op::OtherFingerprint, Op::DropError];
+            let ops = [
+                Op::LaterFingerprint,
+                Op::OtherFingerprint,
+                Op::ForeignFingerprint,
+                Op::DropError,
+            ];
             rng.choice(ops).unwrap()
         }
         _ => Op::DropError,

@@ -218,6 +218,9 @@ impl World {
         self.object.replicas = change.replicas;
         self.object.labels = change.state.to_labels();
         self.object.error.clone_from(&change.error);
+        self.object
+            .override_began
+            .clone_from(&change.override_began);
         let inputs = Inputs::clone(&self.object.inputs);
         self.object.inputs = Arc::new(inputs.without(&change.lifted));
     }

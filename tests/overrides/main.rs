@@ -213,3 +213,37 @@ fn wrong_usage_is_2_and_writes_nothing() {
     assert_eq!(past.status, 1);
     assert!(past.err.contains("has passed"), "{past:?}");
 }
+
+/// `kubectl rollout undo` has brought one back while no scaler was there, with when it began.
+#[test]
+fn what_is_told_is_new_whatever_an_undo_has_brought_back() {
+    let cluster = Cluster::new();
+    let until = "2099-12-24T18:00:00+09:00";
+    for (command, key) in [("sleep", "sleep-until"), ("wake", "wake-until")] {
+        let brought_back = [
+            OFFICE,
+            &[(key, until), ("override-began", "2026-01-01T00:00:00Z")],
+        ];
+        cluster.deployment(command, 3, &brought_back.concat());
+        let ran = cluster.dayshift(&[command, command, "--until", until, "--no-wait"]);
+        assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{command}");
+        assert_eq!(
+            cluster.annotation(command, "override-began"),
+            None,
+            "{command}"
+        );
+        assert_eq!(cluster.annotation(command, key).as_deref(), Some(until));
+    }
+    cluster.deployment(
+        "pause",
+        3,
+        &[OFFICE, &[("override-began", "2026-01-01T00:00:00Z")]].concat(),
+    );
+    cluster.dayshift(&["pause", "pause", "--no-wait"]);
+    assert_eq!(cluster.annotation("pause", "override-began"), None);
+
+    let _scaler = Scaler::on(&cluster);
+    let ran = cluster.dayshift(&["sleep", "sleep", "--until", until]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(label(&cluster, "sleep", "state").as_deref(), Some("slept"));
+}

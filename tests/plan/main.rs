@@ -329,6 +329,30 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
         let expected = [Some(Replicas::new(expected)), Some(Replicas::ZERO)];
         assert_eq!(counts, expected, "{seen} {state:?} {saved:?}");
     }
+
+    // One that a rollout undo has brought back holds nothing.
+    for (began, expected) in [(None, 0), (Some("2026-01-01T00:00:00Z"), 2)] {
+        let until = from + TimeDelta::days(2);
+        let inputs = inputs.clone().with(Key::Pause, &until.to_rfc3339());
+        let observed = Observed {
+            object: ObjectRef {
+                namespace: "dev".into(),
+                name: "web".into(),
+                uid: "".into(),
+            },
+            replicas: Replicas::ONE,
+            inputs: inputs.into(),
+            labels: Labels::default(),
+            error: None,
+            override_began: began.map(Into::into),
+            has_labels: true,
+            has_annotations: true,
+            deleting: false,
+        };
+        let plan = planner.plan_live(&observed).unwrap();
+        let applied = plan.boundaries().filter(|it| it.applied).count();
+        assert_eq!(applied, expected, "{began:?}");
+    }
 }
 
 proptest! {

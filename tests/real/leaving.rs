@@ -46,7 +46,7 @@ fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
     assert!(dayshift.stop().success());
 
     let lines = lines(team.name());
-    assert_eq!(lines.len(), 2);
+    assert_eq!(lines.len(), 3);
     let said: Vec<_> = lines
         .iter()
         .map(|line| plane.shell(line).success())

@@ -14,6 +14,7 @@ mod boundaries;
 mod cluster;
 mod commands;
 mod counts;
+mod ended;
 mod faults;
 mod hostile;
 mod leaving;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     let stories = [
         together::stories(),
         rollout::stories(),
+        ended::stories(),
         overrides::stories(),
         faults::stories(),
         hostile::stories(),

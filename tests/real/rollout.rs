@@ -13,19 +13,18 @@ pub(crate) fn stories() -> Vec<Story> {
         Parts::Pods;
         an_undo_by_day_takes_up_the_older_schedule,
         an_undo_by_night_keeps_the_saved_count,
-        an_undo_takes_an_override_away_and_another_brings_it_back,
     ]
 }
 
 /// Creates it, and waits until its three pods are there.
-fn create(team: &Team<'_>, name: &str, deployment: DeploymentBuilder, before: Soon) {
+pub(crate) fn create(team: &Team<'_>, name: &str, deployment: DeploymentBuilder, before: Soon) {
     team.create(deployment.replicas(3));
     team.await_adopted(name, before);
     team.await_pods(name, 3);
 }
 
 /// Rolls out another revision, which has these annotations.
-fn roll_out(team: &Team<'_>, name: &str, annotations: &Value) {
+pub(crate) fn roll_out(team: &Team<'_>, name: &str, annotations: &Value) {
     let container = json!({"name": "nginx", "image": "nginx:2"});
     team.merge(
         name,
@@ -37,7 +36,7 @@ fn roll_out(team: &Team<'_>, name: &str, annotations: &Value) {
     await_rollout(team, name);
 }
 
-fn undo(team: &Team<'_>, name: &str) {
+pub(crate) fn undo(team: &Team<'_>, name: &str) {
     let of = format!("deployment/{name}");
     let said = team.kubectl(&["rollout", "undo", &of]).success();
     assert!(said.contains("rolled back"), "{said}");
@@ -45,7 +44,7 @@ fn undo(team: &Team<'_>, name: &str) {
     assert_eq!(image(team, name), "nginx", "it is the older revision");
 }
 
-fn await_rollout(team: &Team<'_>, name: &str) {
+pub(crate) fn await_rollout(team: &Team<'_>, name: &str) {
     let of = format!("deployment/{name}");
     team.kubectl(&["rollout", "status", &of, "--timeout=30s"])
         .success();
@@ -127,39 +126,4 @@ fn an_undo_by_night_keeps_the_saved_count(plane: &ControlPlane) {
         team.assert_punctual(name, index, at);
     }
     team.ends([("same", 3), ("older", 5), ("typo", 4)]);
-}
-
-fn an_undo_takes_an_override_away_and_another_brings_it_back(plane: &ControlPlane) {
-    let team = Team::new(plane, "undo-override");
-    let end = soon(30);
-    let ago = end.plus(-3600);
-    create(&team, "web", deployment("web").stop(ago.text()), end);
-    let wake = json!({"dayshift/wake-until": end.until()});
-    roll_out(&team, "web", &wake);
-    team.await_state("web", "woken", end);
-    undo(&team, "web");
-    assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
-    team.await_stopped("web", end);
-    team.assert_replicas("web", 0, end);
-
-    let again = ["rollout", "undo", "deployment/web"];
-    team.kubectl(&again).success();
-    team.await_state("web", "woken", end);
-    team.assert_replicas("web", 3, end);
-    await_rollout(&team, "web");
-
-    end.wait();
-    team.await_replicas("web", 0);
-    assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
-    team.assert_punctual("web", 4, end);
-    // The older revision has kept what was removed here since.
-    undo(&team, "web");
-    team.kubectl(&again).success();
-    team.await_event("web", "OverrideExpired");
-    assert_eq!(team.replicas("web"), 0);
-    assert_eq!(
-        team.label("web", "dayshift/saved-replicas").as_deref(),
-        Some("3")
-    );
-    team.ends([("web", 6)]);
 }

@@ -5,9 +5,11 @@ use dayshift::workload::{Key, Phase};
 
 use crate::object::{Object, at_night, office};
 
+type Case = (Object, &'static str, Phase, u32, (u32, Phase));
+
 /// Friday at 10:00, and an override with its end, its phase and its count; the count and the phase
 /// once it is over.
-fn overrides() -> [(Object, &'static str, Phase, u32, (u32, Phase)); 3] {
+fn overrides() -> [Case; 3] {
     let mut day = office(3);
     day.until("2026-11-20 10:00");
     let mut night = at_night(3);

@@ -3,7 +3,7 @@
 
 use dayshift::workload::{Label, Phase};
 
-use crate::object::{Object, at_night, office};
+use crate::object::{Object, at_night, office, utc};
 
 /// What somebody does to the object again and again.
 type Deed<'a> = &'a dyn Fn(&mut Object);
@@ -75,6 +75,25 @@ fn one_inside_an_override_too() {
             assert_eq!(object.replicas(), 3, "{key}, state={text}");
         }
     }
+}
+
+#[test]
+fn a_clock_that_was_set_back_is_no_fight_and_gives_no_leave_to_one() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00");
+    fight(&mut object, &pin(Label::Next, "2026-01-01T00.00.00Z"));
+    object.now = utc("2026-11-18 12:00");
+    object
+        .label(Label::Next, Some("2026-11-20T19.00.00Z"))
+        .obey();
+    assert_eq!(object.state().last, Some(utc("2026-11-18 12:00")));
+    assert_eq!(object.told(), ["StateFromFuture"]);
+
+    let mut object = office(3);
+    object.edit("pause", Some("true")).obey();
+    object.now = utc("2026-11-18 12:00");
+    let (writes, _) = fight(&mut object, &pin(Label::Next, "2026-01-01T00.00.00Z"));
+    assert!(writes <= 3, "{writes}");
 }
 
 #[test]

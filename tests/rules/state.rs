@@ -63,6 +63,19 @@ mod state_is_healed {
     }
 
     #[test]
+    fn even_where_only_a_start_is_known_by_now() {
+        let mut object = office(5);
+        object.until("2026-11-19 20:00");
+        let night = object.observed.labels.clone();
+        object.until("2026-11-20 12:00");
+        object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
+        assert_eq!(object.saved(), Some(0));
+        object.observed.labels = night;
+        object.scale(0).until("2026-11-23 09:00");
+        assert_eq!(object.replicas(), 5);
+    }
+
+    #[test]
     fn what_another_scaler_did_in_the_same_second_is_not_lost_state() {
         let mut object = at_night(3);
         let labels = &mut object.observed.labels;

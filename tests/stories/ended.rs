@@ -1,5 +1,8 @@
 //! Overrides that have ended, and the annotations of an older revision that bring them back.
 
+use std::time::Duration;
+
+use dayshift::{controller::Settings, sandbox::Fault};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, deployment};
@@ -100,7 +103,7 @@ fn while_no_scaler_is_there_to_see_it_too() {
     story.annotate("web", "pause", None);
     story.kill_scalers();
     undo(&story, &during);
-    story.start_scaler(dayshift::controller::Settings::default());
+    story.start_scaler(Settings::default());
     assert_eq!(left(&story), [""; 0]);
     story.sleep_until("19:01");
     assert_eq!(
@@ -110,14 +113,29 @@ fn while_no_scaler_is_there_to_see_it_too() {
     );
 }
 
+/// The guard: what is removed as an old one has the very text of the new one.
+#[test]
+fn one_that_is_told_anew_while_the_old_one_is_being_removed_counts() {
+    let story = by_day();
+    story.annotate("web", "sleep-until", Some("2026-11-20 23:30"));
+    let during = annotations(&story);
+    story.annotate("web", "sleep-until", None);
+    let slowly = Fault::Delay(Duration::from_secs(5));
+    story.api.fail_next(|line| line.verb == "patch", slowly);
+    undo(&story, &during);
+    story.annotate("web", "override-began", None);
+    story.pass(Duration::from_secs(10));
+    assert_eq!(seen(&story), (0, "slept".to_owned()));
+}
+
 #[test]
 fn a_dry_run_goes_on_as_if_it_had_written() {
     let mut story = by_day();
     story.kill_scalers();
     story.api.forget_requests();
-    story.start_scaler(dayshift::controller::Settings {
+    story.start_scaler(Settings {
         dry_run: true,
-        ..Default::default()
+        ..Settings::default()
     });
     story.annotate("web", "sleep-until", Some("2026-11-20 12:00"));
     story.sleep_until("2026-11-21 12:00");

@@ -3,6 +3,7 @@
 //! 2026-11-20 is a Friday.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod answers;
 mod ended;
 mod faults;
 mod fights;

@@ -29,6 +29,14 @@ pub(crate) fn deployment(name: &str) -> DeploymentBuilder {
 pub(crate) struct DeploymentBuilder(Value);
 
 impl DeploymentBuilder {
+    /// The same by another name.
+    pub(crate) fn named(self, name: &str) -> Self {
+        let mut other = deployment(name).0;
+        other["metadata"]["annotations"] = self.0["metadata"]["annotations"].clone();
+        other["spec"]["replicas"] = self.0["spec"]["replicas"].clone();
+        Self(other)
+    }
+
     pub(crate) fn replicas(mut self, replicas: i32) -> Self {
         self.0["spec"]["replicas"] = replicas.into();
         self

@@ -1,0 +1,176 @@
+//! What the server's own answers tell: of an object that the watch shows otherwise, of a patch
+//! whose answer was lost, of a history that went back.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use dayshift::{
+    controller::{Scope, Settings},
+    sandbox::{Fault, RequestLine, Status},
+};
+use serde_json::json;
+
+use crate::sandbox::{Sandbox, deployment};
+
+fn is_patch(line: &RequestLine) -> bool {
+    line.verb == "patch" && line.resource == "deployments"
+}
+
+/// What the metrics say of the stops that were done.
+fn stops_done(story: &Sandbox) -> String {
+    let name = r#"dayshift_transitions_total{action="stop",outcome="done"} "#;
+    let text = story.telemetry.render();
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.unwrap().to_owned()
+}
+
+#[test]
+fn a_patch_whose_answer_was_lost_is_told_of_and_counted_once() {
+    for fault in [Fault::DropAfter, Fault::Delay(Duration::from_secs(60))] {
+        let story = Sandbox::at("2026-11-20 18:00 UTC");
+        story.apply(deployment("web").replicas(3).stop("19:00"));
+        story.sleep_until("18:59");
+        story.api.fail_next(is_patch, fault.clone());
+        story.sleep_until("19:05");
+        assert_eq!(story.replicas("web"), 0, "{fault:?}");
+        assert_eq!(stops_done(&story), "1", "{fault:?}");
+        let told = story.events("web");
+        let stops = told.iter().filter(|reason| *reason == "Stopped");
+        assert_eq!(stops.count(), 1, "{fault:?}: {told:?}");
+    }
+}
+
+/// The answer is lost, and somebody scales the object before anybody has looked.
+#[test]
+fn a_lost_answer_is_not_believed_where_the_object_is_something_else() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).stop("19:00"));
+    story.sleep_until("18:59");
+    story.api.fail_next(is_patch, Fault::DropBefore);
+    story.sleep_until("19:05");
+    assert_eq!((story.replicas("web"), stops_done(&story)), (0, "1".into()));
+    assert_eq!(story.events("web"), ["Stopped"]);
+}
+
+#[test]
+fn what_left_the_selector_while_a_list_was_under_way_is_forgotten_though_a_patch_was_answered() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for name in ["web", "other"] {
+        let scoped = deployment(name).replicas(3).label("tier", "dev");
+        story.apply(scoped.start("18:30").stop("19:00"));
+    }
+    // Lists in pages: they take 8 s, and a patch takes 3 s.
+    story.api.on_request(|line| match line.verb {
+        "watch" if line.query.contains("sendInitialEvents") => {
+            Some(Fault::Answer(Status::new(422, "Invalid", "no streams")))
+        }
+        "list" => Some(Fault::Delay(Duration::from_secs(8))),
+        _ => is_patch(line).then_some(Fault::Delay(Duration::from_secs(3))),
+    });
+    let scope = Scope {
+        selector: Some("tier=dev".into()),
+        ..Scope::default()
+    };
+    story.start_scaler(Settings {
+        scope,
+        ..Settings::default()
+    });
+    story.sleep_until("18:29:58");
+    // The list begins without the one that leaves, whose start of 18:30 is answered meanwhile.
+    let leaves = json!({"metadata": {"labels": {"tier": "prod"}}});
+    story.api.close_watches();
+    let left = story.api.merge("Deployment", "dev", "web", &leaves);
+    left.unwrap();
+    story.api.compact();
+    story.sleep_until("18:30:01");
+    let in_flight = story.requests("list").len();
+    assert_eq!(in_flight, 2, "the second list is under way");
+    story.sleep_until("18:45");
+    story.api.serve_well();
+    story.sleep_until("19:05");
+    assert_eq!(story.replicas("other"), 0);
+    assert_eq!(story.replicas("web"), 3, "it is out of scope");
+}
+
+#[test]
+fn who_waits_for_the_answer_about_an_object_that_is_replaced_asks_for_itself() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    for name in ["api", "web", "worker"] {
+        story.apply(deployment(name).replicas(3).stop("19:00"));
+    }
+    story.sleep_until("18:59");
+    let forbidden = Status::forbidden(
+        "apps",
+        "deployments",
+        "web",
+        r#"User "dayshift" cannot patch resource "deployments" in API group "apps" in the namespace "dev""#,
+    );
+    story
+        .api
+        .on_request(move |line| is_patch(line).then(|| Fault::Answer(forbidden.clone())));
+    story.sleep_until("19:00");
+    // Whichever asks for the others: all are made anew while nobody watches.
+    story.api.close_watches();
+    for name in ["api", "web"] {
+        story.api.delete("dev", name).unwrap();
+        let again = deployment(name).replicas(3).stop("20:00");
+        story.api.apply(again.into()).unwrap();
+    }
+    story.api.compact();
+    story.api.serve_well();
+    story.sleep_until("19:02");
+    assert_eq!(story.replicas("worker"), 0);
+    assert_eq!((story.replicas("api"), story.replicas("web")), (3, 3));
+}
+
+#[test]
+fn a_boundary_of_the_clock_and_what_a_person_asks_for_are_told_apart() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.sleep_until("18:10");
+    let until = (story.utc("2026-11-20 18:30")).to_rfc3339();
+    story.annotate("web", "sleep-until", Some(&until));
+    story.sleep_until("18:20");
+    story.annotate("web", "sleep-until", None);
+    story.pass(Duration::from_millis(700));
+    let count = |name: &str, action: &str| {
+        let line = format!(r#"dayshift_{name}_lateness_seconds_count{{action="{action}"}} "#);
+        let text = story.telemetry.render();
+        let count = text
+            .lines()
+            .find_map(|it| it.strip_prefix(&*line).map(str::to_owned));
+        count.unwrap()
+    };
+    assert_eq!(
+        (count("transition", "stop"), count("transition", "start")),
+        ("0".into(), "0".into())
+    );
+    assert_eq!(
+        (count("request", "stop"), count("request", "start")),
+        ("1".into(), "1".into())
+    );
+    story.sleep_until("19:01");
+    assert_eq!(
+        (count("transition", "stop"), count("request", "stop")),
+        ("1".into(), "1".into())
+    );
+    let none_late = r#"dayshift_request_lateness_seconds_bucket{le="0.1",action="start"} 1"#;
+    assert!(story.telemetry.render().contains(none_late));
+}
+
+/// A server whose clock says nonsense does not end the program.
+#[test]
+fn a_clock_millennia_away_is_a_wrong_clock_and_no_more() {
+    for seconds in [8_000_000_000_000, -8_000_000_000_000] {
+        let story = Sandbox::at("2026-11-20 18:00 UTC");
+        story.apply(deployment("web").replicas(3).stop("19:00"));
+        story.sleep_until("18:59");
+        story.server_is_ahead(seconds);
+        story.annotate("web", "stop", Some("19:10"));
+        story.sleep_until("19:05");
+        story.server_is_ahead(0);
+        story.pass(TimeDelta::minutes(1).to_std().unwrap());
+        story.sleep_until("19:15");
+        assert_eq!(story.replicas("web"), 0, "{seconds}");
+    }
+}
