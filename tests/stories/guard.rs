@@ -68,7 +68,7 @@ fn rows() -> impl Iterator<Item = Row> {
 /// The same for an object without labels, and for one without annotations.
 fn bare() -> [Row; 2] {
     rows![
-        "/metadata/labels", unlabelled, |api| merge(api, json!({"labels": {"team": "shop"}})), |it| it["metadata"]["labels"]["team"].is_null(), "somebody's label";
+        "/metadata/labels", unlabelled, |api| merge(api, &json!({"labels": {"team": "shop"}})), |it| it["metadata"]["labels"]["team"].is_null(), "somebody's label";
         "/metadata/annotations", unscheduled, |api| write(api, "stop", "19:00"), |it| state(it).is_empty(), "the state of an object that has a schedule again";
     ]
 }
@@ -245,19 +245,19 @@ fn unscheduled(trap: &Trap) -> Sandbox {
     story
 }
 
-fn merge(api: &Api, metadata: Value) {
+fn merge(api: &Api, metadata: &Value) {
     api.merge("Deployment", "dev", "web", &json!({"metadata": metadata}))
         .unwrap();
 }
 
 fn write<'t>(api: &Api, key: &str, value: impl Into<Option<&'t str>>) {
     let key = format!("dayshift/{key}");
-    merge(api, json!({"annotations": {key: value.into()}}));
+    merge(api, &json!({"annotations": {key: value.into()}}));
 }
 
 fn label(api: &Api, key: &str, value: &str) {
     let key = format!("dayshift/{key}");
-    merge(api, json!({"labels": {key: value}}));
+    merge(api, &json!({"labels": {key: value}}));
 }
 
 fn scale(api: &Api, replicas: i32) {
@@ -273,7 +273,7 @@ fn delete(api: &Api) {
 fn restore(api: &Api) {
     let mut web = api.get("Deployment", "dev", "web").unwrap();
     delete(api);
-    merge(api, json!({"finalizers": null}));
+    merge(api, &json!({"finalizers": null}));
     for member in ["uid", "resourceVersion", "creationTimestamp"] {
         web["metadata"].as_object_mut().unwrap().remove(member);
     }
