@@ -97,10 +97,14 @@ pub(crate) fn table<'a>(rows: impl IntoIterator<Item = (&'a str, Option<&'a Told
         };
         let seconds = |it: Option<f64>| it.map(|it| format!("{it:.1} s")).unwrap_or_default();
         let [late, settled] = [figures.late, figures.settled].map(seconds);
+        // Where nothing of it was written to.
+        let writes = match figures.writes {
+            0.0 => String::new(),
+            writes => format!("{writes:.2}"),
+        };
         let Figures { lost, wrong, .. } = figures;
         text += &format!(
-            "| {title} | {others} | {lost} | {wrong} | {late} | {settled} | {readyz} | {:.2} | {:.2} | {:.0} MB | {tries} |\n",
-            figures.writes,
+            "| {title} | {others} | {lost} | {wrong} | {late} | {settled} | {readyz} | {writes} | {:.2} | {:.0} MB | {tries} |\n",
             figures.tries,
             figures.memory as f64 / 1e6,
         );

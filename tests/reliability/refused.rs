@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::beside::Swept;
-use crate::figures::Figures;
+use crate::figures::{Figures, peak_memory};
 use crate::fleet::Fleet;
 use crate::gate::Gate;
 use crate::rows::{Row, rows};
@@ -122,10 +122,12 @@ fn forbidden(place: &Place<'_>) -> Figures {
 
     namespace.kubectl(&apply).success();
     all_have_moved("all stop and start again");
+    let memory = peak_memory(scaler.id());
     assert!(scaler.stop().success(), "{}", scaler.log());
     let sight = fleet.look(&namespace);
     assert_eq!((sight.lost, sight.wrong), (0, 0), "lost and wrong counts");
     Figures {
+        memory,
         tries: refused as f64 / fleet.len() as f64,
         ..Figures::default()
     }
