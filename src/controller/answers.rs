@@ -81,7 +81,7 @@ impl Engine {
             at,
             ..
         } = sent;
-        self.backpressure.answered();
+        self.answered();
         let lateness = match change.cause {
             Cause::Clock(due) => Some(at - due),
             Cause::Request { .. } | Cause::Correction => None,
@@ -133,7 +133,7 @@ impl Engine {
 
     /// The object is no longer what it was: read it and decide again, but not for ever at once.
     fn conflicted(&mut self, id: Id) {
-        self.backpressure.answered();
+        self.answered();
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
@@ -150,7 +150,7 @@ impl Engine {
     fn read(&mut self, id: Id, known: Version, result: Result<Deployment, ReadError>) {
         match result {
             Ok(deployment) => {
-                self.backpressure.answered();
+                self.answered();
                 let sight = self.sight();
                 if self.index.observe_answer(id, &deployment, known, sight) {
                     self.confirm(id);
@@ -170,7 +170,7 @@ impl Engine {
 
     /// The server does not want the patch: the user is told, and it is tried again slowly.
     fn refused(&mut self, id: Id, why: &str) {
-        self.backpressure.answered();
+        self.answered();
         let failures = self.report(id, Trouble::Refused, why);
         let delay = Backoff::REFUSED.delay(failures, &mut self.random);
         self.back_off(id, delay);
@@ -178,7 +178,7 @@ impl Engine {
 
     /// A permission is missing, for all in the namespace: one of them asks whether it is back.
     fn forbidden(&mut self, id: Id, namespace: &str, why: &str) {
-        self.backpressure.answered();
+        self.answered();
         if self.index.get(id).is_none() {
             return;
         }
@@ -200,7 +200,9 @@ impl Engine {
     /// else this object alone does.
     fn unanswered(&mut self, id: Id, why: &Unavailable) {
         let now = self.clock.monotonic();
-        if why.kind != FailureKind::Admission {
+        // Whether others are answered tells whether it is the server.
+        let may_be_servers = why.kind != FailureKind::Admission;
+        if why.kind.is_servers() || may_be_servers && self.backpressure.is_unanswered(now) {
             self.telemetry.set(Condition::Reachable, false);
         }
         if why.kind.is_servers() {
@@ -271,6 +273,10 @@ impl Engine {
         }
     }
 
+    fn answered(&mut self) {
+        self.backpressure.answered(self.clock.monotonic());
+    }
+
     fn back_off(&mut self, id: Id, delay: Duration) {
         let now = self.clock.monotonic();
         if let Some(entry) = self.index.get_mut(id) {
@@ -287,18 +293,18 @@ impl Engine {
     }
 
     fn announced(&mut self, event: PendingEvent, result: Result<(), AnnounceError>) {
+        let now = self.clock.monotonic();
         let outcome = match result {
             Ok(()) => {
-                self.events.answered(&event.object.namespace);
+                self.events.answered(&event.object.namespace, now);
                 EventOutcome::Sent
             }
             Err(AnnounceError::Refused(why)) => {
-                self.events.answered(&event.object.namespace);
+                self.events.answered(&event.object.namespace, now);
                 tracing::warn!(object = %event.object, "{why}");
                 EventOutcome::Failed
             }
             Err(AnnounceError::Unavailable(why)) => {
-                let now = self.clock.monotonic();
                 if self.events.unanswered(event, &why, now, &mut self.random) {
                     return;
                 }

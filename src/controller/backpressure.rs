@@ -1,7 +1,7 @@
 //! Nothing is sent for a while after the server was away or asked to be left alone, and less at
 //! once after it was too busy.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
@@ -20,6 +20,7 @@ pub(super) struct Backpressure {
     most: usize,
     room: usize,
     answers: usize,
+    answered: Option<Instant>,
     failing: Failing,
 }
 
@@ -29,6 +30,9 @@ struct Failing {
     objects: BTreeSet<Id>,
     namespaces: BTreeSet<Arc<str>>,
 }
+
+/// How long one request may take (`cluster::Writer`).
+const LONGEST_REQUEST: Duration = Duration::from_secs(10);
 
 /// So many different objects, of more than one namespace, fail of the server and not of themselves.
 const MANY: usize = 16;
@@ -42,6 +46,7 @@ impl Backpressure {
             most,
             room: most,
             answers: 0,
+            answered: None,
             failing: Failing {
                 objects: BTreeSet::new(),
                 namespaces: BTreeSet::new(),
@@ -90,7 +95,8 @@ impl Backpressure {
 
     /// The server has answered. After as many answers as may be under way at most there is room
     /// for one more: too slow to be in the way of a server that is busy for good.
-    pub(super) fn answered(&mut self) {
+    pub(super) fn answered(&mut self, now: Instant) {
+        self.answered = Some(now);
         self.failures = 0;
         self.failing = Failing::default();
         self.answers += 1;
@@ -98,6 +104,12 @@ impl Backpressure {
             self.answers = 0;
             self.room = (self.room + 1).min(self.most);
         }
+    }
+
+    /// Whether the server has answered nothing for as long as one request may take.
+    pub(super) fn is_unanswered(&self, now: Instant) -> bool {
+        self.answered
+            .is_none_or(|answered| now >= answered + LONGEST_REQUEST)
     }
 
     /// How many requests may be under way now.
@@ -117,8 +129,6 @@ impl Backpressure {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     const MOST: usize = 32;
@@ -164,7 +174,7 @@ mod tests {
     fn sends_more_again_while_it_answers() {
         let mut pause = after(5, FailureKind::Overloaded);
         for (answers, room) in [(31, 1), (1, 2), (32, 3), (32 * 100, 32)] {
-            (0..answers).for_each(|_| pause.answered());
+            (0..answers).for_each(|_| pause.answered(Instant::now()));
             assert_eq!(pause.room(), room);
         }
     }
@@ -184,7 +194,7 @@ mod tests {
         };
         fail(&mut pressure, before);
         if !after.is_empty() {
-            pressure.answered();
+            pressure.answered(now);
         }
         fail(&mut pressure, after);
         !pressure.is_over(now)

@@ -108,8 +108,8 @@ impl Events {
     }
 
     /// The server has answered about an Event of that namespace.
-    pub(super) fn answered(&mut self, namespace: &str) {
-        self.pressure.answered();
+    pub(super) fn answered(&mut self, namespace: &str, now: Instant) {
+        self.pressure.answered(now);
         self.failing.remove(namespace);
     }
 

@@ -95,13 +95,16 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// Control characters, line separators, and the zero-width and direction marks that could make a
-/// message read as something else (Unicode Technical Report 36, "bidirectional text spoofing").
+/// Control characters, line separators, and what of Unicode's format characters nobody sees: the
+/// zero-width and direction marks that could make a message read as something else (Unicode
+/// Technical Report 36, "bidirectional text spoofing").
 pub fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(character,
-            '\u{00ad}' | '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+            '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

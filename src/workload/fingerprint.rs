@@ -96,7 +96,10 @@ fn with_text(mut hash: Sha256, inputs: &Inputs) -> Sha256 {
         Key::Jitter,
     ] {
         if let Some(text) = inputs.text(key) {
-            hash.update(format!("\n{key}={}:{text}", text.len()));
+            let length = text.len().to_string();
+            for part in ["\n", key.name(), "=", &length, ":", text] {
+                hash.update(part);
+            }
         }
     }
     hash

@@ -301,8 +301,8 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// The annotations that go with a change, and what to tell of them where there is no more to
-    /// tell: what a rollout undo has brought back, else what is over; below a pause nothing goes.
+    /// The annotations that go with a change: what a rollout undo has brought back, of which is
+    /// told where there is no more to tell, else what is over; below a pause nothing goes.
     fn lifted(&self) -> (Vec<Key>, Option<Notice>) {
         if self.overrides != self.timetable.overrides {
             let ended = self.timetable.overrides.keys();
@@ -313,8 +313,7 @@ impl<'a> Follow<'a> {
             Some(Override::Pause(_)) => Vec::new(),
             _ => self.overrides.over_at(self.now),
         };
-        let notice = over.first().map(|key| Notice::expired(*key));
-        (over, notice)
+        (over, None)
     }
 
     /// The change, as far as it is called for: until the next boundary where it is not.

@@ -18,9 +18,6 @@ impl Follow<'_> {
     /// and so is the count where that is enforced.
     pub(super) fn between(&self) -> Decision {
         let observed = self.situation.observed;
-        if self.is_shown_from_future() {
-            return self.adopt(Adoption::FromFuture);
-        }
         let (last, next) = self.course();
         let enforced = self.enforced();
         let (replicas, saved) = enforced.unwrap_or((observed.replicas, self.state.saved));
@@ -39,8 +36,13 @@ impl Follow<'_> {
             // While an override holds, another that is over goes when it ends.
             (change.lifted, change.notice) = (Vec::new(), None);
         }
-        change.kind = if let Some((count, _)) = enforced {
-            change.notice = Some(Notice::enforced(observed.replicas, count));
+        change.notice = match enforced {
+            Some((count, _)) => Some(Notice::enforced(observed.replicas, count)),
+            None => change
+                .notice
+                .or_else(|| change.lifted.first().map(|key| Notice::expired(*key))),
+        };
+        change.kind = if enforced.is_some() {
             ChangeKind::Enforce
         } else if observed.error.is_some() {
             ChangeKind::Resume
@@ -51,10 +53,15 @@ impl Follow<'_> {
         } else {
             ChangeKind::Heal
         };
+        if self.situation.is_so(&change) {
+            return Decision::Wait { due: next };
+        }
+        if self.is_shown_from_future() {
+            return self.adopt(Adoption::FromFuture);
+        }
         // An older version of the fingerprint is as good until something is written. What a pause
         // keeps from being taken up stays the fingerprint of what was there before.
-        let is_older = change.state.fingerprint.as_ref() != Some(&self.ours) && self.is_ours();
-        if is_older && !self.situation.is_so(&change) {
+        if self.is_ours() {
             change.state.fingerprint = Some(self.ours.clone());
         }
         self.write(change)

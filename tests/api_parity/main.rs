@@ -30,7 +30,7 @@ use libtest_mimic::{Arguments, Trial};
 
 use recorded::{Recorded, compare};
 use run::{Backend, run};
-use support::Stage;
+use support::{Stage, print_tries};
 
 fn main() -> ExitCode {
     // One after the other: a compaction on the real server is felt by all.
@@ -61,5 +61,7 @@ fn main() -> ExitCode {
     let stage = Arc::new(Stage::default());
     let stories = [real::stories(), random::stories()].concat();
     trials.extend(stories.into_iter().map(|story| stage.trial(story)));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    print_tries();
+    conclusion.exit_code()
 }

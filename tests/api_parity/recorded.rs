@@ -79,12 +79,16 @@ fn differ(path: &str, recorded: &Value, found: &Value, differences: &mut Vec<Str
         (Value::Object(left), Value::Object(right)) => {
             let keys: BTreeSet<_> = left.keys().chain(right.keys()).collect();
             for key in keys {
-                differ(
-                    &format!("{path}.{key}"),
-                    &recorded[key],
-                    &found[key],
-                    differences,
-                );
+                let path = format!("{path}.{key}");
+                match (left.get(key), right.get(key)) {
+                    (Some(left), Some(right)) => differ(&path, left, right, differences),
+                    // A member that is null is not one that is missing.
+                    (left, right) => {
+                        let shown =
+                            |it: Option<&Value>| it.map_or("nothing".into(), Value::to_string);
+                        differences.push(difference(&path, &shown(left), &shown(right)));
+                    }
+                }
             }
         }
         (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
@@ -93,8 +97,10 @@ fn differ(path: &str, recorded: &Value, found: &Value, differences: &mut Vec<Str
             }
         }
         _ if recorded == found => {}
-        _ => differences.push(format!(
-            "  {path}\n    recorded {recorded}\n    found    {found}\n"
-        )),
+        _ => differences.push(difference(path, &recorded.to_string(), &found.to_string())),
     }
+}
+
+fn difference(path: &str, recorded: &str, found: &str) -> String {
+    format!("  {path}\n    recorded {recorded}\n    found    {found}\n")
 }

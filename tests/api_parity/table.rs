@@ -113,7 +113,12 @@ impl Case {
 
     /// There is this Deployment.
     pub fn given(self, deployment: Value) -> Self {
-        let mut case = self.post(DEPLOYMENTS, deployment);
+        self.given_at(DEPLOYMENTS, deployment)
+    }
+
+    /// There is this object in a collection.
+    pub fn given_at(self, path: &str, object: Value) -> Self {
+        let mut case = self.post(path, object);
         case.last().given = true;
         case
     }

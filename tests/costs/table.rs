@@ -112,6 +112,12 @@ impl Table {
         (self.build != this).then(|| format!("recorded with {}; this is {this}", self.build))
     }
 
+    /// Whether it is the same kind of machine at least.
+    pub(crate) fn is_of_this_target(&self) -> bool {
+        let target = |build: &str| build.rsplit(' ').next().map(str::to_owned);
+        target(&self.build) == target(&this_build())
+    }
+
     fn row(&self, name: &str) -> Result<&Row, Failed> {
         let missing = || Failed::from(format!("`{name}` is not recorded; {HOW}"));
         self.rows.get(name).ok_or_else(missing)

@@ -1,9 +1,10 @@
 //! What is wrong with a schedule, and what the server will not do.
 
+use chrono::DateTime;
 use serde_json::{Value, json};
 
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Story, deployment, eventually, soon, stories, too_slow,
+    ControlPlane, Dayshift, Parts, Story, deployment, eventually, soon, stories, too_late,
 };
 use crate::team::Team;
 
@@ -54,7 +55,8 @@ fn a_bad_schedule_is_told_within_a_second_while_others_are_punctual(plane: &Cont
         .unwrap();
     let late = last_told - last_made;
     if late >= 1_000_000 {
-        too_slow(&format!("an Event came {late} µs late"));
+        let due = DateTime::from_timestamp_micros(last_made).unwrap();
+        too_late("an Event came", due, late as f64 / 1e6, 1.0);
     }
     stop.is_to_come("all of it is told");
 

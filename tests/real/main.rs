@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use libtest_mimic::Arguments;
 
-use support::Stage;
+use support::{Stage, print_tries};
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -70,5 +70,7 @@ fn main() -> ExitCode {
         .into_iter()
         .map(|story| stage.trial(story))
         .collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    print_tries();
+    conclusion.exit_code()
 }

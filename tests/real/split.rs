@@ -8,6 +8,7 @@ pub(crate) fn stories() -> Vec<Story> {
     stories![
         Parts::Server;
         namespaces_and_selectors_share_a_cluster_out,
+        a_scaler_leaves_the_namespaces_alone_that_it_is_told_to,
     ]
 }
 
@@ -61,4 +62,46 @@ fn namespaces_and_selectors_share_a_cluster_out(plane: &ControlPlane) {
         .collect();
     let expected = [("in-shop", 0), ("early", 1), ("late", 2), ("unlabelled", 2)];
     assert_eq!(by, expected.map(|(name, which)| (name, vec![which])).into());
+}
+
+/// What the others look after is left to them, in the namespaces that are there and in those to
+/// come.
+fn a_scaler_leaves_the_namespaces_alone_that_it_is_told_to(plane: &ControlPlane) {
+    let [shop, ops, rest] = ["shop", "ops", "rest"].map(|name| plane.namespace(name));
+    let stop = soon(6);
+    // The whole cluster is other stories' too: a label says what this one is about.
+    let mine = format!("shift={}", rest.name());
+    let flags = [
+        "--exclude-namespace",
+        shop.name(),
+        "--exclude-namespace",
+        ops.name(),
+    ];
+    let arguments = [&["run", "-l", &mine], &flags[..]].concat();
+    shop.create(
+        deployment("before")
+            .replicas(2)
+            .stop(stop.text())
+            .label("shift", rest.name()),
+    );
+    let mut scaler = Dayshift::run(plane, &arguments);
+    scaler.wait_ready();
+    for namespace in [&shop, &ops, &rest] {
+        let web = deployment("web").replicas(2).stop(stop.text());
+        namespace.create(web.label("shift", rest.name()));
+    }
+    rest.await_label("web", "dayshift/state", "stopped");
+    stop.plus(1).wait();
+    for (namespace, name) in [(&shop, "before"), (&shop, "web"), (&ops, "web")] {
+        assert_eq!(namespace.replicas(name), 2, "{name}");
+        assert_eq!(namespace.label(name, "dayshift/state"), None, "{name}");
+        assert_eq!(namespace.requests().len(), 0, "nothing is asked there");
+    }
+    assert_eq!(rest.writes("web").len(), 2, "adopted and stopped");
+    assert!(scaler.stop().success());
+    let log = scaler.log();
+    for namespace in [&shop, &ops] {
+        let object = format!("{}/", namespace.name());
+        assert!(!log.contains(&object), "{log}");
+    }
 }

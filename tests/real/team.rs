@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 use crate::support::{
-    ControlPlane, Dayshift, Namespace, Output, Request, Soon, eventually, too_slow,
+    ControlPlane, Dayshift, Namespace, Output, Request, Soon, eventually, too_late,
 };
 
 /// How far the server's log may be behind what it has done.
@@ -129,7 +129,8 @@ impl<'a> Team<'a> {
         let late = write.received - at.micros();
         assert!(late >= 0, "{name}: {late} µs late: {write:#?}");
         if late >= 1_000_000 {
-            too_slow(&format!("{name}: a write came {late} µs late"));
+            let what = format!("{name}: a write came");
+            too_late(&what, at.0, late as f64 / 1e6, 1.0);
         }
     }
 

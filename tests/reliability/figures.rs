@@ -2,19 +2,26 @@
 
 use std::fs;
 
-use crate::support::too_slow;
+use chrono::{DateTime, Utc};
+
+use crate::rows::Told;
+use crate::support::{too_late, too_slow};
 
 /// What one row has come to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
+    /// Of those that the fault does not concern, where the row has any.
+    pub(crate) others: Option<Others>,
     /// Deployments whose count was nowhere to be found, at any time.
     pub(crate) lost: usize,
     /// Deployments with a wrong count at the end.
     pub(crate) wrong: usize,
     /// Seconds from the stop until everything was right.
-    pub(crate) late: f64,
+    pub(crate) late: Option<f64>,
     /// Seconds from the end of the fault until everything was right; 0 if it was before.
-    pub(crate) settled: f64,
+    pub(crate) settled: Option<f64>,
+    /// When the fault ended.
+    pub(crate) healed: DateTime<Utc>,
     /// Seconds from the beginning of the fault until `/readyz` was not 200; none if it always was.
     pub(crate) unready: Option<f64>,
     /// Seconds from the end of the fault until `/readyz` was 200 for good.
@@ -25,6 +32,15 @@ pub(crate) struct Figures {
     pub(crate) writes: f64,
     /// Patches that reached the server for each change.
     pub(crate) tries: f64,
+}
+
+/// What became of objects that a fault does not concern.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Others {
+    /// Seconds from the stop of any until it was made, at most.
+    pub(crate) late: f64,
+    /// Seconds from the creation of any until it was adopted, at most; where that is measured.
+    pub(crate) unseen: Option<f64>,
 }
 
 impl Figures {
@@ -38,30 +54,40 @@ impl Figures {
 
     /// Asserts that the fault was in the way: nothing was right so soon after the stop.
     pub(crate) fn was_held_up(self, seconds: i64) -> Self {
-        assert!(self.late > seconds as f64, "{} s after the stop", self.late);
+        let late = self.late.unwrap();
+        assert!(late > seconds as f64, "{late} s after the stop");
         self
     }
 
-    /// Asserts that all was right so soon after the fault. A busy machine has more than one try.
+    /// Asserts that all was right so soon after the fault.
     pub(crate) fn within(self, seconds: f64) -> Self {
-        if self.settled > seconds {
-            too_slow(&format!("right after {:.1} s", self.settled));
+        let settled = self.settled.unwrap();
+        if settled > seconds {
+            too_late("all was right", self.healed, settled, seconds);
         }
         self
     }
 }
 
 /// The table in Markdown, a row for each fault.
-pub(crate) fn table<'a>(rows: impl IntoIterator<Item = (&'a str, Option<Figures>)>) -> String {
+pub(crate) fn table<'a>(rows: impl IntoIterator<Item = (&'a str, Option<&'a Told>)>) -> String {
     let mut text = "\
-| fault | lost | wrong | after the stop | after the fault | `/readyz` | writes | patches | memory |
-|---|---|---|---|---|---|---|---|---|
+| fault | others | lost | wrong | after the stop | after the fault | `/readyz` | writes | patches | memory | tries |
+|---|---|---|---|---|---|---|---|---|---|---|
 "
     .to_owned();
-    for (title, figures) in rows {
-        let Some(figures) = figures else {
-            text += &format!("| {title} | failed | | | | | | | |\n");
+    for (title, told) in rows {
+        let Some(Told { figures, tries }) = told else {
+            text += &format!("| {title} | failed | | | | | | | | | |\n");
             continue;
+        };
+        let others = match figures.others {
+            None => String::new(),
+            Some(Others { late, unseen: None }) => format!("{late:.3} s"),
+            Some(Others {
+                late,
+                unseen: Some(unseen),
+            }) => format!("{late:.3} s, new {unseen:.3} s"),
         };
         let readyz = match (figures.unready, figures.ready) {
             (None, None) => String::new(),
@@ -69,12 +95,16 @@ pub(crate) fn table<'a>(rows: impl IntoIterator<Item = (&'a str, Option<Figures>
             (Some(from), Some(until)) => format!("503 {from:.1} s, 200 {until:.1} s"),
             (Some(from), None) => format!("503 {from:.1} s"),
         };
+        let seconds = |it: Option<f64>| it.map(|it| format!("{it:.1} s")).unwrap_or_default();
+        let [late, settled] = [figures.late, figures.settled].map(seconds);
+        // Where nothing of it was written to.
+        let writes = match figures.writes {
+            0.0 => String::new(),
+            writes => format!("{writes:.2}"),
+        };
         let Figures { lost, wrong, .. } = figures;
         text += &format!(
-            "| {title} | {lost} | {wrong} | {:.1} s | {:.1} s | {readyz} | {:.2} | {:.2} | {:.0} MB |\n",
-            figures.late,
-            figures.settled,
-            figures.writes,
+            "| {title} | {others} | {lost} | {wrong} | {late} | {settled} | {readyz} | {writes} | {:.2} | {:.0} MB | {tries} |\n",
             figures.tries,
             figures.memory as f64 / 1e6,
         );

@@ -37,15 +37,31 @@ impl Fleet {
     }
 
     pub(crate) fn create(&self, namespace: &Namespace<'_>, stop: Soon, start: Soon) {
+        self.create_with(namespace, &stop.text(), &start.text());
+    }
+
+    /// The same with any times.
+    pub(crate) fn create_with(&self, namespace: &Namespace<'_>, stop: &str, start: &str) {
+        self.create_each(namespace, |_| (stop.to_owned(), start.to_owned()));
+    }
+
+    /// The same with the stop and the start that each number is given.
+    pub(crate) fn create_each(
+        &self,
+        namespace: &Namespace<'_>,
+        times: impl Fn(usize) -> (String, String),
+    ) {
         let api = deployments(namespace);
         let params = PostParams::default();
-        let create = |(name, replicas): (&String, &i32)| {
+        let create = |(number, (name, replicas)): (usize, (&String, &i32))| {
             let web = deployment(name).replicas(*replicas).label("fleet", "web");
-            let web = web.stop(stop.text()).start(start.text()).into();
+            let (stop, start) = times(number);
+            let web = web.stop(stop).start(start).into();
             let (api, params) = (&api, &params);
             async move { api.create(params, &web).await.unwrap() }
         };
-        let creations = stream::iter(self.originals.iter().map(create)).buffer_unordered(16);
+        let each = self.originals.iter().enumerate().map(create);
+        let creations = stream::iter(each).buffer_unordered(16);
         block_on(creations.for_each(|_| std::future::ready(())));
     }
 
@@ -77,12 +93,18 @@ impl Fleet {
         true
     }
 
+    /// What is known of it by one look.
+    pub(crate) fn look(&self, namespace: &Namespace<'_>) -> Sight {
+        let mut sight = Sight::default();
+        for deployment in list(namespace) {
+            self.judge(&deployment, &mut sight);
+        }
+        sight
+    }
+
     /// How many have a wrong count now, where all of them should run with their own.
     pub(crate) fn count_wrong(&self, namespace: &Namespace<'_>) -> usize {
-        let params = ListParams::default().labels(SELECTOR);
-        let all = block_on(deployments(namespace).list(&params))
-            .unwrap()
-            .items;
+        let all = list(namespace);
         let right = all.iter().filter(|deployment| {
             let replicas = deployment.spec.as_ref().unwrap().replicas.unwrap();
             self.originals[deployment.metadata.name.as_ref().unwrap()] == replicas
@@ -101,6 +123,13 @@ impl Sight {
     pub(crate) fn writes(&self) -> usize {
         self.versions.len() - self.states.len()
     }
+}
+
+/// All of a fleet.
+fn list(namespace: &Namespace<'_>) -> Vec<Deployment> {
+    let params = ListParams::default().labels(SELECTOR);
+    let all = block_on(deployments(namespace).list(&params));
+    all.unwrap().items
 }
 
 fn deployments(namespace: &Namespace<'_>) -> Api<Deployment> {

@@ -13,12 +13,17 @@
 )]
 
 mod access;
+mod beside;
+mod busy;
 mod figures;
 mod firewall;
 mod fleet;
+mod gate;
+mod isolation;
 mod network;
 mod probes;
 mod proxy;
+mod refused;
 mod rows;
 mod scale;
 mod scalers;
@@ -26,6 +31,7 @@ mod scene;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
+mod webhook;
 mod witness;
 
 use std::process::ExitCode;
@@ -35,6 +41,7 @@ use libtest_mimic::Arguments;
 
 use rows::Stage;
 use scale::Scale;
+use support::print_tries;
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -48,10 +55,15 @@ fn main() -> ExitCode {
         network::rows(),
         access::rows(),
         scalers::rows(),
+        refused::rows(),
+        // Last, so that they wait for nobody who could have waited for them.
+        isolation::rows(),
+        busy::rows(scale),
     ]
     .concat();
     let trials = rows.iter().map(|row| stage.trial(*row)).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
+    print_tries();
     if std::env::var_os("RELIABILITY").is_some() {
         println!("\n{}", stage.table(&rows));
     }

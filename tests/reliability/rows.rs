@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use libtest_mimic::{Completion, Failed, Trial};
 
@@ -20,6 +20,8 @@ pub(crate) enum Plane {
     Shared,
     /// It stops programs of the control plane.
     Own,
+    /// It measures what other rows would disturb: none is told meanwhile.
+    Quiet,
 }
 
 /// A row of the table.
@@ -47,6 +49,13 @@ macro_rules! rows {
 }
 pub(crate) use rows;
 
+/// What a row has come to, after how many tries.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) figures: Figures,
+    pub(crate) tries: usize,
+}
+
 /// What all rows share, made by the first that needs it, and what they have come to.
 pub(crate) struct Stage {
     scale: Scale,
@@ -56,7 +65,10 @@ pub(crate) struct Stage {
     /// Two control planes at a time besides the shared one.
     own: [Mutex<()>; 2],
     turns: AtomicUsize,
-    results: Mutex<BTreeMap<&'static str, Figures>>,
+    quiet: OnceLock<ControlPlane>,
+    /// Held by all rows, and by those alone that want silence.
+    silence: RwLock<()>,
+    results: Mutex<BTreeMap<&'static str, Told>>,
 }
 
 impl Stage {
@@ -68,6 +80,8 @@ impl Stage {
             shared: OnceLock::new(),
             own: Default::default(),
             turns: AtomicUsize::new(0),
+            quiet: OnceLock::new(),
+            silence: RwLock::default(),
             results: Mutex::default(),
         }
     }
@@ -88,10 +102,7 @@ impl Stage {
     /// The table of `rows`, as far as they were told.
     pub(crate) fn table(&self, rows: &[Row]) -> String {
         let results = self.results.lock().unwrap();
-        table(
-            rows.iter()
-                .map(|row| (row.title, results.get(row.name).cloned())),
-        )
+        table(rows.iter().map(|row| (row.title, results.get(row.name))))
     }
 
     fn tell(&self, name: &str, row: Row) -> Result<Result<(), String>, Missing> {
@@ -108,21 +119,30 @@ impl Stage {
                 toxiproxy,
                 scale: self.scale,
             };
-            let told = at_any_pace(name, || {
-                let figures = (row.tell)(&place);
-                self.results.lock().unwrap().insert(row.name, figures);
-            });
+            let told = at_any_pace(name, || (row.tell)(&place));
             plane.assert_alive();
-            told
+            let (figures, tries) = told?;
+            let told = Told { figures, tries };
+            self.results.lock().unwrap().insert(row.name, told);
+            Ok(())
         };
+        let among_others = || self.silence.read().unwrap_or_else(PoisonError::into_inner);
         Ok(match row.plane {
-            Plane::Shared => on(self.shared.get_or_init(start)),
+            Plane::Shared => {
+                let _others = among_others();
+                on(self.shared.get_or_init(start))
+            }
             Plane::Own => {
+                let _others = among_others();
                 let turn = self.turns.fetch_add(1, Ordering::Relaxed) % self.own.len();
                 let _one = self.own[turn]
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner);
                 on(&start())
+            }
+            Plane::Quiet => {
+                let _alone = self.silence.write().unwrap_or_else(PoisonError::into_inner);
+                on(self.quiet.get_or_init(start))
             }
         })
     }

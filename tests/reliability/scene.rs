@@ -202,6 +202,19 @@ impl<'a> Scene<'a> {
             .sum()
     }
 
+    /// The end of a row that does not wait until everything settles.
+    pub(crate) fn breaks_off(mut self) -> Figures {
+        let Sight { lost, wrong, .. } = self.look();
+        self.probes = None;
+        self.stop_scalers();
+        Figures {
+            lost,
+            wrong,
+            memory: self.memory,
+            ..Figures::default()
+        }
+    }
+
     /// The end of a row: everything settles, starts again at its own count, and the scalers end.
     pub(crate) fn ends(mut self) -> Figures {
         let settled = self.await_settled();
@@ -227,10 +240,12 @@ impl<'a> Scene<'a> {
             (to - from).max(TimeDelta::zero()).as_seconds_f64()
         };
         Figures {
+            others: None,
             lost: sight.lost,
             wrong,
-            late: since(self.stop.0, settled),
-            settled: since(self.fault.1, settled),
+            late: Some(since(self.stop.0, settled)),
+            settled: Some(since(self.fault.1, settled)),
+            healed: self.fault.1,
             unready: unready_from.map(|at| since(self.fault.0, at)),
             ready: ready_since.map(|at| since(self.fault.1, at)),
             memory: self.memory,

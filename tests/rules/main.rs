@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod boundaries;
+mod causes;
 mod counts;
 mod ended;
 mod enforce;

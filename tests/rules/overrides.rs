@@ -19,6 +19,17 @@ fn what_was_over_when_it_was_first_seen_is_removed_and_told() {
 }
 
 #[test]
+fn one_that_has_held_until_its_end_is_no_expired_one() {
+    let mut object = at_night(3);
+    object.told();
+    object
+        .edit("sleep-until", Some("2026-11-20 22:00"))
+        .until("2026-11-20 23:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    assert_eq!(object.told(), ["Slept"]);
+}
+
+#[test]
 fn what_is_over_and_put_back_again_and_again_is_let_lie() {
     let mut object = office(3);
     let before = object.writes;

@@ -113,6 +113,19 @@ fn while_no_scaler_is_there_to_see_it_too() {
     );
 }
 
+/// The guard: what begins as a new one has the very text of the old one that comes back.
+#[test]
+fn one_that_an_undo_replaces_while_it_begins_does_not_begin() {
+    let story = by_day();
+    let slowly = Fault::Delay(Duration::from_secs(5));
+    story.api.fail_next(|line| line.verb == "patch", slowly);
+    story.annotate("web", "sleep-until", Some("2026-11-20 23:30"));
+    story.annotate("web", "override-began", Some("2026-11-19T10:00:00Z"));
+    story.pass(Duration::from_secs(10));
+    assert_eq!(seen(&story), (3, "running".to_owned()));
+    assert_eq!(left(&story), [""; 0]);
+}
+
 /// The guard: what is removed as an old one has the very text of the new one.
 #[test]
 fn one_that_is_told_anew_while_the_old_one_is_being_removed_counts() {

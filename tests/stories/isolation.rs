@@ -79,6 +79,8 @@ fn answered(story: &Sandbox, namespace: &str, name: &str) -> Option<DateTime<Utc
 fn what_hangs_delays_its_namespace_by_a_second_and_others_not_at_all() {
     for count in [60, 500] {
         let story = with_neighbours(count, Fault::Hang);
+        story.sleep_until("19:00:20");
+        assert_eq!(story.telemetry.ready(), Ok(()), "others are answered");
         story.sleep_until("19:02");
         // Each in `dev` may wait for those that came before it, 24 at a time for a second.
         let most = 1_000 * (count as i64 / 24);

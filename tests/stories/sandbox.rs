@@ -15,6 +15,7 @@ use dayshift::{
     controller::{Settings, Telemetry, run},
     sandbox::{Api, RequestLine},
 };
+use kube::Client;
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle, time::sleep};
 
@@ -130,11 +131,19 @@ impl Sandbox {
 
     /// Starts a scaler; several may run at once.
     pub fn start_scaler(&mut self, settings: Settings) {
-        let (stop, stopped) = oneshot::channel();
         let context = self.runtime.enter();
         let client = self
             .api
             .client_as(&format!("scaler-{}", self.scalers.len()));
+        drop(context);
+        self.start_scaler_with(|_| client, settings);
+    }
+
+    /// Starts one with a client that is made of the API.
+    pub fn start_scaler_with(&mut self, client: impl FnOnce(&Api) -> Client, settings: Settings) {
+        let (stop, stopped) = oneshot::channel();
+        let context = self.runtime.enter();
+        let client = client(&self.api);
         let (clock, telemetry) = (self.clock.clone(), self.telemetry.clone());
         let task = self.runtime.spawn(async move {
             let stopped = async move { drop(stopped.await) };

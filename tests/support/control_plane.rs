@@ -89,6 +89,12 @@ impl ControlPlane {
         self.folder.path().join("certs/apiserver.crt")
     }
 
+    /// The PEM file of the key that goes with [`ControlPlane::ca`]: a server of the tests on
+    /// 127.0.0.1 may be this one's twin.
+    pub(crate) fn key(&self) -> PathBuf {
+        self.folder.path().join("certs/apiserver.key")
+    }
+
     /// The file of the user `admin`, who may do everything.
     pub(crate) fn kubeconfig(&self) -> PathBuf {
         self.folder.path().join("admin.kubeconfig")
@@ -102,6 +108,11 @@ impl ControlPlane {
     /// Another client of `admin`, which does not try again by itself, out of sight.
     pub(crate) fn impatient_client(&self) -> kube::Client {
         connect(&self.kubeconfig(), false).unwrap()
+    }
+
+    /// The same of whoever the kubeconfig says.
+    pub(crate) fn client_of(&self, kubeconfig: &Path) -> kube::Client {
+        connect(kubeconfig, false).unwrap()
     }
 
     /// Whether Deployments get pods here.
@@ -270,8 +281,7 @@ impl ControlPlane {
                 "serviceaccount": {"name": account, "uid": uid},
             },
         });
-        let key = self.folder.path().join("certs/apiserver.key");
-        token(&key, ISSUER, &claims, expires)
+        token(&self.key(), ISSUER, &claims, expires)
     }
 
     /// A token of a ServiceAccount that is valid for an hour.

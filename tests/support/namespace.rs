@@ -60,6 +60,12 @@ impl<'a> Namespace<'a> {
         });
     }
 
+    /// Deletes all Deployments here, as far as the server lets it, and does not wait for it.
+    pub(crate) fn delete_all(&self) {
+        let (params, all) = (DeleteParams::default(), ListParams::default());
+        let _ = block_on(self.deployments().delete_collection(&params, &all));
+    }
+
     pub(crate) fn get(&self, name: &str) -> Deployment {
         block_on(self.deployments().get(name)).unwrap()
     }

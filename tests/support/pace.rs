@@ -1,10 +1,18 @@
-//! Stories in real time on machines of any speed.
+//! Stories in real time on machines that may stand still.
 //!
-//! A story needs some seconds before a boundary to make ready for it. Where they were not enough
-//! nothing is shown, neither good nor bad: it is told again, with more time between its instants.
+//! A story needs some seconds before a boundary to make ready for it, and a look at what it
+//! promises within a second. Where the machine stood still meanwhile nothing is shown, neither
+//! good nor bad: the story is told again, with more time between its instants. Whether it did is
+//! measured ([`Stall`]); on a machine that was punctual the first try is the last.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+
+use super::pulse::{self, Stall};
 
 /// How much longer than written the times are, try by try.
 const PACES: [i64; 3] = [1, 2, 4];
@@ -13,34 +21,95 @@ thread_local! {
     static PACE: Cell<i64> = const { Cell::new(1) };
 }
 
+/// The tries that were told again, of all stories.
+static AGAIN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 /// What a story ends with when it was too slow for its own instants.
-struct TooSlow(String);
+struct TooSlow {
+    what: String,
+    /// From when to when the machine had to be punctual, and by how much it was not enough.
+    excess: Option<(Instant, Instant, Duration)>,
+}
+
+impl TooSlow {
+    /// What the machine withheld, where that may be the reason.
+    fn excuse(&self, begin: Instant) -> Option<Stall> {
+        match self.excess {
+            None => Stall::since(begin),
+            Some((from, to, excess)) => {
+                Stall::explains(from, to, excess).then(|| Stall::worst_since(from))
+            }
+        }
+    }
+}
 
 /// How much longer than written the times of this thread's story are.
 pub(super) fn pace() -> i64 {
     PACE.get()
 }
 
-/// Ends this try of the story: `what` did not come about in time. It is no failure unless it
-/// happens at every pace.
+/// Ends this try of the story: `what` did not come about in time. It is a failure, unless the
+/// machine stood still meanwhile.
 pub(crate) fn too_slow(what: &str) -> ! {
-    resume_unwind(Box::new(TooSlow(what.to_owned())))
+    let what = what.to_owned();
+    resume_unwind(Box::new(TooSlow { what, excess: None }))
 }
 
-/// Tells a story, again and slower as long as it was too slow; the error is what came too late
-/// even then.
-pub(crate) fn at_any_pace(name: &str, tell: impl Fn()) -> Result<(), String> {
+/// The same where what was due at `due` came `late` seconds after it, and `bound` are allowed: the
+/// machine has to have stood still between the two, and for long enough.
+pub(crate) fn too_late(what: &str, due: DateTime<Utc>, late: f64, bound: f64) -> ! {
+    let (now, passed) = (Instant::now(), (Utc::now() - due).to_std());
+    let due = now.checked_sub(passed.unwrap_or_default()).unwrap_or(now);
+    let [late_by, excess] = [late, late - bound].map(|it| Duration::from_secs_f64(it.max(0.0)));
+    resume_unwind(Box::new(TooSlow {
+        what: format!("{what} {late:.3} s late, more than {bound} s"),
+        excess: Some((due - Duration::from_secs(1), due + late_by, excess)),
+    }))
+}
+
+/// Tells a story, again and slower where it was too slow on a machine that stood still. Returns
+/// what it came to and after how many tries; the error is what came too late.
+pub(crate) fn at_any_pace<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), String> {
+    pulse::begin();
     let mut late = String::new();
-    for pace in PACES {
+    for (index, pace) in PACES.into_iter().enumerate() {
         PACE.set(pace);
+        let begin = Instant::now();
+        let slow;
         match catch_unwind(AssertUnwindSafe(&tell)) {
-            Ok(()) => return Ok(()),
+            Ok(told) => return Ok((told, index + 1)),
             Err(payload) => match payload.downcast::<TooSlow>() {
-                Ok(what) => late = what.0,
+                Ok(it) => slow = it,
                 Err(failure) => resume_unwind(failure),
             },
         }
-        eprintln!("{name}: too slow at pace {pace}: {late}");
+        let Some(stall) = slow.excuse(begin) else {
+            let worst = Stall::worst_since(begin);
+            let what = slow.what;
+            return Err(format!(
+                "{what}; that is no fault of the machine: it withheld {worst}"
+            ));
+        };
+        late = slow.what;
+        let again = format!(
+            "{name}, try {}: {late}; the machine withheld {stall}",
+            index + 1
+        );
+        eprintln!("{again}");
+        let mut all = AGAIN.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(again);
     }
-    Err(format!("too slow at every pace, or never: {late}"))
+    Err(format!("too slow in all of {} tries: {late}", PACES.len()))
+}
+
+/// Says how many tries were in vain and told again, and which; printed at the end of a test binary.
+pub(crate) fn print_tries() {
+    let all = AGAIN.lock().unwrap_or_else(PoisonError::into_inner);
+    eprintln!(
+        "{} tries in vain, each on a machine that stood still",
+        all.len()
+    );
+    for again in all.iter() {
+        eprintln!("  {again}");
+    }
 }

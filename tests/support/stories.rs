@@ -54,7 +54,7 @@ impl Stage {
             Ok(plane) => {
                 let told = at_any_pace(name, || (story.tell)(plane));
                 plane.assert_alive();
-                told.map(|()| Completion::Completed).map_err(Failed::from)
+                told.map(|_| Completion::Completed).map_err(Failed::from)
             }
             Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
                 Ok(Completion::ignored_with(reason))

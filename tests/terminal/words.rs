@@ -1,11 +1,68 @@
-//! What acts on a terminal.
+//! What acts on a terminal, by a judge of its own: it knows Unicode's tables, and nothing of what
+//! the program takes for printable.
 
-use dayshift::schedule::is_unprintable;
-
-/// A colour, a link (OSC 8), a title, a bell, a return, an erased line in C1, text turned round,
-/// nothing to be seen, and a second line.
+/// A colour, a link (OSC 8), a title, a bell, a return, an erased line in C1, text turned round in
+/// each of the ways there are, nothing to be seen, and a second line.
 pub const EVIL: &str = "\u{1b}[31mA\u{1b}]8;;http://example.com\u{7}B\u{1b}]0;title\u{7}\rC\u{9b}2KD\
-                        \u{202e}E\u{200b}\u{feff}\u{2028}F\u{8}\u{7f}\nG::error::H";
+                        \u{202e}E\u{200b}\u{feff}\u{2028}F\u{8}\u{7f}\u{61c}\u{200e}\u{200f}\u{2066}\u{2069}\
+                        \u{180e}\u{fff9}\u{fffb}\u{e0041}\nG::error::H";
+
+/// What a terminal obeys, or shows as nothing or in another order: the general categories Cc, Zl and
+/// Zp, the property Bidi_Control, and what of the category Cf nobody sees (Unicode 16.0,
+/// `DerivedGeneralCategory.txt` and `PropList.txt`).
+const ACTING: [(char, char); 17] = [
+    ('\u{0}', '\u{1f}'),        // C0
+    ('\u{7f}', '\u{9f}'),       // DELETE, C1
+    ('\u{ad}', '\u{ad}'),       // SOFT HYPHEN
+    ('\u{61c}', '\u{61c}'),     // ARABIC LETTER MARK
+    ('\u{180e}', '\u{180e}'),   // MONGOLIAN VOWEL SEPARATOR
+    ('\u{200b}', '\u{200d}'),   // zero width
+    ('\u{200e}', '\u{200f}'),   // LEFT-TO-RIGHT MARK, RIGHT-TO-LEFT MARK
+    ('\u{2028}', '\u{2029}'),   // LINE SEPARATOR, PARAGRAPH SEPARATOR
+    ('\u{202a}', '\u{202e}'),   // embeddings and overrides of direction
+    ('\u{2060}', '\u{2064}'),   // WORD JOINER, invisible operators
+    ('\u{2066}', '\u{206f}'),   // isolates of direction, deprecated formats
+    ('\u{feff}', '\u{feff}'),   // ZERO WIDTH NO-BREAK SPACE
+    ('\u{fff9}', '\u{fffb}'),   // interlinear annotation
+    ('\u{1bca0}', '\u{1bca3}'), // shorthand format
+    ('\u{1d173}', '\u{1d17a}'), // musical format
+    ('\u{e0001}', '\u{e0001}'), // LANGUAGE TAG
+    ('\u{e0020}', '\u{e007f}'), // tags
+];
+
+fn acts(character: char) -> bool {
+    let mut ranges = ACTING.into_iter();
+    character != '\n' && ranges.any(|(first, last)| (first..=last).contains(&character))
+}
+
+#[test]
+fn the_judge_lets_pass_what_people_write() {
+    for text in [
+        "Mon-Fri 09:00",
+        "月曜 09:00",
+        "Zürich",
+        "שבת",
+        "السبت",
+        "👩🏽 🇯🇵",
+        "a\nb",
+    ] {
+        assert_eq!(text.chars().find(|it| acts(*it)), None, "{text}");
+    }
+    let evil = EVIL.chars().filter(|it| acts(*it)).count();
+    let harmless = |it: &char| it.is_ascii_graphic() || *it == '\n';
+    assert_eq!(evil, EVIL.chars().filter(|it| !harmless(it)).count());
+}
+
+/// Everything that the judge finds the program escapes, one by one.
+#[test]
+fn nothing_that_acts_is_printable() {
+    for (first, last) in ACTING {
+        for character in first..=last {
+            let shown = dayshift::schedule::printable(&format!("a{character}b"));
+            assert!(!shown.chars().any(acts), "{character:?}: {shown:?}");
+        }
+    }
+}
 
 /// The same for the name of a file.
 pub fn name() -> String {
@@ -14,8 +71,7 @@ pub fn name() -> String {
 
 /// Lines end; nothing else acts.
 pub fn assert_tame(text: &str, what: &str) {
-    let acts = |c: &char| *c != '\n' && is_unprintable(*c);
-    if let Some(found) = text.chars().find(acts) {
+    if let Some(found) = text.chars().find(|it| acts(*it)) {
         let at = text.find(found).unwrap();
         let near: String = text[at..].chars().take(60).collect();
         let before: String = text[..at].chars().rev().take(100).collect();

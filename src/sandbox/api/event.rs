@@ -6,7 +6,7 @@ use super::cause::Cause;
 use super::names;
 
 /// The members of a bookmark's Event.
-pub(super) const EMPTY: &str = r#","eventTime":null,"regarding":{},"deprecatedSource":{}"#;
+pub(super) const EMPTY: &str = r#","eventTime":null,"regarding":{},"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null"#;
 
 /// Fills in the members that the server always shows.
 pub(super) fn complete(new: &mut Value, _: Option<&Value>) {
@@ -14,6 +14,10 @@ pub(super) fn complete(new: &mut Value, _: Option<&Value>) {
         if new[key].is_null() {
             new[key] = Value::Object(serde_json::Map::new());
         }
+    }
+    for key in ["deprecatedFirstTimestamp", "deprecatedLastTimestamp"] {
+        // A time that Go leaves out it writes as null all the same.
+        let _ = &mut new[key];
     }
 }
 

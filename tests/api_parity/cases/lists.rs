@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{deployment, web, with};
+use super::{EXCLUDING, apart, deployment, web, with};
 use crate::table::{Before, Case, DEPLOYMENTS, WEB, case};
 
 /// The collection with a query.
@@ -24,6 +24,10 @@ fn four(name: &'static str) -> Case {
 pub fn cases() -> Vec<Case> {
     let mut cases = pages();
     cases.extend(selections());
+    cases.extend(EXCLUDING.map(|(what, query)| {
+        let query = format!("labelSelector=of%3D{{ns}}&fieldSelector={query}");
+        apart(what).get(&format!("/apis/apps/v1/deployments?{query}"))
+    }));
     cases
 }
 

@@ -6,7 +6,7 @@ mod patches;
 mod refusals;
 mod watches;
 
-use crate::table::Case;
+use crate::table::{Case, case};
 use serde_json::{Value, json};
 
 /// All cases, by the file that holds their recorded answers.
@@ -53,3 +53,36 @@ fn with(mut value: Value, path: &str, member: Value) -> Value {
     }
     value
 }
+
+/// `a` and `b` in the case's namespace, `c` in another one; no other case has their label.
+fn apart(name: &'static str) -> Case {
+    let labelled = |name: &str| with(deployment(name), "/metadata/labels", json!({"of": "{ns}"}));
+    case(name)
+        .given_at(
+            "/api/v1/namespaces",
+            json!({"metadata": {"name": "{ns}-other"}}),
+        )
+        .given(labelled("a"))
+        .given(labelled("b"))
+        .given_at(
+            "/apis/apps/v1/namespaces/{ns}-other/deployments",
+            labelled("c"),
+        )
+}
+
+/// What `--exclude-namespace` asks for.
+const EXCLUDING: [(&str, &str); 4] = [
+    (
+        "but for another namespace",
+        "metadata.namespace!%3D{ns}-other",
+    ),
+    ("but for its own namespace", "metadata.namespace!%3D{ns}"),
+    (
+        "but for both namespaces",
+        "metadata.namespace!%3D{ns},metadata.namespace!%3D{ns}-other",
+    ),
+    (
+        "but for a namespace that is not there",
+        "metadata.namespace!%3D{ns}-gone",
+    ),
+];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{deployment, web, with};
+use super::{EXCLUDING, apart, deployment, web, with};
 use crate::table::{Case, DEPLOYMENTS, WEB, case};
 
 fn at(query: &str) -> String {
@@ -23,6 +23,23 @@ fn story(name: &'static str) -> Case {
 }
 
 pub fn cases() -> Vec<Case> {
+    let mut cases = all();
+    cases.extend(EXCLUDING.map(|(what, query)| {
+        let query = format!("labelSelector=of%3D{{ns}}&fieldSelector={query}");
+        apart(what)
+            .watch(
+                &format!("/apis/apps/v1/deployments?watch=true&timeoutSeconds=2&resourceVersion={{rv0}}&{query}"),
+                3,
+            )
+            .watch(
+                &format!("/apis/apps/v1/deployments?watch=true&timeoutSeconds=2&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&{query}"),
+                3,
+            )
+    }));
+    cases
+}
+
+fn all() -> Vec<Case> {
     vec![
         story("from a version").watch(&at("resourceVersion={rv0}"), 3),
         story("from a version, whole objects").watch(&at("resourceVersion={rv0}"), 3).whole(),

@@ -1,0 +1,299 @@
+//! Each test of the guarded patch, taken away in turn: what somebody else does in the moment
+//! before is then lost. The patches are those that the controller sends, changed on their way.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use dayshift::{controller::Settings, sandbox::Api};
+use http::{Method, Request};
+use kube::{Client, client::Body};
+use serde_json::{Value, json};
+use tower::{BoxError, service_fn};
+
+use crate::sandbox::{Sandbox, deployment};
+
+/// What somebody else does between the decision and the patch.
+type Hand = fn(&Api);
+
+/// Whether something is lost, as the object shows when the patch has been answered.
+type Harm = fn(&Value) -> bool;
+
+/// How an object comes to the patch, but for the last moment.
+type Scene = fn(&Trap) -> Sandbox;
+
+struct Row {
+    /// The path of the test that is taken away.
+    test: &'static str,
+    scene: Scene,
+    hand: Hand,
+    harm: Harm,
+    lost: &'static str,
+}
+
+macro_rules! rows {
+    ($($test:literal, $scene:ident, $hand:expr, $harm:expr, $lost:literal;)+) => {
+        [$(Row { test: $test, scene: $scene, hand: $hand, harm: $harm, lost: $lost }),+]
+    };
+}
+
+/// One row for each test of a patch of an object that has labels and annotations.
+fn rows() -> impl Iterator<Item = Row> {
+    let rows = rows![
+        "/metadata/uid", stop, |api| restore(api), stopped, "a restored copy is stopped unseen";
+        "/metadata/deletionTimestamp", stop, |api| delete(api), stopped, "what is being deleted is changed";
+        "/spec/replicas", stop, |api| scale(api, 6), |it| stopped(it) && saved(it) != "6", "the 6 that somebody has just asked for";
+        "/metadata/labels/dayshift~1state", stop, |api| label(api, "state", "slept"), |it| state(it) != "slept", "what another says of it";
+        "/metadata/labels/dayshift~1last", stop, |api| label(api, "last", "2026-11-20T20.00.00Z"), |it| text(it, "labels", "last") < "2026-11-20T20", "what has been considered is done again";
+        "/metadata/labels/dayshift~1next", stop, |api| label(api, "next", "2026-11-20T20.00.00Z"), stopped, "it is stopped before its next boundary";
+        "/metadata/labels/dayshift~1saved-replicas", stop, |api| label(api, "saved-replicas", "5"), |it| saved(it) != "5", "the saved 5";
+        "/metadata/labels/dayshift~1fingerprint", stop, |api| label(api, "fingerprint", "v1-0"), stopped, "it is stopped by a schedule that is another's";
+        "/metadata/annotations/dayshift~1error", stop, |api| write(api, "error", "it is refused"), stopped, "a refused schedule is carried out";
+        "/metadata/annotations/dayshift~1override-began", slept, |api| write(api, "override-began", "2026-11-19T10:00:00Z"), stopped, "an override that is over acts again";
+        "/metadata/annotations/dayshift~1start", start, |api| write(api, "start", "10:00"), started, "started an hour early";
+        "/metadata/annotations/dayshift~1stop", stop, |api| write(api, "stop", "20:00"), stopped, "stopped an hour early";
+        "/metadata/annotations/dayshift~1hours", stop, |api| write(api, "hours", "09:00-20:00"), stopped, "stopped by what is now an error";
+        "/metadata/annotations/dayshift~1timezone", stop, |api| write(api, "timezone", "America/New_York"), stopped, "stopped five hours early";
+        "/metadata/annotations/dayshift~1replicas", start, |api| write(api, "replicas", "1"), started, "3 run where 1 is asked for";
+        "/metadata/annotations/dayshift~1stop-replicas", stop, |api| write(api, "stop-replicas", "1"), stopped, "none runs where 1 is asked for";
+        "/metadata/annotations/dayshift~1jitter", start, |api| write(api, "jitter", "1h"), started, "all start at once";
+        "/metadata/annotations/dayshift~1except", start, |api| write(api, "except", "2026-11-21"), started, "started on a holiday";
+        "/metadata/annotations/dayshift~1pause", stop, |api| write(api, "pause", "true"), stopped, "stopped while paused";
+        "/metadata/annotations/dayshift~1wake-until", stop, |api| write(api, "wake-until", "2026-11-20 22:00"), stopped, "stopped while kept awake";
+        "/metadata/annotations/dayshift~1sleep-until", start, |api| write(api, "sleep-until", "2026-11-21 12:00"), started, "started while kept asleep";
+        "/metadata/annotations/dayshift~1enforce", enforced, |api| write(api, "enforce", None), stopped, "a count is put back that is now free";
+    ];
+    rows.into_iter()
+}
+
+/// The same for an object without labels, and for one without annotations.
+fn bare() -> [Row; 2] {
+    rows![
+        "/metadata/labels", unlabelled, |api| merge(api, &json!({"labels": {"team": "shop"}})), |it| it["metadata"]["labels"]["team"].is_null(), "somebody's label";
+        "/metadata/annotations", unscheduled, |api| write(api, "stop", "19:00"), |it| state(it).is_empty(), "the state of an object that has a schedule again";
+    ]
+}
+
+#[test]
+fn each_test_of_a_patch_keeps_something_from_being_lost() {
+    for row in rows().chain(bare()) {
+        let Row { test, lost, .. } = row;
+        let trap = Trap::default();
+        let (_, without) = trap.spring(&row, Some(test));
+        let without = without.unwrap_or_else(|| panic!("{test} is not tested"));
+        assert!((row.harm)(&without), "{lost}, without {test}: {without:#}");
+        let (_, with) = Trap::default().spring(&row, None);
+        let with = with.unwrap();
+        assert!(!(row.harm)(&with), "{lost}, with {test}: {with:#}");
+    }
+}
+
+#[test]
+fn every_test_of_a_patch_is_in_the_table() {
+    let row = rows().next().unwrap();
+    let (tested, _) = Trap::default().spring(&row, None);
+    let known: BTreeSet<_> = rows().map(|row| row.test.to_owned()).collect();
+    let unknown: Vec<_> = tested.difference(&known).collect();
+    assert_eq!(unknown, Vec::<&String>::new());
+}
+
+/// Lies in wait for the next patch of a Deployment, once it is set.
+#[derive(Clone, Default)]
+struct Trap(Arc<Mutex<Set>>);
+
+#[derive(Default)]
+struct Set {
+    /// What happens before the patch is made.
+    hand: Option<Hand>,
+    without: Option<&'static str>,
+    tested: BTreeSet<String>,
+    /// The object when the patch has been answered; none where the test was not in it.
+    after: Option<Value>,
+}
+
+impl Trap {
+    /// Lets the row happen. The paths that its patch tested, and what became of the object.
+    fn spring(self, row: &Row, without: Option<&'static str>) -> (BTreeSet<String>, Option<Value>) {
+        self.0.lock().unwrap().without = without;
+        let story = (row.scene)(&self);
+        self.0.lock().unwrap().hand = Some(row.hand);
+        // All that the scenes prepare happens within a quarter of an hour.
+        story.pass(std::time::Duration::from_secs(900));
+        let mut set = self.0.lock().unwrap();
+        assert!(set.hand.is_none(), "{} has no patch", row.test);
+        (std::mem::take(&mut set.tested), set.after.take())
+    }
+
+    /// A client of this API whose patches come by here.
+    fn client(&self, api: &Api) -> Client {
+        let (trap, api) = (self.clone(), api.clone());
+        let inner = api.client_as("scaler");
+        let service = service_fn(move |request: Request<Body>| {
+            let (trap, api, inner) = (trap.clone(), api.clone(), inner.clone());
+            async move {
+                let (head, body) = request.into_parts();
+                let mut bytes = body.collect_bytes().await?.to_vec();
+                let is_patch = head.method == Method::PATCH;
+                let hand = trap.0.lock().unwrap().hand.take_if(|_| is_patch);
+                if let Some(hand) = hand {
+                    hand(&api);
+                    bytes = trap.0.lock().unwrap().take_away(&bytes);
+                }
+                let answer = inner
+                    .send(Request::from_parts(head, Body::from(bytes)))
+                    .await;
+                let mut set = trap.0.lock().unwrap();
+                if hand.is_some() && set.is_as_wanted() {
+                    set.after = api.get("Deployment", "dev", "web");
+                }
+                drop(set);
+                Ok::<_, BoxError>(answer?)
+            }
+        });
+        Client::new(service, "default")
+    }
+}
+
+impl Set {
+    /// Whether the patch had the test that it was to be sent without.
+    fn is_as_wanted(&self) -> bool {
+        self.without.is_none_or(|test| self.tested.contains(test))
+    }
+
+    /// The patch without the one test.
+    fn take_away(&mut self, patch: &[u8]) -> Vec<u8> {
+        let mut operations: Vec<Value> = serde_json::from_slice(patch).unwrap();
+        let tests = operations.iter().filter(|it| it["op"] == "test");
+        self.tested = tests
+            .map(|it| it["path"].as_str().unwrap().to_owned())
+            .collect();
+        operations
+            .retain(|it| it["op"] != "test" || Some(it["path"].as_str().unwrap()) != self.without);
+        json!(operations).to_string().into_bytes()
+    }
+}
+
+fn scheduled() -> Value {
+    let mut web: Value = deployment("web")
+        .replicas(3)
+        .start("09:00")
+        .stop("19:00")
+        .into();
+    web["metadata"]["finalizers"] = json!(["example.com/wait"]);
+    web["metadata"]["labels"] = json!({"app": "web"});
+    web
+}
+
+fn begin(trap: &Trap, at: &str, web: Value) -> Sandbox {
+    let mut story = Sandbox::empty_at(&format!("{at} UTC"));
+    story.start_scaler_with(|api| trap.client(api), Settings::default());
+    story.api.create(web).unwrap();
+    story.settle();
+    story
+}
+
+/// A minute before the stop.
+fn stop(trap: &Trap) -> Sandbox {
+    let story = begin(trap, "2026-11-20 18:00", scheduled());
+    story.sleep_until("18:59");
+    story
+}
+
+/// A minute before the start.
+fn start(trap: &Trap) -> Sandbox {
+    let story = stop(trap);
+    story.sleep_until("2026-11-21 08:59");
+    assert_eq!(story.replicas("web"), 0);
+    story
+}
+
+/// One that somebody has just raised by night.
+fn enforced(trap: &Trap) -> Sandbox {
+    let story = stop(trap);
+    story.annotate("web", "enforce", Some("true"));
+    story.sleep_until("20:00");
+    assert_eq!(story.replicas("web"), 0);
+    scale(&story.api, 5);
+    story
+}
+
+/// One that somebody has just put to sleep by day.
+fn slept(trap: &Trap) -> Sandbox {
+    let story = stop(trap);
+    write(&story.api, "sleep-until", "2026-11-20 22:00");
+    story
+}
+
+/// One without labels that is not adopted yet.
+fn unlabelled(trap: &Trap) -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler_with(|api| trap.client(api), Settings::default());
+    let mut web = scheduled();
+    web["metadata"]["labels"].take();
+    story.api.create(web).unwrap();
+    story
+}
+
+/// One whose annotations are all gone, by `kubectl replace`.
+fn unscheduled(trap: &Trap) -> Sandbox {
+    let story = stop(trap);
+    let mut web = story.object("web");
+    web["metadata"]["annotations"].take();
+    story.api.replace(web).unwrap();
+    story
+}
+
+fn merge(api: &Api, metadata: &Value) {
+    api.merge("Deployment", "dev", "web", &json!({"metadata": metadata}))
+        .unwrap();
+}
+
+fn write<'t>(api: &Api, key: &str, value: impl Into<Option<&'t str>>) {
+    let key = format!("dayshift/{key}");
+    merge(api, &json!({"annotations": {key: value.into()}}));
+}
+
+fn label(api: &Api, key: &str, value: &str) {
+    let key = format!("dayshift/{key}");
+    merge(api, &json!({"labels": {key: value}}));
+}
+
+fn scale(api: &Api, replicas: i32) {
+    api.scale("dev", "web", replicas).unwrap();
+}
+
+/// It stays for the sake of its finalizer.
+fn delete(api: &Api) {
+    api.delete("dev", "web").unwrap();
+}
+
+/// The same again with all that was on it, but of another UID.
+fn restore(api: &Api) {
+    let mut web = api.get("Deployment", "dev", "web").unwrap();
+    delete(api);
+    merge(api, &json!({"finalizers": null}));
+    for member in ["uid", "resourceVersion", "creationTimestamp"] {
+        web["metadata"].as_object_mut().unwrap().remove(member);
+    }
+    api.create(web).unwrap();
+}
+
+fn text<'o>(object: &'o Value, map: &str, key: &str) -> &'o str {
+    let text = &object["metadata"][map][format!("dayshift/{key}")];
+    text.as_str().unwrap_or_default()
+}
+
+fn state(object: &Value) -> &str {
+    text(object, "labels", "state")
+}
+
+fn saved(object: &Value) -> &str {
+    text(object, "labels", "saved-replicas")
+}
+
+fn stopped(object: &Value) -> bool {
+    object["spec"]["replicas"] == 0
+}
+
+fn started(object: &Value) -> bool {
+    object["spec"]["replicas"] == 3
+}

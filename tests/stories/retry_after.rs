@@ -1,0 +1,95 @@
+//! When to come back is the server's to say, but not for ever.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use chrono::TimeDelta;
+use dayshift::{controller::Settings, sandbox::Api};
+use http::{Method, Request, Response};
+use kube::{Client, client::Body};
+use tower::{BoxError, service_fn};
+
+use crate::sandbox::{Sandbox, deployment};
+
+/// What `Retry-After` counts for at most, and some seconds for the backoff behind it.
+const BOUND: TimeDelta = TimeDelta::seconds(66);
+
+/// How late `web` is stopped where the first patch that stops it is answered with this.
+fn answered(code: u16, retry_after: &'static str) -> TimeDelta {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let before = |api: &Api| {
+        let (api, closed) = (api.clone(), Arc::new(AtomicBool::new(true)));
+        let inner = api.client_as("scaler");
+        let service = service_fn(move |request: Request<Body>| {
+            let (api, inner, closed) = (api.clone(), inner.clone(), Arc::clone(&closed));
+            async move {
+                let adopted = api.get("Deployment", "dev", "web");
+                let adopted = adopted
+                    .is_some_and(|web| !web["metadata"]["labels"]["dayshift/state"].is_null());
+                let is_patch = request.method() == Method::PATCH;
+                if is_patch && adopted && closed.swap(false, Ordering::Relaxed) {
+                    let page = Body::from(b"closed for maintenance".to_vec());
+                    let answer = Response::builder().status(code);
+                    return Ok(answer.header("retry-after", retry_after).body(page)?);
+                }
+                Ok::<_, BoxError>(inner.send(request).await?)
+            }
+        });
+        Client::new(service, "default")
+    };
+    story.start_scaler_with(before, Settings::default());
+    story.apply(deployment("web").replicas(3).stop("19:00"));
+    story.sleep_until("19:00");
+    let stop = story.utc("2026-11-20 19:00");
+    // Two hours, and no more.
+    for _ in 0..7200 {
+        if story.replicas("web") == 0 {
+            break;
+        }
+        story.pass(Duration::from_secs(1));
+    }
+    let made = story.patched("web");
+    made.get(1).map_or(TimeDelta::MAX, |made| *made - stop)
+}
+
+#[test]
+fn what_a_server_asks_for_is_kept_for_a_minute_at_most() {
+    for code in [429, 503] {
+        for retry_after in [
+            "61",
+            "3600",
+            "4294967296",
+            "9000000000000",
+            "18446744073709551615",
+            "99999999999999999999999",
+        ] {
+            let late = answered(code, retry_after);
+            assert!(late <= BOUND, "{code}, {retry_after}: {late}");
+        }
+    }
+}
+
+#[test]
+fn what_a_server_asks_for_is_kept() {
+    for (retry_after, seconds) in [("1", 1), ("7", 7), ("59", 59)] {
+        let late = answered(429, retry_after);
+        assert!(late >= TimeDelta::seconds(seconds), "{retry_after}: {late}");
+        assert!(
+            late <= TimeDelta::seconds(seconds + 6),
+            "{retry_after}: {late}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_number_of_seconds_counts_for_nothing() {
+    for retry_after in ["", "soon", "-1", "1.5", "Fri, 20 Nov 2026 23:00:00 GMT"] {
+        let late = answered(429, retry_after);
+        assert!(late <= TimeDelta::seconds(6), "{retry_after}: {late}");
+    }
+}

@@ -1,0 +1,166 @@
+//! Whether this machine stood still: how late a thread is that asks for next to nothing.
+//!
+//! A program that is late on a machine that was punctual is late by itself. So nothing is told
+//! again for being late, unless this thread was late at the same time, or Linux says that others
+//! waited for a processor (`/proc/pressure/cpu`): who asks for little waits little.
+
+use std::collections::VecDeque;
+use std::hint::black_box;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{fmt, fs, thread};
+
+/// How long it sleeps between two looks at the clock.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Rounds of arithmetic between two sleeps, some 0.2 ms, that show what a processor withholds
+/// without ever letting a thread wait: a host that lends it to somebody else.
+const ROUNDS: u64 = 20_000;
+
+/// So much lost in one second is a stall.
+const MUCH: Duration = Duration::from_millis(150);
+
+/// And so is a second in which somebody waited for a processor for so long.
+const CROWDED: Duration = Duration::from_millis(500);
+
+/// How far back it remembers: longer than any story takes.
+const MEMORY: Duration = Duration::from_secs(600);
+
+static PULSE: LazyLock<Arc<Mutex<VecDeque<Loss>>>> = LazyLock::new(|| {
+    let losses = Arc::<Mutex<VecDeque<Loss>>>::default();
+    thread::spawn({
+        let losses = Arc::clone(&losses);
+        move || beat(&losses)
+    });
+    losses
+});
+
+/// What was withheld up to an instant, since the one before.
+#[derive(Clone, Copy, Debug)]
+struct Loss {
+    at: Instant,
+    lost: Duration,
+    waited: Duration,
+}
+
+/// A machine that stood still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stall {
+    /// The longest at once.
+    longest: Duration,
+    /// The most in any second.
+    second: Duration,
+    /// The most in any second that somebody waited for a processor.
+    waited: Duration,
+}
+
+impl Stall {
+    /// The worst since `begin`; none where the machine was punctual.
+    pub(super) fn since(begin: Instant) -> Option<Self> {
+        let worst = Self::worst_since(begin);
+        (worst.second >= MUCH || worst.waited >= CROWDED).then_some(worst)
+    }
+
+    /// Whether what was withheld between two instants may be why something came so much too late:
+    /// half of it, since one who waits keeps others waiting.
+    pub(super) fn explains(from: Instant, to: Instant, excess: Duration) -> bool {
+        let losses = PULSE.lock().unwrap_or_else(PoisonError::into_inner);
+        let meanwhile = losses.iter().filter(|it| it.at >= from && it.at <= to);
+        let withheld: Duration = meanwhile.map(|it| it.lost + it.waited).sum();
+        withheld >= excess / 2
+    }
+
+    /// What was withheld since `begin`, whether that is much or not.
+    pub(super) fn worst_since(begin: Instant) -> Self {
+        let losses = PULSE.lock().unwrap_or_else(PoisonError::into_inner);
+        let since: Vec<Loss> = losses.iter().filter(|it| it.at >= begin).copied().collect();
+        Self::worst(&since)
+    }
+
+    fn worst(losses: &[Loss]) -> Self {
+        let (mut first, mut lost, mut waited) = (0, Duration::ZERO, Duration::ZERO);
+        let mut worst = Self::default();
+        for loss in losses {
+            lost += loss.lost;
+            waited += loss.waited;
+            while loss.at - losses[first].at >= Duration::from_secs(1) {
+                lost -= losses[first].lost;
+                waited -= losses[first].waited;
+                first += 1;
+            }
+            worst.longest = worst.longest.max(loss.lost);
+            worst.second = worst.second.max(lost);
+            worst.waited = worst.waited.max(waited);
+        }
+        worst
+    }
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            longest,
+            second,
+            waited,
+        } = self;
+        let [longest, second, waited] =
+            [longest, second, waited].map(|it| it.as_secs_f64() * 1000.0);
+        write!(
+            f,
+            "{longest:.0} ms at once, {second:.0} ms of a second; \
+             in a second somebody waited for a processor for {waited:.0} ms"
+        )
+    }
+}
+
+/// Begins to measure; what was before is not known.
+pub(super) fn begin() {
+    LazyLock::force(&PULSE);
+}
+
+fn beat(losses: &Mutex<VecDeque<Loss>>) {
+    // What the arithmetic takes where nothing is withheld.
+    let mut least = (0..50).map(|_| timed(work)).min().unwrap_or_default();
+    let mut waited = pressure();
+    loop {
+        let slept = timed(|| thread::sleep(PAUSE));
+        let worked = timed(work);
+        least = least.min(worked);
+        let lost = (slept + worked).saturating_sub(PAUSE + least);
+        let (at, pressed) = (Instant::now(), pressure());
+        let mut losses = losses.lock().unwrap_or_else(PoisonError::into_inner);
+        losses.push_back(Loss {
+            at,
+            lost,
+            waited: pressed.saturating_sub(waited),
+        });
+        waited = pressed;
+        while losses.front().is_some_and(|it| at - it.at > MEMORY) {
+            losses.pop_front();
+        }
+    }
+}
+
+/// How long somebody has waited for a processor since the machine began, where Linux says it.
+fn pressure() -> Duration {
+    let text = fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
+    let some = text.lines().find(|line| line.starts_with("some "));
+    let total = some.and_then(|line| line.rsplit_once("total=")?.1.parse().ok());
+    Duration::from_micros(total.unwrap_or_default())
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let begin = Instant::now();
+    work();
+    begin.elapsed()
+}
+
+fn work() {
+    let mut state = black_box(1_u64);
+    for _ in 0..ROUNDS {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+    }
+    black_box(state);
+}
