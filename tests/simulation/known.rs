@@ -333,8 +333,11 @@ impl Known {
         let too_far = own.last.is_some_and(is_ahead) && !is_ahead(known_last);
         if own.last < known.last || too_far {
             let is_down = self.object.replicas <= texts::stop_count(&self.object.texts);
+            // A 0 says no more than that a start came before.
+            let more = known.saved.filter(|saved| *saved > 0);
+            let saved = more.or(own.saved.filter(|_| is_down));
             return State {
-                saved: known.saved.or(own.saved.filter(|_| is_down)),
+                saved: saved.or(known.saved),
                 ..known.clone()
             };
         }

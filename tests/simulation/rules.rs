@@ -54,6 +54,8 @@ impl Moment<'_> {
         let outcomes = outcomes.into_iter().map(news);
         let owned = |outcome: Outcome| match outcome.what {
             What::Refuse | What::Remove => outcome,
+            // What a pause keeps from being taken up stays as it was.
+            What::Tidy | What::Enforce if !self.is_ours() => outcome,
             _ => Outcome {
                 state: State {
                     owner: Some(self.fingerprint()),
@@ -63,6 +65,13 @@ impl Moment<'_> {
             },
         };
         outcomes.map(|outcome| outcome.map(owned)).collect()
+    }
+
+    /// Whether the state is that of this schedule on this object.
+    fn is_ours(&self) -> bool {
+        let (texts, uid) = (&self.object.texts, &self.object.uid);
+        let is_of = |owner: &String| texts::is_fingerprint(owner, texts, uid);
+        self.state.last.is_some() && self.state.owner.as_ref().is_some_and(is_of)
     }
 
     fn fingerprint(&self) -> String {
@@ -140,9 +149,7 @@ impl Moment<'_> {
 
     fn follow(&self) -> Vec<Outcome> {
         let state = self.state;
-        let (texts, uid) = (&self.object.texts, &self.object.uid);
-        let is_of = |owner: &String| texts::is_fingerprint(owner, texts, uid);
-        let is_ours = state.last.is_some() && state.owner.as_ref().is_some_and(is_of);
+        let is_ours = self.is_ours();
         let is_ahead = |state: &State| state.last.is_some_and(|last| last > self.now + HOUR);
         let held = self.asked.held(self.now);
         if let Some((phase, until)) = held {
@@ -248,10 +255,14 @@ impl Moment<'_> {
         over
     }
 
-    /// Whether a boundary is considered that was not before.
+    /// Whether the clock explains it: a boundary is considered that was not before, or what was
+    /// considered is from the future now.
     fn considers(&self, last: i64) -> bool {
+        let is_ahead = |at: i64| at > self.now + HOUR;
+        let was_ahead = self.state.last.is_some_and(is_ahead);
         let newest = self.timeline.newest(self.now);
-        newest.is_some_and(|(at, _)| self.state.last.is_none_or(|known| at > known) && last >= at)
+        let is_new = |at: i64| self.state.last.is_none_or(|known| at > known) && last >= at;
+        was_ahead && !is_ahead(last) || newest.is_some_and(|(at, _)| is_new(at))
     }
 
     /// Rule 7: a pause is over; what has come since its end is done.
