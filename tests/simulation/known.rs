@@ -232,11 +232,19 @@ impl Shown {
         } else if let Some((namespace, name)) = name_of(&asked.path) {
             match code {
                 200 if done.is_some() => self.wrote(&value, done.unwrap(), at),
-                200 => self.shows(&value, at),
+                // Only a watch says what is in scope: another object of that name is not known yet.
+                200 if self.knows(namespace, name, &value) => self.shows(&value, at),
+                200 => self.gone(namespace, name, None, at),
                 404 => self.gone(namespace, name, None, at),
                 _ => {}
             }
         }
+    }
+
+    fn knows(&self, namespace: &str, name: &str, value: &Value) -> bool {
+        let track = self.tracks.get(&(namespace.into(), name.into()));
+        let known = track.and_then(|track| track.known.as_ref());
+        known.is_some_and(|known| value["metadata"]["uid"] == *known.object.uid)
     }
 
     fn lists(&mut self, path: &str, value: &Value, at: Instants) {

@@ -30,6 +30,9 @@ pub const BLIND: i64 = 15 * 60 * 1000;
 /// How long a scaler that has woken up may be without a `Date` of the server, in milliseconds.
 pub const UNHEARD: i64 = 60 * 1000;
 
+/// How many requests there may be while no time passes.
+const MOST_REQUESTS: u32 = 2_000;
+
 /// How many writes there may be between two things that happen: some days of boundaries.
 const MOST_WRITES: usize = 400;
 
@@ -100,6 +103,8 @@ pub struct Witness {
     /// The server's clock.
     truth: Clock,
     pub sent: Vec<Sent>,
+    /// How many requests have been sent in a millisecond.
+    asked: (i64, u32),
     pub(crate) records: HashMap<String, Record>,
     pub(crate) readings: Mutex<HashMap<(String, Texts, Tz), Arc<Given>>>,
 }
@@ -135,6 +140,7 @@ impl Witness {
             since: 0,
             truth,
             sent: Vec::new(),
+            asked: (0, 0),
             records: HashMap::new(),
             readings: Mutex::default(),
         }
@@ -324,6 +330,22 @@ impl Witness {
             told(object, object),
             all(&outcomes)
         ))
+    }
+
+    /// A request leaves a process; whether there is no end of them while no time passes.
+    pub fn asks(&mut self) -> bool {
+        let now = self.truth.now().timestamp_millis();
+        let count = if self.asked.0 == now {
+            self.asked.1 + 1
+        } else {
+            1
+        };
+        self.asked = (now, count);
+        let is_endless = count > MOST_REQUESTS;
+        if is_endless {
+            self.fail(now, "the requests have no end");
+        }
+        is_endless
     }
 
     /// A patch leaves a process; its number.
