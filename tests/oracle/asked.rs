@@ -1,6 +1,7 @@
 //! What a user asks for with annotations, as a value and as texts.
 
 use chrono::DateTime;
+use serde::{Deserialize, Serialize};
 
 use crate::{calendar::Plan, phase::Phase};
 
@@ -25,7 +26,7 @@ pub enum Pause {
 }
 
 /// What can be wrong with annotations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bad {
     Day,
     Zone,

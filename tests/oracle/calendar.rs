@@ -8,6 +8,9 @@ use chrono::{
     TimeZone, Utc,
 };
 use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+
+use crate::as_text;
 
 /// What a boundary does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,39 +20,41 @@ pub enum Turn {
     On,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     pub rule: Rule,
     /// Excepted dates, first and last.
+    #[serde(with = "as_text")]
     pub except: Vec<(NaiveDate, NaiveDate)>,
+    #[serde(with = "as_text")]
     pub zone: Option<Tz>,
     /// In minutes.
     pub jitter: Option<u32>,
     pub style: Style,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Rule {
     Hours(Vec<Window>),
     Times { start: Vec<At>, stop: Vec<At> },
 }
 
 /// From and to in minutes of the day; one that ends no later than it begins ends the next day.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Window {
     pub days: u8,
     pub from: u32,
     pub to: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum At {
     Weekly { days: u8, minute: u32 },
-    Once(NaiveDateTime),
+    Once(#[serde(with = "as_text")] NaiveDateTime),
 }
 
 /// Different texts for the same schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Style {
     Names,
     Cron,

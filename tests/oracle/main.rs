@@ -10,6 +10,7 @@
     clippy::print_stderr
 )]
 
+mod as_text;
 mod asked;
 mod calendar;
 mod counts;

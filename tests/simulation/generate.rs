@@ -7,12 +7,12 @@ use fastrand::Rng;
 use crate::{
     asked::Bad,
     plans::{PLACES, plan},
-    story::{Kind, Op, SLOTS, Step, Story},
+    story::{Hold, Kind, Op, SLOTS, Step, Story},
     weather::{Fault, Stage},
 };
 
-const MINUTE: u32 = 60_000;
-const HOUR: u32 = 60 * MINUTE;
+pub(crate) const MINUTE: u32 = 60_000;
+pub(crate) const HOUR: u32 = 60 * MINUTE;
 
 impl Story {
     pub fn of(seed: u64) -> Self {
@@ -49,8 +49,16 @@ impl Story {
             guarded: random.u8(..3) != 0,
             catch_up: random.choice([72, 72, 72, 1, 7, 24]).unwrap(),
             scoped: random.u8(..5) == 0,
+            selector: None,
+            namespaces: Vec::new(),
+            excluded: Vec::new(),
+            zones: Vec::new(),
+            dry: Vec::new(),
+            in_flight: 0,
+            is_local: random.u8(..4) == 0,
             steps: Vec::new(),
         };
+        story.draw_scope(random);
         Steps {
             random,
             story: &mut story,
@@ -61,10 +69,10 @@ impl Story {
     }
 }
 
-struct Steps<'a> {
-    random: &'a mut Rng,
-    story: &'a mut Story,
-    objects: usize,
+pub(crate) struct Steps<'a> {
+    pub(crate) random: &'a mut Rng,
+    pub(crate) story: &'a mut Story,
+    pub(crate) objects: usize,
 }
 
 impl Steps<'_> {
@@ -105,7 +113,7 @@ impl Steps<'_> {
         }
     }
 
-    fn add(&mut self, at: u32, op: Op) {
+    pub(crate) fn add(&mut self, at: u32, op: Op) {
         self.story.steps.push(Step { at, op });
     }
 
@@ -158,14 +166,14 @@ impl Steps<'_> {
     fn happen(&mut self, at: u32) {
         let slot = self.random.usize(..self.objects);
         let storm = self.story.kind == Kind::Storm;
-        let op = match self.random.u8(..if storm { 60 } else { 34 }) {
+        let op = match self.random.u8(..if storm { 64 } else { 44 }) {
             0..=4 => Op::Scale(slot, self.count()),
             5..=6 => Op::Autoscale(slot, self.random.u32(1..9)),
             7..=9 => {
                 let plan = self.random.usize(..self.story.plans.len());
                 Op::Plan(slot, (self.random.u8(..5) != 0).then_some(plan))
             }
-            10 => Op::Replicas(slot, self.maybe(1..6)),
+            10 => Op::Replicas(slot, self.maybe(0..6)),
             11 => Op::StopReplicas(slot, self.maybe(1..3)),
             12..=14 => self.overlay(slot),
             15 => Op::Enforce(slot, self.random.bool()),
@@ -183,16 +191,19 @@ impl Steps<'_> {
             28..=29 => return self.restart(at),
             30 => Op::Rezone(PLACES[self.random.usize(..PLACES.len())].0),
             31..=33 => Op::Quiet,
-            34 => Op::Compact,
-            35..=38 => return self.kill(at),
-            39..=44 => return self.clock(at),
+            34..=38 if !storm => return self.trouble(at),
+            _ if !storm => return self.clock(at),
+            34..=35 => return self.trouble(at),
+            36..=39 => return self.kill(at),
+            40..=43 => return self.clock(at),
+            44 => Op::Compact,
             45 => Op::Cut(self.scaler()),
             _ => return self.weather(at),
         };
         self.add(at, op);
     }
 
-    fn scaler(&mut self) -> usize {
+    pub(crate) fn scaler(&mut self) -> usize {
         self.random.usize(..self.story.scalers)
     }
 
@@ -215,7 +226,9 @@ impl Steps<'_> {
         match self.random.u8(..8) {
             0..=2 => Op::Wake(slot, is_set.then_some(until)),
             3..=5 => Op::Sleep(slot, is_set.then_some(until)),
-            _ => Op::Pause(slot, is_set.then(|| self.random.bool().then_some(until))),
+            _ if !is_set => Op::Pause(slot, Hold::Lifted),
+            _ if self.random.bool() => Op::Pause(slot, Hold::For(until)),
+            _ => Op::Pause(slot, Hold::Forever),
         }
     }
 
@@ -228,7 +241,7 @@ impl Steps<'_> {
         }
     }
 
-    fn back(&mut self, at: u32) -> u32 {
+    pub(crate) fn back(&mut self, at: u32) -> u32 {
         at + match self.random.u8(..4) {
             0 => self.random.u32(..2000),
             1..=2 => self.random.u32(..20 * MINUTE),
@@ -258,15 +271,6 @@ impl Steps<'_> {
         self.add(at, Op::KillIn(scaler, writes, stage));
         let back = self.back(at);
         self.add(back, Op::Up(scaler));
-    }
-
-    fn clock(&mut self, at: u32) {
-        let scaler = self.scaler();
-        let by = self.random.choice([20, 3600, 2 * 86_400]).unwrap();
-        let by = if self.random.bool() { by } else { -by };
-        self.add(at, Op::Clock(scaler, by));
-        let back = self.back(at);
-        self.add(back, Op::ClockRight(scaler));
     }
 
     fn weather(&mut self, at: u32) {

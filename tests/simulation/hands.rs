@@ -1,11 +1,14 @@
 //! The hands of users, and of what else writes to Deployments.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::{
     asked::{Asked, Pause},
     object::{Object, SCOPE},
-    story::{Op, SLOTS, Slot},
+    story::{Hold, Op, SLOTS, Slot},
+    texts::local,
     world::World,
 };
 
@@ -62,8 +65,11 @@ impl World<'_> {
             Op::Replicas(_, count) => self.ask(slot, |asked| asked.replicas = *count),
             Op::StopReplicas(_, count) => self.ask(slot, |asked| asked.stop_replicas = *count),
             Op::Pause(_, until) => self.ask(slot, |asked| {
-                let end = |seconds: i32| Pause::Until(then.0 + i64::from(seconds));
-                asked.pause = until.map(|until| until.map_or(Pause::Forever, end));
+                asked.pause = match until {
+                    Hold::Lifted => None,
+                    Hold::Forever => Some(Pause::Forever),
+                    Hold::For(seconds) => Some(Pause::Until(then.0 + i64::from(*seconds))),
+                };
             }),
             Op::Wake(_, until) => self.ask(slot, |asked| {
                 asked.wake = until.map(|seconds| then.0 + i64::from(seconds));
@@ -135,9 +141,9 @@ impl World<'_> {
 
     /// Changes what the annotations ask for; what the scaler has removed since stays removed.
     fn ask(&mut self, slot: Slot, change: impl FnOnce(&mut Asked)) {
-        let before = self.wishes[slot].asked.texts(&self.story.plans);
+        let before = self.texts(&self.wishes[slot].asked);
         change(&mut self.wishes[slot].asked);
-        let after = self.wishes[slot].asked.texts(&self.story.plans);
+        let after = self.texts(&self.wishes[slot].asked);
         let gone = before.keys().filter(|key| !after.contains_key(*key));
         let gone = gone.map(|key| (format!("dayshift/{key}"), Value::Null));
         let new = after
@@ -146,6 +152,21 @@ impl World<'_> {
         let new = new.map(|(key, text)| (format!("dayshift/{key}"), json!(text)));
         let annotations: Map<_, _> = gone.chain(new).collect();
         self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
+    }
+
+    /// The annotations, with until-times as people write them here.
+    fn texts(&self, asked: &Asked) -> BTreeMap<String, String> {
+        let mut texts = asked.texts(&self.story.plans);
+        if self.story.is_local {
+            let own = texts.get("timezone").and_then(|zone| zone.parse().ok());
+            let zone = own.unwrap_or(self.story.zone);
+            for key in ["pause", "wake-until", "sleep-until"] {
+                if let Some(text) = texts.get_mut(key) {
+                    *text = local(text, zone);
+                }
+            }
+        }
+        texts
     }
 
     fn make(&self, slot: Slot, metadata: Option<Value>) {
@@ -158,7 +179,7 @@ impl World<'_> {
     fn manifest(&self, slot: Slot, metadata: Option<Value>) -> Value {
         let ((namespace, name), wish) = (SLOTS[slot], &self.wishes[slot]);
         let mut metadata = metadata.unwrap_or_else(|| {
-            let texts = wish.manifest.texts(&self.story.plans).into_iter();
+            let texts = self.texts(&wish.manifest).into_iter();
             let annotations: Map<_, _> = texts
                 .map(|(key, text)| (format!("dayshift/{key}"), json!(text)))
                 .collect();

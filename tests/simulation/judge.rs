@@ -5,54 +5,53 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use crate::{
-    asked::{Asked, Bad},
+    asked::Asked,
     calendar::show,
     given::{self, Given},
-    object::{Object, State},
+    known::{Applied, Done, Known},
+    object::Object,
     outcome::{Outcome, What},
     rules::Moment,
     texts,
     timeline::Timeline,
-    witness::{BLIND, Process, Record, Witness, Write},
+    witness::{BLIND, Process, Record, UNHEARD, Witness, Write},
 };
 
-/// How long a scaler that has woken up may be without a `Date` of the server, in milliseconds.
-const UNHEARD: i64 = 60 * 1000;
+/// Rule 15: how late an object may be that nothing befalls, while something befalls others.
+const PATIENCE: i64 = 1_200;
+
+/// Rule 12: so often something is put right between two boundaries.
+pub const MOST_CORRECTIONS: u8 = 3;
 
 impl Witness {
-    /// The legal outcomes that it is: more than one where they come to the same.
+    /// What it has done, if the rules ask for it.
     pub(crate) fn judge(
         &self,
         write: &Write<'_>,
         old: &Object,
         new: &Object,
-    ) -> Result<Vec<Outcome>, String> {
-        self.judge_by(write, old, new, false)
-    }
-
-    /// The same, by the annotations as they were before the last edit if `is_before`.
-    fn judge_by(
-        &self,
-        write: &Write<'_>,
-        old: &Object,
-        new: &Object,
-        is_before: bool,
-    ) -> Result<Vec<Outcome>, String> {
-        let process = &self.processes[write.by];
+    ) -> Result<Done, String> {
+        let process = &self.processes[&write.sent.by];
         let record = &self.records[&old.uid];
-        let off = write.sent - write.sent_in_truth;
-        // The server's `Date` has whole seconds. A clock that is behind by as much as a machine has
-        // just slept looks right until the next `Date` is heard: what is due is only late by it.
+        let off = write.sent.at.clock - write.sent.at.truth;
+        // A clock that is behind by as much as a machine has just slept, or as an answer was late,
+        // looks right: what is due is only late by it.
         let (woke, slept) = self.woke;
         let hidden = if write.at < woke + UNHEARD { slept } else { 0 };
-        if process.guarded && !(-32_000 - hidden..=32_000).contains(&off) {
+        // The server's `Date` has whole seconds.
+        let ahead = -31_000 - hidden - process.late..=31_000;
+        if process.guarded && !ahead.contains(&off) {
             return Err(format!("rule 13: written by a clock {off} ms off"));
+        }
+        if process.is_dry {
+            return Err("written by a dry run".into());
         }
         if old.deleting {
             return Err("it is being deleted, and was patched".into());
         }
-        if let Some(left) = record.left
-            && (self.exact && write.sent_in_truth > left || write.at > left + BLIND)
+        if let Some((left, slept)) = record.left
+            && (self.exact && write.sent.at.truth > left
+                || write.at > left + BLIND + self.slept - slept)
         {
             return Err("it is out of scope, and was patched".into());
         }
@@ -62,39 +61,52 @@ impl Witness {
                 old.rest, new.rest
             ));
         }
-        let legal = self.outcomes(write.by, old, write.sent, record);
-        let legal: Vec<_> = legal.into_iter().flatten().collect();
-        let mut found = legal.clone();
-        found.retain(|outcome| self.is(outcome, old, new, process));
-        let is_news =
-            write.sent_in_truth <= record.edited || !self.exact && write.at < record.edited + BLIND;
-        if found.is_empty() && is_news && !is_before {
-            // A patch tests no annotation whose name nobody knows: it may be decided from what was
-            // there before one came, or went. What is right now follows.
-            let [old, new] = [old, new].map(|object| {
-                let mut before = object.clone();
-                if before.texts.remove(Bad::UNKNOWN_KEY).is_none() {
-                    let (key, text) = (Bad::UNKNOWN_KEY.to_owned(), String::new());
-                    before.texts.insert(key, text);
+        if write.sent.known.is_empty() {
+            return Err("it was patched by who knows nothing of it".into());
+        }
+        let (mut legal, mut found) = (Vec::new(), Vec::new());
+        for known in write.sent.known.iter().filter(|it| it.is_still(old)) {
+            let outcomes = self.outcomes(&write.sent.by, known, write.sent.at.clock);
+            let outcomes = outcomes.into_iter().flatten();
+            for outcome in outcomes {
+                if self.is(&outcome, &known.object, &known.wrote(old, new), process) {
+                    let applied = Applied::of(&new.state, new.error.as_ref());
+                    let corrective = known.is_corrective(&outcome, &applied);
+                    found.push((outcome.clone(), known, corrective, applied));
                 }
-                before
-            });
-            if let Ok(found) = self.judge_by(write, &old, &new, true) {
-                return Ok(found);
+                legal.push(outcome);
             }
         }
-        let Some(outcome) = found.first() else {
+        let Some((outcome, known, _, applied)) = found.first() else {
             return Err(format!(
                 "{} is not what the rules ask for{}",
                 told(old, new),
                 all(&legal)
             ));
         };
-        self.keeps_the_count(outcome, old, new, record)?;
+        if found
+            .iter()
+            .all(|it| it.2 && it.1.corrections.0 >= MOST_CORRECTIONS)
+        {
+            return Err("rule 12: more than three corrections".into());
+        }
+        self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {
             self.is_punctual(write, outcome, old, process, record)?;
         }
-        Ok(found)
+        Ok(Done {
+            applied: applied.clone(),
+            corrective: (found.iter().all(|it| it.2), found.iter().any(|it| it.2)),
+            begins_anew: found.iter().all(|it| it.0.what.begins_anew()),
+        })
+    }
+
+    /// What its texts ask for; nothing where they are refused.
+    fn asked(&self, object: &Object, zone: Tz) -> Asked {
+        match self.given(object, zone).complaint {
+            Some(_) => Asked::default(),
+            None => Asked::of(&object.texts, &self.plans, zone),
+        }
     }
 
     fn given(&self, object: &Object, zone: Tz) -> Arc<Given> {
@@ -106,20 +118,11 @@ impl Witness {
             .clone()
     }
 
-    /// What may be done with an object as it is, at a time of the scaler's clock.
-    pub(crate) fn outcomes(
-        &self,
-        by: &str,
-        old: &Object,
-        at: i64,
-        record: &Record,
-    ) -> Vec<Option<Outcome>> {
-        let process = &self.processes[by];
+    /// What a process may do with an object as it knows it, at a time of its clock.
+    pub(crate) fn outcomes(&self, by: &str, known: &Known, at: i64) -> Vec<Option<Outcome>> {
+        let (process, old) = (&self.processes[by], &known.object);
         let given = self.given(old, process.zone);
-        let asked = match given.complaint {
-            Some(_) => Asked::default(),
-            None => Asked::of(&old.texts, &self.plans),
-        };
+        let asked = self.asked(old, process.zone);
         let timeline = asked.plan.map_or_else(
             || Arc::new(Timeline::empty()),
             |plan| {
@@ -128,58 +131,25 @@ impl Witness {
             },
         );
         let now = at.div_euclid(1000);
-        let first = record.edited.max(process.started).div_euclid(1000);
-        let seen = if self.exact {
-            (first, first)
-        } else {
-            (first - self.margin, now)
-        };
-        let stop_count = texts::stop_count(&old.texts);
-        let fingerprint = texts::fingerprint(&old.texts, &old.uid);
-        let mut outcomes = Vec::new();
-        for down in [stop_count, stop_count.max(record.stop_count)] {
-            for state in self.states(process, old, record, down) {
-                let moment = Moment {
-                    object: old,
-                    state: &state,
-                    complaint: given.complaint.as_deref(),
-                    asked: &asked,
-                    timeline: &timeline,
-                    fingerprint: &fingerprint,
-                    now,
-                    fraction: at.rem_euclid(1000),
-                    seen,
-                    down,
-                    stop_count,
-                    catch_up: process.catch_up,
-                };
-                outcomes.extend(moment.outcomes());
-            }
-        }
-        outcomes
-    }
-
-    /// Rule 9: the states that a running scaler can know to be the newest. Where nobody has
-    /// changed the labels that is the object's own; and where nothing goes wrong, who has run all
-    /// the while knows what was written last.
-    fn states(&self, by: &Process, old: &Object, record: &Record, down: u32) -> Vec<State> {
-        let own = &old.state;
-        if let Some((known, at)) = &record.known
-            && self.exact
-            && by.started <= *at
-        {
-            return vec![newer(own, known, old.replicas <= down)];
-        }
-        let mut states = vec![own.clone()];
-        if record.tampered || self.margin >= 3600 {
-            for known in &record.states {
-                let newer = newer(own, known, old.replicas <= down);
-                if !states.contains(&newer) {
-                    states.push(newer);
-                }
-            }
-        }
-        states
+        let state = known.newest(now);
+        let (asked, ended) = asked.without_ended(old.began.as_deref(), &state, now);
+        let outcomes = known.seen(self.slept).into_iter().flat_map(|seen| {
+            let moment = Moment {
+                object: old,
+                state: &state,
+                complaint: given.complaint.as_deref(),
+                asked: &asked,
+                ended: &ended,
+                timeline: &timeline,
+                now,
+                fraction: at.rem_euclid(1000),
+                seen,
+                stop_count: texts::stop_count(&old.texts),
+                catch_up: process.catch_up,
+            };
+            moment.outcomes()
+        });
+        outcomes.collect()
     }
 
     fn is(&self, outcome: &Outcome, old: &Object, new: &Object, process: &Process) -> bool {
@@ -191,11 +161,7 @@ impl Witness {
             (last, _) => new.state.last == last,
         };
         let given = self.given(old, process.zone);
-        let plan = if given.complaint.is_some() {
-            None
-        } else {
-            Asked::of(&old.texts, &self.plans).plan
-        };
+        let plan = self.asked(old, process.zone).plan;
         let timeline = plan.map(|plan| {
             self.timelines
                 .of(&self.plans, plan, process.zone, given.delay)
@@ -210,6 +176,10 @@ impl Witness {
             && texts == new.texts
             && outcome.replicas == new.replicas
             && outcome.error == new.error
+            && match outcome.what {
+                What::Refuse => old.began == new.began,
+                _ => new.state.began() == new.began,
+            }
             && outcome.state.phase == new.state.phase
             && outcome.state.saved == new.state.saved
             && outcome.state.owner == new.state.owner
@@ -219,19 +189,21 @@ impl Witness {
     fn keeps_the_count(
         &self,
         outcome: &Outcome,
-        old: &Object,
+        known: &Known,
+        write: &Write<'_>,
         new: &Object,
-        record: &Record,
     ) -> Result<(), String> {
+        let old = &known.object;
         let exact =
             old.texts.contains_key("replicas") && matches!(outcome.what, What::Start | What::Wake);
-        // What is up by more than it would be after a stop is what the user wants.
-        let is_up = old.replicas > texts::stop_count(&old.texts).max(record.stop_count)
-            || old.replicas > texts::stop_count(&old.texts);
-        let floor = if is_up {
+        let state = known.newest(write.sent.at.clock.div_euclid(1000));
+        let is_of = |owner: &String| texts::is_of_object(owner, &old.uid);
+        let is_copy = state.owner.as_ref().and_then(is_of) == Some(false);
+        let is_up = old.replicas > texts::stop_count(&old.texts);
+        let floor = if is_up && (is_copy || state.is_only_saved()) {
             old.replicas
         } else {
-            old.recoverable()
+            old.replicas.max(state.saved.unwrap_or(0))
         };
         if exact || new.recoverable() >= floor {
             return Ok(());
@@ -250,42 +222,18 @@ impl Witness {
         process: &Process,
         record: &Record,
     ) -> Result<(), String> {
-        let known = process.started.max(record.touched);
-        let ends = ["pause", "wake-until", "sleep-until"].map(|key| {
-            let end = chrono::DateTime::parse_from_rfc3339(old.texts.get(key)?);
-            end.ok().map(|end| end.timestamp_millis())
-        });
-        let due = outcome.due.map(|due| due * 1000);
-        let awaited = due.into_iter().chain(ends.into_iter().flatten());
-        let passed = awaited.filter(|at| *at <= write.at).max();
-        let right = passed.map_or(known, |at| at.max(known));
-        if write.at == right {
+        let (at, off) = (write.at, write.sent.at.clock - write.sent.at.truth);
+        let known = process.started.max(record.touched).max(process.clock_set);
+        let asked = self.asked(old, process.zone);
+        let due = outcome.due.into_iter().chain(asked.ends());
+        // By its clock: the first millisecond of the server's in which that has come.
+        let awaited = due.map(|due| due * 1000 - off).filter(|due| *due <= at);
+        let right = awaited.max().map_or(known, |due| due.max(known));
+        let may_wait = if at < self.troubles { PATIENCE } else { 0 };
+        if self.is_troubled(old, at) || (right..=right + may_wait).contains(&at) {
             return Ok(());
         }
         Err(format!("written {} ms after its time", write.at - right))
-    }
-}
-
-/// What is known, where that is newer than what the object says; a saved count is kept from either
-/// side while the object is down.
-fn newer(own: &State, known: &State, is_down: bool) -> State {
-    if known.last > own.last {
-        let saved = own.saved.filter(|_| is_down);
-        return State {
-            saved: known.saved.or(saved),
-            ..known.clone()
-        };
-    }
-    let is_same = known.last == own.last && (own.phase.is_none() || own.phase == known.phase);
-    if !is_same || known.last.is_none() {
-        return own.clone();
-    }
-    State {
-        phase: own.phase.or(known.phase),
-        last: own.last,
-        next: own.next.or(known.next),
-        saved: own.saved.or(known.saved),
-        owner: own.owner.clone().or_else(|| known.owner.clone()),
     }
 }
 

@@ -7,8 +7,10 @@
 //! objects whenever all has been well for long enough. A story that fails is made shorter as long
 //! as it still fails, and printed with the command that tells it again.
 //!
-//! `SIMULATION_SEEDS=1000000` tells more of them, `SIMULATION_SEEDS=10000..20000` others, and
-//! `SIMULATION_SEED=123` one again.
+//! Each run tells the same stories of the first seeds, and others that no run has told before.
+//! `SIMULATION_SEEDS=1000000` tells more of them, `SIMULATION_SEEDS=10000..20000` others,
+//! `SIMULATION_FRESH=100000` so many that are new, `SIMULATION_SEED=123` one again, and
+//! `SIMULATION_STORY=FILE` one that was stored.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,38 +18,46 @@
     clippy::print_stderr
 )]
 
+#[path = "../oracle/as_text.rs"]
+mod as_text;
 #[path = "../oracle/asked.rs"]
 mod asked;
 #[path = "../oracle/calendar.rs"]
 mod calendar;
+mod edges;
 mod generate;
 mod given;
 mod hands;
 mod judge;
+mod known;
+mod listen;
 mod object;
 mod outcome;
 #[path = "../oracle/phase.rs"]
 mod phase;
 #[path = "../oracle/plans.rs"]
 mod plans;
+mod request;
 mod rules;
 mod scaler;
 mod shrink;
+mod stored;
 mod story;
 mod texts;
 mod timeline;
+mod troubles;
 mod weather;
 mod wire;
 mod witness;
 mod world;
 
 use std::{
+    collections::hash_map::RandomState,
     env,
-    hash::{DefaultHasher, Hash, Hasher},
-    ops::Range,
+    hash::{BuildHasher as _, DefaultHasher, Hash, Hasher},
     sync::{
         Mutex,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     thread,
     time::Instant,
@@ -56,43 +66,53 @@ use std::{
 use story::Story;
 use world::{Told, tell};
 
-/// Some minutes on two cores.
-const SEEDS: u64 = 10_000;
+/// Two minutes on two cores, with those that are new.
+const SEEDS: u64 = 2_000;
+const FRESH: u64 = 500;
 
 fn number(variable: &str) -> Option<u64> {
-    env::var(variable).ok()?.parse().ok()
+    Some(env::var(variable).ok()?.parse().unwrap())
 }
 
-/// `SIMULATION_SEEDS` is a number of seeds, or a range of them: `10000..20000`.
-fn seeds() -> Range<u64> {
-    let Ok(text) = env::var("SIMULATION_SEEDS") else {
-        return 0..SEEDS;
-    };
-    let (from, to) = text.split_once("..").unwrap_or(("0", &text));
-    from.parse().unwrap()..to.parse().unwrap()
+/// `SIMULATION_SEEDS` is a number of seeds, or a range of them: `10000..20000`. Where it is not
+/// given, seeds follow that nobody has drawn before.
+fn seeds() -> Vec<u64> {
+    let asked = env::var("SIMULATION_SEEDS").ok();
+    let fresh = number("SIMULATION_FRESH").unwrap_or(if asked.is_some() { 0 } else { FRESH });
+    let known = asked.unwrap_or_else(|| SEEDS.to_string());
+    let (from, to) = known.split_once("..").unwrap_or(("0", &known));
+    let mut seeds: Vec<u64> = (from.parse().unwrap()..to.parse().unwrap()).collect();
+    if fresh > 0 {
+        let first = RandomState::new().hash_one(Instant::now()) / 1_000_000 * 1_000;
+        eprintln!("new seeds: SIMULATION_SEEDS={first}..{}", first + fresh);
+        seeds.extend(first..first + fresh);
+    }
+    seeds
 }
 
 #[test]
 fn no_count_is_lost_and_the_newest_boundary_wins() {
+    if let Some(story) = stored::asked_for() {
+        return tell_again(&story);
+    }
     if let Some(seed) = number("SIMULATION_SEED") {
-        return tell_again(seed);
+        return tell_again(&Story::of(seed));
     }
     let (seeds, begun) = (seeds(), Instant::now());
-    let next = AtomicU64::new(seeds.start);
-    let (faults, writes) = (AtomicU64::new(0), AtomicU64::new(0));
+    let next = AtomicUsize::new(0);
+    let (faults, writes) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failed = Mutex::new(None);
     let work = || {
         while failed.lock().unwrap().is_none() {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= seeds.end {
+            let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 return;
-            }
-            let told = told(&Story::of(seed));
-            faults.fetch_add(told.faults as u64, Ordering::Relaxed);
-            writes.fetch_add(told.writes as u64, Ordering::Relaxed);
+            };
+            let told = told(&Story::of(*seed));
+            faults.fetch_add(told.faults, Ordering::Relaxed);
+            writes.fetch_add(told.writes, Ordering::Relaxed);
             if told.failure.is_some() {
                 let mut failed = failed.lock().unwrap();
-                *failed = Some(failed.unwrap_or(seed).min(seed));
+                *failed = Some(failed.unwrap_or(*seed).min(*seed));
             }
         }
     };
@@ -104,23 +124,33 @@ fn no_count_is_lost_and_the_newest_boundary_wins() {
     });
     eprintln!(
         "{} stories with {} writes and {} faults in {:.1} s",
-        next.load(Ordering::Relaxed).min(seeds.end) - seeds.start,
+        next.load(Ordering::Relaxed).min(seeds.len()),
         writes.load(Ordering::Relaxed),
         faults.load(Ordering::Relaxed),
         begun.elapsed().as_secs_f64()
     );
     if let Some(seed) = failed.into_inner().unwrap() {
-        tell_again(seed);
+        tell_again(&Story::of(seed));
     }
 }
 
-/// Seeds beyond those of every day that have found a defect.
 #[test]
-fn what_a_night_has_found_stays_mended() {
-    for seed in [10_297, 12_248, 22_293, 24_247] {
-        if told(&Story::of(seed)).failure.is_some() {
-            tell_again(seed);
+fn what_once_failed_stays_mended() {
+    for (name, story) in stored::all() {
+        if told(&story).failure.is_some() {
+            eprintln!("{name}");
+            tell_again(&story);
         }
+    }
+}
+
+#[test]
+fn a_story_is_stored_and_read_without_a_loss() {
+    for seed in 0..200 {
+        let story = Story::of(seed);
+        let text = story.to_text();
+        assert_eq!(Story::of_text(&text).to_text(), text);
+        assert_eq!(Story::of_text(&text).to_string(), story.to_string());
     }
 }
 
@@ -137,24 +167,24 @@ fn a_seed_is_told_the_same_way_each_time() {
 }
 
 /// Tells one story, and fails with the shortest that still does.
-fn tell_again(seed: u64) {
-    let story = Story::of(seed);
-    let first = told(&story);
+fn tell_again(story: &Story) {
+    let first = told(story);
     let Some(why) = &first.failure else {
         eprintln!("{story}{}", first.trace.join("\n"));
         return;
     };
-    let (story, steps) = match env::var("SIMULATION_STEPS") {
-        Ok(steps) => shrink::only(&story, &steps),
-        Err(_) => shrink::shortest(&story),
-    };
-    let told = told(&story);
+    eprintln!("seed {} fails: {why}", story.seed);
+    let short = shrink::shortest(story);
+    let told = told(&short);
     panic!(
-        "{}\nat first: {why}\nThe story:\n{story}What happened:\n  {}\n\
-         To repeat it: SIMULATION_SEED={seed} cargo test --test simulation\n\
-         Its shortest form: SIMULATION_SEED={seed} SIMULATION_STEPS={steps} cargo test --test simulation",
+        "{}\nat first: {why}\nThe story:\n{short}What happened:\n  {}\n\
+         To repeat it: SIMULATION_SEED={} cargo test --test simulation\n\
+         To repeat its shortest form: SIMULATION_STORY=FILE, with this in the file; in \
+         tests/simulation/regressions it is told for good:\n{}",
         told.failure.as_deref().unwrap_or("it does not fail"),
         told.trace.join("\n  "),
+        story.seed,
+        short.to_text(),
     );
 }
 

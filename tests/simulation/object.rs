@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::NaiveDateTime;
+use chrono::{DateTime, NaiveDateTime};
 use serde_json::Value;
 
 use crate::phase::Phase;
@@ -31,6 +31,8 @@ pub struct Object {
     pub texts: BTreeMap<String, String>,
     pub state: State,
     pub error: Option<String>,
+    /// When the override that holds began, as it is written for dayshift alone.
+    pub began: Option<String>,
     pub deleting: bool,
     /// All that is none of a scaler's business.
     pub rest: Value,
@@ -38,14 +40,23 @@ pub struct Object {
 
 impl Object {
     pub fn of(value: &Value) -> Self {
+        Self {
+            rest: rest(value),
+            ..Self::shown(value)
+        }
+    }
+
+    /// The object without what is none of a scaler's business.
+    pub fn shown(value: &Value) -> Self {
         let metadata = &value["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
         let mut texts = BTreeMap::new();
-        let mut error = None;
+        let (mut error, mut began) = (None, None);
         for (key, text) in metadata["annotations"].as_object().into_iter().flatten() {
             let text = text.as_str().unwrap_or_default().to_owned();
             match key.strip_prefix(PREFIX) {
                 Some("error") => error = Some(text),
+                Some("override-began") => began = Some(text),
                 Some(key) => {
                     texts.insert(key.to_owned(), text);
                 }
@@ -60,13 +71,27 @@ impl Object {
             texts,
             state: State::of(&metadata["labels"]),
             error,
+            began,
             deleting: !metadata["deletionTimestamp"].is_null(),
-            rest: rest(value),
+            rest: Value::Null,
         }
     }
 
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
+    }
+
+    /// What it asks for.
+    pub const fn inputs(&self) -> &BTreeMap<String, String> {
+        &self.texts
+    }
+
+    /// Whether nothing on it concerns a scaler.
+    pub fn is_nothing_of_ours(&self) -> bool {
+        self.texts.is_empty()
+            && self.state == State::default()
+            && self.error.is_none()
+            && self.began.is_none()
     }
 
     /// What could be brought back.
@@ -76,6 +101,36 @@ impl Object {
 }
 
 impl State {
+    /// Rule 7: the annotation beside this state.
+    pub fn began(&self) -> Option<String> {
+        self.phase.filter(|phase| phase.is_held())?;
+        let at = DateTime::from_timestamp(self.last?, 0).unwrap();
+        Some(at.format("%Y-%m-%dT%H:%M:%SZ").to_string())
+    }
+
+    /// Rule 4: what a start comes back to. After a start of ours, with nothing saved, that is 0.
+    pub fn remembered(&self) -> Option<u32> {
+        let has_started = matches!(self.phase, Some(Phase::Running | Phase::Woken));
+        self.saved.or(has_started.then_some(0))
+    }
+
+    /// Whether there is nothing but a saved count: the schedule was removed.
+    pub fn is_only_saved(&self) -> bool {
+        let only = Self {
+            saved: self.saved,
+            ..Self::default()
+        };
+        self.saved.is_some() && *self == only
+    }
+
+    /// Rule 11: what stays once the schedule is gone.
+    pub fn after_removal(&self, replicas: u32) -> Self {
+        Self {
+            saved: self.saved.filter(|saved| *saved > replicas),
+            ..Self::default()
+        }
+    }
+
     fn of(labels: &Value) -> Self {
         let text = |key: &str| labels[format!("{PREFIX}{key}")].as_str();
         let instant = |key: &str| {

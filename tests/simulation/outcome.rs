@@ -18,6 +18,8 @@ pub struct Outcome {
     pub error: Option<String>,
     /// The instant that it was due at.
     pub due: Option<i64>,
+    /// Whether it considers a boundary that was not considered before.
+    pub considers: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +38,10 @@ pub enum What {
 
 impl What {
     /// Whether corrections count from here again.
-    pub const fn is_fresh(self) -> bool {
+    pub const fn begins_anew(self) -> bool {
         matches!(
             self,
-            Self::Start | Self::Stop | Self::Wake | Self::Sleep | Self::Adopt
+            Self::Start | Self::Stop | Self::Wake | Self::Sleep | Self::Adopt | Self::Remove
         )
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     object::{Object, State},
     outcome::{Outcome, What},
     phase::Phase,
+    texts,
     timeline::Timeline,
 };
 
@@ -23,16 +24,16 @@ pub struct Moment<'a> {
     pub state: &'a State,
     /// What is wrong with the annotations.
     pub complaint: Option<&'a str>,
+    /// Without what has ended before.
     pub asked: &'a Asked,
+    /// The overrides that have ended before.
+    pub ended: &'a [&'static str],
     pub timeline: &'a Timeline,
-    pub fingerprint: &'a str,
     pub now: i64,
     /// Milliseconds of `now`.
     pub fraction: i64,
     /// When these annotations were seen first: between these two.
     pub seen: (i64, i64),
-    /// The largest count at which the object is down.
-    pub down: u32,
     pub stop_count: u32,
     /// In hours.
     pub catch_up: u32,
@@ -50,7 +51,31 @@ impl Moment<'_> {
             (None, Some(_)) => self.follow(),
         };
         let news = |outcome: Outcome| (!self.is_so_already(&outcome)).then_some(outcome);
-        outcomes.into_iter().map(news).collect()
+        let outcomes = outcomes.into_iter().map(news);
+        let owned = |outcome: Outcome| match outcome.what {
+            What::Refuse | What::Remove => outcome,
+            // What a pause keeps from being taken up stays as it was.
+            What::Tidy | What::Enforce if !self.is_ours() => outcome,
+            _ => Outcome {
+                state: State {
+                    owner: Some(self.fingerprint()),
+                    ..outcome.state
+                },
+                ..outcome
+            },
+        };
+        outcomes.map(|outcome| outcome.map(owned)).collect()
+    }
+
+    /// Whether the state is that of this schedule on this object.
+    fn is_ours(&self) -> bool {
+        let (texts, uid) = (&self.object.texts, &self.object.uid);
+        let is_of = |owner: &String| texts::is_fingerprint(owner, texts, uid);
+        self.state.last.is_some() && self.state.owner.as_ref().is_some_and(is_of)
+    }
+
+    fn fingerprint(&self) -> String {
+        texts::fingerprint(&self.object.texts, &self.object.uid)
     }
 
     fn is_so_already(&self, outcome: &Outcome) -> bool {
@@ -59,6 +84,10 @@ impl Moment<'_> {
             if outcome.follows {
                 state.next = self.timeline.after(state.last.unwrap());
             }
+            let began = match outcome.what {
+                What::Refuse => self.object.began.clone(),
+                _ => state.began(),
+            };
             let same = |a: Option<i64>, b: Option<i64>| self.timeline.same(a, b);
             same(state.next, self.object.state.next)
                 && State {
@@ -70,6 +99,7 @@ impl Moment<'_> {
                 }
                 && outcome.replicas == self.object.replicas
                 && outcome.error == self.object.error
+                && began == self.object.began
         }
     }
 
@@ -84,6 +114,7 @@ impl Moment<'_> {
             lifted: Vec::new(),
             error: None,
             due: None,
+            considers: false,
         }
     }
 
@@ -102,42 +133,35 @@ impl Moment<'_> {
 
     /// Rule 11.
     fn remove(&self) -> Outcome {
-        let seen = self.object.replicas;
-        let saved = self
-            .state
-            .saved
-            .filter(|saved| *saved > seen && seen <= self.down);
-        let nothing = State {
-            saved: self.state.saved,
-            ..State::default()
-        };
-        if *self.state == nothing && self.object.error.is_none() {
-            return self.keep(What::Remove);
+        let ours = [&self.object.error, &self.object.began];
+        let is_gone = *self.state == State::default() || self.state.is_only_saved();
+        if is_gone && ours.iter().all(|it| it.is_none()) {
+            return Outcome {
+                state: self.object.state.clone(),
+                ..self.keep(What::Remove)
+            };
         }
         Outcome {
-            state: State {
-                saved,
-                ..State::default()
-            },
+            state: self.state.after_removal(self.object.replicas),
             ..self.keep(What::Remove)
         }
     }
 
     fn follow(&self) -> Vec<Outcome> {
         let state = self.state;
-        let is_ours = state.last.is_some() && state.owner.as_deref() == Some(self.fingerprint);
-        let from_future = is_ours && state.last.is_some_and(|last| last > self.now + HOUR);
+        let is_ours = self.is_ours();
+        let is_ahead = |state: &State| state.last.is_some_and(|last| last > self.now + HOUR);
         let held = self.asked.held(self.now);
         if let Some((phase, until)) = held {
             if state.phase != Some(phase) {
-                return vec![self.begin(phase, until, is_ours && !from_future)];
+                return vec![self.begin(phase, until)];
             }
             if phase == Phase::Paused {
                 return vec![self.tidy(held)];
             }
         }
         // Rules 3, 10 and 13.
-        if from_future {
+        if is_ours && is_ahead(state) {
             return vec![self.adopt((self.now, self.now), held)];
         }
         if !is_ours {
@@ -145,35 +169,37 @@ impl Moment<'_> {
             let from = if let_go { self.let_go() } else { self.seen };
             return vec![self.adopt(self.considered(from), held)];
         }
+        let quiet = || {
+            if is_ahead(&self.object.state) {
+                self.adopt((self.now, self.now), held)
+            } else {
+                self.tidy(held)
+            }
+        };
         if held.is_some() {
-            return vec![self.tidy(held)];
+            return vec![quiet()];
         }
         match state.phase {
             Some(Phase::Paused) => self.after_pause(),
             Some(Phase::Woken | Phase::Slept) => self.after_override(),
-            _ => vec![self.between()],
+            _ => vec![self.due().unwrap_or_else(quiet)],
         }
     }
 
     /// Rule 1.
-    fn between(&self) -> Outcome {
+    fn due(&self) -> Option<Outcome> {
         let last = self.state.last.unwrap();
-        match self.timeline.newest(self.now) {
-            Some((at, turn)) if at > last && self.state.next.is_none_or(|next| at >= next) => {
-                self.turn(at, turn)
-            }
-            _ => self.tidy(None),
-        }
+        let (at, turn) = self.timeline.newest(self.now)?;
+        let is_due = at > last && self.state.next.is_none_or(|next| at >= next);
+        is_due.then(|| self.turn(at, turn))
     }
 
     /// Rule 7: what is laid over the schedule begins.
-    fn begin(&self, phase: Phase, until: Option<i64>, is_ours: bool) -> Outcome {
-        let seen = self.object.replicas;
-        let keeps = phase == Phase::Paused || is_ours || seen <= self.down;
-        let known = self.state.saved.filter(|_| keeps);
+    fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
+        let (seen, known) = (self.object.replicas, self.remembered());
         let (what, replicas, saved) = match phase {
             Phase::Woken => {
-                let count = seen.max(known.unwrap_or(0)).max(1);
+                let count = seen.max(known.unwrap_or(1)).max(1);
                 (What::Wake, self.asked.replicas.unwrap_or(count), None)
             }
             Phase::Slept => (
@@ -184,22 +210,59 @@ impl Moment<'_> {
             _ => (What::Pause, seen, known),
         };
         let ahead = self.state.last.filter(|last| *last <= self.now + HOUR);
+        let last = ahead.map_or(self.now, |ahead| ahead.max(self.now));
         Outcome {
             state: State {
                 phase: Some(phase),
-                last: Some(ahead.map_or(self.now, |ahead| ahead.max(self.now))),
+                last: Some(last),
                 next: until,
                 saved,
-                owner: Some(self.fingerprint.to_owned()),
+                owner: None,
             },
             replicas,
             lifted: if phase == Phase::Paused {
                 Vec::new()
             } else {
-                self.asked.over(self.now)
+                self.over()
             },
+            considers: self.considers(last),
             ..self.keep(what)
         }
+    }
+
+    /// Rule 4: what is known of the count where the object is taken up anew. What is up has nothing
+    /// to do with what was saved for the object that it is a copy of, or before its schedule was
+    /// removed.
+    fn remembered(&self) -> Option<u32> {
+        if self.is_another() {
+            let is_down = self.object.replicas <= self.stop_count;
+            return self.state.saved.filter(|_| is_down);
+        }
+        self.state.remembered()
+    }
+
+    /// Whether what is known is of another object, or of another time.
+    pub fn is_another(&self) -> bool {
+        let owner = self.state.owner.as_ref();
+        let is_ours = owner.and_then(|it| texts::is_of_object(it, &self.object.uid));
+        is_ours == Some(false) || self.state.is_only_saved()
+    }
+
+    /// The annotations that go with a write.
+    fn over(&self) -> Vec<&'static str> {
+        let mut over = self.asked.over(self.now);
+        over.extend(self.ended);
+        over
+    }
+
+    /// Whether the clock explains it: a boundary is considered that was not before, or what was
+    /// considered is from the future now.
+    fn considers(&self, last: i64) -> bool {
+        let is_ahead = |at: i64| at > self.now + HOUR;
+        let was_ahead = self.state.last.is_some_and(is_ahead);
+        let newest = self.timeline.newest(self.now);
+        let is_new = |at: i64| self.state.last.is_none_or(|known| at > known) && last >= at;
+        was_ahead && !is_ahead(last) || newest.is_some_and(|(at, _)| is_new(at))
     }
 
     /// Rule 7: a pause is over; what has come since its end is done.
@@ -264,20 +327,20 @@ impl Moment<'_> {
     /// Rules 3 and 10.
     fn adopt(&self, (from, to): (i64, i64), held: Option<(Phase, Option<i64>)>) -> Outcome {
         let (phase, next) = held.unwrap_or((Phase::Adopted, None));
+        // A wake that goes on says by itself that a start came before.
+        let is_said = |saved: u32| phase == Phase::Woken && saved == 0;
         Outcome {
             state: State {
                 phase: Some(phase),
                 last: Some(from),
                 next,
-                saved: self
-                    .state
-                    .saved
-                    .filter(|_| self.object.replicas <= self.down),
-                owner: Some(self.fingerprint.to_owned()),
+                saved: self.remembered().filter(|saved| !is_said(*saved)),
+                owner: None,
             },
             last_until: (from < to).then_some(to),
             follows: held.is_none(),
-            lifted: self.asked.over(self.now),
+            lifted: self.over(),
+            considers: self.considers(to.max(from)),
             ..self.keep(What::Adopt)
         }
     }
@@ -291,15 +354,12 @@ impl Moment<'_> {
         let seen = self.object.replicas;
         let (what, phase, replicas, saved) = match turn {
             Turn::On => {
-                let least = self
-                    .state
-                    .saved
-                    .unwrap_or(u32::from(!self.follows_our_start()));
+                let least = self.state.remembered().unwrap_or(1);
                 let count = self.asked.replicas.unwrap_or(seen.max(least));
                 (What::Start, Phase::Running, count, None)
             }
             Turn::Off => {
-                let saved = self.worth_saving(self.state.saved);
+                let saved = self.worth_saving(self.state.remembered());
                 (What::Stop, Phase::Stopped, seen.min(self.stop_count), saved)
             }
         };
@@ -313,20 +373,17 @@ impl Moment<'_> {
             },
             follows: true,
             replicas,
-            lifted: self.asked.over(self.now),
+            lifted: self.over(),
             due: Some(at),
+            considers: self.considers(last),
             ..self.keep(what)
         }
     }
 
-    /// What a stop saves: the larger of what is saved and seen; a 0 where somebody wanted it off.
+    /// What a stop saves: the larger of what is known and seen.
     fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
         let seen = self.object.replicas;
-        known.max((seen > 0 || self.follows_our_start()).then_some(seen))
-    }
-
-    fn follows_our_start(&self) -> bool {
-        matches!(self.state.phase, Some(Phase::Running | Phase::Woken))
+        known.max((seen > 0).then_some(seen))
     }
 
     /// Rules 2, 7 and 9: nothing is due; what is not as it should be is put right.
@@ -342,6 +399,7 @@ impl Moment<'_> {
             }
             (None, next) => (Some(last), next),
         };
+        let last = state.last.unwrap_or(self.now);
         state.phase = state.phase.or(Some(Phase::Adopted));
         let is_down = matches!(state.phase, Some(Phase::Stopped | Phase::Slept));
         let raised = self.asked.enforce && is_down && self.object.replicas > self.stop_count;
@@ -358,8 +416,14 @@ impl Moment<'_> {
             lifted: if held.is_some() {
                 Vec::new()
             } else {
-                self.asked.over(self.now)
+                self.over()
             },
+            considers: self.considers(last),
+            due: self
+                .timeline
+                .newest(self.now)
+                .map(|(at, _)| at)
+                .filter(|_| self.considers(last)),
             ..self.keep(if raised { What::Enforce } else { What::Tidy })
         }
     }

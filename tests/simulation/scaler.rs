@@ -1,6 +1,13 @@
 //! One scaler: the unchanged controller, its clock, and its way to the server.
 
-use std::sync::Arc;
+use std::{
+    any::Any,
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
@@ -8,19 +15,28 @@ use dayshift::{
     controller::{Settings, Telemetry, run},
     sandbox::Api,
 };
+use futures::FutureExt as _;
 use kube::Client;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{weather::Weather, wire::Wire};
+use crate::{troubles::Troubles, weather::Weather, wire::Wire, witness::Witness};
 
 pub struct Scaler {
     pub clock: Clock,
     pub off: TimeDelta,
+    /// In millionths.
+    pub drift: i32,
+    /// What of it is less than a millisecond, in millionths of one.
+    rest: i64,
     pub weather: Weather,
     starts: u32,
     pub is_stormy: bool,
     pub process: Option<Running>,
+    pub crashes: Crashes,
 }
+
+/// What became of processes that nobody has ended: each is a failure.
+pub type Crashes = Arc<Mutex<Vec<String>>>;
 
 pub struct Running {
     pub by: String,
@@ -30,14 +46,17 @@ pub struct Running {
 
 impl Scaler {
     /// One that does not run yet, with what goes wrong drawn from a seed.
-    pub fn of(seed: u64, now: DateTime<Utc>) -> Self {
+    pub fn of(seed: u64, now: DateTime<Utc>, crashes: Crashes) -> Self {
         Self {
             clock: Clock::simulated(now),
             off: TimeDelta::zero(),
+            drift: 0,
+            rest: 0,
             weather: Weather::of(seed),
             starts: 0,
             is_stormy: false,
             process: None,
+            crashes,
         }
     }
 
@@ -48,6 +67,8 @@ impl Scaler {
         api: &Api,
         truth: &Clock,
         settings: Settings,
+        witness: &Arc<Mutex<Witness>>,
+        troubles: &Troubles,
     ) -> Option<String> {
         let runs = |running: &Running| !running.task.is_finished();
         if self.process.as_ref().is_some_and(runs) {
@@ -58,21 +79,36 @@ impl Scaler {
         let wire = Wire {
             server: api.client_as(&by),
             weather: self.weather.clone(),
-            clock: self.clock.clone(),
             truth: truth.clone(),
             by: by.clone(),
+            witness: witness.clone(),
+            troubles: troubles.clone(),
             streams: settings.seed.is_multiple_of(2),
         };
         let settings = Settings {
             seed: settings.seed ^ u64::from(self.starts),
+            instance: by.clone(),
             ..settings
         };
         let (stop, stopped) = oneshot::channel();
         let (client, clock) = (Client::new(wire, "default"), self.clock.clone());
         let telemetry = Arc::new(Telemetry::new(clock.now()));
+        let (crashes, name) = (self.crashes.clone(), by.clone());
         let task = tokio::spawn(async move {
-            let stopped = async move { drop(stopped.await) };
-            run(client, clock, settings, telemetry, stopped).await;
+            let is_stopped = AtomicBool::new(false);
+            let shutdown = async {
+                if stopped.await.is_err() {
+                    std::future::pending::<()>().await; // it is killed in this very moment
+                }
+                is_stopped.store(true, Ordering::Relaxed);
+            };
+            let end = AssertUnwindSafe(run(client, clock, settings, telemetry, shutdown));
+            let why = match end.catch_unwind().await {
+                Ok(()) if is_stopped.load(Ordering::Relaxed) => return,
+                Ok(()) => "ended by itself".to_owned(),
+                Err(panic) => format!("panicked: {}", message(&*panic)),
+            };
+            crashes.lock().unwrap().push(format!("scaler {name} {why}"));
         });
         self.weather.runs(task.abort_handle());
         self.process = Some(Running {
@@ -83,14 +119,22 @@ impl Scaler {
         Some(by)
     }
 
-    /// Sets its clock forward or back by so many seconds.
-    pub fn step(&mut self, seconds: i32) {
-        let by = TimeDelta::seconds(seconds.into());
+    /// Sets its clock forward or back by so many milliseconds.
+    pub fn step(&mut self, milliseconds: i32) {
+        let by = TimeDelta::milliseconds(milliseconds.into());
         self.off += by;
         self.clock.step(by);
     }
 
+    /// Lets its clock go wrong for so many milliseconds.
+    pub fn drifts(&mut self, time: i64) {
+        let by = time * i64::from(self.drift) + self.rest;
+        self.rest = by % 1_000_000;
+        self.step(i32::try_from(by / 1_000_000).unwrap());
+    }
+
     pub fn clock_right(&mut self) {
+        self.drift = 0;
         self.clock.step(-self.off);
         self.off = TimeDelta::zero();
     }
@@ -109,4 +153,10 @@ impl Scaler {
             let _ = process.task.await;
         }
     }
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref().copied())
+        .unwrap_or("without a word")
 }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use chrono::DateTime;
+use chrono::{DateTime, NaiveDateTime};
+use chrono_tz::Tz;
 
 use crate::{
     asked::{Asked, Pause},
-    calendar::Plan,
+    calendar::{self, Plan},
+    object::State,
     phase::Phase,
 };
 
@@ -19,12 +21,14 @@ impl Asked {
     }
 
     /// What texts ask for that are not refused.
-    pub fn of(texts: &BTreeMap<String, String>, plans: &[Plan]) -> Self {
+    pub fn of(texts: &BTreeMap<String, String>, plans: &[Plan], default_zone: Tz) -> Self {
         if !has_schedule(texts) {
             return Self::default();
         }
         let count = |key: &str| texts.get(key).map(|text| text.parse().unwrap());
-        let moment = |key: &str| texts.get(key).map(|text| instant(text));
+        let own = texts.get("timezone").map(|zone| zone.parse().unwrap());
+        let zone = own.unwrap_or(default_zone);
+        let moment = |key: &str| texts.get(key).map(|text| instant(text, zone));
         let schedule = schedule(texts);
         let written = |plan: &Plan| -> BTreeMap<String, String> {
             let texts = plan.texts().into_iter();
@@ -39,12 +43,42 @@ impl Asked {
             stop_replicas: count("stop-replicas"),
             pause: texts.get("pause").map(|text| match &**text {
                 "true" => Pause::Forever,
-                until => Pause::Until(instant(until)),
+                until => Pause::Until(instant(until, zone)),
             }),
             wake: moment("wake-until"),
             sleep: moment("sleep-until"),
             enforce: texts.contains_key("enforce"),
         }
+    }
+
+    /// Without the overrides that have ended before and that a rollout undo has brought back, by
+    /// the annotation that came with them; and their names.
+    pub fn without_ended(
+        mut self,
+        began: Option<&str>,
+        state: &State,
+        now: i64,
+    ) -> (Self, Vec<&'static str>) {
+        let Some(began) = began else {
+            return (self, Vec::new());
+        };
+        let holds = |(phase, until)| state.phase == Some(phase) && state.next == until;
+        if state.began().as_deref() == Some(began) || self.held(now).is_some_and(holds) {
+            return (self, Vec::new());
+        }
+        let there = [
+            ("pause", self.pause.take().is_some()),
+            ("sleep-until", self.sleep.take().is_some()),
+            ("wake-until", self.wake.take().is_some()),
+        ];
+        let ended = there.into_iter().filter(|(_, is_there)| *is_there);
+        (self, ended.map(|(key, _)| key).collect())
+    }
+
+    /// All ends that are written.
+    pub fn ends(&self) -> impl Iterator<Item = i64> {
+        let pause = self.end_of(Phase::Paused);
+        pause.into_iter().chain(self.wake).chain(self.sleep)
     }
 
     /// The annotations that are over.
@@ -73,20 +107,42 @@ pub fn schedule(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 
 /// The label `fingerprint`, as documented: anybody can compute it.
 pub fn fingerprint(texts: &BTreeMap<String, String>, uid: &str) -> String {
-    use sha2::{Digest, Sha256};
-    let mut hash = Sha256::new();
-    hash.update(uid);
-    for key in FINGERPRINTED {
-        if let Some(text) = texts.get(key) {
-            hash.update(format!("\n{key}={}:{text}", text.len()));
-        }
-    }
-    let digest = hash.finalize();
-    let digits: String = digest[..8]
+    let text = digits(&fingerprinted(texts));
+    format!("v2-{}-{text}", digits(uid))
+}
+
+/// Whether a label `fingerprint`, of any version, is that of the schedule on this object.
+pub fn is_fingerprint(label: &str, texts: &BTreeMap<String, String>, uid: &str) -> bool {
+    label == fingerprint(texts, uid) || label == first_fingerprint(texts, uid)
+}
+
+/// As version 1 has it.
+pub fn first_fingerprint(texts: &BTreeMap<String, String>, uid: &str) -> String {
+    format!("v1-{}", digits(&(uid.to_owned() + &fingerprinted(texts))))
+}
+
+/// Whether a label `fingerprint` was made for this object; none where it does not say.
+pub fn is_of_object(label: &str, uid: &str) -> Option<bool> {
+    let (object, _) = label.strip_prefix("v2-")?.split_once('-')?;
+    Some(object == digits(uid))
+}
+
+fn fingerprinted(texts: &BTreeMap<String, String>) -> String {
+    let there = FINGERPRINTED
+        .iter()
+        .filter_map(|key| Some((key, texts.get(*key)?)));
+    there
+        .map(|(key, text)| format!("\n{key}={}:{text}", text.len()))
+        .collect()
+}
+
+fn digits(text: &str) -> String {
+    use sha2::{Digest as _, Sha256};
+    let digest = Sha256::digest(text);
+    digest[..8]
         .iter()
         .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("v1-{digits}")
+        .collect()
 }
 
 /// The count after a stop that stands there; an unreadable one counts as none.
@@ -95,6 +151,18 @@ pub fn stop_count(texts: &BTreeMap<String, String>) -> u32 {
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-fn instant(text: &str) -> i64 {
-    DateTime::parse_from_rfc3339(text).unwrap().timestamp()
+/// The local form of an instant that is written in RFC 3339, to the minute; other texts as they
+/// are.
+pub fn local(text: &str, zone: Tz) -> String {
+    DateTime::parse_from_rfc3339(text).map_or_else(
+        |_| text.to_owned(),
+        |at| at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string(),
+    )
+}
+
+fn instant(text: &str, zone: Tz) -> i64 {
+    NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").map_or_else(
+        |_| DateTime::parse_from_rfc3339(text).unwrap().timestamp(),
+        |local| calendar::instant(zone, local),
+    )
 }

@@ -6,10 +6,11 @@ use std::{
 };
 
 use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, task::AbortHandle};
 
 /// A kind of fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fault {
     /// The connection breaks before the server has read the request.
     Lost,
@@ -61,7 +62,7 @@ impl Fault {
 }
 
 /// When the scaler is ended in the course of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// Nothing was sent.
     Before,

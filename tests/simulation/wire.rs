@@ -2,6 +2,7 @@
 
 use std::{
     future,
+    sync::{Arc, Mutex},
     task::{Context, Poll},
     time::Duration,
 };
@@ -16,7 +17,12 @@ use serde_json::json;
 use tokio::time::sleep;
 use tower::{BoxError, Service};
 
-use crate::weather::{Fault, Stage, Weather, millis};
+use crate::{
+    request::Request as Asked,
+    troubles::{Trouble, Troubles},
+    weather::{Fault, Stage, Weather, millis},
+    witness::Witness,
+};
 
 /// After so long without a byte the program's own transport gives up; it is not part of this.
 const READ_TIMEOUT: Duration = Duration::from_secs(295);
@@ -25,13 +31,14 @@ const READ_TIMEOUT: Duration = Duration::from_secs(295);
 pub struct Wire {
     pub server: Client,
     pub weather: Weather,
-    /// The scaler's clock, and the server's.
-    pub clock: Clock,
+    /// The server's clock.
     pub truth: Clock,
     /// Which process sends.
     pub by: String,
     /// Whether the server lists as a stream, or has to be asked for pages.
     pub streams: bool,
+    pub witness: Arc<Mutex<Witness>>,
+    pub troubles: Troubles,
 }
 
 type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
@@ -49,9 +56,14 @@ impl Service<Request<Body>> for Wire {
         let wire = self.clone();
         let is_patch = request.method() == http::Method::PATCH;
         if is_patch {
-            // So that the witness knows by what clock it was decided.
-            let [at, truth] = [&self.clock, &self.truth].map(|it| it.now().timestamp_millis());
-            let uri = format!("{}&by={}&at={at}&truth={truth}", request.uri(), self.by);
+            // So that the witness knows from what it was decided.
+            let number = self.witness().sends(&self.by, request.uri().path());
+            let uri = format!("{}&sent={number}", request.uri());
+            *request.uri_mut() = uri.parse::<Uri>().unwrap();
+        }
+        if !self.streams {
+            // Two are a page, so that there are pages beyond the first.
+            let uri = request.uri().to_string().replace("limit=100", "limit=2");
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
         }
         let stage = is_patch.then(|| self.weather.killed()).flatten();
@@ -66,6 +78,10 @@ impl Service<Request<Body>> for Wire {
 }
 
 impl Wire {
+    fn witness(&self) -> std::sync::MutexGuard<'_, Witness> {
+        self.witness.lock().unwrap()
+    }
+
     async fn killed(self, request: Request<Body>, stage: Stage) -> Result<Answer, BoxError> {
         match stage {
             Stage::Before => {}
@@ -81,10 +97,16 @@ impl Wire {
         request: Request<Body>,
         fault: Option<Fault>,
     ) -> Result<Answer, BoxError> {
-        let is_watch = request
-            .uri()
-            .query()
-            .is_some_and(|query| query.contains("watch=true"));
+        let asked = Asked::of(&request);
+        match self.troubles.of(request.method(), request.uri().path()) {
+            None => {}
+            Some(Trouble::Hangs) => return never().await,
+            Some(trouble) => {
+                let (code, message) = trouble.answer();
+                return Ok(self.says(code, message, &json!({}), None));
+            }
+        }
+        let is_watch = asked.is_watch;
         match fault {
             None => {}
             Some(Fault::Lost) => return Err("connection refused".into()),
@@ -99,12 +121,13 @@ impl Wire {
             }
             Some(Fault::Late(time)) => {
                 let answer = self.arrives_in(request, millis(time)).await??;
-                return Ok(self.passes(answer, is_watch));
+                return self.passes(answer, asked).await;
             }
             Some(Fault::AnswerLate(time)) => {
                 let answer = self.server.send(request).await?;
                 sleep(millis(time)).await;
-                return Ok(self.passes(answer, is_watch));
+                self.witness().heard_late(&self.by, time);
+                return self.passes(answer, asked).await;
             }
             Some(Fault::Torn) => {
                 let body = self.server.send(request).await?.into_body();
@@ -130,7 +153,7 @@ impl Wire {
             return Ok(self.answers(422, &json!({}), None));
         }
         let answer = self.server.send(request).await?;
-        Ok(self.passes(answer, is_watch))
+        self.passes(answer, asked).await
     }
 
     /// Sends it later, even where nobody waits for it any more.
@@ -151,6 +174,16 @@ impl Wire {
             403 => r#"User "dayshift" cannot patch resource "deployments" in API group "apps""#,
             _ => "it is spoilt",
         };
+        self.says(code, message, details, wait)
+    }
+
+    fn says(
+        &self,
+        code: u16,
+        message: &str,
+        details: &serde_json::Value,
+        wait: Option<u16>,
+    ) -> Answer {
         let status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": message, "reason": "Spoilt", "details": details, "code": code,
@@ -175,11 +208,16 @@ impl Wire {
         answer
     }
 
-    fn passes(&self, answer: Response<Body>, is_watch: bool) -> Answer {
-        if !is_watch || !answer.status().is_success() {
-            return answer.map(|body| body.map_err(Into::into).boxed_unsync());
-        }
+    async fn passes(&self, answer: Response<Body>, asked: Asked) -> Result<Answer, BoxError> {
         let (head, body) = answer.into_parts();
+        if !asked.is_watch || !head.status.is_success() {
+            let body = body.collect_bytes().await?;
+            let code = head.status.as_u16();
+            self.witness().answers(&self.by, &asked, code, &body);
+            let body = Full::new(body).map_err(Into::into).boxed_unsync();
+            return Ok(Response::from_parts(head, body));
+        }
+        self.witness().opens(&self.by, &asked);
         let events = Events {
             frames: body.into_data_stream().boxed(),
             weather: self.weather.clone(),
@@ -187,10 +225,19 @@ impl Wire {
             older: None,
             twice: None,
         };
-        let frames = stream::unfold(events, |mut events| async move {
-            Some((events.next().await?.map(Frame::data), events))
+        let (witness, by) = (self.witness.clone(), self.by.clone());
+        let start = (events, witness, by, asked);
+        let frames = stream::unfold(start, |mut watch| async move {
+            let frame = watch.0.next().await?;
+            if let Ok(lines) = &frame {
+                watch.1.lock().unwrap().tells(&watch.2, &watch.3, lines);
+            }
+            Some((frame.map(Frame::data), watch))
         });
-        Response::from_parts(head, StreamBody::new(frames).boxed_unsync())
+        Ok(Response::from_parts(
+            head,
+            StreamBody::new(frames).boxed_unsync(),
+        ))
     }
 }
 

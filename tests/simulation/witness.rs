@@ -6,21 +6,29 @@ use std::{
 };
 
 use chrono_tz::Tz;
+use dayshift::clock::Clock;
 use serde_json::Value;
 
 use crate::{
     calendar::{Plan, show},
     given::Given,
-    judge::{all, told},
-    object::{Object, SCOPE, State},
-    outcome::{Outcome, What},
-    texts,
+    judge::{MOST_CORRECTIONS, all, told},
+    known::{Applied, Done, Instants, Known, Shown},
+    object::{Object, SCOPE},
+    outcome::Outcome,
+    request::{Request, name_of},
+    story::SLOTS,
     timeline::Timelines,
+    troubles::Trouble,
+    world::REFUSED,
 };
 
 /// How long a scaler may go on with an object that has left its scope: as long as a watch can be
 /// blind without anybody noticing, and some pauses before it is open again.
 pub const BLIND: i64 = 15 * 60 * 1000;
+
+/// How long a scaler that has woken up may be without a `Date` of the server, in milliseconds.
+pub const UNHEARD: i64 = 60 * 1000;
 
 /// How many writes there may be between two things that happen: some days of boundaries.
 const MOST_WRITES: usize = 400;
@@ -28,7 +36,6 @@ const MOST_WRITES: usize = 400;
 pub(crate) type Texts = BTreeMap<String, String>;
 
 /// One run of a scaler, from its start to its end.
-#[derive(Clone, Debug)]
 pub struct Process {
     pub zone: Tz,
     /// Whether it holds its clock against the server's.
@@ -37,78 +44,97 @@ pub struct Process {
     pub catch_up: u32,
     /// By the server's clock, in milliseconds.
     pub started: i64,
+    /// Its own clock.
+    pub clock: Clock,
+    pub shown: Shown,
+    /// How late an answer, and the `Date` in it, has reached it at most; in milliseconds.
+    pub late: i64,
+    /// When its clock was set last, by the server's; in milliseconds.
+    pub clock_set: i64,
+    /// Whether it only says what it would do.
+    pub is_dry: bool,
+}
+
+/// A patch on its way, and what it was decided from.
+#[derive(Clone)]
+pub struct Sent {
+    pub by: String,
+    pub at: Instants,
+    pub known: Vec<Known>,
+    pub done: Option<Done>,
 }
 
 /// What is known of one object, from its creation to its end.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// Every state that it has been in.
-    pub(crate) states: Vec<State>,
-    /// When its annotations, or anything of it, were changed by somebody else, in milliseconds.
-    pub(crate) edited: i64,
+    /// When anything of it was changed by somebody else, in milliseconds.
     pub(crate) touched: i64,
-    texts: Option<Texts>,
-    /// Somebody else has changed the state.
-    pub(crate) tampered: bool,
-    /// What a scaler wrote last, and when: who has run since then knows it.
-    pub(crate) known: Option<(State, i64)>,
-    /// `stop-replicas` when `last` was written.
-    pub(crate) stop_count: u32,
-    /// When it left the scope.
-    pub(crate) left: Option<i64>,
-    /// How often each process has put something right since its last transition: surely, and
-    /// perhaps.
-    corrections: HashMap<String, (u32, u32)>,
+    /// When it left the scope, and how long all machines had slept until then.
+    pub(crate) left: Option<(i64, i64)>,
 }
 
 pub struct Witness {
     pub plans: Arc<[Plan]>,
     pub timelines: Timelines,
     pub processes: HashMap<String, Process>,
-    /// How far a scaler's clock can have been wrong when it saw an object, in seconds.
-    pub margin: i64,
     /// Nothing goes wrong: everything happens at its very millisecond.
     pub exact: bool,
     /// Whether only objects in scope are looked at.
     pub scoped: bool,
+    pub namespaces: Vec<String>,
+    pub excluded: Vec<String>,
+    /// Until when something may befall writes to some objects, and to Events.
+    pub(crate) troubles: i64,
+    pub(crate) event_troubles: i64,
+    troubled: HashMap<(String, String), i64>,
     /// When all machines woke up last, by the server's clock, and how long they had slept; in
     /// milliseconds.
     pub woke: (i64, i64),
+    /// All of that together.
+    pub slept: i64,
     pub trace: Vec<String>,
     pub failure: Option<String>,
     pub writes: usize,
     /// Writes since something happened.
     pub since: usize,
+    /// The server's clock.
+    truth: Clock,
+    pub sent: Vec<Sent>,
     pub(crate) records: HashMap<String, Record>,
     pub(crate) readings: Mutex<HashMap<(String, Texts, Tz), Arc<Given>>>,
 }
 
 /// An accepted write of a scaler.
 pub struct Write<'a> {
-    pub by: &'a str,
-    /// When it was sent by the scaler's clock and by the server's, and when it took effect by the
-    /// server's, in milliseconds.
-    pub sent: i64,
-    pub sent_in_truth: i64,
+    pub number: usize,
+    pub sent: &'a Sent,
+    /// When it took effect, by the server's clock, in milliseconds.
     pub at: i64,
     pub old: &'a Value,
     pub new: &'a Value,
 }
 
 impl Witness {
-    pub fn new(plans: Arc<[Plan]>, timelines: Timelines, margin: i64, exact: bool) -> Self {
+    pub fn new(plans: Arc<[Plan]>, timelines: Timelines, truth: Clock, exact: bool) -> Self {
         Self {
             plans,
             timelines,
             processes: HashMap::new(),
-            margin,
             exact,
             scoped: false,
+            namespaces: Vec::new(),
+            excluded: Vec::new(),
+            troubles: 0,
+            event_troubles: 0,
+            troubled: HashMap::new(),
             woke: (0, 0),
+            slept: 0,
             trace: Vec::new(),
             failure: None,
             writes: 0,
             since: 0,
+            truth,
+            sent: Vec::new(),
             records: HashMap::new(),
             readings: Mutex::default(),
         }
@@ -131,33 +157,22 @@ impl Witness {
     /// Somebody else has made the object what it is.
     pub fn touched(&mut self, object: &Value, at: i64) {
         let in_scope = self.in_scope(object);
-        let object = Object::of(object);
+        let object = Object::shown(object);
         let record = self.records.entry(object.uid.clone()).or_default();
         record.touched = at;
-        if !texts::has_schedule(&object.texts) {
-            record.known = None; // nothing is left to know
-        }
         if in_scope {
-            if record.left.take().is_some() {
-                record.edited = at; // it is seen for the first time again
-                record.known = None;
-            }
+            record.left = None;
         } else {
-            record.left = record.left.or(Some(at));
-        }
-        if record.texts.as_ref() != Some(&object.texts) {
-            record.edited = at;
-            record.texts = Some(object.texts.clone());
-        }
-        if record.states.last() != Some(&object.state) {
-            record.tampered |= !record.states.is_empty();
-            record.stop_count = texts::stop_count(&object.texts);
-            record.states.push(object.state);
+            record.left = record.left.or(Some((at, self.slept)));
         }
     }
 
     fn in_scope(&self, object: &Value) -> bool {
-        !self.scoped || object["metadata"]["labels"][SCOPE] == "on"
+        let namespace = object["metadata"]["namespace"].as_str().unwrap();
+        let is_it = |name: &String| name == namespace;
+        let is_named = self.namespaces.is_empty() || self.namespaces.iter().any(is_it);
+        let is_selected = !self.scoped || object["metadata"]["labels"][SCOPE] == "on";
+        is_named && is_selected && !self.excluded.iter().any(is_it)
     }
 
     /// A scaler's write: it has to be what the rules ask for, there and then.
@@ -176,70 +191,202 @@ impl Witness {
             write.at,
             &format!(
                 "{} {text} (sent {} ms before)",
-                write.by,
-                write.at - write.sent
+                write.sent.by,
+                write.at - write.sent.at.truth
             ),
         );
         let judged = self.judge(write, &old, &new);
-        let record = self.records.entry(new.uid.clone()).or_default();
-        record.states.push(new.state.clone());
-        record.known = Some((new.state.clone(), write.at));
-        if old.state.last != new.state.last {
-            record.stop_count = texts::stop_count(&old.texts);
-        }
-        if old.texts != new.texts {
-            record.edited = write.at;
-            record.texts = Some(new.texts.clone());
+        if let Some(record) = self.records.get_mut(&new.uid) {
+            record.touched = record.touched.max(write.at);
         }
         match judged {
-            Ok(found) => {
-                let corrections = record.corrections.entry(write.by.to_owned()).or_default();
-                let is_sure = |it: &Outcome| it.what == What::Enforce || !it.lifted.is_empty();
-                if found.iter().all(|outcome| outcome.what.is_fresh()) {
-                    *corrections = (0, 0);
-                    return;
-                }
-                corrections.1 += 1;
-                if found.iter().all(|it| !it.what.is_fresh() && is_sure(it)) {
-                    corrections.0 += 1;
-                    if corrections.0 > 3 {
-                        self.fail(write.at, "rule 12: more than three corrections");
-                    }
-                }
-            }
+            Ok(done) => self.sent[write.number].done = Some(done),
             Err(why) => self.fail(write.at, &format!("{}: {why}", new.full_name())),
         }
+    }
+
+    /// An Event is made.
+    pub fn event(&mut self, event: &Value, at: i64) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let is_dry = |by: &str| self.processes.get(by).is_some_and(|it| it.is_dry);
+        if event["reportingInstance"].as_str().is_some_and(is_dry) {
+            return self.fail(at, "an Event of a dry run");
+        }
+        if event["reason"] != "HandsOff" {
+            return;
+        }
+        let (by, uid) = (
+            text(&event["reportingInstance"]),
+            text(&event["regarding"]["uid"]),
+        );
+        self.note(at, &format!("{by}: hands off"));
+        let Some(process) = self.processes.get_mut(&by) else {
+            return;
+        };
+        // Where an answer is lost it is told again.
+        if process.shown.tells_hands_off(&uid) > 1 && self.exact {
+            self.fail(at, "rule 12: told twice that the limit is reached");
+        }
+    }
+
+    /// From now on something befalls writes to this object, or no more.
+    pub fn troubled(&mut self, namespace: &str, name: &str, trouble: Option<Trouble>, at: i64) {
+        self.troubles = i64::MAX;
+        let until = trouble.map_or(at + REFUSED, |_| i64::MAX);
+        // Where a permission is missing one asks for all in the namespace.
+        let is_all = trouble == Some(Trouble::Forbidden);
+        for (place, other) in SLOTS {
+            if place == namespace && (is_all || other == name) {
+                let known = self.troubled.entry((place.into(), other.into()));
+                let known = known.or_insert(0);
+                *known = if other == name { until } else { i64::MAX };
+            }
+        }
+    }
+
+    pub fn events_troubled(&mut self, at: i64) {
+        self.troubles = i64::MAX;
+        self.event_troubles = at;
+    }
+
+    /// Nothing befalls requests any more; whether something did.
+    pub fn all_is_well(&mut self, at: i64) -> bool {
+        let had_troubles = self.troubles > 0;
+        if had_troubles {
+            self.troubles = at + REFUSED;
+            self.troubled.values_mut().for_each(|it| *it = at + REFUSED);
+        }
+        had_troubles
+    }
+
+    /// Whether writes to this object fail, or have failed and may not have been tried again.
+    pub(crate) fn is_troubled(&self, object: &Object, at: i64) -> bool {
+        let name = (object.namespace.clone(), object.name.clone());
+        self.troubled.get(&name).is_some_and(|until| at < *until)
     }
 
     /// All is quiet: nothing is left to do, whoever of these is asked.
     pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
-        let object = Object::of(object);
-        let Some(record) = self.records.get(&object.uid) else {
-            return;
-        };
-        if !in_scope || processes.is_empty() {
+        let object = Object::shown(object);
+        if !in_scope || !self.records.contains_key(&object.uid) {
             return;
         }
         for by in processes {
-            if record
-                .corrections
-                .get(by)
-                .is_some_and(|(_, perhaps)| *perhaps >= 3)
-            {
-                return; // hands off, rule 12
+            let now = Instants {
+                truth: at,
+                clock: self.processes[by].clock.now().timestamp_millis(),
+                slept: self.slept,
+                unsure: false,
+            };
+            if let Err(why) = self.is_settled_for(by, &object, now) {
+                self.fail(at, &why);
+                return;
             }
         }
-        let outcomes = self.outcomes(&processes[0], &object, at, record);
+    }
+
+    /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
+    fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<(), String> {
+        if self.processes[by].is_dry || self.is_troubled(object, now.truth) {
+            return Ok(());
+        }
+        let (namespace, name) = (&object.namespace, &object.name);
+        let known = self.processes[by].shown.of(namespace, name, now.truth);
+        let Some(known) = known.first() else {
+            if object.is_nothing_of_ours() {
+                return Ok(());
+            }
+            return Err(format!("{by} does not know {}", object.full_name()));
+        };
+        if known.object != *object {
+            return Err(format!("{by} knows an older {}", object.full_name()));
+        }
+        let outcomes = self.outcomes(by, known, now.clock);
         if outcomes.iter().any(Option::is_none) {
-            return;
+            return Ok(());
         }
         let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
-        let why = format!(
-            "{} has not settled{}",
-            told(&object, &object),
+        let is_corrective = |it: &Outcome| {
+            let applied = Applied::of(&it.state, it.error.as_ref());
+            known.is_corrective(it, &applied)
+        };
+        let is_at_limit = known.corrections.1 >= MOST_CORRECTIONS;
+        if is_at_limit && outcomes.iter().any(is_corrective) {
+            let is_sure = known.corrections.0 >= MOST_CORRECTIONS;
+            if self.exact && is_sure && known.told == 0 && self.event_troubles == 0 {
+                return Err(format!("{by} does not say that it has its hands off"));
+            }
+            return Ok(()); // rule 12
+        }
+        Err(format!(
+            "{} has not settled for {by}{}",
+            told(object, object),
             all(&outcomes)
-        );
-        self.fail(at, &why);
+        ))
+    }
+
+    /// A patch leaves a process; its number.
+    pub fn sends(&mut self, by: &str, path: &str) -> usize {
+        let at = self.instants(by);
+        let (namespace, name) = name_of(path).unwrap();
+        let known = self.processes[by].shown.of(namespace, name, at.truth);
+        self.sent.push(Sent {
+            by: by.to_owned(),
+            at,
+            known,
+            done: None,
+        });
+        self.sent.len() - 1
+    }
+
+    pub fn opens(&mut self, by: &str, asked: &Request) {
+        self.process(by).shown.opens(asked);
+    }
+
+    pub fn tells(&mut self, by: &str, asked: &Request, lines: &[u8]) {
+        let at = self.instants(by);
+        self.process(by).shown.tells(asked, lines, at);
+    }
+
+    pub fn answers(&mut self, by: &str, asked: &Request, code: u16, body: &[u8]) {
+        let at = self.instants(by);
+        let done = asked
+            .patch
+            .and_then(|number| self.sent[number].done.clone());
+        let shown = &mut self.process(by).shown;
+        shown.answers(asked, code, body, done.as_ref(), at);
+    }
+
+    /// An answer of the server has come so many milliseconds late.
+    pub fn heard_late(&mut self, by: &str, time: u32) {
+        let process = self.process(by);
+        process.late = process.late.max(time.into());
+    }
+
+    /// The clock of a scaler was set, and perhaps back.
+    pub fn clock_set(&mut self, by: &str) {
+        let at = self.instants(by);
+        let process = self.process(by);
+        process.clock_set = at.truth;
+        process.shown.set_back(at);
+    }
+
+    fn process(&mut self, by: &str) -> &mut Process {
+        self.processes.get_mut(by).unwrap()
+    }
+
+    fn instants(&self, by: &str) -> Instants {
+        let process = &self.processes[by];
+        let now = |clock: &Clock| clock.now().timestamp_millis();
+        let (truth, clock) = (now(&self.truth), now(&process.clock));
+        let has_slept = truth < self.woke.0 + UNHEARD;
+        let is_off = (clock - truth).abs() >= 29_000 || process.late > 0;
+        Instants {
+            truth,
+            clock,
+            slept: self.slept,
+            unsure: process.guarded && (is_off || has_slept),
+        }
     }
 }

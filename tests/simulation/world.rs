@@ -1,6 +1,7 @@
 //! A cluster in memory in which a story happens.
 
 use std::{
+    num::NonZeroUsize,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
@@ -10,7 +11,7 @@ use chrono_tz::Tz;
 use dayshift::{
     clock::Clock,
     controller::{Scope, Settings},
-    sandbox::{Admission, Api, Status},
+    sandbox::Api,
     schedule::Zone,
 };
 use serde_json::Value;
@@ -18,16 +19,21 @@ use tokio::time::sleep;
 
 use crate::{
     asked::Asked,
+    known::Shown,
+    listen::listen,
     object::{Object, SCOPE},
-    scaler::{Running, Scaler},
+    scaler::{Crashes, Running, Scaler},
     story::{Kind, Op, SLOTS, Story},
     timeline::Timelines,
-    witness::{BLIND, Process, Witness, Write},
+    troubles::Troubles,
+    witness::{BLIND, Process, Witness},
 };
 
 /// How long after the last fault everything has to be in order: as long as a watch can be blind,
 /// and a refused patch is not tried again (ten minutes).
 const CALMING: i64 = BLIND + 60_000;
+/// How long after the last refusal of a write to one object it has been tried again.
+pub const REFUSED: i64 = 11 * 60_000;
 /// How long after what a user does, where nothing goes wrong.
 const SETTLING: i64 = 20;
 
@@ -37,6 +43,8 @@ pub struct World<'a> {
     truth: Clock,
     witness: Arc<Mutex<Witness>>,
     scalers: Vec<Scaler>,
+    crashes: Crashes,
+    troubles: Troubles,
     pub(crate) wishes: [Wish; SLOTS.len()],
     pub(crate) snapshots: Vec<Vec<(Value, Asked)>>,
     zone: Tz,
@@ -87,15 +95,18 @@ impl<'a> World<'a> {
         let mut witness = Witness::new(
             story.plans.clone().into(),
             Timelines::new(story.dates()),
-            story.margin(),
+            truth.clone(),
             story.kind == Kind::Calm,
         );
         witness.scoped = story.scoped;
+        witness.namespaces = story.namespaces.clone();
+        witness.excluded = story.excluded.clone();
         let witness = Arc::new(Mutex::new(witness));
         listen(&api, &truth, &witness);
+        let crashes = Crashes::default();
         let scaler = |number: usize| {
             let seed = story.seed.wrapping_mul(31).wrapping_add(number as u64);
-            Scaler::of(seed, story.begin)
+            Scaler::of(seed, story.begin, crashes.clone())
         };
         Self {
             story,
@@ -104,6 +115,8 @@ impl<'a> World<'a> {
             scalers: (0..story.scalers).map(scaler).collect(),
             wishes: std::array::from_fn(|_| Wish::default()),
             snapshots: vec![Vec::new(); SLOTS.len()],
+            crashes,
+            troubles: Troubles::default(),
             zone: story.zone,
             troubled: 0,
             api,
@@ -114,17 +127,26 @@ impl<'a> World<'a> {
         self.witness.lock().unwrap()
     }
 
+    /// Whether something was wrong; that a scaler has ended goes before what came of it.
+    fn has_failed(&self) -> bool {
+        let crash = self.crashes.lock().unwrap().first().cloned();
+        let mut witness = self.witness();
+        witness.failure = crash.or(witness.failure.take());
+        witness.failure.is_some()
+    }
+
     pub(crate) fn now(&self) -> i64 {
         self.truth.now().timestamp_millis()
     }
 
     async fn live(&mut self) {
         for step in &self.story.steps {
-            self.truth.sleep_until(self.story.instant(step.at)).await;
+            self.pass_until(self.story.instant(step.at).timestamp_millis())
+                .await;
             if self.story.kind == Kind::Calm {
                 self.look();
             }
-            if self.witness().failure.is_some() {
+            if self.has_failed() {
                 return;
             }
             let now = self.now();
@@ -141,10 +163,17 @@ impl<'a> World<'a> {
         for number in 0..self.scalers.len() {
             self.scalers[number].weather.calm();
             self.scalers[number].is_stormy = false;
-            self.scalers[number].clock_right();
+            self.set_clock(number, Scaler::clock_right);
             self.start(number);
         }
-        self.trouble(if self.is_calm() { SETTLING } else { CALMING });
+        self.troubles.end();
+        let now = self.now();
+        let had_troubles = self.witness().all_is_well(now);
+        self.trouble(match (self.is_calm(), had_troubles) {
+            (true, false) => SETTLING,
+            (true, true) => REFUSED + SETTLING,
+            _ => CALMING,
+        });
         let now = self.now();
         self.witness().note(now, "all is well");
         self.pass(self.troubled - now).await;
@@ -172,6 +201,27 @@ impl<'a> World<'a> {
         self.look();
     }
 
+    /// While clocks drift they are set wrong a little every few seconds.
+    async fn pass_until(&mut self, at: i64) {
+        while self.now() < at {
+            let drifting: Vec<_> = (0..self.scalers.len())
+                .filter(|number| self.scalers[*number].drift != 0)
+                .collect();
+            let begun = self.now();
+            let left = at - begun;
+            self.pass(if drifting.is_empty() {
+                left
+            } else {
+                left.min(5000)
+            })
+            .await;
+            let passed = self.now() - begun;
+            for number in drifting {
+                self.set_clock(number, |scaler| scaler.drifts(passed));
+            }
+        }
+    }
+
     async fn pass(&self, milliseconds: i64) {
         sleep(Duration::from_millis(milliseconds.max(0).unsigned_abs())).await;
     }
@@ -192,10 +242,18 @@ impl<'a> World<'a> {
     /// Looks whether all is in order, where it has to be.
     fn look(&mut self) {
         let now = self.now();
-        let is_stormy = |it: &Scaler| it.is_stormy || it.off != TimeDelta::zero();
+        let (is_guarded, is_calm) = (self.story.guarded, self.is_calm());
+        let is_stormy = |it: &Scaler| {
+            let off = it.off.num_milliseconds().abs();
+            let is_right = off == 0 || is_calm && (!is_guarded || off <= 30_000);
+            // One that is surely wrong does nothing, and has nothing to do.
+            it.is_stormy || !is_right && (!is_calm || off < 31_000)
+        };
         // What is due in this very second may be done in this millisecond, and not yet.
         let is_instant = now % 1000 == 0;
-        if is_instant || now < self.troubled || self.scalers.iter().any(is_stormy) {
+        // Where something befalls others, what is due may be late by a little.
+        let has_troubles = is_calm && now < self.witness().troubles;
+        if is_instant || has_troubles || now < self.troubled || self.scalers.iter().any(is_stormy) {
             return;
         }
         for number in 0..self.scalers.len() {
@@ -209,7 +267,9 @@ impl<'a> World<'a> {
                 self.witness().note(now, &text);
             }
         }
-        let running = self.scalers.iter().filter_map(|it| it.process.as_ref());
+        let is_asked = |it: &&Scaler| !is_guarded || it.off.num_milliseconds().abs() <= 30_000;
+        let running = self.scalers.iter().filter(is_asked);
+        let running = running.filter_map(|it| it.process.as_ref());
         let running: Vec<_> = running.map(|it| it.by.clone()).collect();
         for object in self.objects() {
             self.witness().is_settled(&object, &running, now);
@@ -249,12 +309,24 @@ impl<'a> World<'a> {
                     self.start(number);
                 }
             }
-            Op::Clock(number, by) => self.scalers[*number].step(*by),
-            Op::ClockRight(number) => self.scalers[*number].clock_right(),
+            Op::Clock(number, by) => self.set_clock(*number, |scaler| scaler.step(*by)),
+            Op::ClockRight(number) => self.set_clock(*number, Scaler::clock_right),
             Op::Weather(number, faults, percent) => {
                 let scaler = &mut self.scalers[*number];
                 scaler.weather.turn(faults, *percent);
                 scaler.is_stormy = !faults.is_empty();
+            }
+            Op::Drift(number, by) => self.scalers[*number].drift = *by,
+            Op::Trouble(slot, trouble) => {
+                let (namespace, name) = SLOTS[*slot];
+                self.troubles.set(namespace, name, *trouble);
+                let now = self.now();
+                self.witness().troubled(namespace, name, *trouble, now);
+            }
+            Op::EventTrouble(trouble) => {
+                self.troubles.set_events(*trouble);
+                let now = self.now();
+                self.witness().events_troubled(now);
             }
             Op::Cut(number) => self.scalers[*number].weather.cut(),
             Op::Compact => self.api.compact(),
@@ -273,6 +345,13 @@ impl<'a> World<'a> {
         }
     }
 
+    fn set_clock(&mut self, number: usize, set: impl FnOnce(&mut Scaler)) {
+        set(&mut self.scalers[number]);
+        if let Some(process) = &self.scalers[number].process {
+            self.witness().clock_set(&process.by);
+        }
+    }
+
     fn nap(&mut self, milliseconds: i64) {
         let by = TimeDelta::milliseconds(milliseconds);
         self.truth.step(by);
@@ -280,29 +359,52 @@ impl<'a> World<'a> {
             scaler.clock.step(by);
         }
         let now = self.truth.now().timestamp_millis();
-        self.witness().woke = (now, milliseconds);
+        let mut witness = self.witness();
+        witness.woke = (now, milliseconds);
+        witness.slept += milliseconds;
     }
 
     fn start(&mut self, number: usize) {
         let scaler = &mut self.scalers[number];
         let started = self.truth.now().timestamp_millis();
+        let story = self.story;
+        let own = story.zones.get(number).filter(|_| self.zone == story.zone);
+        let zone = own.map_or(self.zone, |zone| zone.parse().unwrap());
+        let selector = || story.selector.clone().unwrap_or(format!("{SCOPE}=on"));
+        let is_dry = story.dry.contains(&number);
         let settings = Settings {
-            default_zone: Zone::parse(self.zone.name()).unwrap(),
+            default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {
-                selector: self.story.scoped.then(|| format!("{SCOPE}=on")),
-                ..Scope::default()
+                selector: story.scoped.then(selector),
+                namespaces: story.namespaces.clone(),
+                excluded_namespaces: story.excluded.clone(),
             },
+            dry_run: is_dry,
+            max_in_flight: NonZeroUsize::new(story.in_flight)
+                .unwrap_or(Settings::default().max_in_flight),
             catch_up: TimeDelta::hours(self.story.catch_up.into()),
             max_clock_skew: self.story.guarded.then(|| TimeDelta::seconds(30)),
             seed: self.story.seed,
             ..Settings::default()
         };
-        if let Some(by) = scaler.start(number, &self.api, &self.truth, settings) {
+        if let Some(by) = scaler.start(
+            number,
+            &self.api,
+            &self.truth,
+            settings,
+            &self.witness,
+            &self.troubles,
+        ) {
             let process = Process {
-                zone: self.zone,
+                zone,
+                is_dry,
+                clock_set: 0,
                 guarded: self.story.guarded,
                 catch_up: self.story.catch_up,
                 started,
+                clock: scaler.clock.clone(),
+                shown: Shown::default(),
+                late: 0,
             };
             self.witness().processes.insert(by, process);
         }
@@ -313,7 +415,9 @@ impl<'a> World<'a> {
             .scalers
             .iter()
             .map(|scaler| scaler.weather.happened())
-            .sum();
+            .sum::<usize>()
+            + self.troubles.happened();
+        self.has_failed();
         let mut witness = self.witness();
         Told {
             trace: std::mem::take(&mut witness.trace),
@@ -322,50 +426,4 @@ impl<'a> World<'a> {
             faults,
         }
     }
-}
-
-/// Has the witness look at every write that the server accepts, as it does.
-fn listen(api: &Api, truth: &Clock, witness: &Arc<Mutex<Witness>>) {
-    let query = Arc::new(Mutex::new(String::new()));
-    api.on_request({
-        let query = query.clone();
-        move |line| {
-            query.lock().unwrap().clone_from(&line.query);
-            None
-        }
-    });
-    let (truth, witness) = (truth.clone(), witness.clone());
-    api.on_admission(move |admission| {
-        if let Admission {
-            resource: "deployments",
-            old: Some(old),
-            new,
-            ..
-        } = admission
-        {
-            let query = query.lock().unwrap();
-            let sent = |key: &str| {
-                query
-                    .split('&')
-                    .find_map(|it| it.strip_prefix(key))
-                    .unwrap()
-            };
-            let write = Write {
-                by: sent("by="),
-                sent: sent("at=").parse().unwrap(),
-                sent_in_truth: sent("truth=").parse().unwrap(),
-                at: truth.now().timestamp_millis(),
-                old,
-                new,
-            };
-            let mut witness = witness.lock().unwrap();
-            witness.wrote(&write);
-            // Once something is wrong it is not to go on for ever.
-            return witness
-                .failure
-                .as_ref()
-                .map(|_| Status::internal("the story is over"));
-        }
-        None
-    });
 }
