@@ -46,7 +46,7 @@ fn with_neighbours(count: usize, fault: Fault) -> Sandbox {
     story
 }
 
-fn healthy(namespace: &str, second: u32) -> Deployment {
+pub(crate) fn healthy(namespace: &str, second: u32) -> Deployment {
     deployment(&format!("healthy-{second}"))
         .namespace(namespace)
         .replicas(3)
@@ -68,7 +68,7 @@ fn lateness(story: &Sandbox) -> Vec<i64> {
     late
 }
 
-fn answered(story: &Sandbox, namespace: &str, name: &str) -> Option<DateTime<Utc>> {
+pub(crate) fn answered(story: &Sandbox, namespace: &str, name: &str) -> Option<DateTime<Utc>> {
     let mut lines = story.requests("patch").into_iter();
     let at = lines.rfind(|line| line.namespace == namespace && line.name == name)?;
     assert_eq!(at.code, Some(200));
@@ -237,72 +237,6 @@ fn events_that_hang_in_one_namespace_do_not_hold_up_those_of_another() {
             .filter(|it| is_told(it))
             .count(),
         1
-    );
-}
-
-/// A server that takes some 400 patches a second, and 600 Deployments of one namespace that ask
-/// for one each second.
-fn beside_a_busy_namespace() -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:59:56 UTC");
-    for number in 0..600 {
-        let busy = deployment(&format!("busy-{number}")).replicas(3);
-        let busy = busy.start("*/2 * * * * *").stop("1/2 * * * * *");
-        story.api.apply(busy.into()).unwrap();
-    }
-    story.api.namespace("prod");
-    story.api.apply(healthy("prod", 4).into()).unwrap();
-    story.api.remember_requests(200_000);
-    let slow = |line: &RequestLine| {
-        let takes = Duration::from_millis(if line.verb == "patch" { 60 } else { 20 });
-        let is_write = line.verb == "patch" || line.verb == "create";
-        is_write.then_some(Fault::Delay(takes))
-    };
-    story.api.on_request(slow);
-    story.start_scaler(Settings::default());
-    story
-}
-
-#[test]
-fn a_busy_namespace_delays_another_by_less_than_its_own_requests_take() {
-    let story = beside_a_busy_namespace();
-    story.sleep_until("19:00:01");
-    let seen = story.utc("2026-11-20 19:00:01");
-    story.apply(
-        deployment("new")
-            .namespace("prod")
-            .replicas(3)
-            .stop("20:00"),
-    );
-    story.sleep_until("19:00:06");
-    let due = story.utc("2026-11-20 19:00:04");
-    let late = answered(&story, "prod", "healthy-4").unwrap() - due;
-    assert!(late <= TimeDelta::milliseconds(250), "{late}");
-    let adopted = answered(&story, "prod", "new").unwrap() - seen;
-    assert!(adopted <= TimeDelta::milliseconds(500), "{adopted}");
-    let events = story.api.list("Event");
-    let told = events
-        .iter()
-        .filter(|event| event["reason"] == "Stopped" && event["regarding"]["namespace"] == "prod");
-    assert_eq!(told.count(), 1, "its Events take their turns as well");
-}
-
-/// Once, and each boundary that is carried out is the newest one there is.
-#[test]
-fn who_asks_for_more_than_can_be_done_is_told_so() {
-    let story = beside_a_busy_namespace();
-    story.sleep_until("19:00:02");
-    story.api.serve_well();
-    story.sleep_until("19:00:04");
-    let skipped = story.events("busy-7");
-    let skipped = skipped
-        .iter()
-        .filter(|reason| *reason == "BoundariesSkipped");
-    assert_eq!(skipped.count(), 1);
-    assert!(
-        story
-            .telemetry
-            .render()
-            .contains("dayshift_boundaries_skipped_total")
     );
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod answers;
+mod busy;
 mod ended;
 mod faults;
 mod fights;
