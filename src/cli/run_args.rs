@@ -128,8 +128,8 @@ struct RequestArgs {
     #[arg(long, value_parser = BoolishValueParser::new(), env = "DAYSHIFT_DRY_RUN")]
     dry_run: bool,
 
-    /// How many starts and stops may be under way at once, 1 to 256. As many slow requests may be
-    /// besides, half as many adoptions, and 8 Events
+    /// How many starts and stops of one namespace may be under way at once, 1 to 256: a quarter more
+    /// in all, as many slow requests, half as many adoptions, and 8 Events
     #[arg(
         long,
         value_name = "COUNT",

@@ -19,6 +19,23 @@ use super::{
     work::WorkState,
 };
 
+/// How many requests of a lane may be under way: of all namespaces, and of each.
+#[derive(Clone, Copy)]
+struct Places {
+    all: usize,
+    each: usize,
+}
+
+impl Places {
+    /// No namespace takes more than three of four.
+    const fn shared(all: usize) -> Self {
+        Self {
+            all,
+            each: all - all / 4,
+        }
+    }
+}
+
 impl Engine {
     /// Sends what waits, as far as each lane has places.
     pub(super) fn dispatch(&mut self) {
@@ -26,7 +43,7 @@ impl Engine {
             return;
         }
         for lane in [Lane::Transition, Lane::Slow, Lane::Adoption] {
-            while self.in_flight.taken(lane) < self.places(lane) {
+            while self.in_flight.taken(lane) < self.places(lane).all {
                 let Some(id) = self.next_in(lane) else { break };
                 self.send_next(id, lane);
             }
@@ -36,13 +53,17 @@ impl Engine {
 
     /// How many requests of a lane may be under way now. Adoptions take few places while starts
     /// and stops wait, but never none: another namespace's may go on for ever.
-    fn places(&self, lane: Lane) -> usize {
+    fn places(&self, lane: Lane) -> Places {
         let room = self.backpressure.room();
         match lane {
-            Lane::Transition | Lane::Slow => room,
-            Lane::Adoption if self.queues.has_transitions() => (room / 8).max(1),
-            Lane::Adoption => (room / 2).max(1),
-            Lane::Event => self.events.places(),
+            Lane::Transition => Places {
+                all: room + room / 4,
+                each: room,
+            },
+            Lane::Slow => Places::shared(room),
+            Lane::Adoption if self.queues.has_transitions() => Places::shared((room / 8).max(1)),
+            Lane::Adoption => Places::shared((room / 2).max(1)),
+            Lane::Event => Places::shared(self.events.places()),
         }
     }
 
@@ -54,7 +75,7 @@ impl Engine {
             in_flight, watches, ..
         } = self;
         self.queues.pop(lane, |namespace| {
-            in_flight.may(lane, namespace, places)
+            in_flight.taken_by(lane, namespace) < places.each
                 && (lane != Lane::Adoption || !watches.is_first_listing(namespace))
         })
     }
@@ -152,10 +173,10 @@ impl Engine {
     fn dispatch_events(&mut self) {
         let now = self.clock.monotonic();
         self.events.set_busy(now, self.queues.has_transitions());
-        while self.in_flight.taken(Lane::Event) < self.places(Lane::Event) {
+        while self.in_flight.taken(Lane::Event) < self.places(Lane::Event).all {
             let places = self.places(Lane::Event);
             let in_flight = &self.in_flight;
-            let may = |namespace: &str| in_flight.may(Lane::Event, namespace, places);
+            let may = |namespace: &str| in_flight.taken_by(Lane::Event, namespace) < places.each;
             let Some(event) = self.events.pop(now, may) else {
                 break;
             };

@@ -64,8 +64,7 @@ type RequestId = u64;
 ///
 /// No request keeps a place from others for longer than a second: then it moves to the slow lane,
 /// and where that is full, the one that has been there longest is given up. So an admission
-/// webhook that hangs costs its own objects their answers, and others at most a second. Besides,
-/// no namespace takes more than three places of four.
+/// webhook that hangs costs its own objects their answers, and others at most a second.
 pub(super) struct InFlight {
     requests: FuturesUnordered<BoxFuture<'static, (RequestId, Finished)>>,
     underway: HashMap<RequestId, Underway>,
@@ -188,10 +187,10 @@ impl InFlight {
         self.taken[lane as usize]
     }
 
-    /// Whether a namespace may take one more of so many places of a lane.
-    pub(super) fn may(&self, lane: Lane, namespace: &str, places: usize) -> bool {
+    /// How many places of a lane a namespace has taken.
+    pub(super) fn taken_by(&self, lane: Lane, namespace: &str) -> usize {
         let taken = self.taken_by.get(namespace);
-        taken.is_none_or(|taken| taken[lane as usize] < places - places / 4)
+        taken.map_or(0, |taken| taken[lane as usize])
     }
 
     /// How many requests are under way, of every kind.

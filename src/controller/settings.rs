@@ -19,8 +19,9 @@ pub struct Settings {
     pub catch_up: TimeDelta,
     /// How far the clock may be from the API server's; none where that is not looked at.
     pub max_clock_skew: Option<TimeDelta>,
-    /// How many starts and stops may be under way at once. As many requests that take longer than
-    /// a second may be besides, half as many other writes, and 8 Events.
+    /// How many starts and stops of one namespace may be under way at once; of all, a quarter more.
+    /// As many requests that take longer than a second may be besides, half as many other writes,
+    /// and 8 Events.
     pub max_in_flight: NonZeroUsize,
     /// Say what would be done, and write nothing.
     pub dry_run: bool,
