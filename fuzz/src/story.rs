@@ -70,6 +70,7 @@ impl Story {
             has_labels: !labels.is_empty(),
             labels,
             error: None,
+            override_began: None,
             has_annotations: true,
             deleting: false,
         };
@@ -156,6 +157,9 @@ impl Story {
         self.object.replicas = change.replicas;
         self.object.labels = labels;
         self.object.error.clone_from(&change.error);
+        self.object
+            .override_began
+            .clone_from(&change.override_began);
         let inputs = (*self.object.inputs).clone().without(&change.lifted);
         self.object.inputs = Arc::new(inputs);
         assert_ne!(self.object, before, "{change:?} changes nothing");
@@ -163,19 +167,25 @@ impl Story {
         self.memory.saw(&self.object, self.now);
     }
 
-    /// Who is down comes back as many as there were: the saved count goes only where as many run,
-    /// where a start has an exact count, or where more run than a stop leaves.
+    /// Everybody comes back as many as there were: the saved count goes only where as many run,
+    /// where a start has an exact count, or where it is another object's, or left of a schedule
+    /// that was removed, and more run than a stop leaves.
     fn check_saved(&self, change: &Change) {
-        let before = self.memory.newest(&self.object).saved;
+        let state = self.memory.newest(&self.object, self.now);
+        let before = state.saved;
         if change.state.saved >= before {
             return;
         }
         let reached = Some(change.replicas) >= before;
         let exact = self.object.inputs.text(Key::Replicas).is_some();
         let is_start = matches!(change.kind, ChangeKind::Start | ChangeKind::Wake);
+        let is_left = (state.phase, state.last, &state.fingerprint) == (None, None, &None);
+        let is_copy = state
+            .fingerprint
+            .is_some_and(|it| it.is_of_object("1") == Some(false));
         let is_up = self.object.replicas > self.object.inputs.stop_replicas();
         assert!(
-            reached || is_start && exact || is_up,
+            reached || is_start && exact || is_up && (is_left || is_copy),
             "{before:?} is lost by {change:?} on {:?}",
             self.object
         );
