@@ -13,7 +13,7 @@ use crate::{
     sandbox::{Sandbox, deployment},
 };
 
-/// A server that takes some 400 patches a second, and 600 Deployments of one namespace that ask
+/// A server that takes some 350 patches a second, and 600 Deployments of one namespace that ask
 /// for one each second.
 fn beside_a_busy_namespace() -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:59:56 UTC");
@@ -26,7 +26,7 @@ fn beside_a_busy_namespace() -> Sandbox {
     story.api.apply(healthy("prod", 4).into()).unwrap();
     story.api.remember_requests(200_000);
     let slow = |line: &RequestLine| {
-        let takes = Duration::from_millis(if line.verb == "patch" { 60 } else { 20 });
+        let takes = Duration::from_millis(if line.verb == "patch" { 90 } else { 20 });
         let is_write = line.verb == "patch" || line.verb == "create";
         is_write.then_some(Fault::Delay(takes))
     };
