@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use dayshift::{
-    cluster::{Deployment, FindError, Found, Missing, Sought, find},
+    cluster::{Deployment, FindError, Found, Missing, Query, find},
     sandbox::{Api, Fault, Status},
 };
 use serde_json::json;
@@ -28,22 +28,22 @@ fn cluster<'a>(deployments: impl IntoIterator<Item = (&'a str, &'a str)>) -> Api
     api
 }
 
-fn all(namespace: Option<&str>, selector: Option<&str>) -> Sought {
-    Sought::All {
+fn all(namespace: Option<&str>, selector: Option<&str>) -> Query {
+    Query::All {
         namespace: namespace.map(str::to_owned),
         selector: selector.map(str::to_owned),
     }
 }
 
-fn named(namespace: &str, names: &[&str]) -> Sought {
-    Sought::Named {
+fn named(namespace: &str, names: &[&str]) -> Query {
+    Query::Named {
         namespace: namespace.to_owned(),
         names: names.iter().map(ToString::to_string).collect(),
     }
 }
 
-async fn names(api: &Api, sought: Sought) -> Vec<String> {
-    let found: Found<Deployment> = find(&api.client(), &sought).await.unwrap();
+async fn names(api: &Api, query: Query) -> Vec<String> {
+    let found: Found<Deployment> = find(&api.client(), &query).await.unwrap();
     found
         .deployments
         .iter()
@@ -54,7 +54,7 @@ async fn names(api: &Api, sought: Sought) -> Vec<String> {
 #[tokio::test]
 async fn by_namespace_by_label_and_by_name() {
     let api = cluster([("dev", "web"), ("dev", "api"), ("test", "web")]);
-    for (sought, expected) in [
+    for (query, expected) in [
         (all(None, None), &["dev/api", "dev/web", "test/web"][..]),
         (all(Some("dev"), None), &["dev/api", "dev/web"]),
         (all(None, Some("app=web")), &["dev/web", "test/web"]),
@@ -62,15 +62,15 @@ async fn by_namespace_by_label_and_by_name() {
         (all(Some("prod"), None), &[]),
         (named("dev", &["web", "api"]), &["dev/web", "dev/api"]),
     ] {
-        assert_eq!(names(&api, sought.clone()).await, expected, "{sought:?}");
+        assert_eq!(names(&api, query.clone()).await, expected, "{query:?}");
     }
 }
 
 #[tokio::test]
 async fn a_name_that_is_not_there_does_not_hide_the_others() {
     let api = cluster([("dev", "web")]);
-    let sought = named("dev", &["nope", "web"]);
-    let found: Found<Deployment> = find(&api.client(), &sought).await.unwrap();
+    let query = named("dev", &["nope", "web"]);
+    let found: Found<Deployment> = find(&api.client(), &query).await.unwrap();
     assert_eq!(found.deployments.len(), 1);
     let nope = Missing {
         namespace: "dev".to_owned(),
@@ -103,7 +103,7 @@ async fn a_list_is_read_page_by_page_and_begun_anew_where_it_grows_old() {
 #[tokio::test]
 async fn a_failure_says_what_was_wanted_and_where() {
     let api = cluster([("dev", "web")]);
-    for (status, sought, expected) in [
+    for (status, query, expected) in [
         (
             Status::new(403, "Forbidden", "no"),
             all(None, None),
@@ -134,9 +134,7 @@ async fn a_failure_says_what_was_wanted_and_where() {
         ),
     ] {
         api.fail_next(|_| true, Fault::Answer(status));
-        let failed = find::<Deployment>(&api.client(), &sought)
-            .await
-            .unwrap_err();
+        let failed = find::<Deployment>(&api.client(), &query).await.unwrap_err();
         assert_eq!(failed, expected);
     }
 }

@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     cluster::{Connection, Deployment, compact, connect, guarded_patch},
     schedule::Zone,
-    workload::{Decision, Memory, Prefix, Situation, decide, read},
+    workload::{Decision, DecisionContext, Memory, Prefix, decide, read},
 };
 use futures::{StreamExt as _, future::join_all, stream};
 use http::{Request, header};
@@ -212,15 +212,15 @@ async fn send_one(client: &Client, (path, body): Prepared) -> Vec<u8> {
 fn patch(known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepared {
     let deployment: Deployment = serde_json::from_slice(known).unwrap();
     let observed = deployment.observe(prefix);
-    let situation = Situation {
-        reading: &read(&observed.inputs, Zone::UTC),
+    let context = DecisionContext {
+        parsed: &read(&observed.inputs, Zone::UTC),
         observed: &observed,
         memory: &Memory::of(&observed),
         seen: now,
         catch_up: TimeDelta::hours(72),
         prefix,
     };
-    let Decision::Write(change) = decide(&situation, now) else {
+    let Decision::Write(change) = decide(&context, now) else {
         panic!("nothing to do for {} at {now}", observed.object);
     };
     let path = format!(

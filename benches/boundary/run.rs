@@ -26,7 +26,7 @@ const CONNECTION_LIFE: Duration = Duration::from_secs(95);
 const SLOW_PATCH: Duration = Duration::from_micros(6_500);
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Room for what takes longer than it did the first time.
 const SLACK: Duration = Duration::from_secs(12);
@@ -139,7 +139,7 @@ fn start(program: &Path, kubeconfig: &Path, arguments: &[&str]) -> (Dayshift, Du
         .get("/readyz")
         .is_none_or(|(status, _)| status != 200)
     {
-        assert!(began.elapsed() < PATIENCE, "not ready");
+        assert!(began.elapsed() < TIMEOUT, "not ready");
         sleep(Duration::from_millis(5));
     }
     (dayshift, began.elapsed())
@@ -149,7 +149,7 @@ fn await_adopted(dayshift: &Dayshift, number: usize) {
     let line = format!("dayshift_workloads{{state=\"adopted\"}} {number}\n");
     let began = Instant::now();
     while !metrics(dayshift).is_some_and(|text| text.contains(&line)) {
-        assert!(began.elapsed() < PATIENCE, "not all are adopted");
+        assert!(began.elapsed() < TIMEOUT, "not all are adopted");
         sleep(Duration::from_millis(500));
     }
 }
@@ -170,7 +170,7 @@ fn await_events(dayshift: &Dayshift, instant: Soon, events: usize) {
         if metrics(dayshift).is_some_and(|text| text.contains(&line)) {
             return;
         }
-        assert!(began.elapsed() < PATIENCE, "too few Events");
+        assert!(began.elapsed() < TIMEOUT, "too few Events");
     }
 }
 

@@ -6,8 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::Zone,
     workload::{
-        Change, ChangeKind, Decision, Fingerprint, Inputs, Key, Label, Labels, Memory, ObjectRef,
-        Observed, Prefix, Reading, Replicas, Situation, decide, read,
+        Change, ChangeKind, Decision, DecisionContext, Fingerprint, Inputs, Key, Label, Labels,
+        Memory, ObjectRef, Observed, ParsedInputs, Prefix, Replicas, decide, read,
     },
 };
 
@@ -101,20 +101,20 @@ impl Story {
 
     /// Until there is nothing more to do now: each change is made, and has to hold.
     fn settle(&mut self) {
-        self.memory.saw(&self.object, self.now);
+        self.memory.observe(&self.object, self.now);
         for _ in 0..3 {
-            let reading = read(&self.object.inputs, Zone::UTC);
-            if let Reading::Refused(refusal) = &reading {
+            let parsed = read(&self.object.inputs, Zone::UTC);
+            if let ParsedInputs::Invalid(refusal) = &parsed {
                 refusal
                     .text(&Prefix::default())
                     .lines()
                     .for_each(check_printable);
             }
-            match self.decide(&reading) {
+            match self.decide(&parsed) {
                 Decision::Write(change) => self.make(change),
                 Decision::Wait { due } => return self.check_due(due),
-                Decision::HandsOff { due, notice } => {
-                    notice.text.lines().for_each(check_printable);
+                Decision::CorrectionLimitReached { due, note } => {
+                    note.text.lines().for_each(check_printable);
                     return self.check_due(due);
                 }
             }
@@ -122,17 +122,17 @@ impl Story {
         panic!("it never comes to rest: {:?} at {}", self.object, self.now);
     }
 
-    fn decide(&self, reading: &Reading) -> Decision {
-        let situation = Situation {
-            reading,
+    fn decide(&self, parsed: &ParsedInputs) -> Decision {
+        let context = DecisionContext {
+            parsed,
             observed: &self.object,
             memory: &self.memory,
             seen: self.seen,
             catch_up: TimeDelta::hours(72),
             prefix: &Prefix::default(),
         };
-        let decision = decide(&situation, self.now);
-        assert_eq!(decide(&situation, self.now), decision, "asked twice");
+        let decision = decide(&context, self.now);
+        assert_eq!(decide(&context, self.now), decision, "asked twice");
         decision
     }
 
@@ -150,8 +150,8 @@ impl Story {
         for label in Label::ALL {
             assert!(labels.text(label).is_none_or(is_label_value), "{labels:?}");
         }
-        if let Some(notice) = &change.notice {
-            notice.text.lines().for_each(check_printable);
+        if let Some(note) = &change.note {
+            note.text.lines().for_each(check_printable);
         }
         let before = self.object.clone();
         self.object.replicas = change.replicas;
@@ -160,11 +160,11 @@ impl Story {
         self.object
             .override_began
             .clone_from(&change.override_began);
-        let inputs = (*self.object.inputs).clone().without(&change.lifted);
+        let inputs = (*self.object.inputs).clone().without(&change.expired);
         self.object.inputs = Arc::new(inputs);
         assert_ne!(self.object, before, "{change:?} changes nothing");
         self.memory.wrote(&before, &change);
-        self.memory.saw(&self.object, self.now);
+        self.memory.observe(&self.object, self.now);
     }
 
     /// Everybody comes back as many as there were: the saved count goes only where as many run,

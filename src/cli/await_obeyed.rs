@@ -13,8 +13,8 @@ use super::{
     say::{complain, say},
 };
 use crate::{
-    cluster::{Deployment, Sight, Sought, watch},
-    workload::{Annotation, Instruction, ObjectRef, Observed, Prefix, Replicas},
+    cluster::{Deployment, Query, WatchEvent, watch},
+    workload::{Annotation, ObjectRef, Observed, OverrideCommand, Prefix, Replicas},
 };
 
 /// An object that has been told something.
@@ -25,7 +25,7 @@ pub(super) struct Told {
     pub(super) before: Replicas,
     /// The object as it was told.
     pub(super) now: Observed,
-    pub(super) instruction: Instruction,
+    pub(super) instruction: OverrideCommand,
     pub(super) annotations: Vec<Annotation>,
     /// What will have been done, such as `woken until 22:00 CET`.
     pub(super) deed: String,
@@ -34,7 +34,7 @@ pub(super) struct Told {
 /// Reports each object as soon as it has obeyed, and after `limit` each that has not.
 pub(super) async fn await_obeyed(
     client: &Client,
-    sought: &Sought,
+    query: &Query,
     prefix: &Prefix,
     limit: TimeDelta,
     told: Vec<(String, Told)>,
@@ -51,15 +51,15 @@ pub(super) async fn await_obeyed(
     }
     let mut progress = Progress::new();
     let work = async {
-        let mut sights = watch::<Deployment>(client, sought);
+        let mut sights = watch::<Deployment>(client, query);
         while !waiting.is_empty() {
             let done = all - waiting.len();
             progress.say(&format!(
                 "waiting for dayshift: {done} of {all} have obeyed"
             ));
             let seen = match sights.next().await {
-                Some(Ok(Sight::Is(seen) | Sight::Gone(seen))) => seen.observe(prefix),
-                Some(Ok(Sight::Complete)) => continue,
+                Some(Ok(WatchEvent::Is(seen) | WatchEvent::Gone(seen))) => seen.observe(prefix),
+                Some(Ok(WatchEvent::Complete)) => continue,
                 Some(Err(error)) => {
                     progress.clear();
                     complain(&error);

@@ -9,12 +9,12 @@ use clap::{Arg, Command};
 use tokio::{runtime, time::timeout};
 
 use crate::{
-    cluster::{Connection, Deployment, Sought, connect, find},
+    cluster::{Connection, Deployment, Query, connect, find},
     schedule::printable,
 };
 
 /// How long the cluster may take: somebody waits with a finger on the key.
-const PATIENCE: Duration = Duration::from_secs(2);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// cobra's `ShellCompDirectiveDefault`: names of files may follow.
 const FILES: u8 = 0;
@@ -197,11 +197,11 @@ impl<'a> Typed<'a> {
         let work = async {
             let (client, _) = connect(&connection).await.ok()?;
             let context = client.default_namespace().to_owned();
-            let sought = Sought::All {
+            let query = Query::All {
                 namespace: Some(self.value("namespace").unwrap_or(context)),
                 selector: None,
             };
-            let found = find::<Deployment>(&client, &sought).await.ok()?;
+            let found = find::<Deployment>(&client, &query).await.ok()?;
             Some(
                 found
                     .deployments
@@ -211,7 +211,7 @@ impl<'a> Typed<'a> {
             )
         };
         // A timer can only be made inside.
-        let names = runtime.block_on(async { timeout(PATIENCE, work).await });
+        let names = runtime.block_on(async { timeout(REQUEST_TIMEOUT, work).await });
         runtime.shutdown_background();
         names.ok().flatten()
     }

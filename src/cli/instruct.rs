@@ -17,7 +17,7 @@ use super::{
 use crate::{
     cluster::{FindError, PatchError, ReadError, Writer},
     schedule::Zone,
-    workload::{Instruction, Observed, Obstacle, Override, Pause, Prefix},
+    workload::{Observed, Override, OverrideCommand, OverrideError, Pause, Prefix},
 };
 
 /// What a user wants, before it is known of which object.
@@ -46,7 +46,7 @@ pub(super) struct Order {
 #[derive(Debug, thiserror::Error)]
 enum NotTold {
     #[error("{0}")]
-    Obstacle(#[from] Obstacle),
+    OverrideError(#[from] OverrideError),
     #[error("{0}")]
     Until(#[from] UntilError),
     #[error("{0}")]
@@ -72,7 +72,7 @@ impl Order {
         if meant.observed.is_empty() && exit == Exit::Done {
             complain(&format!(
                 "no Deployment has a schedule in {}",
-                meant.sought.place()
+                meant.query.place()
             ));
             return Ok(Exit::Problems);
         }
@@ -105,7 +105,7 @@ impl Order {
             }
             return Ok(exit);
         };
-        let waited = await_obeyed(&client, &meant.sought, &self.prefix, timeout, told).await;
+        let waited = await_obeyed(&client, &meant.query, &self.prefix, timeout, told).await;
         Ok(exit.worse(waited))
     }
 
@@ -140,13 +140,13 @@ impl Order {
         .await
     }
 
-    fn instruction(&self, observed: &Observed) -> Result<(Instruction, Zone), NotTold> {
+    fn instruction(&self, observed: &Observed) -> Result<(OverrideCommand, Zone), NotTold> {
         // The zone does not rest on what is wished, and the end of the wish rests on the zone.
         let probe = match &self.wish {
-            Wish::Wake(_) => Instruction::Begin(Override::Wake(DateTime::<Utc>::MAX_UTC)),
-            Wish::Sleep(_) => Instruction::Begin(Override::Sleep(DateTime::<Utc>::MAX_UTC)),
-            Wish::Pause(_) => Instruction::Begin(Override::Pause(Pause::Forever)),
-            Wish::Resume => Instruction::Resume,
+            Wish::Wake(_) => OverrideCommand::Begin(Override::Wake(DateTime::<Utc>::MAX_UTC)),
+            Wish::Sleep(_) => OverrideCommand::Begin(Override::Sleep(DateTime::<Utc>::MAX_UTC)),
+            Wish::Pause(_) => OverrideCommand::Begin(Override::Pause(Pause::Forever)),
+            Wish::Resume => OverrideCommand::Resume,
         };
         let zone = probe.zone(&observed.inputs, self.default_zone, self.now)?;
         let at = |until: &Until| until.in_zone(zone, self.now);
@@ -155,14 +155,14 @@ impl Order {
             Wish::Sleep(until) => Override::Sleep(at(until)?),
             Wish::Pause(Some(until)) => Override::Pause(Pause::Until(at(until)?)),
             Wish::Pause(None) => Override::Pause(Pause::Forever),
-            Wish::Resume => return Ok((Instruction::Resume, zone)),
+            Wish::Resume => return Ok((OverrideCommand::Resume, zone)),
         };
-        Ok((Instruction::Begin(begun), zone))
+        Ok((OverrideCommand::Begin(begun), zone))
     }
 
     /// `woken until 22:00 CET`.
-    fn deed(&self, instruction: Instruction, zone: Zone) -> String {
-        let Instruction::Begin(begun) = instruction else {
+    fn deed(&self, instruction: OverrideCommand, zone: Zone) -> String {
+        let OverrideCommand::Begin(begun) = instruction else {
             return "resumed".to_owned();
         };
         match begun.until() {
@@ -199,7 +199,7 @@ impl Retry for NotTold {
 impl NotTold {
     const fn exit(&self) -> Exit {
         match self {
-            Self::Obstacle(_) | Self::Until(_) => Exit::Problems,
+            Self::OverrideError(_) | Self::Until(_) => Exit::Problems,
             Self::Patch(_) | Self::Read(_) => Exit::CouldNotRun,
         }
     }

@@ -4,14 +4,14 @@ use kube::Client;
 
 use super::{exit::Exit, say::complain, targets::Targets};
 use crate::{
-    cluster::{Deployment, FindError, Sought, find},
+    cluster::{Deployment, FindError, Query, find},
     workload::{Observed, Prefix},
 };
 
 /// The Deployments that are meant.
 pub(super) struct Meant {
     pub(super) observed: Vec<Observed>,
-    pub(super) sought: Sought,
+    pub(super) query: Query,
     /// What the command ends with if all else goes well: a Deployment that was named may be
     /// missing.
     pub(super) exit: Exit,
@@ -26,11 +26,11 @@ impl Meant {
         prefix: &Prefix,
         is_one: impl Fn(&Observed) -> bool,
     ) -> Result<Self, FindError> {
-        let sought = targets.sought(client.default_namespace());
-        let found = find::<Deployment>(client, &sought).await?;
+        let query = targets.query(client.default_namespace());
+        let found = find::<Deployment>(client, &query).await?;
         let mut meant = Self {
             observed: Vec::new(),
-            sought,
+            query,
             exit: Exit::Done,
         };
         for missing in &found.missing {
@@ -45,14 +45,14 @@ impl Meant {
 
     /// Whether each was named.
     pub(super) const fn are_named(&self) -> bool {
-        matches!(self.sought, Sought::Named { .. })
+        matches!(self.query, Query::Named { .. })
     }
 
     /// `deployment.apps/web`, with its namespace where several are looked through.
     pub(super) fn subject(&self, observed: &Observed) -> String {
         let object = &observed.object;
-        match self.sought {
-            Sought::All {
+        match self.query {
+            Query::All {
                 namespace: None, ..
             } => format!("deployment.apps/{} in {}", object.name, object.namespace),
             _ => format!("deployment.apps/{}", object.name),

@@ -226,8 +226,8 @@ impl PlanArgs {
     fn of_cluster(&self, planner: &Planner, targets: &Targets) -> (Plan, Vec<PlanError>) {
         let found = async {
             let (client, _) = connect(&self.connection.clone().connection()).await?;
-            let sought = targets.sought(client.default_namespace());
-            Ok(find::<Deployment>(&client, &sought).await?)
+            let query = targets.query(client.default_namespace());
+            Ok(find::<Deployment>(&client, &query).await?)
         };
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let found = runtime

@@ -79,7 +79,7 @@ impl Restore {
         }
         progress.clear();
         if quiet {
-            say(&format!("nothing to restore in {}", meant.sought.place()));
+            say(&format!("nothing to restore in {}", meant.query.place()));
         }
         if scheduled && !self.dry_run {
             remark("where a dayshift runs, it acts again at the next boundary");

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    cluster::{FindError, Held, Sight, Sought, find, server_time, watch},
+    cluster::{FindError, Query, WatchEvent, WithManagers, find, server_time, watch},
     status::Standing,
 };
 
@@ -118,23 +118,23 @@ struct Screen {
 
 impl Screen {
     async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
-        let sought = targets.sought(client.default_namespace());
-        let found = find::<Held>(client, &sought).await?;
+        let query = targets.query(client.default_namespace());
+        let found = find::<WithManagers>(client, &query).await?;
         let now = now(client).await;
         let mut exit = Exit::Done;
         let mut standings = Vec::new();
-        for held in &found.deployments {
-            match self.standing(held, now) {
+        for managed in &found.deployments {
+            match self.standing(managed, now) {
                 Some(standing) => standings.push(standing),
-                None if matches!(sought, Sought::Named { .. }) => complain(&format!(
+                None if matches!(query, Query::Named { .. }) => complain(&format!(
                     "deployment.apps/{} has no schedule",
-                    held.deployment.name()
+                    managed.deployment.name()
                 )),
                 None => {}
             }
         }
-        if standings.is_empty() && !matches!(sought, Sought::Named { .. }) {
-            let place = sought.place();
+        if standings.is_empty() && !matches!(query, Query::Named { .. }) {
+            let place = query.place();
             // It is an answer and no error.
             let _ = writeln!(io::stderr(), "No Deployment has a schedule in {place}.");
         }
@@ -148,29 +148,29 @@ impl Screen {
     /// Shows all of it after each change, until the reader leaves or what is sought cannot be
     /// watched.
     async fn follow(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
-        let sought = targets.sought(client.default_namespace());
+        let query = targets.query(client.default_namespace());
         let ahead = now(client).await - Clock::system().now();
         let mut known = BTreeMap::new();
         let mut complete = false;
         // Changes that come together are shown together.
-        let mut sights = watch::<Held>(client, &sought).ready_chunks(1024);
+        let mut sights = watch::<WithManagers>(client, &query).ready_chunks(1024);
         while let Some(chunk) = sights.next().await {
             for sight in chunk {
                 match sight? {
-                    Sight::Is(held) => {
-                        known.insert(key(&held), held);
+                    WatchEvent::Is(managed) => {
+                        known.insert(key(&managed), managed);
                     }
-                    Sight::Gone(held) => {
-                        known.remove(&key(&held));
+                    WatchEvent::Gone(managed) => {
+                        known.remove(&key(&managed));
                     }
-                    Sight::Complete => complete = true,
+                    WatchEvent::Complete => complete = true,
                 }
             }
             if complete {
                 let now = Clock::system().now() + ahead;
                 let standings: Vec<_> = known
                     .values()
-                    .filter_map(|held| self.standing(held, now))
+                    .filter_map(|managed| self.standing(managed, now))
                     .collect();
                 if io::stdout().is_terminal() && self.output != Output::Json {
                     // Home, and nothing below it (ECMA-48, CUP and ED).
@@ -184,12 +184,12 @@ impl Screen {
         Ok(Exit::Done)
     }
 
-    fn standing(&self, held: &Held, now: DateTime<Utc>) -> Option<Standing> {
+    fn standing(&self, managed: &WithManagers, now: DateTime<Utc>) -> Option<Standing> {
         let ReadingArgs {
             timezone,
             annotation_prefix,
         } = &self.reading;
-        Standing::of(held, annotation_prefix, *timezone, now)
+        Standing::of(managed, annotation_prefix, *timezone, now)
     }
 
     fn write(&self, standings: &[Standing], now: DateTime<Utc>) -> Exit {
@@ -226,8 +226,8 @@ async fn now(client: &Client) -> DateTime<Utc> {
     }
 }
 
-fn key(held: &Held) -> (String, String) {
-    let deployment = &held.deployment;
+fn key(managed: &WithManagers) -> (String, String) {
+    let deployment = &managed.deployment;
     (
         deployment.namespace().to_owned(),
         deployment.name().to_owned(),

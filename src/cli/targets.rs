@@ -3,7 +3,7 @@
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{selector::selector, values::one_namespace};
-use crate::{cluster::Sought, schedule::quote};
+use crate::{cluster::Query, schedule::quote};
 
 /// The arguments that name live Deployments, alike in every subcommand that takes any.
 #[derive(Debug, clap::Args)]
@@ -98,15 +98,15 @@ impl TargetArgs {
 impl Targets {
     /// Where to look; `context` is the namespace of the context, which a client knows
     /// (`kube::Client::default_namespace`).
-    pub(super) fn sought(&self, context: &str) -> Sought {
+    pub(super) fn query(&self, context: &str) -> Query {
         let namespace = self.namespace.as_deref().unwrap_or(context).to_owned();
         if self.names.is_empty() {
-            Sought::All {
+            Query::All {
                 namespace: (!self.all_namespaces).then_some(namespace),
                 selector: self.selector.clone(),
             }
         } else {
-            Sought::Named {
+            Query::Named {
                 namespace,
                 names: self.names.clone(),
             }
@@ -261,29 +261,29 @@ mod tests {
 
     #[test]
     fn looks_in_the_namespace_of_the_context_unless_told_another() {
-        let named = |namespace: &str| Sought::Named {
+        let named = |namespace: &str| Query::Named {
             namespace: namespace.to_owned(),
             names: vec!["web".to_owned()],
         };
         let web = args(&["deploy/web"]);
-        assert_eq!(web.checked().unwrap().sought("dev"), named("dev"));
+        assert_eq!(web.checked().unwrap().query("dev"), named("dev"));
         let web = TargetArgs {
             namespace: Some("test".to_owned()),
             ..web
         };
-        assert_eq!(web.checked().unwrap().sought("dev"), named("test"));
+        assert_eq!(web.checked().unwrap().query("dev"), named("test"));
 
-        let all = |namespace: Option<&str>| Sought::All {
+        let all = |namespace: Option<&str>| Query::All {
             namespace: namespace.map(str::to_owned),
             selector: None,
         };
-        assert_eq!(args(&[]).checked().unwrap().sought("dev"), all(Some("dev")));
+        assert_eq!(args(&[]).checked().unwrap().query("dev"), all(Some("dev")));
         let everything = TargetArgs {
             namespace: Some("test".to_owned()),
             all_namespaces: true,
             ..args(&[])
         };
-        assert_eq!(everything.checked().unwrap().sought("dev"), all(None));
+        assert_eq!(everything.checked().unwrap().query("dev"), all(None));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
 
-use super::{transport::client, withheld::told};
+use super::{redact::redacted, transport::client};
 
 /// Where the cluster is: as kubectl finds it.
 #[derive(Clone, Debug, Default)]
@@ -27,13 +27,13 @@ pub struct Connection {
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The kubeconfig is missing or wrong.
-    #[error("cannot use the kubeconfig: {}", told(.0))]
+    #[error("cannot use the kubeconfig: {}", redacted(.0))]
     Kubeconfig(#[from] KubeconfigError),
     /// There is neither a kubeconfig nor a pod's ServiceAccount.
-    #[error("found no cluster: {}; give --kubeconfig, or set KUBECONFIG", told(.0))]
+    #[error("found no cluster: {}; give --kubeconfig, or set KUBECONFIG", redacted(.0))]
     NoCluster(#[from] kube::config::InferConfigError),
     /// The configuration makes no client: a broken certificate, say.
-    #[error("cannot make a client: {}", told(.0))]
+    #[error("cannot make a client: {}", redacted(.0))]
     Client(#[from] kube::Error),
 }
 

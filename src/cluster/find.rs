@@ -15,18 +15,18 @@ use tokio::time::timeout;
 
 use super::{
     list_watch::PAGE,
-    withheld::{told, withheld},
+    redact::{redact, redacted},
 };
 
 /// How many are read by name at a time.
 const AT_ONCE: usize = 8;
 
 /// How long one request may take as a whole.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Which Deployments are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sought {
+pub enum Query {
     /// Those of these names, which are taken to be names of objects, in one namespace.
     Named {
         /// The namespace.
@@ -93,26 +93,26 @@ pub enum FindError {
 /// # Errors
 /// Where the server is absent or unwilling. That a name is not there is no error but stands in
 /// [`Found::missing`].
-pub async fn find<D>(client: &Client, sought: &Sought) -> Result<Found<D>, FindError>
+pub async fn find<D>(client: &Client, query: &Query) -> Result<Found<D>, FindError>
 where
     D: Resource<DynamicType = (), Scope = NamespaceResourceScope>
         + Clone
         + Debug
         + DeserializeOwned,
 {
-    match sought {
-        Sought::Named { namespace, names } => {
+    match query {
+        Query::Named { namespace, names } => {
             let api = Api::namespaced(client.clone(), namespace);
             named(&api, namespace, names).await
         }
-        Sought::All {
+        Query::All {
             namespace,
             selector,
         } => {
             let api = everywhere_or_in(client, namespace.as_deref());
             let deployments = listed(&api, selector.as_deref())
                 .await
-                .map_err(|error| FindError::sort("list", &sought.place(), error))?;
+                .map_err(|error| FindError::sort("list", &query.place(), error))?;
             Ok(Found {
                 deployments,
                 missing: Vec::new(),
@@ -189,12 +189,12 @@ async fn listed<D: Clone + Debug + DeserializeOwned>(
 }
 
 async fn in_time<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    timeout(PATIENCE, answer)
+    timeout(REQUEST_TIMEOUT, answer)
         .await
         .unwrap_or_else(|elapsed| Err(Error::Service(elapsed.into())))
 }
 
-impl Sought {
+impl Query {
     /// `namespace dev` or `all namespaces`.
     pub fn place(&self) -> String {
         match self {
@@ -212,7 +212,7 @@ impl FindError {
     pub(super) fn sort(verb: &'static str, place: &str, error: Error) -> Self {
         match error {
             Error::Api(status) => Self::answered(verb, place, *status),
-            Error::Auth(error) => Self::Unauthorized(told(&error)),
+            Error::Auth(error) => Self::Unauthorized(redacted(&error)),
             error => Self::Unavailable(reason(&error)),
         }
     }
@@ -237,8 +237,8 @@ impl FindError {
 
 /// The innermost cause, which says what is wrong; the layers around it say where in kube.
 fn reason(error: &Error) -> String {
-    if let Some(told) = withheld(error) {
-        return told;
+    if let Some(redacted) = redact(error) {
+        return redacted;
     }
     let mut innermost: &dyn std::error::Error = error;
     while let Some(cause) = innermost.source() {

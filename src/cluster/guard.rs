@@ -83,7 +83,7 @@ impl Operations {
                 self.put(&path, wanted.as_deref());
             }
         }
-        for key in &change.lifted {
+        for key in &change.expired {
             self.put(&[MAP[0], MAP[1], &prefix.annotation(*key)], None);
         }
     }

@@ -29,7 +29,7 @@ pub struct Exchange {
 }
 
 /// How long a request that is no watch may wait for its answer, and an answer for its next byte.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The same client, with `look` called after each request. Every request but a watch is given
 /// up after a time, which kube does not do by itself.
@@ -65,7 +65,7 @@ impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> fo
             let (verb, uri) = (verb(&request), request.uri().clone());
             let answer = match verb {
                 "watch" => client.send(request).await.map_err(BoxError::from),
-                _ => match timeout(PATIENCE, client.send(request)).await {
+                _ => match timeout(REQUEST_TIMEOUT, client.send(request)).await {
                     Ok(answer) => answer.map_err(BoxError::from),
                     Err(elapsed) => Err(elapsed.into()),
                 },
@@ -81,7 +81,7 @@ impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> fo
             });
             Ok(answer?.map(|body| match verb {
                 "watch" => Either::Left(body),
-                _ => Either::Right(TimeoutBody::new(PATIENCE, body)),
+                _ => Either::Right(TimeoutBody::new(REQUEST_TIMEOUT, body)),
             }))
         })
     }

@@ -22,7 +22,7 @@ pub(super) const PAGE: u32 = 100;
 
 /// What asks for a stream and hears nothing for so long asks for pages: a server that ignores the
 /// question never says that the stream has told everything.
-const PATIENCE: Duration = Duration::from_secs(10);
+const FIRST_EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How many streams may end before they have told everything, one after another.
 const STREAMS: u32 = 3;
@@ -64,11 +64,13 @@ struct ListWatch<D> {
 impl<D> ListWatch<D> {
     async fn next(&mut self) -> Option<Result<Event<D>, Error>> {
         let event = match &self.in_pages {
-            Some(_) if self.begun.is_some() => match timeout(PATIENCE, self.events.next()).await {
-                Ok(Some(Err(error))) if is_refusal(&error) => self.pages(&error).await,
-                Ok(event) => event,
-                Err(silence) => self.pages(&silence).await,
-            },
+            Some(_) if self.begun.is_some() => {
+                match timeout(FIRST_EVENT_TIMEOUT, self.events.next()).await {
+                    Ok(Some(Err(error))) if is_refusal(&error) => self.pages(&error).await,
+                    Ok(event) => event,
+                    Err(silence) => self.pages(&silence).await,
+                }
+            }
             _ => self.events.next().await,
         };
         match &event {

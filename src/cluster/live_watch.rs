@@ -10,15 +10,15 @@ use kube::{
 };
 use serde::de::DeserializeOwned;
 
-use super::find::{FindError, Sought, everywhere_or_in};
+use super::find::{FindError, Query, everywhere_or_in};
 use super::list_watch::list_watch;
 
 /// What happens to Deployments.
-pub type Sights<D> = Pin<Box<dyn Stream<Item = Result<Sight<D>, FindError>> + Send>>;
+pub type WatchEvents<D> = Pin<Box<dyn Stream<Item = Result<WatchEvent<D>, FindError>> + Send>>;
 
 /// One thing seen of a Deployment.
 #[derive(Clone, Debug)]
-pub enum Sight<D> {
+pub enum WatchEvent<D> {
     /// It is so, at first or after a change.
     Is(Box<D>),
     /// It has been deleted, and was so before.
@@ -30,7 +30,7 @@ pub enum Sight<D> {
 
 /// Watches the Deployments that are sought: what is there first, then each change. A watch that
 /// fails begins anew after a pause; what no new try can mend is an error, and the end.
-pub fn watch<D>(client: &Client, sought: &Sought) -> Sights<D>
+pub fn watch<D>(client: &Client, query: &Query) -> WatchEvents<D>
 where
     D: Resource<DynamicType = (), Scope = NamespaceResourceScope>
         + Clone
@@ -40,9 +40,9 @@ where
         + 'static,
 {
     let config = watcher::Config::default();
-    let place = sought.place();
-    match sought {
-        Sought::Named { namespace, names } => {
+    let place = query.place();
+    match query {
+        Query::Named { namespace, names } => {
             let each = names.iter().map(|name| {
                 let api = Api::namespaced(client.clone(), namespace);
                 let config = config.clone().fields(&format!("metadata.name={name}"));
@@ -50,7 +50,7 @@ where
             });
             Box::pin(select_all(each))
         }
-        Sought::All {
+        Query::All {
             namespace,
             selector,
         } => {
@@ -64,7 +64,7 @@ where
     }
 }
 
-fn sights<D>(api: Api<D>, config: watcher::Config, place: String) -> Sights<D>
+fn sights<D>(api: Api<D>, config: watcher::Config, place: String) -> WatchEvents<D>
 where
     D: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
@@ -73,10 +73,10 @@ where
         let seen = match event {
             Ok(watcher::Event::Init) => None,
             Ok(watcher::Event::InitApply(it) | watcher::Event::Apply(it)) => {
-                Some(Ok(Sight::Is(Box::new(it))))
+                Some(Ok(WatchEvent::Is(Box::new(it))))
             }
-            Ok(watcher::Event::Delete(it)) => Some(Ok(Sight::Gone(Box::new(it)))),
-            Ok(watcher::Event::InitDone) => Some(Ok(Sight::Complete)),
+            Ok(watcher::Event::Delete(it)) => Some(Ok(WatchEvent::Gone(Box::new(it)))),
+            Ok(watcher::Event::InitDone) => Some(Ok(WatchEvent::Complete)),
             Err(error) => for_good(error, &place).map(Err),
         };
         async move { seen }

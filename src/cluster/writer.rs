@@ -11,13 +11,13 @@ use tokio::time::timeout;
 
 use crate::json;
 use crate::schedule::printable;
-use crate::workload::{Annotation, Change, Notice, ObjectRef, Observed, Prefix};
+use crate::workload::{Annotation, Change, EventNote, ObjectRef, Observed, Prefix};
 
 use super::{
     deployment::Deployment,
     error::{AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign},
     guard::{annotation_patch, guarded_patch},
-    withheld::withheld,
+    redact::redact,
 };
 
 /// Who we are in `managedFields` and in Events.
@@ -124,7 +124,7 @@ impl Writer {
     pub async fn announce(
         &self,
         object: &ObjectRef,
-        notice: &Notice,
+        note: &EventNote,
         at: DateTime<Utc>,
     ) -> Result<(), AnnounceError> {
         let uri = format!(
@@ -132,14 +132,14 @@ impl Writer {
             object.namespace
         );
         let request = Request::post(uri).header(header::CONTENT_TYPE, "application/json");
-        let body = serde_json::to_vec(&self.event(object, notice, at)).map_err(no_sense)?;
+        let body = serde_json::to_vec(&self.event(object, note, at)).map_err(no_sense)?;
         self.send(request, body).await?.body(AnnounceError::sort)?;
         Ok(())
     }
 
     /// An Event of the group events.k8s.io, which wants every field that is given here.
-    fn event(&self, object: &ObjectRef, notice: &Notice, at: DateTime<Utc>) -> Value {
-        let kind = if notice.reason.is_warning() {
+    fn event(&self, object: &ObjectRef, note: &EventNote, at: DateTime<Utc>) -> Value {
+        let kind = if note.reason.is_warning() {
             "Warning"
         } else {
             "Normal"
@@ -152,9 +152,9 @@ impl Writer {
             "reportingController": FIELD_MANAGER,
             "reportingInstance": self.instance,
             "action": "Scale",
-            "reason": notice.reason.to_string(),
+            "reason": note.reason.to_string(),
             "type": kind,
-            "note": cut(&notice.text, NOTE_LIMIT),
+            "note": cut(&note.text, NOTE_LIMIT),
             "regarding": {
                 "apiVersion": "apps/v1", "kind": "Deployment",
                 "namespace": &*object.namespace, "name": &*object.name, "uid": &*object.uid,
@@ -236,9 +236,9 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
-    let withheld = withheld(&error);
-    let mut source = error.source().filter(|_| withheld.is_none());
-    let mut reason = withheld.unwrap_or_else(|| error.to_string());
+    let redact = redact(&error);
+    let mut source = error.source().filter(|_| redact.is_none());
+    let mut reason = redact.unwrap_or_else(|| error.to_string());
     while let Some(cause) = source {
         let text = cause.to_string();
         if !reason.contains(&text) {

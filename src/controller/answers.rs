@@ -6,7 +6,7 @@ use crate::{
     cluster::{
         AnnounceError, Deployment, FailureKind, PatchError, ReadError, Unavailable, Version,
     },
-    workload::{Cause, Change, Notice, Reason},
+    workload::{Cause, Change, EventNote, Reason},
 };
 
 use super::{
@@ -53,7 +53,7 @@ impl Engine {
                 let known = sent.known;
                 self.succeeded(sent);
                 self.index
-                    .observe_answer(id, &deployment, known, self.sight());
+                    .observe_answer(id, &deployment, known, self.seen_at());
                 self.idle(id);
             }
             Err(PatchError::Conflict) => self.conflicted(id),
@@ -106,8 +106,8 @@ impl Engine {
             ),
             None => tracing::info!(%object, replicas = %to, next, "{}", change.kind),
         }
-        if let Some(notice) = change.notice {
-            self.announce(id, notice);
+        if let Some(note) = change.note {
+            self.announce(id, note);
         }
     }
 
@@ -151,8 +151,8 @@ impl Engine {
         match result {
             Ok(deployment) => {
                 self.answered();
-                let sight = self.sight();
-                if self.index.observe_answer(id, &deployment, known, sight) {
+                let seen_at = self.seen_at();
+                if self.index.observe_answer(id, &deployment, known, seen_at) {
                     self.confirm(id);
                     if let Some(entry) = self.index.get_mut(id) {
                         entry.work.unconfirmed = None;
@@ -244,7 +244,7 @@ impl Engine {
             let text = format!("cannot write to the Deployment: {why}; retrying with backoff");
             self.announce(
                 id,
-                Notice {
+                EventNote {
                     reason: Reason::ScaleFailed,
                     text,
                 },
@@ -265,7 +265,7 @@ impl Engine {
             tracing::warn!(object = %entry.object(), "{text}");
             self.announce(
                 id,
-                Notice {
+                EventNote {
                     reason: Reason::BoundariesSkipped,
                     text,
                 },

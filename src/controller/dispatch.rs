@@ -106,8 +106,8 @@ impl Engine {
         }
         self.log_would(id, &change);
         self.index.pretend(id, &change);
-        if let Some(notice) = change.notice {
-            self.announce(id, notice);
+        if let Some(note) = change.note {
+            self.announce(id, note);
         }
         self.reconcile(id);
     }
@@ -190,7 +190,7 @@ impl Engine {
         let now = self.clock.monotonic();
         self.in_flight
             .send(Lane::Event, &namespace, now, |_| async move {
-                let answer = writer.announce(&event.object, &event.notice, event.at);
+                let answer = writer.announce(&event.object, &event.note, event.at);
                 let result = timeout(events::TIMEOUT, answer).await.unwrap_or_else(|_| {
                     Err(AnnounceError::Unavailable(Unavailable {
                         reason: format!("no answer within {} s", events::TIMEOUT.as_secs()),

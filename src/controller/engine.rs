@@ -9,12 +9,12 @@ use tokio::time::Instant;
 use crate::{
     clock::Clock,
     cluster::Writer,
-    workload::{Decision, Notice, Phase},
+    workload::{Decision, EventNote, Phase},
 };
 
 use super::{
     backpressure::Backpressure,
-    entry::{Entry, INVALID, Sight},
+    entry::{Entry, INVALID, SeenAt},
     events::{Events, PendingEvent},
     in_flight::{Finished, InFlight},
     index::{Id, Index},
@@ -95,9 +95,9 @@ impl Engine {
     }
 
     /// When something that is seen now is seen.
-    pub(super) fn sight(&self) -> Sight {
+    pub(super) fn seen_at(&self) -> SeenAt {
         let monotonic = self.clock.monotonic();
-        Sight {
+        SeenAt {
             by_clock: self.clock_guard.correct(self.clock.now()),
             unsure: self.clock_guard.is_wrong().then_some(monotonic),
         }
@@ -151,9 +151,9 @@ impl Engine {
                 }
                 self.wait(id, due);
             }
-            Some(Decision::HandsOff { due, notice }) => {
+            Some(Decision::CorrectionLimitReached { due, note }) => {
                 self.wait(id, due);
-                self.hands_off(id, notice);
+                self.correction_limit_reached(id, note);
             }
             Some(Decision::Write(change)) => {
                 let lane = if change.kind.is_transition() {
@@ -193,29 +193,29 @@ impl Engine {
         }
     }
 
-    fn hands_off(&mut self, id: Id, notice: Notice) {
+    fn correction_limit_reached(&mut self, id: Id, note: EventNote) {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        if entry.tell_hands_off() {
-            tracing::warn!(object = %entry.object(), "{}", notice.text);
-            self.announce(id, notice);
+        if entry.tell_correction_limit() {
+            tracing::warn!(object = %entry.object(), "{}", note.text);
+            self.announce(id, note);
         }
     }
 
     /// Queues an Event of an object.
-    pub(super) fn announce(&mut self, id: Id, notice: Notice) {
+    pub(super) fn announce(&mut self, id: Id, note: EventNote) {
         let Some(entry) = self.index.get(id) else {
             return;
         };
         let object = entry.object().clone();
         if self.settings.dry_run {
-            tracing::info!(%object, reason = %notice.reason, "would tell: {}", notice.text);
+            tracing::info!(%object, reason = %note.reason, "would tell: {}", note.text);
             return;
         }
         let event = PendingEvent {
             object,
-            notice,
+            note,
             at: self.clock.now(),
             tries: 0,
         };

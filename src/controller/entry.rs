@@ -7,11 +7,11 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::Version,
-    workload::{Change, Inputs, Key, Memory, ObjectRef, Observed, Reading},
+    workload::{Change, Inputs, Key, Memory, ObjectRef, Observed, ParsedInputs},
 };
 
 use super::{
-    readings::Readings,
+    parse_cache::ParseCache,
     watch::WatchId,
     work::{Work, WorkState},
 };
@@ -19,7 +19,7 @@ use super::{
 /// What is known of one object.
 pub(super) struct Entry {
     pub(super) observed: Observed,
-    pub(super) reading: Arc<Reading>,
+    pub(super) parsed: Arc<ParsedInputs>,
     pub(super) memory: Memory,
     pub(super) version: Version,
     pub(super) seen: DateTime<Utc>,
@@ -28,13 +28,13 @@ pub(super) struct Entry {
     pub(super) watch: WatchId,
     pub(super) listed: bool,
     /// What a dry run has removed here alone, with its text.
-    pub(super) lifted: Vec<(Key, Box<str>)>,
+    pub(super) expired: Vec<(Key, Box<str>)>,
     pub(super) work: Work,
 }
 
 /// When something is seen.
 #[derive(Clone, Copy)]
-pub(super) struct Sight {
+pub(super) struct SeenAt {
     pub(super) by_clock: DateTime<Utc>,
     /// Given where the clock is wrong.
     pub(super) unsure: Option<Instant>,
@@ -56,8 +56,8 @@ impl Entry {
     }
 
     /// Notes that the user is told that hands are off; false where that was done already.
-    pub(super) fn tell_hands_off(&mut self) -> bool {
-        self.memory.tell_hands_off()
+    pub(super) fn tell_correction_limit(&mut self) -> bool {
+        self.memory.tell_correction_limit()
     }
 
     /// Whether it is as a change of ours makes it.
@@ -77,8 +77,8 @@ impl Entry {
     pub(super) fn show(
         &mut self,
         mut observed: Observed,
-        readings: &mut Readings,
-        sight: Sight,
+        parse_cache: &mut ParseCache,
+        seen_at: SeenAt,
         dry_run: bool,
     ) {
         if dry_run {
@@ -88,44 +88,44 @@ impl Entry {
             observed
                 .override_began
                 .clone_from(&self.observed.override_began);
-            self.lifted
+            self.expired
                 .retain(|(key, text)| observed.inputs.text(*key) == Some(text));
-            let keys: Vec<Key> = self.lifted.iter().map(|(key, _)| *key).collect();
+            let keys: Vec<Key> = self.expired.iter().map(|(key, _)| *key).collect();
             observed.inputs = Arc::new(Inputs::clone(&observed.inputs).without(&keys));
         }
         if observed.inputs != self.observed.inputs {
-            let (inputs, reading) = readings.of(&observed.inputs);
+            let (inputs, parsed) = parse_cache.of(&observed.inputs);
             observed.inputs = inputs;
-            self.reading = reading;
-            self.seen = sight.by_clock;
-            self.unsure = sight.unsure;
+            self.parsed = parsed;
+            self.seen = seen_at.by_clock;
+            self.unsure = seen_at.unsure;
             self.work.inputs_changed();
         } else {
             observed.inputs = self.observed.inputs.clone();
         }
-        self.memory.saw(&observed, sight.by_clock);
+        self.memory.observe(&observed, seen_at.by_clock);
         self.observed = observed;
     }
 
     /// Removes annotations here alone, for a dry run.
-    pub(super) fn lift(&mut self, keys: &[Key], readings: &mut Readings) {
+    pub(super) fn lift(&mut self, keys: &[Key], parse_cache: &mut ParseCache) {
         if keys.is_empty() {
             return;
         }
         let inputs = Inputs::clone(&self.observed.inputs);
         for key in keys {
             let text = inputs.text(*key).unwrap_or_default();
-            self.lifted.push((*key, text.into()));
+            self.expired.push((*key, text.into()));
         }
-        (self.observed.inputs, self.reading) = readings.of(&Arc::new(inputs.without(keys)));
+        (self.observed.inputs, self.parsed) = parse_cache.of(&Arc::new(inputs.without(keys)));
     }
 
     /// The state that it is counted as.
     pub(super) fn standing(&self) -> &'static str {
-        match &*self.reading {
-            Reading::Unscheduled => "unscheduled",
-            Reading::Refused(_) => INVALID,
-            Reading::Scheduled(_) => self
+        match &*self.parsed {
+            ParsedInputs::Unscheduled => "unscheduled",
+            ParsedInputs::Invalid(_) => INVALID,
+            ParsedInputs::Scheduled(_) => self
                 .observed
                 .state()
                 .phase

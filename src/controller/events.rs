@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::Unavailable,
-    workload::{Notice, ObjectRef},
+    workload::{EventNote, ObjectRef},
 };
 
 use super::{backoff::Backoff, backpressure::Backpressure, queue::FairQueue};
@@ -15,7 +15,7 @@ use super::{backoff::Backoff, backpressure::Backpressure, queue::FairQueue};
 /// An Event to be sent.
 pub(super) struct PendingEvent {
     pub(super) object: ObjectRef,
-    pub(super) notice: Notice,
+    pub(super) note: EventNote,
     pub(super) at: DateTime<Utc>,
     pub(super) tries: u32,
 }

@@ -7,12 +7,12 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::{Deployment, Version},
-    workload::{Change, Decision, Memory, Observed, Prefix, Situation, decide},
+    workload::{Change, Decision, DecisionContext, Memory, Observed, Prefix, decide},
 };
 
 use super::{
-    entry::{Entry, Sight},
-    readings::Readings,
+    entry::{Entry, SeenAt},
+    parse_cache::ParseCache,
     settings::{OwnPod, Settings},
     watch::WatchId,
     work::Work,
@@ -35,7 +35,7 @@ pub(super) struct Index {
     own_pod: Option<OwnPod>,
     catch_up: TimeDelta,
     dry_run: bool,
-    readings: Readings,
+    parse_cache: ParseCache,
     entries: HashMap<Id, Entry>,
     by_name: HashMap<Box<str>, Id>,
     last_id: Id,
@@ -48,7 +48,7 @@ impl Index {
             own_pod: settings.own_pod.clone(),
             catch_up: settings.catch_up,
             dry_run: settings.dry_run,
-            readings: Readings::new(settings.default_zone),
+            parse_cache: ParseCache::new(settings.default_zone),
             entries: HashMap::new(),
             by_name: HashMap::new(),
             last_id: 0,
@@ -60,7 +60,7 @@ impl Index {
         &mut self,
         deployment: &Deployment,
         watch: WatchId,
-        sight: Sight,
+        seen_at: SeenAt,
     ) -> Observation {
         let name = full_name(deployment.namespace(), deployment.name());
         let known = self.by_name.get(&*name).copied();
@@ -75,7 +75,7 @@ impl Index {
             entry.listed = true;
             let is_news = !deployment.version().is_before(entry.version);
             if is_news {
-                self.update(id, observed, deployment.version(), sight);
+                self.update(id, observed, deployment.version(), seen_at);
             }
             return Observation {
                 id: is_news.then_some(id),
@@ -87,15 +87,15 @@ impl Index {
         }
         let concerns_us = observed.concerns_us();
         Observation {
-            id: concerns_us.then(|| self.add(name, observed, deployment.version(), watch, sight)),
+            id: concerns_us.then(|| self.add(name, observed, deployment.version(), watch, seen_at)),
             replaced: known,
         }
     }
 
-    fn update(&mut self, id: Id, observed: Observed, version: Version, sight: Sight) {
+    fn update(&mut self, id: Id, observed: Observed, version: Version, seen_at: SeenAt) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.version = version;
-            entry.show(observed, &mut self.readings, sight, self.dry_run);
+            entry.show(observed, &mut self.parse_cache, seen_at, self.dry_run);
         }
     }
 
@@ -110,7 +110,7 @@ impl Index {
         id: Id,
         deployment: &Deployment,
         known: Version,
-        sight: Sight,
+        seen_at: SeenAt,
     ) -> bool {
         let Some(entry) = self.entries.get(&id) else {
             return false;
@@ -120,7 +120,7 @@ impl Index {
         }
         let version = deployment.version();
         if entry.version == known || !version.is_before(entry.version) {
-            self.update(id, deployment.observe(&self.prefix), version, sight);
+            self.update(id, deployment.observe(&self.prefix), version, seen_at);
         }
         true
     }
@@ -131,21 +131,21 @@ impl Index {
         mut observed: Observed,
         version: Version,
         watch: WatchId,
-        sight: Sight,
+        seen_at: SeenAt,
     ) -> Id {
         self.last_id += 1;
-        let (inputs, reading) = self.readings.of(&observed.inputs);
+        let (inputs, parsed) = self.parse_cache.of(&observed.inputs);
         observed.inputs = inputs;
         let entry = Entry {
             memory: Memory::of(&observed),
             observed,
-            reading,
+            parsed,
             version,
-            seen: sight.by_clock,
-            unsure: sight.unsure,
+            seen: seen_at.by_clock,
+            unsure: seen_at.unsure,
             watch,
             listed: true,
-            lifted: Vec::new(),
+            expired: Vec::new(),
             work: Work::default(),
         };
         self.entries.insert(self.last_id, entry);
@@ -200,15 +200,15 @@ impl Index {
     /// What to do with an object now.
     pub(super) fn decide(&self, id: Id, now: DateTime<Utc>) -> Option<Decision> {
         let entry = self.entries.get(&id)?;
-        let situation = Situation {
-            reading: &entry.reading,
+        let context = DecisionContext {
+            parsed: &entry.parsed,
             observed: &entry.observed,
             memory: &entry.memory,
             seen: entry.seen,
             catch_up: self.catch_up,
             prefix: &self.prefix,
         };
-        Some(decide(&situation, now))
+        Some(decide(&context, now))
     }
 
     /// Takes in a change that the server has made of what was observed.
@@ -229,7 +229,7 @@ impl Index {
                 .observed
                 .override_began
                 .clone_from(&change.override_began);
-            entry.lift(&change.lifted, &mut self.readings);
+            entry.lift(&change.expired, &mut self.parse_cache);
         }
     }
 
@@ -252,7 +252,7 @@ impl Index {
     /// right by another scaler in the meantime.
     pub(super) fn look_again(&mut self, now: DateTime<Utc>) {
         for entry in self.entries.values_mut() {
-            entry.memory.saw(&entry.observed, now);
+            entry.memory.observe(&entry.observed, now);
         }
     }
 
@@ -313,16 +313,16 @@ mod tests {
     /// What is known after an answer of an older version that was asked for when `known` was.
     fn replicas_after_an_older_answer(known: u32) -> u32 {
         let mut index = Index::new(&Settings::default());
-        let sight = Sight {
+        let seen_at = SeenAt {
             by_clock: DateTime::UNIX_EPOCH,
             unsure: None,
         };
-        let id = index.observe(&web(100, 3), 0, sight).id.unwrap();
+        let id = index.observe(&web(100, 3), 0, seen_at).id.unwrap();
         assert!(
-            index.observe(&web(50, 5), 0, sight).id.is_none(),
+            index.observe(&web(50, 5), 0, seen_at).id.is_none(),
             "it is merely late"
         );
-        assert!(index.observe_answer(id, &web(50, 5), version(known), sight));
+        assert!(index.observe_answer(id, &web(50, 5), version(known), seen_at));
         index.get(id).unwrap().observed.replicas.get()
     }
 

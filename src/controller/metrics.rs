@@ -13,8 +13,8 @@ use prometheus_client::{
 };
 
 use super::{
-    footprint::Footprint,
     outcome::{EventOutcome, Outcome},
+    process_metrics::ProcessMetrics,
     readiness::{Condition, Readiness},
 };
 use crate::schedule::Action;
@@ -58,7 +58,7 @@ impl Telemetry {
     /// All zero, and not ready. `started` is when the program began.
     pub fn new(started: DateTime<Utc>) -> Self {
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(Footprint { started }));
+        registry.register_collector(Box::new(ProcessMetrics { started }));
         let ours = registry.sub_registry_with_prefix("dayshift");
         let build = Info::new([
             ("version", env!("CARGO_PKG_VERSION")),

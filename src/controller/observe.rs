@@ -2,7 +2,7 @@
 
 use kube::runtime::watcher;
 
-use crate::cluster::{Deployment, withheld};
+use crate::cluster::{Deployment, redact};
 
 use super::{
     engine::Engine,
@@ -46,7 +46,7 @@ impl Engine {
     }
 
     fn observe_deployment(&mut self, deployment: &Deployment, watch: WatchId) {
-        let observation = self.index.observe(deployment, watch, self.sight());
+        let observation = self.index.observe(deployment, watch, self.seen_at());
         self.forgot(observation.replaced);
         if let Some(id) = observation.id {
             self.confirm(id);
@@ -57,7 +57,7 @@ impl Engine {
 
 /// An error and what caused it, in one line.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    if let Some(told) = withheld(error) {
+    if let Some(told) = redact(error) {
         return told;
     }
     let mut text = error.to_string();

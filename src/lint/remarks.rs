@@ -3,7 +3,7 @@
 use super::{examples::right_line, remark::Remark, rule::Rule, times};
 use crate::{
     schedule::{Gap, Zone},
-    workload::{Inputs, Key, Prefix, Reading, read},
+    workload::{Inputs, Key, ParsedInputs, Prefix, read},
 };
 
 /// Everything to say of these inputs; what is refused gets no more than its errors.
@@ -13,17 +13,17 @@ pub(super) fn remarks(
     prefix: &Prefix,
     gaps: impl FnOnce(Zone) -> Vec<Gap>,
 ) -> Vec<Remark> {
-    let timetable = match read(inputs, span.default_zone) {
-        Reading::Refused(refusal) => {
+    let spec = match read(inputs, span.default_zone) {
+        ParsedInputs::Invalid(refusal) => {
             let problems = refusal.problems().iter();
             return problems.map(|it| Remark::of_problem(it, prefix)).collect();
         }
-        Reading::Unscheduled => None,
-        Reading::Scheduled(timetable) => Some(timetable),
+        ParsedInputs::Unscheduled => None,
+        ParsedInputs::Scheduled(spec) => Some(spec),
     };
     let mut found = Vec::new();
     no_effect(inputs, prefix, &mut found);
-    let Some(timetable) = timetable else {
+    let Some(spec) = spec else {
         return found;
     };
     let has = |key| inputs.text(key).is_some();
@@ -45,8 +45,8 @@ pub(super) fn remarks(
             format!("add {}", right_line(prefix, Key::Stop)),
         ));
     }
-    if let Some(count) = timetable.replicas
-        && count <= timetable.stop_replicas
+    if let Some(count) = spec.replicas
+        && count <= spec.stop_replicas
     {
         found.push(Remark::on(
             Key::Replicas,
@@ -54,7 +54,7 @@ pub(super) fn remarks(
             Rule::StopNotBelowStart,
             format!(
                 "a start sets {count} and a stop {}, so that a stop takes nothing down",
-                timetable.stop_replicas
+                spec.stop_replicas
             ),
             format!(
                 "write a higher count, such as {}",
@@ -62,7 +62,7 @@ pub(super) fn remarks(
             ),
         ));
     }
-    for key in timetable.overrides.over_at(span.from) {
+    for key in spec.overrides.over_at(span.from) {
         found.push(Remark::on(
             key,
             inputs,
@@ -71,14 +71,14 @@ pub(super) fn remarks(
             "remove it, or write a time to come".to_owned(),
         ));
     }
-    let zone = timetable.schedule.zone();
+    let zone = spec.schedule.zone();
     let look = times::Look {
         inputs,
         prefix,
         span,
         zone,
     };
-    look.at_all(&timetable, &gaps(zone), &mut found);
+    look.at_all(&spec, &gaps(zone), &mut found);
     found
 }
 

@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use super::{examples::right_line, remark::Remark, rule::Rule};
 use crate::{
     schedule::{ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone},
-    workload::{Inputs, Key, Prefix, Timetable},
+    workload::{Inputs, Key, Prefix, ScheduleSpec},
 };
 
 /// The time that is looked at, and where clocks are that nothing is said of.
@@ -30,7 +30,7 @@ pub(super) struct Look<'l> {
 const MOST_STEPS: usize = 2_000;
 
 impl Look<'_> {
-    pub(super) fn at_all(&self, timetable: &Timetable, gaps: &[Gap], found: &mut Vec<Remark>) {
+    pub(super) fn at_all(&self, spec: &ScheduleSpec, gaps: &[Gap], found: &mut Vec<Remark>) {
         let except = self
             .parse(Key::Except, ExceptedDates::parse)
             .unwrap_or_default();
@@ -40,7 +40,7 @@ impl Look<'_> {
         for key in [Key::Start, Key::Stop, Key::Hours] {
             self.gap(key, gaps, &except, found);
         }
-        self.never_again(timetable, start, stop, &except, found);
+        self.never_again(spec, start, stop, &except, found);
         self.past_dates(&except, found);
     }
 
@@ -146,7 +146,7 @@ impl Look<'_> {
 
     fn never_again(
         &self,
-        timetable: &Timetable,
+        spec: &ScheduleSpec,
         start: Option<Times>,
         stop: Option<Times>,
         except: &ExceptedDates,
@@ -163,7 +163,7 @@ impl Look<'_> {
                 .next_after(self.span.from, TimeDelta::zero())
                 .is_none()
         };
-        if self.inputs.text(Key::Hours).is_some() && none(&timetable.schedule) {
+        if self.inputs.text(Key::Hours).is_some() && none(&spec.schedule) {
             let message = "these hours have no more beginning and no more end: nothing will be started or stopped";
             found.push(Remark::on(
                 Key::Hours,

@@ -10,8 +10,8 @@ use super::period::Period;
 use crate::{
     schedule::{Action, Zone, quote},
     workload::{
-        Inputs, Key, ObjectRef, Observed, Prefix, Problem, Reading, Replicas, Timetable, read,
-        started, stopped,
+        Inputs, Key, ObjectRef, Observed, ParsedInputs, Prefix, Problem, Replicas, ScheduleSpec,
+        read, started, stopped,
     },
 };
 
@@ -91,19 +91,19 @@ impl Planner {
         inputs: &Inputs,
         refused: &[Problem],
     ) -> Option<WorkloadPlan> {
-        let reading = read(inputs, self.default_zone);
+        let parsed = read(inputs, self.default_zone);
         let mut problems = refused.to_vec();
-        let mut timetable = None;
-        match reading {
-            Reading::Unscheduled => {}
-            Reading::Scheduled(found) => timetable = Some(found).filter(|_| problems.is_empty()),
-            Reading::Refused(refusal) => {
+        let mut spec = None;
+        match parsed {
+            ParsedInputs::Unscheduled => {}
+            ParsedInputs::Scheduled(found) => spec = Some(found).filter(|_| problems.is_empty()),
+            ParsedInputs::Invalid(refusal) => {
                 // One that has to be written in another way is read again when it is.
                 let known = |it: &&Problem| refused.iter().all(|of| of.annotation != it.annotation);
                 problems.extend(refusal.problems().iter().filter(known).cloned());
             }
         }
-        if problems.is_empty() && timetable.is_none() {
+        if problems.is_empty() && spec.is_none() {
             return None;
         }
         Some(WorkloadPlan {
@@ -112,11 +112,8 @@ impl Planner {
             name: Arc::clone(&object.name),
             timezone: self.timezone(inputs),
             boundaries: Boundaries {
-                delay: timetable
-                    .as_ref()
-                    .map(|it| it.delay(object))
-                    .unwrap_or_default(),
-                timetable,
+                delay: spec.as_ref().map(|it| it.delay(object)).unwrap_or_default(),
+                spec,
                 period: self.period,
                 brings_back: None,
             },
@@ -128,17 +125,13 @@ impl Planner {
     pub fn plan_live(&self, observed: &Observed) -> Option<WorkloadPlan> {
         let mut plan = self.plan(&observed.object, &observed.inputs, &[])?;
         let state = observed.state();
-        if let Some(timetable) = &mut plan.boundaries.timetable {
+        if let Some(spec) = &mut plan.boundaries.spec {
             let began = observed.override_began.as_deref();
-            let overrides = timetable.overrides;
-            timetable.overrides = overrides.without_ended(began, &state, self.period.from());
+            let overrides = spec.overrides;
+            spec.overrides = overrides.without_ended(began, &state, self.period.from());
         }
-        plan.boundaries.brings_back = plan.timetable().map(|timetable| {
-            let (count, saved) = stopped(
-                observed.replicas,
-                state.remembered(),
-                timetable.stop_replicas,
-            );
+        plan.boundaries.brings_back = plan.spec().map(|spec| {
+            let (count, saved) = stopped(observed.replicas, state.remembered(), spec.stop_replicas);
             started(count, saved, None)
         });
         Some(plan)
@@ -180,8 +173,8 @@ impl WorkloadPlan {
     }
 
     /// What it is asked to do; none where anything is wrong.
-    pub(super) fn timetable(&self) -> Option<&Timetable> {
-        self.boundaries.timetable.as_ref()
+    pub(super) fn spec(&self) -> Option<&ScheduleSpec> {
+        self.boundaries.spec.as_ref()
     }
 
     /// How much later than written it starts.
@@ -213,7 +206,7 @@ impl fmt::Display for WorkloadPlan {
 
 #[derive(Clone, Debug)]
 struct Boundaries {
-    timetable: Option<Timetable>,
+    spec: Option<ScheduleSpec>,
     delay: TimeDelta,
     period: Period,
     /// The count that a start brings back, where it is known.
@@ -222,18 +215,18 @@ struct Boundaries {
 
 impl Boundaries {
     fn iter(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
-        self.timetable.iter().flat_map(move |timetable| {
-            let schedule = &timetable.schedule;
+        self.spec.iter().flat_map(move |spec| {
+            let schedule = &spec.schedule;
             let zone = schedule.zone().tz();
-            let applied = |at| timetable.overrides.at(at).is_none();
+            let applied = |at| spec.overrides.at(at).is_none();
             let found = schedule.boundaries(self.period.from(), self.period.until(), self.delay);
             found.map(move |boundary| PlannedBoundary {
                 at: boundary.at.with_timezone(&zone),
                 action: boundary.action,
                 replicas: match boundary.action {
                     _ if !applied(boundary.at) => None,
-                    Action::Start => timetable.replicas.or(self.brings_back),
-                    Action::Stop => Some(timetable.stop_replicas),
+                    Action::Start => spec.replicas.or(self.brings_back),
+                    Action::Stop => Some(spec.stop_replicas),
                 },
                 applied: applied(boundary.at),
             })

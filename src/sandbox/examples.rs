@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     manifest::Workload,
     schedule::{Action, Zone},
-    workload::{Key, Prefix, Reading, read},
+    workload::{Key, ParsedInputs, Prefix, read},
 };
 
 use super::hand::{Act, Hand};
@@ -26,12 +26,12 @@ pub fn hands_on_examples(
 ) -> Vec<Hand> {
     let hand = |name: &str, action: Action, later: TimeDelta, act: Act| {
         let workload = workloads.iter().find(|it| &*it.object.name == name)?;
-        let Reading::Scheduled(timetable) = read(&workload.inputs, default_zone) else {
+        let ParsedInputs::Scheduled(spec) = read(&workload.inputs, default_zone) else {
             return None;
         };
         let mut at = from;
         loop {
-            let boundary = timetable.next_after(&workload.object, at)?;
+            let boundary = spec.next_after(&workload.object, at)?;
             at = boundary.at;
             if boundary.action == action {
                 break;

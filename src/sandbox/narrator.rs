@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     cluster::Deployment,
     schedule::{Action, Boundary, Zone},
-    workload::{Key, Observed, Phase, Prefix, Reading, Replicas, State, read},
+    workload::{Key, Observed, ParsedInputs, Phase, Prefix, Replicas, State, read},
 };
 
 use super::{
@@ -34,7 +34,7 @@ pub(super) struct Narrator {
 #[derive(Debug)]
 struct Scene {
     observed: Observed,
-    reading: Reading,
+    parsed: ParsedInputs,
     tally: Tally,
     /// How many transitions in a row have not changed the count.
     idle: u32,
@@ -131,7 +131,7 @@ impl Narrator {
 impl Scene {
     fn new(at: DateTime<Utc>, observed: Observed, default_zone: Zone) -> Self {
         Self {
-            reading: read(&observed.inputs, default_zone),
+            parsed: read(&observed.inputs, default_zone),
             tally: Tally::new(at, observed.replicas),
             observed,
             idle: 0,
@@ -142,7 +142,7 @@ impl Scene {
     /// Takes in what the object has become; returns what it was.
     fn show(&mut self, at: DateTime<Utc>, observed: Observed, default_zone: Zone) -> Observed {
         if observed.inputs != self.observed.inputs {
-            self.reading = read(&observed.inputs, default_zone);
+            self.parsed = read(&observed.inputs, default_zone);
         }
         self.tally.runs(at, observed.replicas);
         std::mem::replace(&mut self.observed, observed)
@@ -180,12 +180,12 @@ impl Scene {
 
     /// Whether the scaler has lowered what somebody raised.
     fn puts_back(&self, before: &Observed) -> bool {
-        let Reading::Scheduled(timetable) = &self.reading else {
+        let ParsedInputs::Scheduled(spec) = &self.parsed else {
             return false;
         };
         let (old, new) = (before.state(), self.observed.state());
         let is_down = matches!(new.phase, Some(Phase::Stopped | Phase::Slept));
-        timetable.overrides.enforce
+        spec.overrides.enforce
             && is_down
             && (old.phase, old.last) == (new.phase, new.last)
             && before.replicas > self.observed.replicas
@@ -206,17 +206,17 @@ impl Scene {
     }
 
     fn next_after(&self, at: DateTime<Utc>) -> Option<Boundary> {
-        match &self.reading {
-            Reading::Scheduled(timetable) => timetable.next_after(&self.observed.object, at),
-            Reading::Refused(_) | Reading::Unscheduled => None,
+        match &self.parsed {
+            ParsedInputs::Scheduled(spec) => spec.next_after(&self.observed.object, at),
+            ParsedInputs::Invalid(_) | ParsedInputs::Unscheduled => None,
         }
     }
 
     /// Where the schedule is refused its zone may still be good.
     fn zone(&self, default_zone: Zone) -> Zone {
-        match &self.reading {
-            Reading::Scheduled(timetable) => timetable.schedule.zone(),
-            Reading::Refused(_) | Reading::Unscheduled => {
+        match &self.parsed {
+            ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
+            ParsedInputs::Invalid(_) | ParsedInputs::Unscheduled => {
                 let named = self.observed.inputs.text(Key::Timezone);
                 named
                     .and_then(|name| Zone::parse(name).ok())

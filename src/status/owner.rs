@@ -1,6 +1,6 @@
 //! Who else sets `spec.replicas`, and what makes it leave the field alone.
 
-use crate::cluster::Hand;
+use crate::cluster::FieldManager;
 
 /// A program that sets `spec.replicas` again and again, so that it may undo what dayshift does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,16 +21,16 @@ pub enum Owner {
 
 impl Owner {
     /// Whose hand it is; none for one that comes once, such as `kubectl scale`, and for our own.
-    pub fn of(hand: &Hand) -> Option<Self> {
-        match &*hand.manager {
+    pub fn of(manager: &FieldManager) -> Option<Self> {
+        match &*manager.manager {
             "dayshift" => None,
             // The Deployment controller never sets the count: what comes from there is an HPA.
-            "kube-controller-manager" if hand.scales => Some(Self::Hpa),
+            "kube-controller-manager" if manager.scales => Some(Self::Hpa),
             "argocd-controller" | "argocd-application-controller" => Some(Self::ArgoCd),
             "kustomize-controller" => Some(Self::FluxKustomization),
             "helm-controller" => Some(Self::FluxHelmRelease),
             "helm" => Some(Self::Helm),
-            _ if hand.applies => Some(Self::ServerSideApply),
+            _ if manager.applies => Some(Self::ServerSideApply),
             _ => None,
         }
     }
@@ -110,12 +110,12 @@ mod tests {
             ("helm", true, false, Some(Owner::Helm)),
             ("kubectl", true, false, Some(Owner::ServerSideApply)),
         ] {
-            let hand = Hand {
+            let manager = FieldManager {
                 manager: manager.to_owned(),
                 applies,
                 scales,
             };
-            assert_eq!(Owner::of(&hand), expected, "{hand:?}");
+            assert_eq!(Owner::of(&manager), expected, "{manager:?}");
         }
     }
 }

@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 
 use super::owner::Owner;
 use crate::{
-    cluster::Held,
+    cluster::WithManagers,
     schedule::Zone,
-    workload::{ObjectRef, Override, Phase, Prefix, Problem, Reading, Replicas, read},
+    workload::{ObjectRef, Override, ParsedInputs, Phase, Prefix, Problem, Replicas, read},
 };
 
 /// How one Deployment stands.
@@ -57,27 +57,27 @@ impl Standing {
     /// How a Deployment stands at `now`; local times without a zone of their own are in
     /// `default_zone`. None where it has no schedule and nothing is left of one.
     pub fn of(
-        held: &Held,
+        managed: &WithManagers,
         prefix: &Prefix,
         default_zone: Zone,
         now: DateTime<Utc>,
     ) -> Option<Self> {
-        let observed = held.deployment.observe(prefix);
+        let observed = managed.deployment.observe(prefix);
         let state = observed.state();
         let (mut problems, mut error) = (Vec::new(), None);
         let mut zone = default_zone;
         let (mut next, mut laid_over) = (state.next, None);
         let condition = match read(&observed.inputs, default_zone) {
-            Reading::Refused(refusal) => {
+            ParsedInputs::Invalid(refusal) => {
                 error = Some(refusal.text(prefix));
                 problems = refusal.problems().to_vec();
                 next = None;
                 Condition::Refused
             }
-            Reading::Scheduled(timetable) => {
-                zone = timetable.schedule.zone();
+            ParsedInputs::Scheduled(spec) => {
+                zone = spec.schedule.zone();
                 let began = observed.override_began.as_deref();
-                let overrides = timetable.overrides.without_ended(began, &state, now);
+                let overrides = spec.overrides.without_ended(began, &state, now);
                 laid_over = overrides.at(now);
                 error = observed.error.as_deref().map(str::to_owned);
                 if error.is_some() {
@@ -85,12 +85,12 @@ impl Standing {
                 } else if state.phase.is_some() {
                     Condition::Followed
                 } else {
-                    let boundary = timetable.next_after(&observed.object, now);
+                    let boundary = spec.next_after(&observed.object, now);
                     next = boundary.map(|it| it.at);
                     Condition::Unseen
                 }
             }
-            Reading::Unscheduled => {
+            ParsedInputs::Unscheduled => {
                 state.saved.filter(|saved| *saved > observed.replicas)?;
                 next = None;
                 Condition::Removed
@@ -108,7 +108,7 @@ impl Standing {
             zone,
             problems,
             error,
-            owners: held.hands.iter().filter_map(Owner::of).collect(),
+            owners: managed.managers.iter().filter_map(Owner::of).collect(),
         })
     }
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::schedule::{Action, Boundary};
 
-use super::{keys::Key, notice::Notice, replicas::Replicas, state::State};
+use super::{event_note::EventNote, keys::Key, replicas::Replicas, state::State};
 
 /// What one patch makes of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ pub struct Change {
     /// The annotation `override-began` afterwards.
     pub override_began: Option<Box<str>>,
     /// The override annotations that are over and go with it.
-    pub lifted: Vec<Key>,
+    pub expired: Vec<Key>,
     /// What to tell the user once it is made.
-    pub notice: Option<Notice>,
+    pub note: Option<EventNote>,
 }
 
 /// What brought a change about.

@@ -4,12 +4,12 @@ use chrono::{DateTime, Utc};
 
 use super::{
     change::{Change, ChangeKind},
-    follow::Follow,
+    context::{Decision, DecisionContext},
+    event_note::{EventNote, Reason},
     memory::Applied,
-    notice::{Notice, Reason},
-    problem::Refusal,
-    reading::Reading,
-    situation::{Decision, Situation},
+    parsed_inputs::ParsedInputs,
+    problem::InvalidSchedule,
+    scheduled::ScheduledDecision,
     state::State,
 };
 
@@ -17,20 +17,20 @@ use super::{
 ///
 /// It is pure, and it may be asked again at any time: with nothing new it says the same, and
 /// once its change is made it says to wait.
-pub fn decide(situation: &Situation<'_>, now: DateTime<Utc>) -> Decision {
-    let observed = situation.observed;
-    let state = situation.memory.newest(observed, now);
+pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
+    let observed = context.observed;
+    let state = context.memory.newest(observed, now);
     if observed.deleting || state.is_of_a_later_version() {
         return Decision::Wait { due: None };
     }
-    match situation.reading {
-        Reading::Unscheduled => situation.unscheduled(&state),
-        Reading::Refused(refusal) => situation.refused(state, refusal),
-        Reading::Scheduled(timetable) => Follow::new(situation, timetable, state, now).decide(),
+    match context.parsed {
+        ParsedInputs::Unscheduled => context.unscheduled(&state),
+        ParsedInputs::Invalid(refusal) => context.refused(state, refusal),
+        ParsedInputs::Scheduled(spec) => ScheduledDecision::new(context, spec, state, now).decide(),
     }
 }
 
-impl Situation<'_> {
+impl DecisionContext<'_> {
     /// Rule 11: removing the schedule scales nothing, and keeps the count where more was saved
     /// than runs.
     fn unscheduled(&self, state: &State) -> Decision {
@@ -40,18 +40,18 @@ impl Situation<'_> {
             return Decision::Wait { due: None };
         }
         let left = state.after_removal(running);
-        let notice = left
+        let note = left
             .saved
-            .map(|saved| Notice::removed(&observed.object, running, saved));
+            .map(|saved| EventNote::removed(&observed.object, running, saved));
         let change = Change {
-            notice,
+            note,
             ..self.keep(ChangeKind::Remove, left)
         };
         self.write(change, || false, None)
     }
 
     /// Rule 8: a bad schedule changes nothing but what says so.
-    fn refused(&self, state: State, refusal: &Refusal) -> Decision {
+    fn refused(&self, state: State, refusal: &InvalidSchedule) -> Decision {
         let text = refusal.text(self.prefix);
         let mut change = Change {
             error: Some(text.as_str().into()),
@@ -68,7 +68,7 @@ impl Situation<'_> {
         // A rollout undo brings the error back together with the text that it is about.
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
-        change.notice = is_news.then(|| Notice::new(Reason::InvalidSchedule, text));
+        change.note = is_news.then(|| EventNote::new(Reason::InvalidSchedule, text));
         self.write(change, || false, None)
     }
 }

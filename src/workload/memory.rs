@@ -76,7 +76,7 @@ impl Memory {
     }
 
     /// Takes in what was seen at `now`: whatever is newer of that and what is known.
-    pub fn saw(&mut self, observed: &Observed, now: DateTime<Utc>) {
+    pub fn observe(&mut self, observed: &Observed, now: DateTime<Utc>) {
         if self.uid != observed.object.uid {
             *self = Self::of(observed);
             return;
@@ -190,7 +190,7 @@ impl Memory {
     }
 
     /// Notes that the user is told so now; false where that was done since the last boundary.
-    pub fn tell_hands_off(&mut self) -> bool {
+    pub fn tell_correction_limit(&mut self) -> bool {
         !std::mem::replace(&mut self.told, true)
     }
 }

@@ -57,14 +57,14 @@ impl Problem {
 
 /// Everything wrong with the annotations of one object; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct InvalidSchedule {
     problems: Vec<Problem>,
 }
 
 /// What the annotation `error` may hold.
 const LIMIT: usize = 1024;
 
-impl Refusal {
+impl InvalidSchedule {
     /// A refusal for these problems; none where there is no problem.
     pub(super) fn for_problems(problems: Vec<Problem>) -> Option<Self> {
         if problems.is_empty() {
@@ -96,7 +96,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for InvalidSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(&Prefix::default()))
     }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn the_text_is_cut_at_one_kilobyte_between_characters() {
         let problem = Problem::at("start", 0..1, "é".repeat(400));
-        let refusal = Refusal::for_problems(vec![problem.clone(), problem]).unwrap();
+        let refusal = InvalidSchedule::for_problems(vec![problem.clone(), problem]).unwrap();
         let text = refusal.text(&Prefix::default());
         assert!(
             text.len() <= LIMIT && text.len() > LIMIT - 8,

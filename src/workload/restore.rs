@@ -60,8 +60,8 @@ pub fn restored(observed: &Observed, now: DateTime<Utc>) -> Result<Option<Change
             },
             error: observed.error.clone(),
             override_began: observed.override_began.clone(),
-            lifted: Vec::new(),
-            notice: None,
+            expired: Vec::new(),
+            note: None,
         },
     };
     Ok(Some(change))

@@ -4,20 +4,20 @@ use chrono::{DateTime, Utc};
 
 use super::{
     change::{Adoption, Change, ChangeKind},
+    context::Decision,
     counts,
-    follow::Follow,
-    notice::Notice,
+    event_note::EventNote,
     overrides::Override,
     replicas::Replicas,
-    situation::Decision,
+    scheduled::ScheduledDecision,
     state::{Phase, State, is_from_future, whole_second},
 };
 
-impl Follow<'_> {
+impl ScheduledDecision<'_> {
     /// Rule 2: nothing is due. The labels are put right where they are not what they should be,
     /// and so is the count where that is enforced.
     pub(super) fn between(&self) -> Decision {
-        let observed = self.situation.observed;
+        let observed = self.context.observed;
         let (last, next) = self.course();
         let enforced = self.enforced();
         let (replicas, saved) = enforced.unwrap_or((observed.replicas, self.state.saved));
@@ -34,26 +34,26 @@ impl Follow<'_> {
         };
         if self.over.is_some() {
             // While an override holds, another that is over goes when it ends.
-            (change.lifted, change.notice) = (Vec::new(), None);
+            (change.expired, change.note) = (Vec::new(), None);
         }
-        change.notice = match enforced {
-            Some((count, _)) => Some(Notice::enforced(observed.replicas, count)),
+        change.note = match enforced {
+            Some((count, _)) => Some(EventNote::enforced(observed.replicas, count)),
             None => change
-                .notice
-                .or_else(|| change.lifted.first().map(|key| Notice::expired(*key))),
+                .note
+                .or_else(|| change.expired.first().map(|key| EventNote::expired(*key))),
         };
         change.kind = if enforced.is_some() {
             ChangeKind::Enforce
         } else if observed.error.is_some() {
             ChangeKind::Resume
-        } else if !change.lifted.is_empty() {
+        } else if !change.expired.is_empty() {
             ChangeKind::Lift
         } else if self.state.next != next {
             ChangeKind::Reschedule
         } else {
             ChangeKind::Heal
         };
-        if self.situation.is_so(&change) {
+        if self.context.is_so(&change) {
             return Decision::Wait { due: next };
         }
         if self.is_shown_from_future() {
@@ -69,7 +69,7 @@ impl Follow<'_> {
 
     /// Rule 13: whether the object shows a `last` that is too far ahead, and better is known.
     fn is_shown_from_future(&self) -> bool {
-        let shown = self.situation.observed.state().last;
+        let shown = self.context.observed.state().last;
         let is_paused = matches!(self.over, Some(Override::Pause(_)));
         !is_paused && shown.is_some_and(|last| is_from_future(last, self.now))
     }
@@ -92,10 +92,7 @@ impl Follow<'_> {
     /// Where enforcing has something to put back: the count and the saved count of a stop.
     fn enforced(&self) -> Option<(Replicas, Option<Replicas>)> {
         let State { phase, saved, .. } = self.state;
-        let (seen, most) = (
-            self.situation.observed.replicas,
-            self.timetable.stop_replicas,
-        );
+        let (seen, most) = (self.context.observed.replicas, self.spec.stop_replicas);
         let is_down_by_us = matches!(phase, Some(Phase::Stopped | Phase::Slept));
         (self.overrides.enforce && is_down_by_us && seen > most)
             .then(|| counts::stopped(seen, saved, most))

@@ -15,7 +15,7 @@ use crate::support::ControlPlane;
 use crate::table::{Before, Case, Step};
 
 /// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Texts that are longer, in bytes, are recorded as their length.
 const LONG: usize = 10_000;
@@ -139,7 +139,7 @@ pub async fn tell(
             Some(Before::Policy) => backend.refuse_zero(client, namespace).await,
             None => {}
         }
-        let answer = tokio::time::timeout(PATIENCE, ask(step, client, namespace, &mut seen)).await;
+        let answer = tokio::time::timeout(TIMEOUT, ask(step, client, namespace, &mut seen)).await;
         let answer = answer.unwrap_or_else(|_| json!("no answer"));
         if step.given {
             assert_eq!(answer["code"], 201, "{}: {answer}", case.name);

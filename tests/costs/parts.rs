@@ -7,7 +7,7 @@ use dayshift::{
     cluster::{Deployment, compact, guarded_patch},
     controller::Scheduler,
     schedule::Zone,
-    workload::{Inputs, Prefix, Reading, Timetable, read},
+    workload::{Inputs, ParsedInputs, Prefix, ScheduleSpec, read},
 };
 use http::{Request, Response, header};
 use http_body_util::Full;
@@ -39,9 +39,9 @@ pub(crate) fn cases() -> Vec<Case> {
         prepare,
     };
     vec![
-        one("read start and stop", 1, || reading(times())),
-        one("read hours", 1, || reading(hours())),
-        one("refuse a misspelt day", 1, || reading(misspelt())),
+        one("read start and stop", 1, || parsed(times())),
+        one("read hours", 1, || parsed(hours())),
+        one("refuse a misspelt day", 1, || parsed(misspelt())),
         one("next boundary of start and stop", MANY, || next(times())),
         one("next boundary of hours", MANY, || next(hours())),
         one(
@@ -97,14 +97,14 @@ fn inputs(annotations: &Value) -> Inputs {
     Inputs::from_annotations(&Prefix::default(), texts)
 }
 
-fn timetable(annotations: &Value) -> Timetable {
+fn spec(annotations: &Value) -> ScheduleSpec {
     match read(&inputs(annotations), Zone::UTC) {
-        Reading::Scheduled(timetable) => timetable,
+        ParsedInputs::Scheduled(spec) => spec,
         other => panic!("{other:?}"),
     }
 }
 
-fn reading(annotations: Value) -> Operation {
+fn parsed(annotations: Value) -> Operation {
     let inputs = inputs(&annotations);
     operation(inputs, |inputs| read(black_box(inputs), Zone::UTC))
 }
@@ -115,17 +115,17 @@ fn instants() -> impl Iterator<Item = DateTime<Utc>> {
 }
 
 fn next(annotations: Value) -> Operation {
-    operation(timetable(&annotations), |timetable| {
+    operation(spec(&annotations), |spec| {
         for instant in instants() {
-            black_box(timetable.schedule.next_after(instant, TimeDelta::zero()));
+            black_box(spec.schedule.next_after(instant, TimeDelta::zero()));
         }
     })
 }
 
 fn newest(annotations: Value) -> Operation {
-    operation(timetable(&annotations), |timetable| {
+    operation(spec(&annotations), |spec| {
         for instant in instants() {
-            black_box(timetable.schedule.latest_at(instant, TimeDelta::zero()));
+            black_box(spec.schedule.latest_at(instant, TimeDelta::zero()));
         }
     })
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use dayshift::{
     manifest::{EXAMPLES, Source},
     schedule::Zone,
-    workload::{Key, Prefix, Reading, Replicas, read},
+    workload::{Key, ParsedInputs, Prefix, Replicas, read},
 };
 use files::{annotated, refusal, workloads};
 
@@ -374,10 +374,10 @@ fn every_example_is_listed_quoted_and_without_a_problem() {
             let written = &text[annotation.value.span.clone()];
             assert_eq!(written, format!("\"{}\"", annotation.text), "{name}");
         }
-        let reading = read(&found[0].inputs, Zone::UTC);
+        let parsed = read(&found[0].inputs, Zone::UTC);
         assert!(
-            matches!(reading, Reading::Scheduled(_)),
-            "{name}: {reading:?}"
+            matches!(parsed, ParsedInputs::Scheduled(_)),
+            "{name}: {parsed:?}"
         );
     }
 }

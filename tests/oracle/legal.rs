@@ -54,7 +54,7 @@ pub fn check(observed: &Observed, change: &Change, now: DateTime<Utc>) -> Checke
         return Err(format!("not the state of its override: {change:?}"));
     }
     if let Some(key) = change
-        .lifted
+        .expired
         .iter()
         .find(|key| observed.inputs.text(**key).is_none())
     {

@@ -17,7 +17,7 @@ use crate::{
 
 pub(crate) const HOUR: i64 = 3600;
 pub(crate) const CATCH_UP: i64 = 72 * HOUR;
-const PATIENCE: u32 = 3;
+const MAX_CORRECTIONS: u32 = 3;
 
 /// What the oracle takes as given: how texts that are wrong are complained of, and how long this
 /// object's starts wait.
@@ -209,11 +209,11 @@ impl<G: Given> Oracle<G> {
     fn make(&mut self, now: i64, write: Write, demand: Demand, calendar: &[(i64, Turn)]) -> bool {
         let counts = self.wish_that_counts(now);
         let object = &mut self.object;
-        let mut lifted = object.wish.clone();
-        let lifts = if counts == lifted {
-            write.lifts && lifted.lift(now)
+        let mut expired = object.wish.clone();
+        let lifts = if counts == expired {
+            write.lifts && expired.lift(now)
         } else {
-            lifted = counts;
+            expired = counts;
             write.lifts
         };
         let held = write.labels.phase.is_some_and(Phase::is_held);
@@ -239,7 +239,7 @@ impl<G: Given> Oracle<G> {
         let ahead = |labels: &Labels| labels.last > Some(now + HOUR);
         let passes = passes || ahead(&mind.known) && !ahead(&write.labels);
         let is_new = passes || mind.asked.as_ref() != Some(&demand);
-        if nothing_new || self.outage || !is_new && mind.corrections >= PATIENCE {
+        if nothing_new || self.outage || !is_new && mind.corrections >= MAX_CORRECTIONS {
             return false;
         }
         if !is_new {
@@ -251,9 +251,9 @@ impl<G: Given> Oracle<G> {
         mind.asked = Some(demand);
         object.began = began;
         if lifts {
-            mind.wish = lifted.clone();
+            mind.wish = expired.clone();
             mind.seen = now;
-            object.wish = lifted;
+            object.wish = expired;
         }
         object.labels = write.labels;
         object.replicas = write.replicas;

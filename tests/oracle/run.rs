@@ -13,12 +13,12 @@ use crate::{
     oracle::Oracle,
     phase,
     story::Story,
-    world::{Checked, Readings, World, inputs, object_ref},
+    world::{Checked, ParseCache, World, inputs, object_ref},
 };
 
 pub struct Run {
     pub(crate) world: World,
-    pub(crate) oracle: Oracle<Readings>,
+    pub(crate) oracle: Oracle<ParseCache>,
     pub(crate) plans: Rc<[Plan]>,
     pub(crate) snapshots: Vec<(Object, Observed)>,
     pub(crate) now: DateTime<Utc>,
@@ -71,13 +71,13 @@ impl Run {
             error: None,
             began: None,
         };
-        let readings = Readings {
+        let parse_cache = ParseCache {
             plans: plans.clone(),
         };
         let dates = story.dates();
         let mut run = Self {
             world: World::new(story.begin, story.scalers, story.replicas),
-            oracle: Oracle::new(object, plans.clone(), dates, story.zone, readings),
+            oracle: Oracle::new(object, plans.clone(), dates, story.zone, parse_cache),
             plans,
             snapshots: Vec::new(),
             now: story.begin,

@@ -7,8 +7,8 @@ use chrono_tz::Tz;
 use dayshift::{
     schedule::Zone,
     workload::{
-        Change, ChangeKind, Decision, Inputs, Labels, Memory, ObjectRef, Observed, Prefix, Reading,
-        Replicas, Situation, decide, read,
+        Change, ChangeKind, Decision, DecisionContext, Inputs, Labels, Memory, ObjectRef, Observed,
+        ParsedInputs, Prefix, Replicas, decide, read,
     },
 };
 
@@ -47,7 +47,7 @@ pub struct Scaler {
 struct Mind {
     view: Observed,
     memory: Memory,
-    reading: Reading,
+    parsed: ParsedInputs,
     seen: DateTime<Utc>,
     zone: Zone,
     due: Option<DateTime<Utc>>,
@@ -174,7 +174,7 @@ impl World {
                 return Ok(());
             };
             let change = match mind.decide(now) {
-                Decision::Wait { due } | Decision::HandsOff { due, .. } => {
+                Decision::Wait { due } | Decision::CorrectionLimitReached { due, .. } => {
                     return mind.wait(due, now);
                 }
                 Decision::Write(change) => change,
@@ -222,7 +222,7 @@ impl World {
             .override_began
             .clone_from(&change.override_began);
         let inputs = Inputs::clone(&self.object.inputs);
-        self.object.inputs = Arc::new(inputs.without(&change.lifted));
+        self.object.inputs = Arc::new(inputs.without(&change.expired));
     }
 }
 
@@ -238,7 +238,7 @@ impl World {
 impl Mind {
     fn of(object: &Observed, zone: Zone, now: DateTime<Utc>) -> Self {
         Self {
-            reading: read(&object.inputs, zone),
+            parsed: read(&object.inputs, zone),
             view: object.clone(),
             memory: Memory::of(object),
             seen: now,
@@ -253,23 +253,23 @@ impl Mind {
             return;
         }
         if self.view.inputs != object.inputs {
-            self.reading = read(&object.inputs, self.zone);
+            self.parsed = read(&object.inputs, self.zone);
             self.seen = now;
         }
-        self.memory.saw(object, now);
+        self.memory.observe(object, now);
         self.view = object.clone();
     }
 
     fn decide(&self, now: DateTime<Utc>) -> Decision {
-        let situation = Situation {
-            reading: &self.reading,
+        let context = DecisionContext {
+            parsed: &self.parsed,
             observed: &self.view,
             memory: &self.memory,
             seen: self.seen,
             catch_up: CATCH_UP,
             prefix: &Prefix::default(),
         };
-        decide(&situation, now)
+        decide(&context, now)
     }
 
     /// Waits for what is due, which is to come, and before which there is nothing to do.
@@ -281,7 +281,7 @@ impl Mind {
         }
         let just_before = self.decide(due - TimeDelta::nanoseconds(1));
         let waits = match just_before {
-            Decision::Wait { due: same } | Decision::HandsOff { due: same, .. } => {
+            Decision::Wait { due: same } | Decision::CorrectionLimitReached { due: same, .. } => {
                 same == Some(due)
             }
             Decision::Write(_) => false,
@@ -295,21 +295,21 @@ impl Mind {
 }
 
 /// The parts of reading that the oracle takes as given.
-pub struct Readings {
+pub struct ParseCache {
     pub plans: Rc<[Plan]>,
 }
 
-impl crate::oracle::Given for Readings {
+impl crate::oracle::Given for ParseCache {
     fn complaint(&self, wish: &Asked) -> Option<String> {
         match read(&inputs(wish, &self.plans), Zone::UTC) {
-            Reading::Refused(refusal) => Some(refusal.text(&Prefix::default())),
+            ParsedInputs::Invalid(refusal) => Some(refusal.text(&Prefix::default())),
             _ => None,
         }
     }
 
     fn delay(&self, wish: &Asked, uid: u32) -> i64 {
         match read(&inputs(wish, &self.plans), Zone::UTC) {
-            Reading::Scheduled(timetable) => timetable.delay(&object_ref(uid)).num_seconds(),
+            ParsedInputs::Scheduled(spec) => spec.delay(&object_ref(uid)).num_seconds(),
             _ => 0,
         }
     }

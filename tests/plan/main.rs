@@ -13,7 +13,9 @@ use dayshift::{
     manifest::EXAMPLES,
     plan::{Period, Planner},
     schedule::Zone,
-    workload::{Inputs, Key, Label, Labels, ObjectRef, Observed, Prefix, Reading, Replicas, read},
+    workload::{
+        Inputs, Key, Label, Labels, ObjectRef, Observed, ParsedInputs, Prefix, Replicas, read,
+    },
 };
 use program::{plan, plan_of, program, web};
 use proptest::prelude::*;
@@ -375,9 +377,9 @@ proptest! {
         let zone = Zone::parse(zone).unwrap();
         let inputs = Inputs::default().with(rule.0, rule.1).with(more.0, more.1);
         let object = ObjectRef { namespace: "dev".into(), name: "web".into(), uid: "".into() };
-        let Reading::Scheduled(timetable) = read(&inputs, zone) else { panic!("{inputs:?}") };
+        let ParsedInputs::Scheduled(spec) = read(&inputs, zone) else { panic!("{inputs:?}") };
 
-        let next = |after| timetable.next_after(&object, after).filter(|it| it.at < until);
+        let next = |after| spec.next_after(&object, after).filter(|it| it.at < until);
         let expected: Vec<_> = std::iter::successors(next(from - TimeDelta::seconds(1)), |it| next(it.at))
             .map(|it| (it.at, it.action))
             .collect();

@@ -13,7 +13,7 @@ use std::{
 /// The token in every kubeconfig.
 pub(crate) const TOKEN: &str = "open-sesame";
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What came of a run that ended by itself.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Program {
                 .map_while(Result::ok)
                 .try_for_each(|it| line.send(it))
         });
-        let first_line = log.recv_timeout(PATIENCE).unwrap();
+        let first_line = log.recv_timeout(TIMEOUT).unwrap();
         let (_, port) = first_line.rsplit_once("127.0.0.1:").unwrap();
         let port = port.split(|it: char| !it.is_ascii_digit()).next().unwrap();
         Self {
@@ -107,7 +107,7 @@ impl Program {
 
     /// Waits for a line with that text in the log.
     pub(crate) fn wait_for(&self, text: &str) {
-        let late = Instant::now() + PATIENCE;
+        let late = Instant::now() + TIMEOUT;
         loop {
             let line = self.log.recv_timeout(late - Instant::now()).expect(text);
             if line.contains(text) {
@@ -207,7 +207,7 @@ impl ApiServer {
     }
 
     pub(crate) fn wait_for_patch(&self) {
-        self.patches.recv_timeout(PATIENCE).unwrap();
+        self.patches.recv_timeout(TIMEOUT).unwrap();
     }
 }
 

@@ -19,7 +19,7 @@ use crate::witness::Witness;
 const HEALTHY: usize = 3;
 
 /// How long after its instant a healthy one is waited for.
-const PATIENCE: TimeDelta = TimeDelta::seconds(45);
+const TIMEOUT: TimeDelta = TimeDelta::seconds(45);
 
 /// How long after the fault the fleet is waited for: a refusal is tried again after half a minute.
 const RECOVERY: TimeDelta = TimeDelta::seconds(70);
@@ -99,7 +99,7 @@ impl<'a> Beside<'a> {
             }
             let waited = Utc::now() - begin;
             assert!(
-                waited < PATIENCE,
+                waited < TIMEOUT,
                 "healthy ones are not stopped after {waited}"
             );
             thread::sleep(Duration::from_millis(200));

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use crate::support::ControlPlane;
 
 /// What it answers while it is closed: a status and a `Retry-After`.
-type Notice = (u16, &'static str);
+type EventNote = (u16, &'static str);
 
 /// A port of 127.0.0.1 that leads to the API server, for one user.
 pub(crate) struct Gate {
@@ -32,7 +32,7 @@ pub(crate) struct Gate {
 
 struct Inner {
     client: Client,
-    notice: Mutex<Option<Notice>>,
+    note: Mutex<Option<EventNote>>,
     turned_away: AtomicUsize,
 }
 
@@ -43,7 +43,7 @@ impl Gate {
         let (bound, address) = mpsc::channel();
         let inner = Arc::new(Inner {
             client: plane.client_of(kubeconfig),
-            notice: Mutex::default(),
+            note: Mutex::default(),
             turned_away: AtomicUsize::new(0),
         });
         thread::spawn({
@@ -74,12 +74,12 @@ impl Gate {
 
     /// Answers everything with this; what is being answered goes on.
     pub(crate) fn close(&self, code: u16, retry_after: &'static str) {
-        *self.inner.notice.lock().unwrap() = Some((code, retry_after));
+        *self.inner.note.lock().unwrap() = Some((code, retry_after));
     }
 
     /// Lets everything through again; returns how much was turned away.
     pub(crate) fn open(&self) -> usize {
-        *self.inner.notice.lock().unwrap() = None;
+        *self.inner.note.lock().unwrap() = None;
         self.inner.turned_away.load(Ordering::Relaxed)
     }
 }
@@ -107,8 +107,8 @@ impl Inner {
     async fn answer(&self, request: Request<Incoming>) -> kube::Result<Response<Body>> {
         let (head, body) = request.into_parts();
         let body = body.collect().await.unwrap_or_default().to_bytes();
-        let notice = *self.notice.lock().unwrap();
-        if let Some((code, retry_after)) = notice {
+        let note = *self.note.lock().unwrap();
+        if let Some((code, retry_after)) = note {
             self.turned_away.fetch_add(1, Ordering::Relaxed);
             let closed = Body::from(b"closed for maintenance\n".to_vec());
             let closed = Response::builder()

@@ -36,7 +36,7 @@ fn three_times_and_then_hands_off_until_the_next_boundary() {
     assert!(text.contains("dayshift wake deploy/web -n dev"), "{text}");
     assert_eq!(
         object.told()[..4],
-        ["Enforced", "Enforced", "Enforced", "HandsOff"]
+        ["Enforced", "Enforced", "Enforced", "CorrectionLimitReached"]
     );
     object.until("2026-11-24 20:00").scale(1).obey();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));

@@ -17,7 +17,9 @@ fn fight(object: &mut Object, deed: Deed<'_>) -> (usize, usize) {
         object.obey();
     }
     let told = object.told();
-    let warned = told.iter().filter(|reason| *reason == "HandsOff");
+    let warned = told
+        .iter()
+        .filter(|reason| *reason == "CorrectionLimitReached");
     (object.writes - before, warned.count())
 }
 
@@ -161,7 +163,7 @@ fn what_a_person_does_is_no_fight_however_often() {
         object.edit("hours", Some("x")).obey();
         object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
     }
-    assert!(!object.told().contains(&"HandsOff".to_owned()));
+    assert!(!object.told().contains(&"CorrectionLimitReached".to_owned()));
     assert_eq!(
         (object.replicas(), object.phase()),
         (3, Some(Phase::Running))

@@ -6,8 +6,8 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::Zone,
     workload::{
-        Change, Decision, Inputs, Key, Label, Labels, Memory, Notice, ObjectRef, Observed, Phase,
-        Prefix, Replicas, Situation, State, decide, read,
+        Change, Decision, DecisionContext, EventNote, Inputs, Key, Label, Labels, Memory,
+        ObjectRef, Observed, Phase, Prefix, Replicas, State, decide, read,
     },
 };
 
@@ -15,7 +15,7 @@ use dayshift::{
 pub struct Object {
     pub observed: Observed,
     pub now: DateTime<Utc>,
-    pub notices: Vec<Notice>,
+    pub notices: Vec<EventNote>,
     pub writes: usize,
     memory: Memory,
     seen: DateTime<Utc>,
@@ -130,7 +130,7 @@ impl Object {
     }
 
     fn show(&mut self) -> &mut Self {
-        self.memory.saw(&self.observed, self.now);
+        self.memory.observe(&self.observed, self.now);
         self.seen = self.now;
         self
     }
@@ -157,16 +157,16 @@ impl Object {
     }
 
     pub fn decide(&self) -> Decision {
-        let reading = read(&self.observed.inputs, self.default_zone);
-        let situation = Situation {
-            reading: &reading,
+        let parsed = read(&self.observed.inputs, self.default_zone);
+        let context = DecisionContext {
+            parsed: &parsed,
             observed: &self.observed,
             memory: &self.memory,
             seen: self.seen,
             catch_up: self.catch_up,
             prefix: &Prefix::default(),
         };
-        decide(&situation, self.now)
+        decide(&context, self.now)
     }
 
     /// Makes every change that is decided now, and says what is due next.
@@ -174,9 +174,9 @@ impl Object {
         for _ in 0..9 {
             match self.decide() {
                 Decision::Wait { due } => return due,
-                Decision::HandsOff { due, notice } => {
-                    if self.memory.tell_hands_off() {
-                        self.notices.push(notice);
+                Decision::CorrectionLimitReached { due, note } => {
+                    if self.memory.tell_correction_limit() {
+                        self.notices.push(note);
                     }
                     return due;
                 }
@@ -193,14 +193,14 @@ impl Object {
         self.observed.labels = change.state.to_labels();
         self.observed.error = change.error;
         self.observed.override_began = change.override_began;
-        for key in change.lifted {
+        for key in change.expired {
             self.annotations
                 .retain(|(known, _)| known != &format!("dayshift/{key}"));
             self.observed.inputs = Arc::new(Inputs::clone(&self.observed.inputs).without(&[key]));
             self.seen = self.now;
         }
-        self.memory.saw(&self.observed, self.now);
-        self.notices.extend(change.notice);
+        self.memory.observe(&self.observed, self.now);
+        self.notices.extend(change.note);
     }
 
     pub fn state(&self) -> State {
@@ -241,7 +241,7 @@ impl Object {
     pub fn told(&mut self) -> Vec<String> {
         self.notices
             .drain(..)
-            .map(|notice| notice.reason.to_string())
+            .map(|note| note.reason.to_string())
             .collect()
     }
 }

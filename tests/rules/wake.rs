@@ -120,7 +120,7 @@ fn that_is_extended_as_often_as_one_likes_ends_at_the_last_time() {
     assert_eq!(object.replicas(), 3);
     object.until("2026-11-21 02:00");
     assert_eq!(object.replicas(), 0);
-    assert!(!object.told().contains(&"HandsOff".to_owned()));
+    assert!(!object.told().contains(&"CorrectionLimitReached".to_owned()));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use chrono_tz::Tz;
 use dayshift::{
     schedule::Zone,
-    workload::{Inputs, ObjectRef, Prefix, Reading, read},
+    workload::{Inputs, ObjectRef, ParsedInputs, Prefix, read},
 };
 
 use crate::object::Object;
@@ -26,13 +26,13 @@ pub fn of(object: &Object, zone: Tz) -> Given {
     let texts = texts.iter().map(|(key, text)| (&**key, text.as_str()));
     let inputs = Inputs::from_annotations(&prefix, texts);
     match read(&inputs, Zone::parse(zone.name()).unwrap()) {
-        Reading::Refused(refusal) => Given {
+        ParsedInputs::Invalid(refusal) => Given {
             complaint: Some(refusal.text(&prefix)),
             delay: 0,
         },
-        Reading::Scheduled(timetable) => Given {
+        ParsedInputs::Scheduled(spec) => Given {
             complaint: None,
-            delay: timetable
+            delay: spec
                 .delay(&ObjectRef {
                     namespace: object.namespace.as_str().into(),
                     name: object.name.as_str().into(),
@@ -40,7 +40,7 @@ pub fn of(object: &Object, zone: Tz) -> Given {
                 })
                 .num_seconds(),
         },
-        Reading::Unscheduled => Given {
+        ParsedInputs::Unscheduled => Given {
             complaint: None,
             delay: 0,
         },

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Rule 15: how late an object may be that nothing befalls, while something befalls others.
-const PATIENCE: i64 = 1_200;
+const TIMEOUT: i64 = 1_200;
 
 /// Rule 12: so often something is put right between two boundaries.
 pub const MOST_CORRECTIONS: u8 = 3;
@@ -111,7 +111,7 @@ impl Witness {
 
     fn given(&self, object: &Object, zone: Tz) -> Arc<Given> {
         let key = (object.full_name(), object.texts.clone(), zone);
-        let mut known = self.readings.lock().unwrap();
+        let mut known = self.parse_cache.lock().unwrap();
         known
             .entry(key)
             .or_insert_with(|| Arc::new(given::of(object, zone)))
@@ -154,7 +154,7 @@ impl Witness {
 
     fn is(&self, outcome: &Outcome, old: &Object, new: &Object, process: &Process) -> bool {
         let mut texts = old.texts.clone();
-        texts.retain(|key, _| !outcome.lifted.contains(&&**key));
+        texts.retain(|key, _| !outcome.expired.contains(&&**key));
         let last = (outcome.state.last, outcome.last_until);
         let in_time = match last {
             (Some(from), Some(to)) => new.state.last.is_some_and(|at| (from..=to).contains(&at)),
@@ -229,7 +229,7 @@ impl Witness {
         // By its clock: the first millisecond of the server's in which that has come.
         let awaited = due.map(|due| due * 1000 - off).filter(|due| *due <= at);
         let right = awaited.max().map_or(known, |due| due.max(known));
-        let may_wait = if at < self.troubles { PATIENCE } else { 0 };
+        let may_wait = if at < self.troubles { TIMEOUT } else { 0 };
         if self.is_troubled(old, at) || (right..=right + may_wait).contains(&at) {
             return Ok(());
         }
@@ -252,7 +252,7 @@ pub fn all(outcomes: &[Outcome]) -> String {
 pub fn told(old: &Object, new: &Object) -> String {
     let at = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), show);
     let state = &new.state;
-    let lifted = if old.texts == new.texts {
+    let expired = if old.texts == new.texts {
         ""
     } else {
         ", lifts"
@@ -262,7 +262,7 @@ pub fn told(old: &Object, new: &Object) -> String {
         .phase
         .map_or_else(|| "-".to_owned(), |phase| format!("{phase:?}"));
     format!(
-        "{}: {} -> {}, {phase}, last {}, next {}, saved {:?}{lifted}{error}",
+        "{}: {} -> {}, {phase}, last {}, next {}, saved {:?}{expired}{error}",
         new.full_name(),
         old.replicas,
         new.replicas,

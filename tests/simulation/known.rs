@@ -114,7 +114,7 @@ impl Shown {
 
     /// Its clock was set back: what it knows from the future, another may have put right.
     /// The user is told that it does no more.
-    pub fn tells_hands_off(&mut self, uid: &str) -> usize {
+    pub fn tells_correction_limit(&mut self, uid: &str) -> usize {
         let known = self.tracks.values_mut().filter_map(|it| it.known.as_mut());
         let known = known.filter(|known| known.object.uid == uid);
         known

@@ -14,7 +14,7 @@ pub struct Outcome {
     /// Whether `next` is what follows `last`, whatever that is.
     pub follows: bool,
     pub replicas: u32,
-    pub lifted: Vec<&'static str>,
+    pub expired: Vec<&'static str>,
     pub error: Option<String>,
     /// The instant that it was due at.
     pub due: Option<i64>,
@@ -53,7 +53,7 @@ impl fmt::Display for Outcome {
             what,
             state,
             replicas,
-            lifted,
+            expired,
             ..
         } = self;
         write!(
@@ -72,7 +72,7 @@ impl fmt::Display for Outcome {
         };
         write!(
             f,
-            ", next {next}, saved {:?}, lifts {lifted:?}",
+            ", next {next}, saved {:?}, lifts {expired:?}",
             state.saved
         )
     }

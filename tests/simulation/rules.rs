@@ -79,7 +79,7 @@ impl Moment<'_> {
     }
 
     fn is_so_already(&self, outcome: &Outcome) -> bool {
-        outcome.lifted.is_empty() && outcome.last_until.is_none() && {
+        outcome.expired.is_empty() && outcome.last_until.is_none() && {
             let mut state = outcome.state.clone();
             if outcome.follows {
                 state.next = self.timeline.after(state.last.unwrap());
@@ -111,7 +111,7 @@ impl Moment<'_> {
             last_until: None,
             follows: false,
             replicas: self.object.replicas,
-            lifted: Vec::new(),
+            expired: Vec::new(),
             error: None,
             due: None,
             considers: false,
@@ -220,7 +220,7 @@ impl Moment<'_> {
                 owner: None,
             },
             replicas,
-            lifted: if phase == Phase::Paused {
+            expired: if phase == Phase::Paused {
                 Vec::new()
             } else {
                 self.over()
@@ -339,7 +339,7 @@ impl Moment<'_> {
             },
             last_until: (from < to).then_some(to),
             follows: held.is_none(),
-            lifted: self.over(),
+            expired: self.over(),
             considers: self.considers(to.max(from)),
             ..self.keep(What::Adopt)
         }
@@ -373,7 +373,7 @@ impl Moment<'_> {
             },
             follows: true,
             replicas,
-            lifted: self.over(),
+            expired: self.over(),
             due: Some(at),
             considers: self.considers(last),
             ..self.keep(what)
@@ -413,7 +413,7 @@ impl Moment<'_> {
             } else {
                 self.object.replicas
             },
-            lifted: if held.is_some() {
+            expired: if held.is_some() {
                 Vec::new()
             } else {
                 self.over()

@@ -106,7 +106,7 @@ pub struct Witness {
     /// How many requests have been sent in a millisecond.
     asked: (i64, u32),
     pub(crate) records: HashMap<String, Record>,
-    pub(crate) readings: Mutex<HashMap<(String, Texts, Tz), Arc<Given>>>,
+    pub(crate) parse_cache: Mutex<HashMap<(String, Texts, Tz), Arc<Given>>>,
 }
 
 /// An accepted write of a scaler.
@@ -142,7 +142,7 @@ impl Witness {
             sent: Vec::new(),
             asked: (0, 0),
             records: HashMap::new(),
-            readings: Mutex::default(),
+            parse_cache: Mutex::default(),
         }
     }
 
@@ -218,7 +218,7 @@ impl Witness {
         if event["reportingInstance"].as_str().is_some_and(is_dry) {
             return self.fail(at, "an Event of a dry run");
         }
-        if event["reason"] != "HandsOff" {
+        if event["reason"] != "CorrectionLimitReached" {
             return;
         }
         let (by, uid) = (
@@ -230,7 +230,7 @@ impl Witness {
             return;
         };
         // Where an answer is lost it is told again.
-        if process.shown.tells_hands_off(&uid) > 1 && self.exact {
+        if process.shown.tells_correction_limit(&uid) > 1 && self.exact {
             self.fail(at, "rule 12: told twice that the limit is reached");
         }
     }

@@ -17,11 +17,14 @@ fn by_day() -> Sandbox {
 /// Has a tool put these labels on the object every minute for some minutes; how often dayshift
 /// writes meanwhile, and how often it warns.
 fn fight(story: &Sandbox, labels: &Value) -> (usize, usize) {
-    let hands_off = || {
+    let correction_limit_reached = || {
         let events = story.events("web");
-        events.iter().filter(|it| *it == "HandsOff").count()
+        events
+            .iter()
+            .filter(|it| *it == "CorrectionLimitReached")
+            .count()
     };
-    let told = hands_off();
+    let told = correction_limit_reached();
     story.api.forget_requests();
     for _ in 0..12 {
         let patch = json!({"metadata": {"labels": labels}});
@@ -29,7 +32,10 @@ fn fight(story: &Sandbox, labels: &Value) -> (usize, usize) {
         story.settle();
         story.pass(Duration::from_secs(60));
     }
-    (story.patched("web").len(), hands_off() - told)
+    (
+        story.patched("web").len(),
+        correction_limit_reached() - told,
+    )
 }
 
 #[test]

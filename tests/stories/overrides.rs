@@ -177,7 +177,7 @@ fn what_is_enforced_is_put_back_three_times_a_night() {
     }
     assert_eq!(
         story.events("web"),
-        ["Enforced", "Enforced", "Enforced", "HandsOff"]
+        ["Enforced", "Enforced", "Enforced", "CorrectionLimitReached"]
     );
     story.sleep_until("2026-11-23 09:01");
     assert_eq!(seen(&story), expect(3, "running", None));

@@ -6,7 +6,8 @@ use dayshift::{
     sandbox::Api,
     schedule::Zone,
     workload::{
-        Change, Decision, Label, Memory, Observed, Prefix, Reading, Situation, decide, read,
+        Change, Decision, DecisionContext, Label, Memory, Observed, ParsedInputs, Prefix, decide,
+        read,
     },
 };
 use serde_json::{Value, json};
@@ -38,7 +39,7 @@ pub(crate) fn shown(annotations: &Value) -> Value {
 /// One that was seen on Friday and stopped then: what is observed, read and remembered of it.
 pub(crate) struct Stopped {
     pub(crate) observed: Observed,
-    reading: Reading,
+    parsed: ParsedInputs,
     memory: Memory,
 }
 
@@ -64,15 +65,15 @@ impl Stopped {
         let deployment: Deployment = serde_json::from_value(object).unwrap();
         let observed = deployment.observe(&Prefix::default());
         Self {
-            reading: read(&observed.inputs, Zone::UTC),
+            parsed: read(&observed.inputs, Zone::UTC),
             memory: Memory::of(&observed),
             observed,
         }
     }
 
     pub(crate) fn decide(&self, now: DateTime<Utc>) -> Decision {
-        let situation = Situation {
-            reading: &self.reading,
+        let situation = DecisionContext {
+            parsed: &self.parsed,
             observed: &self.observed,
             memory: &self.memory,
             seen: at(NIGHT, -60),

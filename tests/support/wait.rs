@@ -8,7 +8,7 @@ use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use super::pace::{pace, too_slow};
 
 /// How long [`eventually`] waits: far longer than anything takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long between two looks: a dozen stories look at once.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -21,8 +21,8 @@ pub(crate) fn eventually<T>(what: &str, mut answer: impl FnMut() -> Option<T>) -
             return found;
         }
         assert!(
-            begin.elapsed() < PATIENCE,
-            "waited {PATIENCE:?} in vain: {what}"
+            begin.elapsed() < TIMEOUT,
+            "waited {TIMEOUT:?} in vain: {what}"
         );
         thread::sleep(PAUSE);
     }

@@ -12,7 +12,7 @@ use std::{
 use super::loopback::Cluster;
 use super::words::EVIL;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Every text of it is hostile.
 pub const FILE: &str = r#"
@@ -142,7 +142,7 @@ impl Drop for Scaler {
 
 #[track_caller]
 pub fn until(mut holds: impl FnMut() -> bool) {
-    let late = Instant::now() + PATIENCE;
+    let late = Instant::now() + TIMEOUT;
     while !holds() {
         assert!(Instant::now() < late, "it does not come");
         thread::sleep(Duration::from_millis(20));

@@ -6,12 +6,12 @@ use chrono::TimeDelta;
 
 use crate::{
     plan::workload_plan::{Plan, WorkloadPlan},
-    workload::{Pause, Replicas, Timetable},
+    workload::{Pause, Replicas, ScheduleSpec},
 };
 
 /// Objects with equal timetables, in the order of the plan.
 pub(super) struct Group<'p> {
-    pub(super) timetable: &'p Timetable,
+    pub(super) spec: &'p ScheduleSpec,
     pub(super) members: Vec<&'p WorkloadPlan>,
 }
 
@@ -21,15 +21,15 @@ impl<'p> Group<'p> {
         let mut groups: Vec<Self> = Vec::new();
         let mut known = HashMap::new();
         for member in &plan.workloads {
-            let Some(timetable) = member.timetable() else {
+            let Some(spec) = member.spec() else {
                 continue;
             };
-            let overrides = &timetable.overrides;
+            let overrides = &spec.overrides;
             let key = (
-                &timetable.schedule,
-                timetable.replicas,
-                timetable.stop_replicas,
-                timetable.jitter,
+                &spec.schedule,
+                spec.replicas,
+                spec.stop_replicas,
+                spec.jitter,
                 overrides.pause.map(Pause::until),
                 overrides.wake_until,
                 overrides.sleep_until,
@@ -38,7 +38,7 @@ impl<'p> Group<'p> {
             match groups.get_mut(at) {
                 Some(group) => group.members.push(member),
                 None => groups.push(Self {
-                    timetable,
+                    spec,
                     members: vec![member],
                 }),
             }

@@ -53,7 +53,7 @@ impl Chart {
                 writeln!(out)?;
             }
             is_first = false;
-            let period = period(group.timetable.schedule.zone());
+            let period = period(group.spec.schedule.zone());
             self.group(out, &group, period)?;
         }
         for refused in plan.workloads.iter().filter(|it| !it.problems().is_empty()) {
@@ -78,7 +78,7 @@ impl Chart {
 
     fn group(&self, out: &mut impl Write, group: &Group<'_>, period: Period) -> io::Result<()> {
         self.names(out, group)?;
-        let zone = group.timetable.schedule.zone();
+        let zone = group.spec.schedule.zone();
         let since = group.members.first().map_or(period.from(), |it| it.since());
         let first = period.from().with_timezone(&zone.tz()).date_naive();
         let end = period.until() - TimeDelta::seconds(1);
@@ -95,11 +95,11 @@ impl Chart {
             TimeDelta::zero()
         };
         let layout = Layout::new(self.style, self.width);
-        let mut rows = Rows::new(out, layout, &group.timetable.schedule);
+        let mut rows = Rows::new(out, layout, &group.spec.schedule);
         rows.begin(first)?;
         let mut totals = Totals::default();
         let mut boundaries = 0_usize;
-        for step in timeline(group.timetable, delay, period, since) {
+        for step in timeline(group.spec, delay, period, since) {
             boundaries += usize::from(step.boundary.is_some() && step.from < period.until());
             totals.add(&step);
             rows.step(&step)?;

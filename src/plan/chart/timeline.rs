@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     plan::period::Period,
     schedule::{Action, Boundary},
-    workload::{Override, Pause, Timetable},
+    workload::{Override, Pause, ScheduleSpec},
 };
 
 /// What a Deployment does for a while.
@@ -44,7 +44,7 @@ pub(super) struct Step {
 /// The steps of a period, without a gap between them. A boundary at the very end is a last step
 /// of no length, so that a day can be told to end with it.
 pub(super) struct Timeline<'a, B: Iterator<Item = Boundary>> {
-    timetable: &'a Timetable,
+    spec: &'a ScheduleSpec,
     boundaries: Peekable<B>,
     /// Where overrides begin to hold and where they end, the last first.
     turns: Vec<DateTime<Utc>>,
@@ -60,14 +60,14 @@ pub(super) struct Timeline<'a, B: Iterator<Item = Boundary>> {
 /// The steps of `period` for an object whose starts are moved by `delay`, and whose overrides
 /// hold from `since` on.
 pub(super) fn timeline(
-    timetable: &Timetable,
+    spec: &ScheduleSpec,
     delay: TimeDelta,
     period: Period,
     since: DateTime<Utc>,
 ) -> Timeline<'_, impl Iterator<Item = Boundary> + '_> {
-    let schedule = &timetable.schedule;
+    let schedule = &spec.schedule;
     let (from, until) = (period.from(), period.until());
-    let overrides = &timetable.overrides;
+    let overrides = &spec.overrides;
     let pause = overrides.pause.and_then(Pause::until);
     let ends = [pause, overrides.wake_until, overrides.sleep_until];
     let mut turns: Vec<_> = ends.into_iter().flatten().chain([since]).collect();
@@ -75,7 +75,7 @@ pub(super) fn timeline(
     turns.sort_unstable_by(|one, other| other.cmp(one));
     turns.dedup();
     Timeline {
-        timetable,
+        spec,
         boundaries: schedule
             .boundaries(from, until + TimeDelta::seconds(1), delay)
             .peekable(),
@@ -91,7 +91,7 @@ pub(super) fn timeline(
 impl<B: Iterator<Item = Boundary>> Timeline<'_, B> {
     fn laid_over(&self) -> Option<Override> {
         (self.at >= self.since)
-            .then(|| self.timetable.overrides.at(self.at))
+            .then(|| self.spec.overrides.at(self.at))
             .flatten()
     }
 
@@ -134,7 +134,7 @@ impl<B: Iterator<Item = Boundary>> Iterator for Timeline<'_, B> {
             .map_or(next, |turn| next.min(*turn))
             .min(self.until);
         self.done = from == self.until;
-        let applied = self.timetable.overrides.at(from).is_none() || from < self.since;
+        let applied = self.spec.overrides.at(from).is_none() || from < self.since;
         Some(Step {
             from,
             until: self.at,

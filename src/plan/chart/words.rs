@@ -47,26 +47,26 @@ pub(super) fn only_action(rule: &Rule) -> Option<Action> {
 
 /// What the hours come to, where the clock alone says what runs.
 pub(super) fn running(group: &Group<'_>, totals: &Totals) -> Option<String> {
-    let timetable = group.timetable;
-    match only_action(timetable.schedule.rule()) {
+    let spec = group.spec;
+    match only_action(spec.schedule.rule()) {
         Some(_) => None,
-        None => Some(hours(totals, timetable.stop_replicas)),
+        None => Some(hours(totals, spec.stop_replicas)),
     }
 }
 
 /// What a start and a stop do.
 pub(super) fn counts(group: &Group<'_>) -> String {
-    let timetable = group.timetable;
-    let start = match (timetable.replicas, group.brings_back()) {
+    let spec = group.spec;
+    let start = match (spec.replicas, group.brings_back()) {
         (Some(count), _) => format!("start sets {}", replicas(count)),
         (None, Some(count)) => format!("start brings back {}", replicas(count)),
         (None, None) => "start brings back the saved count".to_owned(),
     };
-    let stop = match timetable.stop_replicas {
+    let stop = match spec.stop_replicas {
         Replicas::ZERO => "stop leaves 0".to_owned(),
         count => format!("stop leaves {}", replicas(count)),
     };
-    match only_action(timetable.schedule.rule()) {
+    match only_action(spec.schedule.rule()) {
         Some(Action::Start) => {
             format!("Starts only: a {start}, and nothing stops it again by the clock.")
         }
@@ -112,8 +112,8 @@ fn replicas(count: Replicas) -> String {
 
 /// What is laid over the schedule, from `since` on.
 pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -> Vec<String> {
-    let overrides = &group.timetable.overrides;
-    let zone = group.timetable.schedule.zone();
+    let overrides = &group.spec.overrides;
+    let zone = group.spec.schedule.zone();
     let all = [
         overrides.pause.map(Override::Pause),
         overrides.wake_until.map(Override::Wake),
@@ -166,7 +166,7 @@ pub(super) fn jitter(group: &Group<'_>) -> Option<String> {
 /// The first boundary that is not in a period any more.
 pub(super) fn next_after(group: &Group<'_>, period: Period) -> Option<Boundary> {
     let before = period.until() - TimeDelta::seconds(1);
-    let schedule = &group.timetable.schedule;
+    let schedule = &group.spec.schedule;
     schedule.next_after(before, group.delays().0)
 }
 

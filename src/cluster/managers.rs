@@ -15,17 +15,17 @@ use super::deployment::{Deployment, Meta, Spec};
 /// has no need of and does not pay for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Raw")]
-pub struct Held {
+pub struct WithManagers {
     /// The Deployment.
     pub deployment: Deployment,
     /// Who has set `spec.replicas` to what it is, as the API server keeps it
     /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
-    pub hands: Vec<Hand>,
+    pub managers: Vec<FieldManager>,
 }
 
 /// One of those who have set `spec.replicas`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hand {
+pub struct FieldManager {
     /// What it calls itself.
     pub manager: String,
     /// Whether it declares the field (server-side apply) and does not only write it.
@@ -50,17 +50,20 @@ struct HeldMeta {
     managed_fields: Option<Vec<ManagedFieldsEntry>>,
 }
 
-impl From<Raw> for Held {
+impl From<Raw> for WithManagers {
     fn from(raw: Raw) -> Self {
         let entries = raw.metadata.managed_fields.unwrap_or_default();
         Self {
             deployment: Deployment::new(raw.metadata.meta, raw.spec),
-            hands: entries.into_iter().filter_map(Hand::on_replicas).collect(),
+            managers: entries
+                .into_iter()
+                .filter_map(FieldManager::on_replicas)
+                .collect(),
         }
     }
 }
 
-impl Hand {
+impl FieldManager {
     fn on_replicas(entry: ManagedFieldsEntry) -> Option<Self> {
         entry
             .fields_v1?
@@ -74,7 +77,7 @@ impl Hand {
     }
 }
 
-impl Resource for Held {
+impl Resource for WithManagers {
     type DynamicType = ();
     type Scope = NamespaceResourceScope;
 
@@ -109,7 +112,7 @@ mod tests {
 
     #[test]
     fn knows_the_hands_on_the_count_and_no_others() {
-        let held: Held = serde_json::from_value(serde_json::json!({
+        let managed: WithManagers = serde_json::from_value(serde_json::json!({
             "metadata": {
                 "name": "web", "namespace": "dev", "annotations": null,
                 "managedFields": [
@@ -124,17 +127,17 @@ mod tests {
             "spec": {"replicas": 2},
         }))
         .unwrap();
-        assert_eq!(held.deployment.name(), "web");
-        let hand = |manager: &str, applies, scales| Hand {
+        assert_eq!(managed.deployment.name(), "web");
+        let manager = |manager: &str, applies, scales| FieldManager {
             manager: manager.to_owned(),
             applies,
             scales,
         };
         assert_eq!(
-            held.hands,
+            managed.managers,
             [
-                hand("kubectl", true, false),
-                hand("kube-controller-manager", false, true),
+                manager("kubectl", true, false),
+                manager("kube-controller-manager", false, true),
             ]
         );
     }

@@ -15,11 +15,11 @@ use prometheus_client::{
 const TICKS: f64 = 100.0;
 
 #[derive(Debug)]
-pub(super) struct Footprint {
+pub(super) struct ProcessMetrics {
     pub(super) started: DateTime<Utc>,
 }
 
-impl Collector for Footprint {
+impl Collector for ProcessMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         if let Some(seconds) = cpu_seconds() {
             let cpu = ConstCounter::new(seconds);

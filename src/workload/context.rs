@@ -4,19 +4,19 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
     change::{Cause, Change, ChangeKind},
+    event_note::EventNote,
     keys::Prefix,
     memory::{Applied, Memory},
-    notice::Notice,
     observed::Observed,
-    reading::Reading,
+    parsed_inputs::ParsedInputs,
     state::State,
 };
 
 /// All that a decision rests on, but for the time.
 #[derive(Clone, Copy, Debug)]
-pub struct Situation<'a> {
+pub struct DecisionContext<'a> {
     /// What the annotations ask for.
-    pub reading: &'a Reading,
+    pub parsed: &'a ParsedInputs,
     /// The object as the API server showed it.
     pub observed: &'a Observed,
     /// What this process remembers of it: at first sight, just that.
@@ -41,15 +41,15 @@ pub enum Decision {
     /// One patch, now.
     Write(Change),
     /// Something should be put right but has been too often: nothing until `due`.
-    HandsOff {
+    CorrectionLimitReached {
         /// When to decide again, if ever.
         due: Option<DateTime<Utc>>,
-        /// What to tell the user, unless [`Memory::tell_hands_off`] says that it was told.
-        notice: Notice,
+        /// What to tell the user, unless [`Memory::tell_correction_limit`] says that it was told.
+        note: EventNote,
     },
 }
 
-impl Situation<'_> {
+impl DecisionContext<'_> {
     /// A change that leaves the count as it is, and no error.
     pub(super) fn keep(&self, kind: ChangeKind, state: State) -> Change {
         Change {
@@ -60,15 +60,15 @@ impl Situation<'_> {
             override_began: state.override_began(),
             state,
             error: None,
-            lifted: Vec::new(),
-            notice: None,
+            expired: Vec::new(),
+            note: None,
         }
     }
 
     /// Whether the object is already what the change would make of it.
     pub(super) fn is_so(&self, change: &Change) -> bool {
         change.replicas == self.observed.replicas
-            && change.lifted.is_empty()
+            && change.expired.is_empty()
             && change.error == self.observed.error
             && change.override_began == self.observed.override_began
             // Writing the labels costs more than reading them.
@@ -94,9 +94,9 @@ impl Situation<'_> {
             return Decision::Write(change);
         }
         if self.memory.is_at_limit() {
-            return Decision::HandsOff {
+            return Decision::CorrectionLimitReached {
                 due,
-                notice: Notice::hands_off(&self.observed.object, self.prefix),
+                note: EventNote::correction_limit_reached(&self.observed.object, self.prefix),
             };
         }
         Decision::Write(Change {

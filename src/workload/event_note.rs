@@ -10,7 +10,7 @@ use super::{
     keys::{Key, Prefix},
     observed::{ObjectRef, Observed},
     overrides::Override,
-    reading::Timetable,
+    parsed_inputs::ScheduleSpec,
     replicas::Replicas,
     state::Phase,
 };
@@ -49,7 +49,7 @@ pub enum Reason {
     /// The state is from more than an hour ahead.
     StateFromFuture,
     /// Somebody puts the state wrong as often as it is put right.
-    HandsOff,
+    CorrectionLimitReached,
 }
 
 impl Reason {
@@ -77,14 +77,14 @@ impl fmt::Display for Reason {
 
 /// One Event to be: why, and in what words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub struct EventNote {
     /// Its reason.
     pub reason: Reason,
     /// Its text, plain, at most 1 kB.
     pub text: String,
 }
 
-impl Notice {
+impl EventNote {
     pub(super) fn new(reason: Reason, text: String) -> Self {
         Self { reason, text }
     }
@@ -94,7 +94,7 @@ impl Notice {
     pub(super) fn scaled(
         boundary: Boundary,
         before: Option<Phase>,
-        timetable: &Timetable,
+        spec: &ScheduleSpec,
         (from, to): (Replicas, Replicas),
         next: Option<Boundary>,
     ) -> Option<Self> {
@@ -102,33 +102,25 @@ impl Notice {
             Action::Start => Reason::Started,
             Action::Stop => Reason::Stopped,
         };
-        let (action, at) = (boundary.action, local(timetable, boundary.at));
+        let (action, at) = (boundary.action, local(spec, boundary.at));
         let why = match before.and_then(Override::key) {
             Some(key @ (Key::WakeUntil | Key::SleepUntil)) => {
                 format!("at the end of `{key}`, {at}: the schedule says {action}")
             }
             _ => format!("by the {action} of {at}"),
         };
-        let text = format!(
-            "scaled from {from} to {to} {why}; {}",
-            coming(timetable, next)
-        );
+        let text = format!("scaled from {from} to {to} {why}; {}", coming(spec, next));
         (from != to).then(|| Self::new(reason, text))
     }
 
     /// An override or a pause has begun, whether it changed the count or not.
-    pub(super) fn begun(
-        over: Override,
-        timetable: &Timetable,
-        from: Replicas,
-        to: Replicas,
-    ) -> Self {
+    pub(super) fn begun(over: Override, spec: &ScheduleSpec, from: Replicas, to: Replicas) -> Self {
         let reason = match over {
             Override::Pause(_) => Reason::Paused,
             Override::Wake(_) => Reason::Woken,
             Override::Sleep(_) => Reason::Slept,
         };
-        let until = holding(over, timetable);
+        let until = holding(over, spec);
         let text = match over {
             Override::Pause(_) => format!("the count stays {to}, and nothing is done, {until}"),
             _ if from == to => format!("the count stays {to} {until}"),
@@ -140,13 +132,13 @@ impl Notice {
     /// A new or an edited schedule was taken up.
     pub(super) fn changed(
         observed: &Observed,
-        timetable: &Timetable,
+        spec: &ScheduleSpec,
         prefix: &Prefix,
         now: DateTime<Utc>,
     ) -> Self {
         let text = format!(
             "the schedule is new or edited: {}",
-            taken_up(observed, timetable, prefix, now)
+            taken_up(observed, spec, prefix, now)
         );
         Self::new(Reason::ScheduleChanged, text)
     }
@@ -154,22 +146,22 @@ impl Notice {
     /// What held the object is over, and the schedule was taken up again.
     pub(super) fn resumed(
         observed: &Observed,
-        timetable: &Timetable,
+        spec: &ScheduleSpec,
         prefix: &Prefix,
         now: DateTime<Utc>,
     ) -> Self {
         let text = format!(
             "the schedule goes on: {}",
-            taken_up(observed, timetable, prefix, now)
+            taken_up(observed, spec, prefix, now)
         );
         Self::new(Reason::Resumed, text)
     }
 
     /// The schedule was edited while an override holds.
-    pub(super) fn changed_below(over: Override, timetable: &Timetable) -> Self {
+    pub(super) fn changed_below(over: Override, spec: &ScheduleSpec) -> Self {
         let text = format!(
             "the schedule is new or edited: nothing is scaled now, and the object is held {}",
-            holding(over, timetable)
+            holding(over, spec)
         );
         Self::new(Reason::ScheduleChanged, text)
     }
@@ -205,24 +197,20 @@ impl Notice {
         )
     }
 
-    pub(super) fn missed(
-        timetable: &Timetable,
-        boundary: Boundary,
-        next: Option<Boundary>,
-    ) -> Self {
+    pub(super) fn missed(spec: &ScheduleSpec, boundary: Boundary, next: Option<Boundary>) -> Self {
         Self::new(
             Reason::BoundaryMissed,
             format!(
                 "the {} of {} was missed for longer than the catch-up: nothing is scaled now; {}",
                 boundary.action,
-                local(timetable, boundary.at),
-                coming(timetable, next)
+                local(spec, boundary.at),
+                coming(spec, next)
             ),
         )
     }
 
     pub(super) fn from_future(
-        timetable: &Timetable,
+        spec: &ScheduleSpec,
         last: DateTime<Utc>,
         next: Option<Boundary>,
     ) -> Self {
@@ -231,29 +219,29 @@ impl Notice {
             format!(
                 "the label `last` is ahead of the clock, at {}: nothing is scaled now; {}",
                 last.format("%Y-%m-%dT%H:%M:%SZ"),
-                coming(timetable, next)
+                coming(spec, next)
             ),
         )
     }
 
-    pub(super) fn hands_off(object: &ObjectRef, prefix: &Prefix) -> Self {
+    pub(super) fn correction_limit_reached(object: &ObjectRef, prefix: &Prefix) -> Self {
         let text = format!(
             "something else changes what dayshift wrote as often as it is put right; hands off until the next boundary. To have it run now, run {}",
             wake_command(object, prefix)
         );
-        Self::new(Reason::HandsOff, text)
+        Self::new(Reason::CorrectionLimitReached, text)
     }
 }
 
 fn taken_up(
     observed: &Observed,
-    timetable: &Timetable,
+    spec: &ScheduleSpec,
     prefix: &Prefix,
     now: DateTime<Utc>,
 ) -> String {
     let object = &observed.object;
-    let next = coming(timetable, timetable.next_after(object, now));
-    let says = timetable.says(object, now);
+    let next = coming(spec, spec.next_after(object, now));
+    let says = spec.says(object, now);
     if says == Some(Action::Start) && observed.replicas == Replicas::ZERO {
         format!(
             "nothing is scaled now; {next}. It says running now, but the count is 0: to start it now, run {}",
@@ -284,17 +272,17 @@ fn scale_command(object: &ObjectRef, count: Replicas) -> String {
 }
 
 /// `Mon 2026-11-23 09:00:00 JST`, in the zone of the schedule.
-fn local(timetable: &Timetable, at: DateTime<Utc>) -> String {
-    at.with_timezone(&timetable.schedule.zone().tz())
+fn local(spec: &ScheduleSpec, at: DateTime<Utc>) -> String {
+    at.with_timezone(&spec.schedule.zone().tz())
         .format("%a %Y-%m-%d %H:%M:%S %Z")
         .to_string()
 }
 
 /// `by wake-until until Mon 2026-11-23 22:00:00 JST`.
-fn holding(over: Override, timetable: &Timetable) -> String {
+fn holding(over: Override, spec: &ScheduleSpec) -> String {
     let end = over.until().map_or_else(
         || "the annotation is removed".to_owned(),
-        |until| local(timetable, until),
+        |until| local(spec, until),
     );
     match over {
         Override::Pause(_) => format!("by `pause` until {end}"),
@@ -303,13 +291,9 @@ fn holding(over: Override, timetable: &Timetable) -> String {
     }
 }
 
-fn coming(timetable: &Timetable, next: Option<Boundary>) -> String {
+fn coming(spec: &ScheduleSpec, next: Option<Boundary>) -> String {
     match next {
-        Some(next) => format!(
-            "next is the {} of {}",
-            next.action,
-            local(timetable, next.at)
-        ),
+        Some(next) => format!("next is the {} of {}", next.action, local(spec, next.at)),
         None => "no boundary is to come".to_owned(),
     }
 }

@@ -6,7 +6,7 @@ use kube::{client::AuthError, config::KubeconfigError};
 
 /// What to say of an error that would show a credential: kube quotes the lines of a kubeconfig
 /// that is wrong, and all that a credential program got and printed. `None` for any other error.
-pub fn withheld(error: &(dyn Error + 'static)) -> Option<String> {
+pub fn redact(error: &(dyn Error + 'static)) -> Option<String> {
     let mut link = Some(error);
     while let Some(error) = link {
         if let Some(error) = error.downcast_ref::<AuthError>() {
@@ -24,8 +24,8 @@ pub fn withheld(error: &(dyn Error + 'static)) -> Option<String> {
 }
 
 /// The error in words, without what is secret in it.
-pub(super) fn told(error: &(dyn Error + 'static)) -> String {
-    withheld(error).unwrap_or_else(|| error.to_string())
+pub(super) fn redacted(error: &(dyn Error + 'static)) -> String {
+    redact(error).unwrap_or_else(|| error.to_string())
 }
 
 fn of_credentials(error: &AuthError) -> Option<String> {

@@ -6,22 +6,22 @@ use crate::schedule::{Action, Boundary};
 
 use super::{
     change::{Adoption, Cause, Change, ChangeKind},
+    context::{Decision, DecisionContext},
     counts,
+    event_note::EventNote,
     fingerprint::Fingerprint,
     keys::Key,
-    notice::Notice,
     observed::ObjectRef,
     overrides::{Override, Overrides},
-    reading::Timetable,
+    parsed_inputs::ScheduleSpec,
     replicas::Replicas,
-    situation::{Decision, Situation},
     state::{Phase, State, is_from_future, whole_second},
 };
 
 /// One object with a good schedule, at one moment.
-pub(super) struct Follow<'a> {
-    pub(super) situation: &'a Situation<'a>,
-    pub(super) timetable: &'a Timetable,
+pub(super) struct ScheduledDecision<'a> {
+    pub(super) context: &'a DecisionContext<'a>,
+    pub(super) spec: &'a ScheduleSpec,
     /// The newest known.
     pub(super) state: State,
     /// What is laid over the schedule, without what a rollout undo has brought back.
@@ -32,22 +32,22 @@ pub(super) struct Follow<'a> {
     pub(super) now: DateTime<Utc>,
 }
 
-impl<'a> Follow<'a> {
+impl<'a> ScheduledDecision<'a> {
     pub(super) fn new(
-        situation: &'a Situation<'a>,
-        timetable: &'a Timetable,
+        context: &'a DecisionContext<'a>,
+        spec: &'a ScheduleSpec,
         state: State,
         now: DateTime<Utc>,
     ) -> Self {
-        let observed = situation.observed;
+        let observed = context.observed;
         let began = observed.override_began.as_deref();
-        let overrides = timetable.overrides.without_ended(began, &state, now);
+        let overrides = spec.overrides.without_ended(began, &state, now);
         Self {
             overrides,
             over: overrides.at(now),
             ours: Fingerprint::of(&observed.inputs, &observed.object.uid),
-            situation,
-            timetable,
+            context,
+            spec,
             state,
             now,
         }
@@ -80,7 +80,7 @@ impl<'a> Follow<'a> {
 
     /// Whether the state is that of this schedule on this object.
     pub(super) fn is_ours(&self) -> bool {
-        let observed = self.situation.observed;
+        let observed = self.context.observed;
         let of_version_1 = |it: &Fingerprint| it.is_of(&observed.inputs, &observed.object.uid);
         let fingerprint = self.state.fingerprint.as_ref();
         fingerprint.is_some_and(|it| *it == self.ours || of_version_1(it))
@@ -93,7 +93,7 @@ impl<'a> Follow<'a> {
                 && self.state.next.is_none_or(|next| boundary.at >= next)
         };
         match self.newest().filter(is_due) {
-            Some(due) => self.carry_out(due, Cause::Clock(due.at)),
+            Some(due) => self.scale_by_boundary(due, Cause::Clock(due.at)),
             None => self.between(),
         }
     }
@@ -101,16 +101,16 @@ impl<'a> Follow<'a> {
     /// Rule 7: the beginning of `wake-until` is a start, that of `sleep-until` a stop; a pause
     /// leaves everything as it is.
     fn begin(&self, over: Override) -> Decision {
-        let seen = self.situation.observed.replicas;
+        let seen = self.context.observed.replicas;
         let known = self.remembered();
         let (kind, replicas, saved) = match over {
             Override::Pause(_) => (ChangeKind::Pause, seen, known),
             Override::Wake(_) => {
-                let count = counts::woken(seen, known, self.timetable.replicas);
+                let count = counts::woken(seen, known, self.spec.replicas);
                 (ChangeKind::Wake, count, None)
             }
             Override::Sleep(_) => {
-                let (count, saved) = counts::stopped(seen, known, self.timetable.stop_replicas);
+                let (count, saved) = counts::stopped(seen, known, self.spec.stop_replicas);
                 (ChangeKind::Sleep, count, saved)
             }
         };
@@ -123,11 +123,11 @@ impl<'a> Follow<'a> {
         };
         // Another override may have hidden it until it was over.
         let revealed = self.ended_by_itself();
-        let revealed = revealed.filter(|ended| *ended >= self.situation.seen);
+        let revealed = revealed.filter(|ended| *ended >= self.context.seen);
         self.write(Change {
             cause: revealed.map_or(self.request(), Cause::Clock),
             replicas,
-            notice: Some(Notice::begun(over, self.timetable, seen, replicas)),
+            note: Some(EventNote::begun(over, self.spec, seen, replicas)),
             ..self.keep(kind, state)
         })
     }
@@ -137,7 +137,7 @@ impl<'a> Follow<'a> {
     fn after_override(&self) -> Decision {
         let newest = self.newest();
         let slept = self.state.phase == Some(Phase::Slept);
-        let said = self.timetable.says(self.object(), self.now);
+        let said = self.spec.says(self.object(), self.now);
         let Some(action) = said.or(slept.then_some(Action::Start)) else {
             return self.adopt(Adoption::Over);
         };
@@ -149,14 +149,14 @@ impl<'a> Follow<'a> {
         } else {
             self.request()
         };
-        self.carry_out(Boundary { at, action }, cause)
+        self.scale_by_boundary(Boundary { at, action }, cause)
     }
 
     /// Rule 7: the end of a pause adopts; what the schedule says since then is done.
     fn after_pause(&self) -> Decision {
         let ended = self.ended();
         match self.newest().filter(|newest| newest.at > ended) {
-            Some(due) => self.carry_out(due, Cause::Clock(due.at)),
+            Some(due) => self.scale_by_boundary(due, Cause::Clock(due.at)),
             None => self.adopt(Adoption::Over),
         }
     }
@@ -164,7 +164,7 @@ impl<'a> Follow<'a> {
     /// When what held came to its end: as it was to, or, cut short by a hand, when that was seen;
     /// and not before it began.
     fn ended(&self) -> DateTime<Utc> {
-        let by_hand = || self.situation.seen.min(self.now);
+        let by_hand = || self.context.seen.min(self.now);
         let ended = self.ended_by_itself().unwrap_or_else(by_hand);
         let begun = self.state.last.map(|last| last.min(self.now));
         begun.map_or(ended, |begun| begun.max(ended))
@@ -175,24 +175,24 @@ impl<'a> Follow<'a> {
         let key = self.state.phase.and_then(Override::key)?;
         let written = self.overrides.until(key);
         // As the label has it: another scaler may have put it off since we last wrote it.
-        let known = self.situation.observed.state().next;
+        let known = self.context.observed.state().next;
         written.max(known).filter(|end| *end <= self.now)
     }
 
     /// Rules 1 and 4: a start or a stop is due, or was for too long.
-    fn carry_out(&self, due: Boundary, cause: Cause) -> Decision {
-        if self.now - due.at > self.situation.catch_up {
+    fn scale_by_boundary(&self, due: Boundary, cause: Cause) -> Decision {
+        if self.now - due.at > self.context.catch_up {
             return self.adopt(Adoption::Missed);
         }
-        let seen = self.situation.observed.replicas;
+        let seen = self.context.observed.replicas;
         let known = self.state.remembered();
         let (kind, phase, replicas, saved) = match due.action {
             Action::Start => {
-                let count = counts::started(seen, known, self.timetable.replicas);
+                let count = counts::started(seen, known, self.spec.replicas);
                 (ChangeKind::Start, Phase::Running, count, None)
             }
             Action::Stop => {
-                let (count, saved) = counts::stopped(seen, known, self.timetable.stop_replicas);
+                let (count, saved) = counts::stopped(seen, known, self.spec.stop_replicas);
                 (ChangeKind::Stop, Phase::Stopped, count, saved)
             }
         };
@@ -207,12 +207,12 @@ impl<'a> Follow<'a> {
         };
         let (before, counts) = (self.state.phase, (seen, replicas));
         let change = self.keep(kind, state);
-        let scaled = Notice::scaled(due, before, self.timetable, counts, next);
+        let scaled = EventNote::scaled(due, before, self.spec, counts, next);
         self.write(Change {
             cause,
             boundary: Some(due),
             replicas,
-            notice: scaled.or(change.notice),
+            note: scaled.or(change.note),
             ..change
         })
     }
@@ -233,7 +233,7 @@ impl<'a> Follow<'a> {
         };
         let change = self.keep(ChangeKind::Adopt(why), state);
         self.write(Change {
-            notice: self.notice(why, next).or(change.notice),
+            note: self.note(why, next).or(change.note),
             ..change
         })
     }
@@ -242,12 +242,12 @@ impl<'a> Follow<'a> {
     /// has nothing to do with what was saved for another object, nor has one whose schedule was
     /// removed with what was left of it then.
     fn remembered(&self) -> Option<Replicas> {
-        let (state, observed) = (&self.state, self.situation.observed);
+        let (state, observed) = (&self.state, self.context.observed);
         let fingerprint = state.fingerprint.as_ref();
         let is_copy =
             fingerprint.and_then(|it| it.is_of_object(&observed.object.uid)) == Some(false);
         if is_copy || state.is_only_saved() {
-            let is_down = observed.replicas <= self.timetable.stop_replicas;
+            let is_down = observed.replicas <= self.spec.stop_replicas;
             state.saved.filter(|_| is_down)
         } else {
             state.remembered()
@@ -263,51 +263,51 @@ impl<'a> Follow<'a> {
         // The clock may have been set back since: what is to come is not considered yet.
         let from = match (self.over, self.state.phase) {
             (None, Some(Phase::Paused | Phase::Woken | Phase::Slept)) => self.ended(),
-            _ => self.situation.seen.min(self.now),
+            _ => self.context.seen.min(self.now),
         };
         let known = self.state.last.filter(|last| *last <= self.now);
         known.map_or(from, |last| last.max(from))
     }
 
-    fn notice(&self, why: Adoption, next: Option<Boundary>) -> Option<Notice> {
-        let Situation {
+    fn note(&self, why: Adoption, next: Option<Boundary>) -> Option<EventNote> {
+        let DecisionContext {
             observed, prefix, ..
-        } = self.situation;
-        let (timetable, now) = (self.timetable, self.now);
+        } = self.context;
+        let (spec, now) = (self.spec, self.now);
         match why {
             Adoption::New => None,
             Adoption::Changed => Some(match self.over {
-                Some(over) => Notice::changed_below(over, timetable),
-                None => Notice::changed(observed, timetable, prefix, now),
+                Some(over) => EventNote::changed_below(over, spec),
+                None => EventNote::changed(observed, spec, prefix, now),
             }),
-            Adoption::Over => Some(Notice::resumed(observed, timetable, prefix, now)),
-            Adoption::Missed => timetable
+            Adoption::Over => Some(EventNote::resumed(observed, spec, prefix, now)),
+            Adoption::Missed => spec
                 .latest_at(&observed.object, now)
-                .map(|missed| Notice::missed(timetable, missed, next)),
+                .map(|missed| EventNote::missed(spec, missed, next)),
             Adoption::FromFuture => observed
                 .state()
                 .last
-                .map(|ahead| Notice::from_future(timetable, ahead, next)),
+                .map(|ahead| EventNote::from_future(spec, ahead, next)),
         }
     }
 
     /// A change that leaves the count as it is, and takes what is over with it.
     pub(super) fn keep(&self, kind: ChangeKind, state: State) -> Change {
-        let (lifted, notice) = self.lifted();
+        let (expired, note) = self.expired();
         Change {
-            lifted,
-            notice,
-            ..self.situation.keep(kind, state)
+            expired,
+            note,
+            ..self.context.keep(kind, state)
         }
     }
 
     /// The annotations that go with a change: what a rollout undo has brought back, of which is
     /// told where there is no more to tell, else what is over; below a pause nothing goes.
-    fn lifted(&self) -> (Vec<Key>, Option<Notice>) {
-        if self.overrides != self.timetable.overrides {
-            let ended = self.timetable.overrides.keys();
-            let notice = ended.first().map(|key| Notice::ended_before(*key));
-            return (ended, notice);
+    fn expired(&self) -> (Vec<Key>, Option<EventNote>) {
+        if self.overrides != self.spec.overrides {
+            let ended = self.spec.overrides.keys();
+            let note = ended.first().map(|key| EventNote::ended_before(*key));
+            return (ended, note);
         }
         let over = match self.over {
             Some(Override::Pause(_)) => Vec::new(),
@@ -335,13 +335,13 @@ impl<'a> Follow<'a> {
             Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
             next => next,
         };
-        self.situation.write(change, is_explained, due)
+        self.context.write(change, is_explained, due)
     }
 
     /// What a user has asked for by the annotations as they are.
     fn request(&self) -> Cause {
         Cause::Request {
-            seen: self.situation.seen.min(self.now),
+            seen: self.context.seen.min(self.now),
         }
     }
 
@@ -356,14 +356,14 @@ impl<'a> Follow<'a> {
     }
 
     fn newest(&self) -> Option<Boundary> {
-        self.timetable.latest_at(self.object(), self.now)
+        self.spec.latest_at(self.object(), self.now)
     }
 
     pub(super) fn next_after(&self, after: DateTime<Utc>) -> Option<Boundary> {
-        self.timetable.next_after(self.object(), after)
+        self.spec.next_after(self.object(), after)
     }
 
     fn object(&self) -> &ObjectRef {
-        &self.situation.observed.object
+        &self.context.observed.object
     }
 }

@@ -13,7 +13,7 @@ use super::{
     keys::Key,
     observed::ObjectRef,
     overrides::{Overrides, Pause},
-    problem::{Problem, ProblemKind, Refusal},
+    problem::{InvalidSchedule, Problem, ProblemKind},
     replicas::Replicas,
 };
 
@@ -23,19 +23,19 @@ use super::{
     clippy::large_enum_variant,
     reason = "nearly all are schedules, and equal ones are shared"
 )]
-pub enum Reading {
+pub enum ParsedInputs {
     /// No schedule: nothing is asked for.
     Unscheduled,
     /// Something is wrong: the object stays as it is.
-    Refused(Refusal),
+    Invalid(InvalidSchedule),
     /// A schedule to follow.
-    Scheduled(Timetable),
+    Scheduled(ScheduleSpec),
 }
 
 /// A schedule with the counts, the jitter and the overrides that belong to it. Shared by equal
 /// inputs.
 #[derive(Clone, Debug)]
-pub struct Timetable {
+pub struct ScheduleSpec {
     /// When it starts and stops.
     pub schedule: Schedule,
     /// The exact count after a start, if given.
@@ -48,7 +48,7 @@ pub struct Timetable {
     pub overrides: Overrides,
 }
 
-impl Timetable {
+impl ScheduleSpec {
     /// How much later than written this object starts: a whole number of seconds from 0 to the
     /// jitter, which depends on namespace and name alone.
     pub fn delay(&self, object: &ObjectRef) -> TimeDelta {
@@ -80,7 +80,7 @@ impl Timetable {
 }
 
 /// Reads what the inputs ask for; local times without a zone of their own are in `default_zone`.
-pub fn read(inputs: &Inputs, default_zone: Zone) -> Reading {
+pub fn read(inputs: &Inputs, default_zone: Zone) -> ParsedInputs {
     let mut problems = Problems::default();
     for unknown in inputs.unknown() {
         problems.0.push(unknown_key(&unknown.name, unknown.length));
@@ -91,13 +91,13 @@ pub fn read(inputs: &Inputs, default_zone: Zone) -> Reading {
     if !inputs.has_schedule() {
         problems.nothing_to_lie_over(inputs);
     }
-    let timetable = inputs
+    let spec = inputs
         .has_schedule()
-        .then(|| problems.timetable(inputs, default_zone));
-    match (Refusal::for_problems(problems.0), timetable.flatten()) {
-        (Some(refusal), _) => Reading::Refused(refusal),
-        (None, Some(timetable)) => Reading::Scheduled(timetable),
-        (None, None) => Reading::Unscheduled,
+        .then(|| problems.spec(inputs, default_zone));
+    match (InvalidSchedule::for_problems(problems.0), spec.flatten()) {
+        (Some(refusal), _) => ParsedInputs::Invalid(refusal),
+        (None, Some(spec)) => ParsedInputs::Scheduled(spec),
+        (None, None) => ParsedInputs::Unscheduled,
     }
 }
 
@@ -115,7 +115,7 @@ fn unknown_key(name: &str, length: usize) -> Problem {
 struct Problems(Vec<Problem>);
 
 impl Problems {
-    fn timetable(&mut self, inputs: &Inputs, default_zone: Zone) -> Option<Timetable> {
+    fn spec(&mut self, inputs: &Inputs, default_zone: Zone) -> Option<ScheduleSpec> {
         let zone = self.parse(inputs, Key::Timezone, Zone::parse);
         let start = self.parse(inputs, Key::Start, Times::parse);
         let stop = self.parse(inputs, Key::Stop, Times::parse);
@@ -144,7 +144,7 @@ impl Problems {
             Some(hours) => Rule::Hours(hours),
             None => Rule::Times { start, stop },
         };
-        Some(Timetable {
+        Some(ScheduleSpec {
             schedule: Schedule::new(
                 rule,
                 except.unwrap_or_default(),
@@ -247,7 +247,7 @@ fn truth(text: &str) -> Option<bool> {
 mod tests {
     use super::*;
 
-    fn laid_over(key: Key, text: &str) -> Reading {
+    fn laid_over(key: Key, text: &str) -> ParsedInputs {
         let inputs = Inputs::default()
             .with(Key::Hours, "09:00-19:00")
             .with(Key::Timezone, "Asia/Tokyo")
@@ -304,8 +304,8 @@ mod tests {
             (Key::Enforce, "false", none),
         ] {
             match laid_over(key, text) {
-                Reading::Scheduled(timetable) => {
-                    assert_eq!(timetable.overrides, expected, "{key} {text}");
+                ParsedInputs::Scheduled(spec) => {
+                    assert_eq!(spec.overrides, expected, "{key} {text}");
                 }
                 other => panic!("{key} {text}: {other:?}"),
             }
@@ -323,7 +323,7 @@ mod tests {
             (Key::Enforce, "on", 0..2, "write `true`"),
         ] {
             match laid_over(key, text) {
-                Reading::Refused(refusal) => {
+                ParsedInputs::Invalid(refusal) => {
                     let [problem] = refusal.problems() else {
                         panic!("{key} {text}: {refusal}");
                     };
@@ -344,8 +344,8 @@ mod tests {
             (Key::Enforce, false),
         ] {
             let inputs = Inputs::default().with(key, "2026-12-24 18:00");
-            let reading = read(&inputs, Zone::UTC);
-            assert_eq!(matches!(reading, Reading::Refused(_)), refused, "{key}");
+            let parsed = read(&inputs, Zone::UTC);
+            assert_eq!(matches!(parsed, ParsedInputs::Invalid(_)), refused, "{key}");
         }
     }
 }

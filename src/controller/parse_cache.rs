@@ -4,18 +4,18 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     schedule::Zone,
-    workload::{Inputs, Reading, read},
+    workload::{Inputs, ParsedInputs, read},
 };
 
 /// Equal inputs and what was read from them: ten thousand objects with five texts between them
 /// hold five schedules, and refusals are shared no less.
-pub(super) struct Readings {
+pub(super) struct ParseCache {
     default_zone: Zone,
-    known: HashMap<Arc<Inputs>, Arc<Reading>>,
+    known: HashMap<Arc<Inputs>, Arc<ParsedInputs>>,
     limit: usize,
 }
 
-impl Readings {
+impl ParseCache {
     pub(super) fn new(default_zone: Zone) -> Self {
         Self {
             default_zone,
@@ -25,18 +25,17 @@ impl Readings {
     }
 
     /// The reading of these inputs, and the one copy of the inputs that is kept.
-    pub(super) fn of(&mut self, inputs: &Arc<Inputs>) -> (Arc<Inputs>, Arc<Reading>) {
-        if let Some((inputs, reading)) = self.known.get_key_value(inputs) {
-            return (inputs.clone(), reading.clone());
+    pub(super) fn of(&mut self, inputs: &Arc<Inputs>) -> (Arc<Inputs>, Arc<ParsedInputs>) {
+        if let Some((inputs, parsed)) = self.known.get_key_value(inputs) {
+            return (inputs.clone(), parsed.clone());
         }
         if self.known.len() >= self.limit {
-            self.known
-                .retain(|_, reading| Arc::strong_count(reading) > 1);
+            self.known.retain(|_, parsed| Arc::strong_count(parsed) > 1);
             self.limit = 64.max(2 * self.known.len());
         }
-        let reading = Arc::new(read(inputs, self.default_zone));
-        self.known.insert(inputs.clone(), reading.clone());
-        (inputs.clone(), reading)
+        let parsed = Arc::new(read(inputs, self.default_zone));
+        self.known.insert(inputs.clone(), parsed.clone());
+        (inputs.clone(), parsed)
     }
 }
 
@@ -51,14 +50,14 @@ mod tests {
 
     #[test]
     fn equal_texts_share_one_reading_and_forgotten_ones_go() {
-        let mut readings = Readings::new(Zone::UTC);
-        let (kept, first) = readings.of(&inputs("09:00"));
-        let (again, second) = readings.of(&inputs("09:00"));
+        let mut parse_cache = ParseCache::new(Zone::UTC);
+        let (kept, first) = parse_cache.of(&inputs("09:00"));
+        let (again, second) = parse_cache.of(&inputs("09:00"));
         assert!(Arc::ptr_eq(&first, &second) && Arc::ptr_eq(&kept, &again));
         for minute in 0..600 {
-            readings.of(&inputs(&format!("{:02}:{:02}", minute / 60, minute % 60)));
+            parse_cache.of(&inputs(&format!("{:02}:{:02}", minute / 60, minute % 60)));
         }
-        assert!(readings.known.len() <= 64, "{}", readings.known.len());
-        assert!(Arc::ptr_eq(&first, &readings.of(&kept).1));
+        assert!(parse_cache.known.len() <= 64, "{}", parse_cache.known.len());
+        assert!(Arc::ptr_eq(&first, &parse_cache.of(&kept).1));
     }
 }

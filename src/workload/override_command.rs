@@ -8,15 +8,15 @@ use super::{
     inputs::Inputs,
     keys::Key,
     overrides::{Override, Pause},
-    problem::Refusal,
-    reading::{Reading, read},
+    parsed_inputs::{ParsedInputs, read},
+    problem::InvalidSchedule,
     state::{Phase, State},
 };
 
 /// What a user tells one object. It stands in annotations, so that `kubectl annotate` says it as
 /// well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instruction {
+pub enum OverrideCommand {
     /// An override begins.
     Begin(Override),
     /// Every override ends.
@@ -28,19 +28,19 @@ pub type Annotation = (Key, Option<String>);
 
 /// Why an object would not do what it is told.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Obstacle {
+pub enum OverrideError {
     /// Nothing says when it runs.
     #[error("it has no schedule, so there is nothing to lay an override over")]
     NoSchedule,
     /// What says when it runs is wrong.
     #[error("its schedule is refused: {0}")]
-    Refused(Refusal),
+    Refused(InvalidSchedule),
     /// A pause beats all other overrides.
     #[error("it is paused, and a pause comes before everything else")]
     Paused(Pause),
 }
 
-impl Instruction {
+impl OverrideCommand {
     /// The annotations that change, for an object whose local times are in `zone`: a wake takes
     /// away a sleep and the reverse, a pause lets both be.
     pub fn annotations(&self, inputs: &Inputs, zone: Zone) -> Vec<Annotation> {
@@ -83,19 +83,19 @@ impl Instruction {
         inputs: &Inputs,
         default_zone: Zone,
         now: DateTime<Utc>,
-    ) -> Result<Zone, Obstacle> {
+    ) -> Result<Zone, OverrideError> {
         if *self == Self::Resume {
             return Ok(default_zone);
         }
         match read(inputs, default_zone) {
-            Reading::Unscheduled => Err(Obstacle::NoSchedule),
-            Reading::Refused(refusal) => Err(Obstacle::Refused(refusal)),
-            Reading::Scheduled(timetable) => match (self, timetable.overrides.at(now)) {
+            ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule),
+            ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal)),
+            ParsedInputs::Scheduled(spec) => match (self, spec.overrides.at(now)) {
                 (
                     Self::Begin(Override::Wake(_) | Override::Sleep(_)),
                     Some(Override::Pause(it)),
-                ) => Err(Obstacle::Paused(it)),
-                _ => Ok(timetable.schedule.zone()),
+                ) => Err(OverrideError::Paused(it)),
+                _ => Ok(spec.schedule.zone()),
             },
         }
     }
@@ -130,7 +130,7 @@ mod tests {
             .with(Key::Timezone, "Asia/Tokyo")
     }
 
-    fn said(instruction: Instruction, inputs: &Inputs) -> String {
+    fn said(instruction: OverrideCommand, inputs: &Inputs) -> String {
         let now = at("2026-11-20T10:00:00Z");
         let zone = instruction.zone(inputs, Zone::UTC, now).unwrap();
         let annotations = instruction.annotations(inputs, zone);
@@ -160,28 +160,31 @@ mod tests {
             (for_good, woken.clone(), "pause=true"),
             (until, scheduled(), "pause=2026-11-20T22:00:00+09:00"),
         ] {
-            assert_eq!(said(Instruction::Begin(begun), &inputs), expected);
+            assert_eq!(said(OverrideCommand::Begin(begun), &inputs), expected);
         }
-        assert_eq!(said(Instruction::Resume, &woken), "wake-until-");
-        assert_eq!(said(Instruction::Resume, &scheduled()), "");
+        assert_eq!(said(OverrideCommand::Resume, &woken), "wake-until-");
+        assert_eq!(said(OverrideCommand::Resume, &scheduled()), "");
     }
 
     #[test]
     fn says_what_stands_in_its_way() {
         let now = at("2026-11-20T10:00:00Z");
-        let wake = Instruction::Begin(Override::Wake(at("2026-11-20T13:00:00Z")));
+        let wake = OverrideCommand::Begin(Override::Wake(at("2026-11-20T13:00:00Z")));
         let paused = scheduled().with(Key::Pause, "true");
         assert_eq!(
             wake.zone(&paused, Zone::UTC, now),
-            Err(Obstacle::Paused(Pause::Forever))
+            Err(OverrideError::Paused(Pause::Forever))
         );
         let over = scheduled().with(Key::Pause, "2026-11-20T09:00:00Z");
         assert!(wake.zone(&over, Zone::UTC, now).is_ok());
-        let longer = Instruction::Begin(Override::Pause(Pause::Forever));
+        let longer = OverrideCommand::Begin(Override::Pause(Pause::Forever));
         assert!(longer.zone(&paused, Zone::UTC, now).is_ok());
 
         let none = Inputs::default();
-        assert_eq!(wake.zone(&none, Zone::UTC, now), Err(Obstacle::NoSchedule));
+        assert_eq!(
+            wake.zone(&none, Zone::UTC, now),
+            Err(OverrideError::NoSchedule)
+        );
         let wrong = scheduled().with(Key::Hours, "9-5");
         let refused = wake.zone(&wrong, Zone::UTC, now).unwrap_err();
         assert!(
@@ -189,6 +192,6 @@ mod tests {
             "{refused}"
         );
         // But what is wrong can always be taken away.
-        assert!(Instruction::Resume.zone(&wrong, Zone::UTC, now).is_ok());
+        assert!(OverrideCommand::Resume.zone(&wrong, Zone::UTC, now).is_ok());
     }
 }
