@@ -11,7 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     clock::Clock,
     controller::Settings,
-    sandbox::{Deed, Pace, Stage},
+    sandbox::{EventKind, Simulation, Speed},
 };
 use serde_json::json;
 
@@ -232,8 +232,8 @@ fn an_export_of_a_cluster_is_adopted() {
 #[test]
 fn the_examples_follow_the_prefix_and_the_files_may_be_many() {
     let ended = sandbox(&["--annotation-prefix", "other", "--for", "1d"], "");
-    let hand = "kubectl annotate deployment/one-start other/start- other/replicas-";
-    assert!(ended.out.contains(hand), "{}", ended.out);
+    let action = "kubectl annotate deployment/one-start other/start- other/replicas-";
+    assert!(ended.out.contains(action), "{}", ended.out);
 
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
     let (cron, hours) = (
@@ -329,7 +329,7 @@ fn months_take_as_many_requests_as_transitions() {
         .build()
         .unwrap();
     let summary = runtime.block_on(async {
-        let stage = Stage::new(Clock::simulated(from), Settings::default());
+        let stage = Simulation::new(Clock::simulated(from), Settings::default());
         stage
             .load(&json!({
                 "apiVersion": "apps/v1", "kind": "Deployment",
@@ -348,25 +348,25 @@ fn months_take_as_many_requests_as_transitions() {
             .unwrap();
         let mut late = Vec::new();
         let until = from + TimeDelta::days(60);
-        let tell = |told: &dayshift::sandbox::Told| {
+        let tell = |told: &dayshift::sandbox::TimelineEvent| {
             let local = told.at.with_timezone(&told.zone.tz());
             let time = local.format("%T%.3f").to_string();
-            let expected = match told.deed {
-                Deed::Start => "09:00:00.000",
-                Deed::Stop => "19:00:00.000",
+            let expected = match told.kind {
+                EventKind::Start => "09:00:00.000",
+                EventKind::Stop => "19:00:00.000",
                 _ => return Ok(()),
             };
             late.extend(Some(time).filter(|time| time != expected));
             Ok(())
         };
-        let played = stage.play(until, Vec::new(), Pace::Max, tell, std::future::pending());
+        let played = stage.play(until, Vec::new(), Speed::Max, tell, std::future::pending());
         let summary = played.await.unwrap();
         assert_eq!(late, [""; 0]);
         summary
     });
-    let (_, tally) = &summary.tallies[0];
+    let (_, usage) = &summary.tallies[0];
     // 25 September is a Friday, 24 November a Tuesday at midnight: 42 working days.
-    assert_eq!((tally.starts, tally.stops), (42, 42));
+    assert_eq!((usage.starts, usage.stops), (42, 42));
     assert_eq!(summary.requests.patches, 1 + 42 + 42);
     assert_eq!((summary.requests.lists, summary.requests.gets), (0, 0));
     assert_eq!(summary.lateness, TimeDelta::zero());

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     clock::Clock,
     controller::Settings,
-    sandbox::{Act, Deed, Hand, Pace, Stage, Told},
+    sandbox::{Act, EventKind, Simulation, Speed, TimelineEvent, UserAction},
 };
 use serde_json::{Map, Value, json};
 
@@ -35,7 +35,7 @@ fn office(more: &[(&str, &str)]) -> Value {
 }
 
 /// What happens to it within a day, and from which count to which.
-fn a_day_of(manifest: &Value, hands: Vec<Hand>) -> Vec<(Deed, u32, u32)> {
+fn a_day_of(manifest: &Value, actions: Vec<UserAction>) -> Vec<(EventKind, u32, u32)> {
     let from = utc(FRIDAY);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -43,15 +43,15 @@ fn a_day_of(manifest: &Value, hands: Vec<Hand>) -> Vec<(Deed, u32, u32)> {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let stage = Stage::new(Clock::simulated(from), Settings::default());
+        let stage = Simulation::new(Clock::simulated(from), Settings::default());
         stage.load(manifest).unwrap();
         let mut all = Vec::new();
-        let tell = |told: &Told| {
-            all.push((told.deed.clone(), told.from.get(), told.to.get()));
+        let tell = |told: &TimelineEvent| {
+            all.push((told.kind.clone(), told.from.get(), told.to.get()));
             Ok(())
         };
         let until = from + TimeDelta::days(1);
-        let played = stage.play(until, hands, Pace::Max, tell, std::future::pending());
+        let played = stage.play(until, actions, Speed::Max, tell, std::future::pending());
         played.await.unwrap();
         all
     })
@@ -62,12 +62,12 @@ fn an_override_is_told_when_it_begins_and_as_a_boundary_when_it_ends() {
     for (key, begins, expected) in [
         (
             "wake-until",
-            Deed::Wake(utc("2026-11-20T22:00:00Z")),
+            EventKind::Wake(utc("2026-11-20T22:00:00Z")),
             [(3, 3), (3, 0)],
         ),
         (
             "sleep-until",
-            Deed::Sleep(utc("2026-11-20T22:00:00Z")),
+            EventKind::Sleep(utc("2026-11-20T22:00:00Z")),
             [(3, 0), (0, 0)],
         ),
     ] {
@@ -75,7 +75,10 @@ fn an_override_is_told_when_it_begins_and_as_a_boundary_when_it_ends() {
         let [first, second] = expected.map(|(from, to)| (from, to));
         assert_eq!(
             told,
-            [(begins, first.0, first.1), (Deed::Stop, second.0, second.1)]
+            [
+                (begins, first.0, first.1),
+                (EventKind::Stop, second.0, second.1)
+            ]
         );
     }
 }
@@ -87,29 +90,29 @@ fn a_pause_is_told_and_the_schedule_goes_on_after_it() {
     assert_eq!(
         told,
         [
-            (Deed::Pause(until), 3, 3),
-            (Deed::Resume, 3, 3),
-            (Deed::Stop, 3, 0)
+            (EventKind::Pause(until), 3, 3),
+            (EventKind::Resume, 3, 3),
+            (EventKind::Stop, 3, 0)
         ]
     );
 }
 
 #[test]
 fn a_count_that_is_put_back_is_not_taken_for_a_hand() {
-    let hand = Hand {
+    let action = UserAction {
         at: utc("2026-11-20T20:00:00Z"),
         namespace: "default".into(),
         name: "web".into(),
         act: Act::Scale(2),
     };
-    let command = hand.command();
-    let told = a_day_of(&office(&[("enforce", "true")]), vec![hand]);
+    let command = action.command();
+    let told = a_day_of(&office(&[("enforce", "true")]), vec![action]);
     assert_eq!(
         told[2..],
         [
-            (Deed::Stop, 3, 0),
-            (Deed::Hand(command), 0, 2),
-            (Deed::Enforce, 2, 0)
+            (EventKind::Stop, 3, 0),
+            (EventKind::UserAction(command), 0, 2),
+            (EventKind::Enforce, 2, 0)
         ]
     );
 }

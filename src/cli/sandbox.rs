@@ -24,7 +24,7 @@ use crate::{
     controller::Settings,
     manifest::{EXAMPLES, OpenError, Source, SyntaxError, Workload},
     plan::Period,
-    sandbox::{Pace, Page, Stage, Title, hands_on_examples},
+    sandbox::{Page, Simulation, Speed, Title, hands_on_examples},
     schedule::quote,
     workload::Prefix,
 };
@@ -61,7 +61,7 @@ pub(super) struct SandboxArgs {
     /// How many seconds pass in one, or max; it paces only what is shown [default: 86400, a day in
     /// a second, on a terminal, else max]
     #[arg(long, value_name = "FACTOR", env = "DAYSHIFT_SPEED")]
-    speed: Option<Pace>,
+    speed: Option<Speed>,
 
     #[command(flatten)]
     reading: ReadingArgs,
@@ -175,7 +175,7 @@ impl SandboxArgs {
             instance: "sandbox".to_owned(),
             ..Settings::default()
         };
-        let stage = Stage::new(clock, settings);
+        let stage = Simulation::new(clock, settings);
         let mut taken = Vec::new();
         for (file, workload, manifest) in workloads {
             match stage.load(manifest) {
@@ -186,7 +186,7 @@ impl SandboxArgs {
         if taken.is_empty() {
             return Err(PlayError::NoneTaken);
         }
-        let hands = if self.files.is_empty() {
+        let actions = if self.files.is_empty() {
             hands_on_examples(
                 &taken,
                 from,
@@ -199,10 +199,10 @@ impl SandboxArgs {
         let mut out = io::stdout();
         let names: Vec<_> = taken.iter().map(|it| it.object.to_string()).collect();
         let page = Page::new(terminal::style(&out), names.iter().map(String::as_str));
-        let pace = self.speed.unwrap_or(if out.is_terminal() {
-            Pace::DAY_A_SECOND
+        let speed = self.speed.unwrap_or(if out.is_terminal() {
+            Speed::DAY_A_SECOND
         } else {
-            Pace::Max
+            Speed::Max
         });
         let until = from + self.span;
         let title = page.title(&Title {
@@ -210,7 +210,7 @@ impl SandboxArgs {
             from,
             until,
             zone: self.reading.timezone,
-            pace,
+            speed,
         });
         write!(out, "{title}").map_err(PlayError::Write)?;
         let mut signals = Signals::listen().map_err(PlayError::System)?;
@@ -220,8 +220,8 @@ impl SandboxArgs {
         let summary = stage
             .play(
                 until,
-                hands,
-                pace,
+                actions,
+                speed,
                 |told| writeln!(out, "{}", page.line(told)),
                 stop,
             )

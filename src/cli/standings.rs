@@ -15,7 +15,7 @@ use super::{
 use crate::{
     json::Tame,
     schedule::printable,
-    status::{Condition, Owner, Standing},
+    status::{Owner, ScheduleStatus, WorkloadStatus},
     style::{Paint, Style},
     workload::{Override, Pause, Phase, Prefix, Replicas},
 };
@@ -36,21 +36,21 @@ const WIDE: [&str; 10] = [
 
 /// How some Deployments stand at one moment, problems first.
 pub(super) struct Standings<'a> {
-    standings: Vec<&'a Standing>,
+    statuses: Vec<&'a WorkloadStatus>,
     now: DateTime<Utc>,
     prefix: &'a Prefix,
 }
 
 impl<'a> Standings<'a> {
     pub(super) fn new(
-        standings: impl IntoIterator<Item = &'a Standing>,
+        statuses: impl IntoIterator<Item = &'a WorkloadStatus>,
         prefix: &'a Prefix,
         now: DateTime<Utc>,
     ) -> Self {
-        let mut standings: Vec<_> = standings.into_iter().collect();
-        standings.sort_by_key(|it| it.condition);
+        let mut statuses: Vec<_> = statuses.into_iter().collect();
+        statuses.sort_by_key(|it| it.condition);
         Self {
-            standings,
+            statuses,
             now,
             prefix,
         }
@@ -58,7 +58,7 @@ impl<'a> Standings<'a> {
 
     /// Whether anything is wrong with any of them.
     pub(super) fn have_errors(&self) -> bool {
-        self.standings.iter().any(|it| it.error.is_some())
+        self.statuses.iter().any(|it| it.error.is_some())
     }
 
     /// A row for each, and what is to be said of them under the table.
@@ -68,15 +68,15 @@ impl<'a> Standings<'a> {
         style: Style,
         wide: bool,
     ) -> io::Result<()> {
-        if self.standings.is_empty() {
+        if self.statuses.is_empty() {
             return Ok(());
         }
         if wide {
-            self.write_rows(out, style, WIDE, |standing| self.wide_row(standing))?;
+            self.write_rows(out, style, WIDE, |status| self.wide_row(status))?;
         } else {
             let [a, b, c, d, e, f, g, h, ..] = WIDE;
             let headings = [a, b, c, d, e, f, g, h];
-            self.write_rows(out, style, headings, |standing| self.row(standing))?;
+            self.write_rows(out, style, headings, |status| self.row(status))?;
         }
         self.write_notes(out, style)
     }
@@ -86,41 +86,41 @@ impl<'a> Standings<'a> {
         out: &mut impl Write,
         style: Style,
         headings: [&'static str; N],
-        row: impl Fn(&Standing) -> [Cell; N],
+        row: impl Fn(&WorkloadStatus) -> [Cell; N],
     ) -> io::Result<()> {
         let mut table = Table::new(headings);
-        for standing in &self.standings {
-            table.push(row(standing));
+        for status in &self.statuses {
+            table.push(row(status));
         }
         table.write(out, style)
     }
 
-    fn wide_row(&self, standing: &Standing) -> [Cell; 10] {
-        let [a, b, c, d, e, f, g, h] = self.row(standing);
-        let owners: Vec<_> = standing.owners.iter().map(|it| it.name()).collect();
-        let zone = standing.zone.name().into();
+    fn wide_row(&self, status: &WorkloadStatus) -> [Cell; 10] {
+        let [a, b, c, d, e, f, g, h] = self.row(status);
+        let owners: Vec<_> = status.owners.iter().map(|it| it.name()).collect();
+        let zone = status.zone.name().into();
         [a, b, c, d, e, f, g, h, zone, owners.join(", ").into()]
     }
 
-    fn row(&self, standing: &Standing) -> [Cell; 8] {
-        let at = |at: DateTime<Utc>| clock(at, standing.zone, self.now);
-        let next = standing.next.map(|next| {
+    fn row(&self, status: &WorkloadStatus) -> [Cell; 8] {
+        let at = |at: DateTime<Utc>| clock(at, status.zone, self.now);
+        let next = status.next.map(|next| {
             let text = format!("{} ({})", at(next), distance(next, self.now));
             // What should have been done and was not: nobody follows the schedule.
             let late = next < self.now;
             Cell::from(text).painted(if late { Paint::Yellow } else { Paint::Plain })
         });
-        let laid_over = standing.laid_over.map(|it| match it.until() {
+        let laid_over = status.laid_over.map(|it| match it.until() {
             Some(until) => format!("{} until {}", verb(it), at(until)),
             None => verb(it).to_owned(),
         });
         [
-            (&*standing.object.namespace).into(),
-            (&*standing.object.name).into(),
-            standing.replicas.to_string().into(),
-            state(standing),
-            standing.since.map(at).into(),
-            standing.saved.map(|it| it.to_string()).into(),
+            (&*status.object.namespace).into(),
+            (&*status.object.name).into(),
+            status.replicas.to_string().into(),
+            state(status),
+            status.since.map(at).into(),
+            status.saved.map(|it| it.to_string()).into(),
             next.unwrap_or_else(|| "".into()),
             laid_over.into(),
         ]
@@ -128,19 +128,19 @@ impl<'a> Standings<'a> {
 
     fn write_notes(&self, out: &mut impl Write, style: Style) -> io::Result<()> {
         let mut notes: Vec<(Paint, String)> = Vec::new();
-        for standing in &self.standings {
-            let object = &standing.object;
-            for line in standing.error.iter().flat_map(|error| error.lines()) {
+        for status in &self.statuses {
+            let object = &status.object;
+            for line in status.error.iter().flat_map(|error| error.lines()) {
                 notes.push((Paint::Red, format!("error: {object}: {line}")));
             }
-            if let Some(saved) = standing.saved.filter(|_| standing.is_left_down()) {
-                let restore = standing.restore();
+            if let Some(saved) = status.saved.filter(|_| status.is_left_down()) {
+                let restore = status.restore();
                 let text = format!(
                     "warning: {object}: its schedule was removed, and fewer run than are saved; `{restore}` brings it back to {saved}"
                 );
                 notes.push((Paint::Yellow, text));
             }
-            if standing.condition == Condition::Unseen {
+            if status.condition == ScheduleStatus::Unseen {
                 let text = format!(
                     "note: {object}: no controller has seen it yet; is `dayshift run` at work in this cluster?"
                 );
@@ -154,7 +154,7 @@ impl<'a> Standings<'a> {
             writeln!(out, "{}", style.paint(paint, &printable(&note)))?;
         }
         let owners: BTreeSet<Owner> = self
-            .standings
+            .statuses
             .iter()
             .flat_map(|it| it.owners.iter().copied())
             .collect();
@@ -166,15 +166,15 @@ impl<'a> Standings<'a> {
 
     /// One document, whose form the long help tells.
     pub(super) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        let workloads: Vec<_> = self.standings.iter().map(|it| self.json(it)).collect();
+        let workloads: Vec<_> = self.statuses.iter().map(|it| self.json(it)).collect();
         serde_json::to_writer_pretty(Tame(&mut *out), &json!({ "workloads": workloads }))?;
         writeln!(out)
     }
 
-    fn json(&self, standing: &Standing) -> Value {
-        let tz = standing.zone.tz();
+    fn json(&self, status: &WorkloadStatus) -> Value {
+        let tz = status.zone.tz();
         let time = |at: Option<DateTime<Utc>>| at.map(|at| at.with_timezone(&tz).to_rfc3339());
-        let problems = standing.problems.iter().map(|it| {
+        let problems = status.problems.iter().map(|it| {
             json!({
                 "annotation": self.prefix.full(&it.annotation),
                 "message": it.message,
@@ -184,22 +184,22 @@ impl<'a> Standings<'a> {
         });
         json!({
             "kind": "Deployment",
-            "namespace": &*standing.object.namespace,
-            "name": &*standing.object.name,
-            "timezone": standing.zone.name(),
-            "replicas": standing.replicas.get(),
-            "state": standing.phase.map(Phase::name),
-            "since": time(standing.since),
-            "savedReplicas": standing.saved.map(Replicas::get),
-            "next": time(standing.next),
-            "override": standing.laid_over.map(|it| json!({
+            "namespace": &*status.object.namespace,
+            "name": &*status.object.name,
+            "timezone": status.zone.name(),
+            "replicas": status.replicas.get(),
+            "state": status.phase.map(Phase::name),
+            "since": time(status.since),
+            "savedReplicas": status.saved.map(Replicas::get),
+            "next": time(status.next),
+            "override": status.laid_over.map(|it| json!({
                 "action": verb(it),
                 "until": time(it.until()),
             })),
-            "error": standing.error,
+            "error": status.error,
             "problems": problems.collect::<Vec<_>>(),
-            "restore": standing.is_left_down().then(|| standing.restore()),
-            "owners": standing.owners.iter().map(|it| it.name()).collect::<Vec<_>>(),
+            "restore": status.is_left_down().then(|| status.restore()),
+            "owners": status.owners.iter().map(|it| it.name()).collect::<Vec<_>>(),
         })
     }
 }
@@ -212,11 +212,11 @@ const fn verb(laid_over: Override) -> &'static str {
     }
 }
 
-fn state(standing: &Standing) -> Cell {
-    match (standing.condition, standing.phase) {
-        (Condition::Refused, _) => Cell::from("error").painted(Paint::Red),
-        (Condition::Removed, _) => Cell::from("left down").painted(Paint::Yellow),
-        (Condition::Unseen, _) | (_, None) => Cell::from("unseen").painted(Paint::Yellow),
+fn state(status: &WorkloadStatus) -> Cell {
+    match (status.condition, status.phase) {
+        (ScheduleStatus::Refused, _) => Cell::from("error").painted(Paint::Red),
+        (ScheduleStatus::Removed, _) => Cell::from("left down").painted(Paint::Yellow),
+        (ScheduleStatus::Unseen, _) | (_, None) => Cell::from("unseen").painted(Paint::Yellow),
         (_, Some(phase)) => Cell::from(phase.name()).painted(match phase {
             Phase::Running | Phase::Woken => Paint::Green,
             Phase::Stopped | Phase::Slept => Paint::Blue,

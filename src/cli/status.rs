@@ -22,7 +22,7 @@ use super::{
 use crate::{
     clock::Clock,
     cluster::{FindError, Query, WatchEvent, WithManagers, find, server_time, watch},
-    status::Standing,
+    status::WorkloadStatus,
 };
 
 /// Show how scheduled Deployments stand: their state, what comes next, and what is wrong
@@ -122,10 +122,10 @@ impl Screen {
         let found = find::<WithManagers>(client, &query).await?;
         let now = now(client).await;
         let mut exit = Exit::Done;
-        let mut standings = Vec::new();
+        let mut statuses = Vec::new();
         for managed in &found.deployments {
             match self.standing(managed, now) {
-                Some(standing) => standings.push(standing),
+                Some(standing) => statuses.push(standing),
                 None if matches!(query, Query::Named { .. }) => complain(&format!(
                     "deployment.apps/{} has no schedule",
                     managed.deployment.name()
@@ -133,7 +133,7 @@ impl Screen {
                 None => {}
             }
         }
-        if standings.is_empty() && !matches!(query, Query::Named { .. }) {
+        if statuses.is_empty() && !matches!(query, Query::Named { .. }) {
             let place = query.place();
             // It is an answer and no error.
             let _ = writeln!(io::stderr(), "No Deployment has a schedule in {place}.");
@@ -142,7 +142,7 @@ impl Screen {
             complain(missing);
             exit = Exit::CouldNotRun;
         }
-        Ok(exit.worse(self.write(&standings, now)))
+        Ok(exit.worse(self.write(&statuses, now)))
     }
 
     /// Shows all of it after each change, until the reader leaves or what is sought cannot be
@@ -168,7 +168,7 @@ impl Screen {
             }
             if complete {
                 let now = Clock::system().now() + ahead;
-                let standings: Vec<_> = known
+                let statuses: Vec<_> = known
                     .values()
                     .filter_map(|managed| self.standing(managed, now))
                     .collect();
@@ -176,7 +176,7 @@ impl Screen {
                     // Home, and nothing below it (ECMA-48, CUP and ED).
                     let _ = write!(io::stdout(), "\u{1b}[H\u{1b}[J");
                 }
-                if self.write(&standings, now) == Exit::CouldNotRun {
+                if self.write(&statuses, now) == Exit::CouldNotRun {
                     return Ok(Exit::CouldNotRun);
                 }
             }
@@ -184,23 +184,23 @@ impl Screen {
         Ok(Exit::Done)
     }
 
-    fn standing(&self, managed: &WithManagers, now: DateTime<Utc>) -> Option<Standing> {
+    fn standing(&self, managed: &WithManagers, now: DateTime<Utc>) -> Option<WorkloadStatus> {
         let ReadingArgs {
             timezone,
             annotation_prefix,
         } = &self.reading;
-        Standing::of(managed, annotation_prefix, *timezone, now)
+        WorkloadStatus::of(managed, annotation_prefix, *timezone, now)
     }
 
-    fn write(&self, standings: &[Standing], now: DateTime<Utc>) -> Exit {
-        let standings = Standings::new(standings, &self.reading.annotation_prefix, now);
+    fn write(&self, statuses: &[WorkloadStatus], now: DateTime<Utc>) -> Exit {
+        let statuses = Standings::new(statuses, &self.reading.annotation_prefix, now);
         let stdout = io::stdout();
         let style = style(&stdout);
         let mut out = BufWriter::new(stdout.lock());
         let written = match self.output {
-            Output::Table => standings.write_table(&mut out, style, false),
-            Output::Wide => standings.write_table(&mut out, style, true),
-            Output::Json => standings.write_json(&mut out),
+            Output::Table => statuses.write_table(&mut out, style, false),
+            Output::Wide => statuses.write_table(&mut out, style, true),
+            Output::Json => statuses.write_json(&mut out),
         };
         match written.and_then(|()| out.flush()) {
             // Who reads only the beginning has what they want.
@@ -208,7 +208,7 @@ impl Screen {
                 complain(&format!("cannot write the status: {error}"));
                 Exit::CouldNotRun
             }
-            _ if standings.have_errors() => Exit::Problems,
+            _ if statuses.have_errors() => Exit::Problems,
             _ => Exit::Done,
         }
     }

@@ -3,7 +3,7 @@
 use std::{fmt, ops::Range, sync::Arc};
 
 use super::rule::{Rule, Severity};
-use crate::manifest::Place;
+use crate::manifest::Location;
 
 /// One thing that a rule found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Finding {
     /// Which of the sources it is in.
     pub source: usize,
     /// Where in it.
-    pub place: Place,
+    pub place: Location,
     /// The object, unless the file itself is at fault.
     pub object: Option<ObjectName>,
     /// The annotation or label, if one is at fault.
@@ -64,8 +64,8 @@ pub struct Report {
     pub deployments: usize,
     /// In how many files.
     pub files: usize,
-    /// How many findings an annotation silenced.
-    pub silenced: usize,
+    /// How many findings an annotation suppressed.
+    pub suppressed: usize,
 }
 
 impl Report {

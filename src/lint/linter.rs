@@ -7,13 +7,13 @@ use chrono::{DateTime, Months, Utc};
 use super::{
     finding::{Finding, Report},
     object::Object,
-    remark::Remark,
-    remarks::remarks,
     rule::Rule,
+    schedule_finding::ScheduleFinding,
+    schedule_rules::schedule_findings,
     times::Span,
 };
 use crate::{
-    manifest::{Contents, Other, Scaled, Source, SyntaxError},
+    manifest::{Contents, HpaTarget, Other, Source, SyntaxError},
     schedule::{Gap, Zone},
     workload::{Inputs, Prefix},
 };
@@ -32,7 +32,7 @@ pub struct Linter {
 }
 
 /// The autoscalers of each Deployment, by namespace and name, and the source that each is in.
-type Autoscalers<'c> = HashMap<(&'c str, &'c str), Vec<(usize, &'c Other, &'c Scaled)>>;
+type Autoscalers<'c> = HashMap<(&'c str, &'c str), Vec<(usize, &'c Other, &'c HpaTarget)>>;
 
 impl Linter {
     /// Everything that is found in these sources.
@@ -79,7 +79,7 @@ impl Linter {
             .extend(contents.errors.iter().map(|it| unreadable(source, it)));
         for workload in &contents.workloads {
             let mut object = Object::deployment(source, &self.prefix, workload);
-            object.remark(workload, &known.remarks(&workload.inputs));
+            object.schedule_finding(workload, &known.schedule_findings(&workload.inputs));
             object.manifest(workload);
             let key = (&*workload.object.namespace, &*workload.object.name);
             if let Some(scalers) = autoscalers
@@ -90,16 +90,16 @@ impl Linter {
                     object.autoscaler(workload, *source, other, scaled);
                 }
             }
-            let (findings, silenced) = object.finish(&workload.marks);
+            let (findings, suppressed) = object.finish(&workload.marks);
             report.findings.extend(findings);
-            report.silenced += silenced;
+            report.suppressed += suppressed;
         }
         for other in &contents.others {
             let mut object = Object::other(source, &self.prefix, other);
             object.other_kind(other);
-            let (findings, silenced) = object.finish(&other.marks);
+            let (findings, suppressed) = object.finish(&other.marks);
             report.findings.extend(findings);
-            report.silenced += silenced;
+            report.suppressed += suppressed;
         }
     }
 }
@@ -131,7 +131,7 @@ fn unreadable(source: usize, error: &SyntaxError) -> Finding {
 struct Known<'l> {
     linter: &'l Linter,
     span: Span,
-    remarks: HashMap<Inputs, Rc<[Remark]>>,
+    schedule_findings: HashMap<Inputs, Rc<[ScheduleFinding]>>,
     gaps: HashMap<Zone, Vec<Gap>>,
 }
 
@@ -146,13 +146,13 @@ impl<'l> Known<'l> {
         Self {
             linter,
             span,
-            remarks: HashMap::new(),
+            schedule_findings: HashMap::new(),
             gaps: HashMap::new(),
         }
     }
 
-    fn remarks(&mut self, inputs: &Inputs) -> Rc<[Remark]> {
-        if let Some(known) = self.remarks.get(inputs) {
+    fn schedule_findings(&mut self, inputs: &Inputs) -> Rc<[ScheduleFinding]> {
+        if let Some(known) = self.schedule_findings.get(inputs) {
             return Rc::clone(known);
         }
         let gaps = |zone: Zone| {
@@ -161,8 +161,10 @@ impl<'l> Known<'l> {
                 .or_insert_with(|| zone.gaps(self.span.from, self.span.until))
                 .clone()
         };
-        let found: Rc<[Remark]> = remarks(inputs, &self.span, &self.linter.prefix, gaps).into();
-        self.remarks.insert(inputs.clone(), Rc::clone(&found));
+        let found: Rc<[ScheduleFinding]> =
+            schedule_findings(inputs, &self.span, &self.linter.prefix, gaps).into();
+        self.schedule_findings
+            .insert(inputs.clone(), Rc::clone(&found));
         found
     }
 }

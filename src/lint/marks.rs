@@ -2,12 +2,12 @@
 
 use super::{examples::right_line, rule::Rule};
 use crate::{
-    manifest::{Mark, Site},
+    manifest::{MisplacedKey, Site},
     workload::{ERROR, Key, Label, OVERRIDE_BEGAN, Prefix},
 };
 
 /// What is wrong with a mark of a Deployment: the rule, the message, and what to do.
-pub(super) fn judge(mark: &Mark, prefix: &Prefix) -> Option<(Rule, String, String)> {
+pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, String, String)> {
     let full = crate::schedule::quote(&mark.field.name);
     let ours = prefix.strip(&mark.field.name);
     let key = ours.and_then(Key::from_name);
@@ -58,7 +58,7 @@ fn meant(full: &str) -> Option<Key> {
 }
 
 /// Whether it is a label that dayshift writes.
-pub(super) fn is_state(mark: &Mark, prefix: &Prefix) -> bool {
+pub(super) fn is_state(mark: &MisplacedKey, prefix: &Prefix) -> bool {
     let name = prefix.strip(&mark.field.name);
     mark.site == Site::Labels && Label::ALL.iter().any(|it| Some(it.name()) == name)
 }

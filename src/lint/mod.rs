@@ -8,10 +8,10 @@ mod finding;
 mod linter;
 mod marks;
 mod object;
-mod remark;
-mod remarks;
 mod rule;
-mod silence;
+mod schedule_finding;
+mod schedule_rules;
+mod suppression;
 mod times;
 
 pub use finding::{Finding, ObjectName, Quoted, Report};

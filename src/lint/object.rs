@@ -10,12 +10,12 @@ use super::{
     examples::right_line,
     finding::{Finding, ObjectName, Quoted},
     marks,
-    remark::Remark,
     rule::Rule,
-    silence::Silences,
+    schedule_finding::ScheduleFinding,
+    suppression::Suppressions,
 };
 use crate::{
-    manifest::{Annotation, Mark, Other, Place, Scaled, Site, Workload},
+    manifest::{Annotation, HpaTarget, Location, MisplacedKey, Other, Site, Workload},
     workload::{Key, OVERRIDE_BEGAN, Prefix, Replicas},
 };
 
@@ -56,7 +56,7 @@ impl<'o> Object<'o> {
         }
     }
 
-    fn at(&self, rule: Rule, place: Place, message: String, help: String) -> Finding {
+    fn at(&self, rule: Rule, place: Location, message: String, help: String) -> Finding {
         Finding {
             rule,
             message,
@@ -91,37 +91,41 @@ impl<'o> Object<'o> {
     }
 
     /// What is to be said of its annotations.
-    pub(super) fn remark(&mut self, workload: &Workload, remarks: &[Remark]) {
+    pub(super) fn schedule_finding(
+        &mut self,
+        workload: &Workload,
+        schedule_findings: &[ScheduleFinding],
+    ) {
         // There may be thousands, so they are looked up by name. Of two, the first one counts.
         let fields = workload.annotations.iter().rev();
         let fields: HashMap<_, _> = fields.map(|it| (&*it.name, it)).collect();
         let problems = workload.problems.iter();
         let unwritable: HashSet<_> = problems.map(|it| &*it.annotation).collect();
         for problem in &workload.problems {
-            self.say(&fields, &Remark::of_problem(problem, self.prefix));
+            self.say(&fields, &ScheduleFinding::of_problem(problem, self.prefix));
         }
-        for remark in remarks {
+        for schedule_finding in schedule_findings {
             // One that has to be written in another way is read again when it is.
-            if !unwritable.contains(&*remark.name) {
-                self.say(&fields, remark);
+            if !unwritable.contains(&*schedule_finding.name) {
+                self.say(&fields, schedule_finding);
             }
         }
     }
 
-    fn say(&mut self, fields: &HashMap<&str, &Annotation>, remark: &Remark) {
-        let Some(field) = fields.get(&*remark.name) else {
+    fn say(&mut self, fields: &HashMap<&str, &Annotation>, schedule_finding: &ScheduleFinding) {
+        let Some(field) = fields.get(&*schedule_finding.name) else {
             return;
         };
         let full = self.prefix.full(&field.name);
         let mut finding = self.in_text(
             field,
             full,
-            &remark.span,
-            remark.rule,
-            remark.message.clone(),
-            remark.help.clone(),
+            &schedule_finding.span,
+            schedule_finding.rule,
+            schedule_finding.message.clone(),
+            schedule_finding.help.clone(),
         );
-        if remark.rule == Rule::UnknownAnnotation {
+        if schedule_finding.rule == Rule::UnknownAnnotation {
             finding.place = field.key.clone();
             finding.quoted = None;
         }
@@ -192,7 +196,7 @@ impl<'o> Object<'o> {
         workload: &Workload,
         source: usize,
         scaler: &Other,
-        scaled: &Scaled,
+        scaled: &HpaTarget,
     ) {
         let stop = workload.inputs.stop_replicas();
         let start = workload
@@ -232,7 +236,7 @@ impl<'o> Object<'o> {
 
     /// A schedule on an object that is no Deployment.
     pub(super) fn other_kind(&mut self, other: &Other) {
-        let is_schedule = |mark: &&Mark| {
+        let is_schedule = |mark: &&MisplacedKey| {
             let name = self.prefix.strip(&mark.field.name);
             mark.site == Site::Annotations && name.and_then(Key::from_name).is_some()
         };
@@ -252,13 +256,13 @@ impl<'o> Object<'o> {
         }
     }
 
-    /// What is left, and how many findings were silenced.
-    pub(super) fn finish(mut self, on_it: &[Mark]) -> (Vec<Finding>, usize) {
+    /// What is left, and how many findings were suppressed.
+    pub(super) fn finish(mut self, on_it: &[MisplacedKey]) -> (Vec<Finding>, usize) {
         let mut findings = std::mem::take(&mut self.findings);
-        let silences = Silences::of(on_it, self.prefix);
-        let silenced = silences.apply(&mut findings, |rule, field, message, help| {
+        let suppressions = Suppressions::of(on_it, self.prefix);
+        let suppressed = suppressions.apply(&mut findings, |rule, field, message, help| {
             self.at(rule, field.key.clone(), message, help)
         });
-        (findings, silenced)
+        (findings, suppressed)
     }
 }

@@ -1,4 +1,4 @@
-//! The rules, by the names under which they are documented and silenced.
+//! The rules, by the names under which they are documented and suppressed.
 
 use std::fmt;
 
@@ -79,8 +79,8 @@ rules! {
     Warning ScheduleAsLabel "schedule-as-label" "A schedule among the labels.",
     Warning OnPodTemplate "on-pod-template" "A schedule on the pod template.",
     Warning OtherKind "other-kind" "A schedule on an object that is no Deployment.",
-    Warning BadSilence "bad-silence" "A silencing without a reason, or of what is no rule.",
-    Warning UnusedSilence "unused-silence" "A silencing that silences nothing.",
+    Warning BadSuppression "bad-suppression" "A suppression without a reason, or of what is no rule.",
+    Warning UnusedSuppression "unused-suppression" "A suppression that matches nothing.",
 }
 
 impl Rule {
@@ -89,10 +89,10 @@ impl Rule {
         Self::ALL.iter().copied().find(|rule| rule.id() == id)
     }
 
-    /// Whether an annotation may silence it: what dayshift refuses stays refused.
-    pub fn can_be_silenced(self) -> bool {
+    /// Whether an annotation may suppress it: what dayshift refuses stays refused.
+    pub fn can_be_suppressed(self) -> bool {
         self.severity() == Severity::Warning
-            && !matches!(self, Self::BadSilence | Self::UnusedSilence)
+            && !matches!(self, Self::BadSuppression | Self::UnusedSuppression)
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
-use super::{examples::right_line, remark::Remark, rule::Rule};
+use super::{examples::right_line, rule::Rule, schedule_finding::ScheduleFinding};
 use crate::{
     schedule::{ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone},
     workload::{Inputs, Key, Prefix, ScheduleSpec},
@@ -30,7 +30,12 @@ pub(super) struct Look<'l> {
 const MOST_STEPS: usize = 2_000;
 
 impl Look<'_> {
-    pub(super) fn at_all(&self, spec: &ScheduleSpec, gaps: &[Gap], found: &mut Vec<Remark>) {
+    pub(super) fn at_all(
+        &self,
+        spec: &ScheduleSpec,
+        gaps: &[Gap],
+        found: &mut Vec<ScheduleFinding>,
+    ) {
         let except = self
             .parse(Key::Except, ExceptedDates::parse)
             .unwrap_or_default();
@@ -57,7 +62,7 @@ impl Look<'_> {
         start: Option<&Times>,
         stop: Option<&Times>,
         except: &ExceptedDates,
-        found: &mut Vec<Remark>,
+        found: &mut Vec<ScheduleFinding>,
     ) {
         let (Some(start), Some(stop)) = (start, stop) else {
             return;
@@ -79,7 +84,7 @@ impl Look<'_> {
                         times.and_then(|it| it.next_local(just_before(on))) == Some(on)
                     })
                     .map_or(0..0, |(span, _)| span);
-                found.push(Remark {
+                found.push(ScheduleFinding {
                     rule: Rule::SameInstant,
                     name: Key::Stop.name().into(),
                     span: item,
@@ -96,7 +101,13 @@ impl Look<'_> {
         }
     }
 
-    fn gap(&self, key: Key, gaps: &[Gap], except: &ExceptedDates, found: &mut Vec<Remark>) {
+    fn gap(
+        &self,
+        key: Key,
+        gaps: &[Gap],
+        except: &ExceptedDates,
+        found: &mut Vec<ScheduleFinding>,
+    ) {
         let Some(text) = self.inputs.text(key).filter(|_| !gaps.is_empty()) else {
             return;
         };
@@ -121,7 +132,7 @@ impl Look<'_> {
                 if merges || key == Key::Start && except.contains(at.date()) {
                     continue;
                 }
-                found.push(Remark {
+                found.push(ScheduleFinding {
                     rule: Rule::ClockChangeGap,
                     name: key.name().into(),
                     span,
@@ -150,7 +161,7 @@ impl Look<'_> {
         start: Option<Times>,
         stop: Option<Times>,
         except: &ExceptedDates,
-        found: &mut Vec<Remark>,
+        found: &mut Vec<ScheduleFinding>,
     ) {
         let help = |key| {
             format!(
@@ -165,7 +176,7 @@ impl Look<'_> {
         };
         if self.inputs.text(Key::Hours).is_some() && none(&spec.schedule) {
             let message = "these hours have no more beginning and no more end: nothing will be started or stopped";
-            found.push(Remark::on(
+            found.push(ScheduleFinding::on(
                 Key::Hours,
                 self.inputs,
                 Rule::NeverAgain,
@@ -184,7 +195,7 @@ impl Look<'_> {
                     "no {key} comes any more after {}",
                     shown(self.local(self.span.from))
                 );
-                found.push(Remark::on(
+                found.push(ScheduleFinding::on(
                     key,
                     self.inputs,
                     Rule::NeverAgain,
@@ -195,10 +206,10 @@ impl Look<'_> {
         }
     }
 
-    fn past_dates(&self, except: &ExceptedDates, found: &mut Vec<Remark>) {
+    fn past_dates(&self, except: &ExceptedDates, found: &mut Vec<ScheduleFinding>) {
         let now = self.local(self.span.from);
         if except.last().is_some_and(|last| last < now.date()) {
-            found.push(Remark::on(
+            found.push(ScheduleFinding::on(
                 Key::Except,
                 self.inputs,
                 Rule::PastDate,
@@ -214,7 +225,7 @@ impl Look<'_> {
             if past.len() == items.len() {
                 continue;
             }
-            found.extend(past.into_iter().map(|(span, item)| Remark {
+            found.extend(past.into_iter().map(|(span, item)| ScheduleFinding {
                 rule: Rule::PastDate,
                 name: key.name().into(),
                 span: span.clone(),

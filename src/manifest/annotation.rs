@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{
+    location::Location,
     node::{Entry, Node},
-    place::Place,
     scalar::Scalar,
 };
 use crate::schedule::quote;
@@ -17,9 +17,9 @@ pub struct Annotation {
     /// Its text, without quotes and escapes.
     pub text: Box<str>,
     /// Where its key stands, with the quotes if it has any.
-    pub key: Place,
+    pub key: Location,
     /// Where its value stands, with the quotes if it has any.
-    pub value: Place,
+    pub value: Location,
     /// Which byte of the file the text begins at, if it stands there letter by letter.
     verbatim: Option<usize>,
 }
@@ -54,12 +54,12 @@ impl Annotation {
 
     /// Where bytes of the text stand in the file: exactly, where the text is plain or quoted in
     /// one line without an escape; of any other the whole value.
-    pub fn locate(&self, span: &Range<usize>) -> Place {
+    pub fn locate(&self, span: &Range<usize>) -> Location {
         let exact = self.verbatim.and_then(|begin| {
             let before = self.text.get(..span.start)?;
             self.text.get(span.clone())?;
             let quotes = begin - self.value.span.start;
-            Some(Place {
+            Some(Location {
                 line: self.value.line,
                 column: self.value.column + quotes + before.chars().count(),
                 span: begin + span.start..begin + span.end,

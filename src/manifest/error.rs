@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::place::Place;
+use super::location::Location;
 
 /// The largest file that is read, in bytes.
 pub const MAX_BYTES: usize = 32 << 20;
@@ -47,7 +47,7 @@ pub struct SyntaxError {
     /// The file, as it was given.
     pub file: String,
     /// Where in it.
-    pub place: Place,
+    pub place: Location,
     /// What is wrong there.
     pub message: String,
     /// Whether the text is good YAML, and an object in it is at fault.

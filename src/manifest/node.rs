@@ -4,12 +4,12 @@ use std::{borrow::Cow, rc::Rc};
 
 use serde_json::{Map, Value};
 
-use super::{place::Place, scalar::Scalar};
+use super::{location::Location, scalar::Scalar};
 
 /// A value of a document and where it stands. An alias is the node it names, shared.
 #[derive(Debug)]
 pub(super) struct Node<'a> {
-    pub(super) place: Place,
+    pub(super) place: Location,
     /// How many levels it has, itself included.
     pub(super) height: usize,
     /// What it takes to write it out, with all that its aliases repeat; about bytes.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{node::Node, other::Other, parse::Fault, scope::Scope, workload::Workload};
+use super::{node::Node, other::Other, parse::ParseError, scope::Scope, workload::Workload};
 
 /// What is found in a document.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(super) enum Found<'n, 'a> {
     /// Any other object that schedules have to do with.
     Other(Other),
     /// A Deployment or a list that the API server would refuse.
-    Fault(Fault),
+    ParseError(ParseError),
 }
 
 /// Calls `each` with the objects of a document, alone or in a list, in order.
@@ -24,12 +24,12 @@ pub(super) fn objects<'n, 'a>(
     match kind(document) {
         (Some("v1"), Some("List")) => match list(document) {
             Ok(items) => items.iter().for_each(|item| object(item, scope, each)),
-            Err(fault) => each(Found::Fault(fault)),
+            Err(fault) => each(Found::ParseError(fault)),
         },
         // As the API server answers, with no kind on the items.
         (Some("apps/v1"), Some("DeploymentList")) => match list(document) {
             Ok(items) => items.iter().for_each(|item| deployment(item, scope, each)),
-            Err(fault) => each(Found::Fault(fault)),
+            Err(fault) => each(Found::ParseError(fault)),
         },
         _ => object(document, scope, each),
     }
@@ -46,7 +46,7 @@ fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Fo
 fn deployment<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Found<'n, 'a>)) {
     each(match Workload::read(node, scope) {
         Ok(workload) => Found::Workload(Box::new(workload), node),
-        Err(fault) => Found::Fault(fault),
+        Err(fault) => Found::ParseError(fault),
     });
 }
 
@@ -55,10 +55,10 @@ fn kind<'n>(node: &'n Node<'_>) -> (Option<&'n str>, Option<&'n str>) {
     (text("apiVersion"), text("kind"))
 }
 
-fn list<'n, 'a>(document: &'n Node<'a>) -> Result<&'n [Rc<Node<'a>>], Fault> {
+fn list<'n, 'a>(document: &'n Node<'a>) -> Result<&'n [Rc<Node<'a>>], ParseError> {
     let items = document.get("items");
     match items {
-        Some(items) if items.what() != "a list" => Err(Fault::at(
+        Some(items) if items.what() != "a list" => Err(ParseError::at(
             &items.place,
             format!("items is {}, not a list", items.what()),
         )),

@@ -1,9 +1,9 @@
 //! Objects that are no Deployments and have to do with schedules all the same.
 
 use super::{
-    mark::{Mark, marks},
+    location::Location,
+    misplaced_key::{MisplacedKey, marks},
     node::Node,
-    place::Place,
     scalar::Scalar,
     scope::Scope,
 };
@@ -18,22 +18,22 @@ pub struct Other {
     /// Its name, empty where it has none.
     pub name: Box<str>,
     /// Where it stands in the file.
-    pub place: Place,
+    pub place: Location,
     /// Whether a controller made it, and gave it the annotations of its owner.
     pub is_owned: bool,
     /// Names of ours, and such as may have been meant for them.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<MisplacedKey>,
     /// What it scales, if it is a HorizontalPodAutoscaler of a Deployment.
-    pub scales: Option<Scaled>,
+    pub scales: Option<HpaTarget>,
 }
 
 /// What a HorizontalPodAutoscaler does to a Deployment of its namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scaled {
+pub struct HpaTarget {
     /// The Deployment's name.
     pub name: Box<str>,
     /// Where that name stands.
-    pub place: Place,
+    pub place: Location,
     /// The lowest count; Kubernetes takes 1 where none is given.
     pub min: u64,
     /// The highest count, if given.
@@ -47,7 +47,7 @@ impl Other {
         let marks = marks(node, scope, false);
         let scales = Some(kind)
             .filter(|kind| *kind == "HorizontalPodAutoscaler")
-            .and_then(|_| Scaled::read(node));
+            .and_then(|_| HpaTarget::read(node));
         if marks.is_empty() && scales.is_none() {
             return None;
         }
@@ -67,7 +67,7 @@ impl Other {
     }
 }
 
-impl Scaled {
+impl HpaTarget {
     fn read(autoscaler: &Node<'_>) -> Option<Self> {
         let spec = autoscaler.get("spec")?;
         let target = spec.get("scaleTargetRef")?;

@@ -5,23 +5,23 @@ use std::{borrow::Cow, collections::HashMap, rc::Rc};
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::{
+    json_stream::{Piece, pieces},
+    location::Location,
     node::{Content, Entry, Node},
-    pieces::{Piece, pieces},
-    place::Place,
 };
 
 /// What is wrong at a place.
 #[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) place: Place,
+pub(super) struct ParseError {
+    pub(super) place: Location,
     pub(super) message: String,
     /// Whether the text is good YAML and an object in it is at fault.
     pub(super) in_object: bool,
 }
 
-impl Fault {
+impl ParseError {
     /// A fault of an object.
-    pub(super) fn at(place: &Place, message: impl Into<String>) -> Self {
+    pub(super) fn at(place: &Location, message: impl Into<String>) -> Self {
         Self {
             in_object: true,
             ..Self::of_text(place.clone(), message)
@@ -30,10 +30,10 @@ impl Fault {
 
     fn of_scan(error: &ScanError, piece: &Piece<'_>) -> Self {
         let marker = piece.place(*error.marker());
-        Self::of_text(Place::new(marker, marker), error.info())
+        Self::of_text(Location::new(marker, marker), error.info())
     }
 
-    fn of_text(place: Place, message: impl Into<String>) -> Self {
+    fn of_text(place: Location, message: impl Into<String>) -> Self {
         Self {
             place,
             message: message.into(),
@@ -53,13 +53,16 @@ const NODE: usize = 32;
 
 /// Calls `each` with every document of a stream of YAML (JSON is YAML, too), or of JSON values one
 /// after another, in order.
-pub(super) fn documents<'a>(text: &'a str, mut each: impl FnMut(&Node<'a>)) -> Result<(), Fault> {
+pub(super) fn documents<'a>(
+    text: &'a str,
+    mut each: impl FnMut(&Node<'a>),
+) -> Result<(), ParseError> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let mut builder = Builder::default();
     for piece in pieces(text) {
         for next in Parser::new_from_str_with_options(piece.text, options.clone()) {
-            let (event, span) = next.map_err(|error| Fault::of_scan(&error, &piece))?;
+            let (event, span) = next.map_err(|error| ParseError::of_scan(&error, &piece))?;
             if let Some(document) = builder.take(event, &piece.span(&span))? {
                 each(&document);
             }
@@ -86,7 +89,7 @@ struct Open<'a> {
 
 impl<'a> Builder<'a> {
     /// Takes an event; gives the document that it completes.
-    fn take(&mut self, event: Event<'a>, span: &Span) -> Result<Option<Rc<Node<'a>>>, Fault> {
+    fn take(&mut self, event: Event<'a>, span: &Span) -> Result<Option<Rc<Node<'a>>>, ParseError> {
         let (node, anchor) = match event {
             Event::DocumentEnd => {
                 self.anchors.clear();
@@ -108,9 +111,9 @@ impl<'a> Builder<'a> {
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
                     let message = "this alias stands inside of what it names";
-                    return Err(Fault::of_text(Place::of(span), message));
+                    return Err(ParseError::of_text(Location::of(span), message));
                 };
-                self.charge(node.cost, &Place::of(span))?;
+                self.charge(node.cost, &Location::of(span))?;
                 (node, 0)
             }
             _ => return Ok(None),
@@ -137,8 +140,13 @@ impl<'a> Builder<'a> {
         None
     }
 
-    fn scalar(&mut self, text: Cow<'a, str>, bare: bool, span: &Span) -> Result<Node<'a>, Fault> {
-        let place = Place::of(span);
+    fn scalar(
+        &mut self,
+        text: Cow<'a, str>,
+        bare: bool,
+        span: &Span,
+    ) -> Result<Node<'a>, ParseError> {
+        let place = Location::of(span);
         let cost = NODE + text.len();
         self.charge(cost, &place)?;
         // A value that is left out is shown as `~`.
@@ -155,8 +163,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn close(&mut self, open: Open<'a>, end: &Span) -> Result<Node<'a>, Fault> {
-        let place = Place::new(open.begin.start, end.end);
+    fn close(&mut self, open: Open<'a>, end: &Span) -> Result<Node<'a>, ParseError> {
+        let place = Location::new(open.begin.start, end.end);
         self.charge(NODE, &place)?;
         let height = 1 + open
             .children
@@ -166,7 +174,7 @@ impl<'a> Builder<'a> {
             .unwrap_or_default();
         if height > MAX_HEIGHT {
             let message = format!("nested deeper than {MAX_HEIGHT} levels");
-            return Err(Fault::of_text(place, message));
+            return Err(ParseError::of_text(place, message));
         }
         let mut cost = NODE + open.children.iter().map(|child| child.cost).sum::<usize>();
         let content = if open.is_map {
@@ -186,7 +194,10 @@ impl<'a> Builder<'a> {
 
     /// The entries of a map, those that `<<` brings in before its own, which win; and what the
     /// former cost.
-    fn entries(&mut self, children: Vec<Rc<Node<'a>>>) -> Result<(Vec<Entry<'a>>, usize), Fault> {
+    fn entries(
+        &mut self,
+        children: Vec<Rc<Node<'a>>>,
+    ) -> Result<(Vec<Entry<'a>>, usize), ParseError> {
         let mut own = Vec::with_capacity(children.len() / 2);
         let mut merged = Vec::new();
         let mut merged_cost = 0;
@@ -213,7 +224,7 @@ impl<'a> Builder<'a> {
                 }),
                 Content::List(_) | Content::Map(_) => {
                     let message = format!("a key is a text, and this is {}", key.what());
-                    return Err(Fault::of_text(key.place.clone(), message));
+                    return Err(ParseError::of_text(key.place.clone(), message));
                 }
             }
         }
@@ -221,11 +232,11 @@ impl<'a> Builder<'a> {
         Ok((merged, merged_cost))
     }
 
-    fn charge(&mut self, cost: usize, place: &Place) -> Result<(), Fault> {
+    fn charge(&mut self, cost: usize, place: &Location) -> Result<(), ParseError> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > MAX_COST {
             let message = "the file holds too much, written out with its aliases; split it";
-            return Err(Fault::of_text(place.clone(), message));
+            return Err(ParseError::of_text(place.clone(), message));
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::{
     contents::Contents,
     error::{MAX_BYTES, OpenError, SyntaxError},
     objects::{Found, objects},
-    parse::{Fault, documents},
+    parse::{ParseError, documents},
     scope::Scope,
     workload::Workload,
 };
@@ -122,7 +122,7 @@ impl Source {
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, node) => manifests.push((*workload, node.json())),
             Found::Other(_) => {}
-            Found::Fault(fault) => faults.push(fault),
+            Found::ParseError(fault) => faults.push(fault),
         });
         match faults.into_iter().next() {
             Some(fault) => Err(self.error(fault)),
@@ -138,7 +138,7 @@ impl Source {
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, _) => contents.workloads.push(*workload),
             Found::Other(other) => contents.others.push(other),
-            Found::Fault(fault) => contents.errors.push(self.error(fault)),
+            Found::ParseError(fault) => contents.errors.push(self.error(fault)),
         });
         contents
     }
@@ -153,11 +153,11 @@ impl Source {
             objects(document, scope, &mut each);
         });
         if let Err(fault) = read {
-            each(Found::Fault(fault));
+            each(Found::ParseError(fault));
         }
     }
 
-    fn error(&self, mut fault: Fault) -> SyntaxError {
+    fn error(&self, mut fault: ParseError) -> SyntaxError {
         // Of faults in objects there may be thousands, and finding a line costs the whole file.
         let line = || self.text.lines().nth(fault.place.line.saturating_sub(1));
         if !fault.in_object && line().is_some_and(|line| line.contains("{{")) {

@@ -4,10 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{
     annotation::{Annotation, not_text},
-    mark::{Mark, marks},
+    location::Location,
+    misplaced_key::{MisplacedKey, marks},
     node::{Entry, Node},
-    parse::Fault,
-    place::Place,
+    parse::ParseError,
     scalar::Scalar,
     scope::Scope,
 };
@@ -22,11 +22,11 @@ pub struct Workload {
     /// Which object it is, or will be; the UID is empty in a file that no cluster has written.
     pub object: ObjectRef,
     /// Where it stands in the file.
-    pub place: Place,
+    pub place: Location,
     /// `spec.replicas`, if given.
     pub replicas: Option<Replicas>,
     /// Where the value of `spec.replicas` stands, if given.
-    pub replicas_place: Option<Place>,
+    pub replicas_place: Option<Location>,
     /// Its annotations under the prefix, as [`crate::workload::read`] takes them.
     pub inputs: Inputs,
     /// The same annotations with their places, in the order of the file; each name once.
@@ -35,7 +35,7 @@ pub struct Workload {
     /// no text, and of two with the same name kubectl sends it the last.
     pub problems: Vec<Problem>,
     /// Names of ours, and such as may have been meant for them, anywhere else on it.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<MisplacedKey>,
 }
 
 /// What the API server takes of one object's annotations, names and texts together, in bytes.
@@ -43,15 +43,15 @@ const MAX_ANNOTATIONS: usize = 256 << 10;
 
 impl Workload {
     /// Reads a Deployment.
-    pub(super) fn read(node: &Node<'_>, scope: Scope<'_>) -> Result<Self, Fault> {
+    pub(super) fn read(node: &Node<'_>, scope: Scope<'_>) -> Result<Self, ParseError> {
         let Some(metadata) = node.get("metadata") else {
-            return Err(Fault::at(
+            return Err(ParseError::at(
                 &node.place,
                 "this Deployment has no metadata, and so no name",
             ));
         };
         let Some(name) = text(metadata, "metadata.", "name")? else {
-            return Err(Fault::at(
+            return Err(ParseError::at(
                 &metadata.place,
                 "this Deployment has no metadata.name",
             ));
@@ -74,12 +74,12 @@ impl Workload {
         if let Some(annotations) = metadata.get("annotations") {
             if annotations.what() != "a map" {
                 let message = format!("metadata.annotations is {}, not a map", annotations.what());
-                return Err(Fault::at(&annotations.place, message));
+                return Err(ParseError::at(&annotations.place, message));
             }
             let length = |it: &Entry<'_>| it.name().len() + it.value.written().map_or(0, str::len);
             if annotations.entries().iter().map(length).sum::<usize>() > MAX_ANNOTATIONS {
                 let message = "these annotations hold over 256 kB, more than the API server takes";
-                return Err(Fault::at(&annotations.place, message));
+                return Err(ParseError::at(&annotations.place, message));
             }
             workload.annotate(annotations.entries(), scope);
         }
@@ -137,7 +137,7 @@ fn twice(annotation: &Annotation, earlier: &Annotation) -> Problem {
 }
 
 /// A field that is a text where it is given.
-fn text<'n>(node: &'n Node<'_>, path: &str, name: &str) -> Result<Option<&'n str>, Fault> {
+fn text<'n>(node: &'n Node<'_>, path: &str, name: &str) -> Result<Option<&'n str>, ParseError> {
     let Some(field) = node.get(name) else {
         return Ok(None);
     };
@@ -146,7 +146,7 @@ fn text<'n>(node: &'n Node<'_>, path: &str, name: &str) -> Result<Option<&'n str
         Some(text) => Ok(Some(text)),
         None => {
             let message = format!("{path}{name} is {}, not a text; quote it", field.what());
-            Err(Fault::at(&field.place, message))
+            Err(ParseError::at(&field.place, message))
         }
     }
 }
@@ -155,7 +155,7 @@ fn replicas_of<'n, 'a>(node: &'n Node<'a>) -> Option<&'n Node<'a>> {
     node.get("spec")?.get("replicas")
 }
 
-fn replicas(node: &Node<'_>) -> Result<Option<Replicas>, Fault> {
+fn replicas(node: &Node<'_>) -> Result<Option<Replicas>, ParseError> {
     let Some(field) = replicas_of(node) else {
         return Ok(None);
     };
@@ -170,7 +170,7 @@ fn replicas(node: &Node<'_>) -> Result<Option<Replicas>, Fault> {
         let found = field
             .written()
             .map_or_else(|| field.what().to_owned(), |it| format!("`{}`", quote(it)));
-        Fault::at(
+        ParseError::at(
             &field.place,
             format!("spec.replicas is {found}, and not a whole number such as 3"),
         )

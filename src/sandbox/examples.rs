@@ -8,7 +8,7 @@ use crate::{
     workload::{Key, ParsedInputs, Prefix, read},
 };
 
-use super::hand::{Act, Hand};
+use super::user_action::{Act, UserAction};
 
 /// How long after it has stopped `office-hours` is raised by hand.
 const NIGHT_SHIFT: TimeDelta = TimeDelta::hours(3);
@@ -23,8 +23,8 @@ pub fn hands_on_examples(
     from: DateTime<Utc>,
     prefix: &Prefix,
     default_zone: Zone,
-) -> Vec<Hand> {
-    let hand = |name: &str, action: Action, later: TimeDelta, act: Act| {
+) -> Vec<UserAction> {
+    let action = |name: &str, action: Action, later: TimeDelta, act: Act| {
         let workload = workloads.iter().find(|it| &*it.object.name == name)?;
         let ParsedInputs::Scheduled(spec) = read(&workload.inputs, default_zone) else {
             return None;
@@ -37,7 +37,7 @@ pub fn hands_on_examples(
                 break;
             }
         }
-        Some(Hand {
+        Some(UserAction {
             at: at + later,
             namespace: workload.object.namespace.to_string(),
             name: name.to_owned(),
@@ -45,8 +45,8 @@ pub fn hands_on_examples(
         })
     };
     let schedule = [Key::Start, Key::Replicas].map(|key| prefix.annotation(key));
-    let raise = hand("office-hours", Action::Stop, NIGHT_SHIFT, Act::Scale(1));
+    let raise = action("office-hours", Action::Stop, NIGHT_SHIFT, Act::Scale(1));
     let leave = Act::Unannotate(schedule.to_vec());
-    let leave = hand("one-start", Action::Start, ENOUGH, leave);
+    let leave = action("one-start", Action::Start, ENOUGH, leave);
     raise.into_iter().chain(leave).collect()
 }

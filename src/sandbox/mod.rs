@@ -1,28 +1,28 @@
 //! A cluster in memory, and the scaler on it.
 //!
-//! [`Api`] is a Kubernetes API without a server, exact enough to stand in for a real one. [`Stage`]
+//! [`Api`] is a Kubernetes API without a server, exact enough to stand in for a real one. [`Simulation`]
 //! puts Deployments into it and lets the unchanged controller run against it, on time that passes
 //! as fast as it can; whoever listens is told what happens.
 
 mod api;
 mod examples;
-mod hand;
-mod narrator;
-mod pace;
+mod observer;
 mod page;
-mod play;
 mod requests;
+mod simulation;
+mod speed;
 mod summary;
-mod tally;
-mod told;
+mod timeline_event;
+mod usage;
+mod user_action;
 
 pub use api::{Admission, Api, Cause, Changes, Details, Fault, RequestLine, Status, StoredChange};
 pub use examples::hands_on_examples;
-pub use hand::{Act, Hand};
-pub use pace::{Pace, PaceError};
 pub use page::{Page, Title};
-pub use play::Stage;
 pub use requests::Requests;
+pub use simulation::Simulation;
+pub use speed::{Speed, SpeedError};
 pub use summary::Summary;
-pub use tally::Tally;
-pub use told::{Deed, Told};
+pub use timeline_event::{EventKind, TimelineEvent};
+pub use usage::Usage;
+pub use user_action::{Act, UserAction};

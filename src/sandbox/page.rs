@@ -9,9 +9,9 @@ use crate::{
 };
 
 use super::{
-    narrator::MOST_IDLE,
-    pace::Pace,
-    told::{Deed, Told},
+    observer::MOST_IDLE,
+    speed::Speed,
+    timeline_event::{EventKind, TimelineEvent},
 };
 
 /// Lays out lines of columns.
@@ -34,7 +34,7 @@ pub struct Title {
     /// The zone in which beginning and end are told.
     pub zone: Zone,
     /// How fast it is shown.
-    pub pace: Pace,
+    pub speed: Speed,
 }
 
 /// Longer names push the rest of their line to the right.
@@ -57,19 +57,19 @@ impl Page {
             from,
             until,
             zone,
-            pace,
+            speed,
         } = *play;
-        let pace = match pace {
-            Pace::Max => String::new(),
-            Pace::DAY_A_SECOND => "; a day takes a second (--speed max: all at once)".to_owned(),
-            Pace::Times(times) => format!("; {times} times as fast as real time"),
+        let speed = match speed {
+            Speed::Max => String::new(),
+            Speed::DAY_A_SECOND => "; a day takes a second (--speed max: all at once)".to_owned(),
+            Speed::Times(times) => format!("; {times} times as fast as real time"),
         };
         let plural = if workloads == 1 { "" } else { "s" };
         let first = format!(
             "{workloads} Deployment{plural} on a Kubernetes API in memory; no cluster is touched.\n"
         );
         let second = format!(
-            "{} from {}{pace}; times are those of each schedule's zone.",
+            "{} from {}{speed}; times are those of each schedule's zone.",
             span(until - from),
             moment(from, zone)
         );
@@ -78,14 +78,14 @@ impl Page {
 
     /// One line for what happened, without its end:
     /// `Mon 2026-11-23 09:00:00 JST   start   default/web   0 → 3    next stop 19:00`.
-    pub fn line(&self, told: &Told) -> String {
-        let local = told.at.with_timezone(&told.zone.tz());
+    pub fn line(&self, event: &TimelineEvent) -> String {
+        let local = event.at.with_timezone(&event.zone.tz());
         let time = local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string();
-        let (verb, paint) = verb(&told.deed);
+        let (verb, paint) = verb(&event.kind);
         let verb = self.paint(paint, &format!("{verb:<7}"));
-        let object = told.object.to_string();
-        let counts = self.counts(told.from, told.to);
-        let note = self.paint(Paint::Faint, &note(told));
+        let object = event.object.to_string();
+        let counts = self.counts(event.from, event.to);
+        let note = self.paint(Paint::Faint, &note(event));
         let line = format!(
             "{time:<29} {verb} {object:<names$}  {counts}   {note}",
             names = self.names
@@ -109,57 +109,57 @@ impl Page {
     }
 }
 
-const fn verb(deed: &Deed) -> (&'static str, Paint) {
-    match deed {
-        Deed::Start => ("start", Paint::Green),
-        Deed::Stop => ("stop", Paint::Blue),
-        Deed::Wake(_) => ("wake", Paint::Green),
-        Deed::Sleep(_) => ("sleep", Paint::Blue),
-        Deed::Pause(_) => ("pause", Paint::Yellow),
-        Deed::Enforce => ("enforce", Paint::Blue),
-        Deed::Adopt => ("adopt", Paint::Faint),
-        Deed::Ignore => ("ignore", Paint::Faint),
-        Deed::Refuse(_) => ("refuse", Paint::Red),
-        Deed::Resume => ("resume", Paint::Green),
-        Deed::Leave => ("leave", Paint::Faint),
-        Deed::Hand(_) => ("by hand", Paint::Yellow),
+const fn verb(kind: &EventKind) -> (&'static str, Paint) {
+    match kind {
+        EventKind::Start => ("start", Paint::Green),
+        EventKind::Stop => ("stop", Paint::Blue),
+        EventKind::Wake(_) => ("wake", Paint::Green),
+        EventKind::Sleep(_) => ("sleep", Paint::Blue),
+        EventKind::Pause(_) => ("pause", Paint::Yellow),
+        EventKind::Enforce => ("enforce", Paint::Blue),
+        EventKind::Adopt => ("adopt", Paint::Faint),
+        EventKind::Ignore => ("ignore", Paint::Faint),
+        EventKind::Refuse(_) => ("refuse", Paint::Red),
+        EventKind::Resume => ("resume", Paint::Green),
+        EventKind::Leave => ("leave", Paint::Faint),
+        EventKind::UserAction(_) => ("by hand", Paint::Yellow),
     }
 }
 
-fn note(told: &Told) -> String {
-    let next = || coming(told);
-    match &told.deed {
-        Deed::Start | Deed::Stop if told.idle == MOST_IDLE => {
+fn note(event: &TimelineEvent) -> String {
+    let next = || coming(event);
+    match &event.kind {
+        EventKind::Start | EventKind::Stop if event.idle == MOST_IDLE => {
             format!("as it was; more of the same is only counted; {}", next())
         }
-        Deed::Start | Deed::Stop if told.idle > 0 => format!("as it was; {}", next()),
-        Deed::Start | Deed::Stop | Deed::Resume => next(),
-        Deed::Wake(until) => format!("held up until {}", clock(told, *until)),
-        Deed::Sleep(until) => format!("held down until {}", clock(told, *until)),
-        Deed::Pause(None) => "nothing is done until the annotation is removed".to_owned(),
-        Deed::Pause(Some(until)) => format!("nothing is done until {}", clock(told, *until)),
-        Deed::Enforce => format!("put back; {}", next()),
-        Deed::Adopt => format!("taken up, nothing scaled; {}", next()),
-        Deed::Ignore => "has no schedule and is left alone".to_owned(),
-        Deed::Refuse(error) => error.replace('\n', "; "),
-        Deed::Leave => "the schedule is gone, nothing scaled".to_owned(),
-        Deed::Hand(command) => command.clone(),
+        EventKind::Start | EventKind::Stop if event.idle > 0 => format!("as it was; {}", next()),
+        EventKind::Start | EventKind::Stop | EventKind::Resume => next(),
+        EventKind::Wake(until) => format!("held up until {}", clock(event, *until)),
+        EventKind::Sleep(until) => format!("held down until {}", clock(event, *until)),
+        EventKind::Pause(None) => "nothing is done until the annotation is removed".to_owned(),
+        EventKind::Pause(Some(until)) => format!("nothing is done until {}", clock(event, *until)),
+        EventKind::Enforce => format!("put back; {}", next()),
+        EventKind::Adopt => format!("taken up, nothing scaled; {}", next()),
+        EventKind::Ignore => "has no schedule and is left alone".to_owned(),
+        EventKind::Refuse(error) => error.replace('\n', "; "),
+        EventKind::Leave => "the schedule is gone, nothing scaled".to_owned(),
+        EventKind::UserAction(command) => command.clone(),
     }
 }
 
 /// `next stop Mon 19:00`.
-fn coming(told: &Told) -> String {
-    match told.next {
-        Some(Boundary { at, action }) => format!("next {action} {}", clock(told, at)),
+fn coming(event: &TimelineEvent) -> String {
+    match event.next {
+        Some(Boundary { at, action }) => format!("next {action} {}", clock(event, at)),
         None => "no boundary is to come".to_owned(),
     }
 }
 
 /// `19:00` or `Mon 19:00`: with the date where a weekday alone might be another week's.
-fn clock(told: &Told, at: DateTime<Utc>) -> String {
+fn clock(event: &TimelineEvent, at: DateTime<Utc>) -> String {
     let local =
-        |at: DateTime<Utc>| -> NaiveDateTime { at.with_timezone(&told.zone.tz()).naive_local() };
-    let (now, then) = (local(told.at), local(at));
+        |at: DateTime<Utc>| -> NaiveDateTime { at.with_timezone(&event.zone.tz()).naive_local() };
+    let (now, then) = (local(event.at), local(at));
     let day = if then.date() == now.date() {
         ""
     } else if then - now < TimeDelta::days(6) {
@@ -209,8 +209,8 @@ mod tests {
     use super::*;
     use crate::{schedule::Action, workload::ObjectRef};
 
-    fn told(deed: Deed, from: u32, to: u32, next: Option<(&str, Action)>) -> Told {
-        Told {
+    fn event(kind: EventKind, from: u32, to: u32, next: Option<(&str, Action)>) -> TimelineEvent {
+        TimelineEvent {
             at: "2026-11-23T00:00:00Z".parse().unwrap(),
             zone: Zone::parse("Asia/Tokyo").unwrap(),
             object: ObjectRef {
@@ -218,7 +218,7 @@ mod tests {
                 name: "web".into(),
                 uid: Arc::default(),
             },
-            deed,
+            kind,
             from: Replicas::new(from),
             to: Replicas::new(to),
             idle: 0,
@@ -233,27 +233,27 @@ mod tests {
     fn a_line_has_columns_and_tells_what_is_next() {
         let stop = |at| Some((at, Action::Stop));
         let page = Page::new(Style::default(), ["default/web"]);
-        for (told, expected) in [
+        for (event, expected) in [
             (
-                told(Deed::Start, 0, 3, stop("2026-11-23T10:00:00Z")),
+                event(EventKind::Start, 0, 3, stop("2026-11-23T10:00:00Z")),
                 "start   default/web    0 -> 3     next stop 19:00",
             ),
             (
-                told(Deed::Stop, 12, 0, stop("2026-11-24T10:00:07Z")),
+                event(EventKind::Stop, 12, 0, stop("2026-11-24T10:00:07Z")),
                 "stop    default/web   12 -> 0     next stop Tue 19:00:07",
             ),
             (
-                told(Deed::Adopt, 3, 3, stop("2026-12-01T10:00:00Z")),
+                event(EventKind::Adopt, 3, 3, stop("2026-12-01T10:00:00Z")),
                 "adopt   default/web         3     taken up, nothing scaled; next stop Tue \
                  2026-12-01 19:00",
             ),
             (
-                told(Deed::Resume, 3, 3, None),
+                event(EventKind::Resume, 3, 3, None),
                 "resume  default/web         3     no boundary is to come",
             ),
             (
-                told(
-                    Deed::Wake("2026-11-24T13:00:00Z".parse().unwrap()),
+                event(
+                    EventKind::Wake("2026-11-24T13:00:00Z".parse().unwrap()),
                     0,
                     3,
                     None,
@@ -261,23 +261,23 @@ mod tests {
                 "wake    default/web    0 -> 3     held up until Tue 22:00",
             ),
             (
-                told(Deed::Pause(None), 3, 3, None),
+                event(EventKind::Pause(None), 3, 3, None),
                 "pause   default/web         3     nothing is done until the annotation is removed",
             ),
             (
-                told(Deed::Enforce, 2, 0, stop("2026-11-23T10:00:00Z")),
+                event(EventKind::Enforce, 2, 0, stop("2026-11-23T10:00:00Z")),
                 "enforce default/web    2 -> 0     put back; next stop 19:00",
             ),
             (
-                told(Deed::Refuse("a: bad\nb: bad".into()), 3, 3, None),
+                event(EventKind::Refuse("a: bad\nb: bad".into()), 3, 3, None),
                 "refuse  default/web         3     a: bad; b: bad",
             ),
             (
-                told(Deed::Hand("kubectl …".into()), 3, 1, None),
+                event(EventKind::UserAction("kubectl …".into()), 3, 1, None),
                 "by hand default/web    3 -> 1     kubectl …",
             ),
         ] {
-            let line = page.line(&told);
+            let line = page.line(&event);
             let line = line.strip_prefix("Mon 2026-11-23 09:00:00 JST   ").unwrap();
             assert_eq!(line, expected);
         }
@@ -285,14 +285,14 @@ mod tests {
 
     #[test]
     fn colour_and_arrows_are_for_screens_that_have_them() {
-        let told = told(Deed::Start, 0, 3, None);
+        let event = event(EventKind::Start, 0, 3, None);
         let style = Style {
             colour: true,
             unicode: true,
         };
-        let line = Page::new(style, ["default/web"]).line(&told);
+        let line = Page::new(style, ["default/web"]).line(&event);
         assert!(line.contains("\u{1b}[32m  0 → 3  \u{1b}[0m"), "{line:?}");
-        let plain = Page::new(Style::default(), ["default/web"]).line(&told);
+        let plain = Page::new(Style::default(), ["default/web"]).line(&event);
         assert!(plain.is_ascii(), "{plain:?}");
     }
 

@@ -7,7 +7,7 @@ use crate::{schedule::Zone, style::Paint};
 use super::{
     page::{Page, moment, span},
     requests::Requests,
-    tally::Tally,
+    usage::Usage,
 };
 
 /// What a play comes to.
@@ -18,7 +18,7 @@ pub struct Summary {
     /// When it ended, or was stopped.
     pub until: DateTime<Utc>,
     /// Every Deployment with a schedule, by namespace and name.
-    pub tallies: Vec<(String, Tally)>,
+    pub tallies: Vec<(String, Usage)>,
     /// The latest that a transition came after its boundary.
     pub lateness: TimeDelta,
     /// How often a schedule was refused.
@@ -49,7 +49,7 @@ impl Page {
         text + &footnotes(summary)
     }
 
-    fn table(&self, tallies: &[(String, Tally)], whole: TimeDelta) -> String {
+    fn table(&self, tallies: &[(String, Usage)], whole: TimeDelta) -> String {
         let names = tallies
             .iter()
             .map(|(name, _)| name.chars().count())
@@ -63,20 +63,20 @@ impl Page {
         let whole = whole.trim_end_matches(".0");
         let mut text = format!("\n{}\n", self.paint(Paint::Faint, &heading));
         let (mut starts, mut stops, mut used, mut always) = (0, 0, 0.0, 0.0);
-        for (name, tally) in tallies {
-            let up = format!("{:.1} of {whole}", hours(tally.up()));
+        for (name, usage) in tallies {
+            let up = format!("{:.1} of {whole}", hours(usage.up()));
             text += &format!(
                 "{name:names$}  {:>6}  {:>5}  {up:>16}  {:>13.1}  {:>9.1}  {:>5}\n",
-                tally.starts,
-                tally.stops,
-                tally.replica_hours(),
-                tally.always_on(),
-                percent(tally.always_on() - tally.replica_hours(), tally.always_on()),
+                usage.starts,
+                usage.stops,
+                usage.replica_hours(),
+                usage.always_on(),
+                percent(usage.always_on() - usage.replica_hours(), usage.always_on()),
             );
-            starts += tally.starts;
-            stops += tally.stops;
-            used += tally.replica_hours();
-            always += tally.always_on();
+            starts += usage.starts;
+            stops += usage.stops;
+            used += usage.replica_hours();
+            always += usage.always_on();
         }
         let saved = percent(always - used, always);
         let total = format!(
@@ -92,7 +92,7 @@ fn footnotes(summary: &Summary) -> String {
     let transitions: u64 = summary
         .tallies
         .iter()
-        .map(|(_, tally)| tally.starts + tally.stops)
+        .map(|(_, usage)| usage.starts + usage.stops)
         .sum();
     let lateness = summary.lateness.num_milliseconds();
     let Requests {

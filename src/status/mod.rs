@@ -2,7 +2,7 @@
 //! is wrong with it, and who else has a hand on its count.
 
 mod owner;
-mod standing;
+mod workload_status;
 
 pub use owner::Owner;
-pub use standing::{Condition, Standing};
+pub use workload_status::{ScheduleStatus, WorkloadStatus};

@@ -189,11 +189,11 @@ fn each_rule_finds_what_it_is_for_and_where() {
         ),
         (
             web(&[hours, "lint.dayshift/nope: x"]),
-            vec!["bad-silence 7:5"],
+            vec!["bad-suppression 7:5"],
         ),
         (
             web(&[hours, "lint.dayshift/same-instant: x"]),
-            vec!["unused-silence 7:5"],
+            vec!["unused-suppression 7:5"],
         ),
     ] {
         let found = found(&text);
@@ -205,20 +205,20 @@ fn each_rule_finds_what_it_is_for_and_where() {
 }
 
 #[test]
-fn a_reason_silences_a_warning_and_nothing_else_does() {
+fn a_reason_suppresses_a_warning_and_nothing_else_does() {
     let stop = "dayshift/stop: '19:00'";
-    let silence =
+    let suppression =
         |reason: &str| web(&[stop, &format!("lint.dayshift/stop-without-start: {reason}")]);
     assert_eq!(
-        found(&silence("'once a day, by hand'")),
+        found(&suppression("'once a day, by hand'")),
         Vec::<String>::new()
     );
     assert_eq!(
-        found(&silence("''")),
-        ["stop-without-start 6:21", "bad-silence 7:5"]
+        found(&suppression("''")),
+        ["stop-without-start 6:21", "bad-suppression 7:5"]
     );
     let error = web(&["dayshift/stop: '25:00'", "lint.dayshift/bad-times: please"]);
-    assert_eq!(found(&error), ["bad-times 6:21", "bad-silence 7:5"]);
+    assert_eq!(found(&error), ["bad-times 6:21", "bad-suppression 7:5"]);
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn the_examples_are_clean() {
     assert_eq!((status, err.as_str()), (0, ""), "{out}");
     assert_eq!(
         out,
-        "0 errors, 0 warnings (8 silenced) in 7 Deployments of 7 files\n"
+        "0 errors, 0 warnings (8 suppressed) in 7 Deployments of 7 files\n"
     );
 }
 

@@ -104,7 +104,7 @@ fn places(text: &str) -> (String, String) {
         .unwrap();
     assert_eq!(&*stop.text, "Mon-Fry 09:00", "{text}");
     let fault = stop.locate(&(4..7));
-    let show = |place: &dayshift::manifest::Place| {
+    let show = |place: &dayshift::manifest::Location| {
         format!(
             "{}:{} {}",
             place.line,

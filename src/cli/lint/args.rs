@@ -27,7 +27,7 @@ use crate::{
 
 /// Find what is wrong with the schedules in files, and what is surely not meant
 ///
-/// No cluster is needed. An annotation silences a warning on its object and says why:
+/// No cluster is needed. An annotation suppresses a warning on its object and says why:
 /// lint.dayshift/start-without-stop: "stopped by hand".
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -40,6 +40,6 @@ pub(super) fn document(report: &Report, sources: &[Source]) -> Value {
         "deployments": report.deployments,
         "errors": report.count(Severity::Error),
         "warnings": report.count(Severity::Warning),
-        "silenced": report.silenced,
+        "suppressed": report.suppressed,
     })
 }

@@ -118,12 +118,12 @@ fn decoded(quoted: &Quoted, cut: &str) -> (String, String, String) {
 fn summary(report: &Report) -> String {
     let count =
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let silenced = match report.silenced {
+    let suppressed = match report.suppressed {
         0 => String::new(),
-        silenced => format!(" ({silenced} silenced)"),
+        suppressed => format!(" ({suppressed} suppressed)"),
     };
     format!(
-        "{}, {}{silenced} in {} of {}",
+        "{}, {}{suppressed} in {} of {}",
         count(report.count(Severity::Error), "error"),
         count(report.count(Severity::Warning), "warning"),
         count(report.deployments, "Deployment"),

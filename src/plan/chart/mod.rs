@@ -4,10 +4,10 @@ mod cell;
 mod day;
 mod group;
 mod layout;
+mod legend;
 mod page;
 mod rows;
 mod timeline;
 mod times;
-mod words;
 
 pub use page::Chart;

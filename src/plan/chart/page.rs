@@ -7,11 +7,11 @@ use chrono::TimeDelta;
 use super::{
     group::Group,
     layout::Layout,
-    rows::Rows,
-    timeline::timeline,
-    words::{
+    legend::{
         Totals, coming, counts, dates, jitter, laid_over, next_after, ranges, running, wrapped,
     },
+    rows::Rows,
+    timeline::timeline,
 };
 use crate::{
     plan::{period::Period, workload_plan::Plan},

@@ -7,9 +7,9 @@ use chrono::{Datelike, NaiveDate};
 use super::{
     day::Day,
     layout::{LABEL, Layout},
+    legend::{clock_change, only_action},
     timeline::{State, Step},
     times::{Times, clock},
-    words::{clock_change, only_action},
 };
 use crate::{
     schedule::{Action, Schedule},

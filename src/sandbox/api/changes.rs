@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 
-use super::bell::Listener;
+use super::notifier::Listener;
 use super::resources::DEPLOYMENTS;
 use super::server::{Api, Server};
 use super::store::Object;

@@ -6,25 +6,25 @@
 
 use serde_json::Value;
 
-use super::literal;
+use super::go_json_text;
 
 /// The patch does not apply: a `test` failed, or a path leads nowhere.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DoesNotApply;
 
-/// Applies the operations in order; their texts may have marks ([`literal::mark`]). On failure
+/// Applies the operations in order; their texts may have marks ([`go_json_text::mark`]). On failure
 /// `document` is left half changed.
 pub(super) fn apply(document: &mut Value, operations: &[Value]) -> Result<(), DoesNotApply> {
     let step = |operation| step(document, operation).ok_or(DoesNotApply);
     operations.iter().try_for_each(step)?;
-    literal::unmark(document);
+    go_json_text::unmark(document);
     Ok(())
 }
 
 fn step(document: &mut Value, operation: &Value) -> Option<()> {
     let text = |key: &str| {
         let mut text = operation.get(key)?.clone();
-        literal::unmark(&mut text);
+        go_json_text::unmark(&mut text);
         Some(text.as_str()?.to_owned())
     };
     let path = text("path");
@@ -33,7 +33,7 @@ fn step(document: &mut Value, operation: &Value) -> Option<()> {
     let from = || from.as_deref();
     let value = || {
         let mut value = operation.get("value").cloned().unwrap_or_default();
-        literal::unmark_names(&mut value);
+        go_json_text::unmark_names(&mut value);
         value
     };
     match &*text("op")? {

@@ -1,19 +1,19 @@
 //! The API: routes, a store with resourceVersions, lists, watches and guarded patches.
 
-mod bell;
+mod admin;
 mod cause;
 mod changes;
 mod continuation;
 mod deployment;
-mod direct;
 mod event;
+mod go_json_text;
 mod json_patch;
 mod label_selector;
 mod list;
-mod literal;
 mod metadata;
 mod names;
 mod namespace;
+mod notifier;
 mod ownership;
 mod patch;
 mod request;

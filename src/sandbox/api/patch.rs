@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::cause::Cause;
+use super::go_json_text;
 use super::json_patch;
-use super::literal;
 use super::metadata;
 use super::resource::Resource;
 use super::status::Status;
@@ -23,10 +23,10 @@ pub(super) enum PatchForm {
 /// Reads the body of a patch.
 pub(super) fn read_patch(form: PatchForm, body: &[u8]) -> Result<Value, Status> {
     let read = match str::from_utf8(body) {
-        Ok(text) if literal::is_marked(text) => {
+        Ok(text) if go_json_text::is_marked(text) => {
             return Err(undecodable_patch("U+FDD0 is not served here"));
         }
-        Ok(text) if form == PatchForm::Json => serde_json::from_str(&literal::mark(text)),
+        Ok(text) if form == PatchForm::Json => serde_json::from_str(&go_json_text::mark(text)),
         _ => serde_json::from_slice(body),
     };
     read.map_err(|error| undecodable_patch(&go_error(&error)))

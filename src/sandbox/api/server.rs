@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::bell::{Bell, Listener};
+use super::notifier::{Listener, Notifier};
 use super::requests::{Fault, Log, RequestLine};
 use super::status::Status;
 use super::store::Store;
@@ -89,7 +89,7 @@ pub(super) struct Server {
     log: Mutex<Log>,
     fault: Mutex<Option<Arc<FaultHook>>>,
     policy: Mutex<Option<Arc<Policy>>>,
-    closing: Bell,
+    closing: Notifier,
 }
 
 impl Server {
@@ -137,7 +137,7 @@ impl Api {
             log: Mutex::new(Log::new(REQUESTS)),
             fault: Mutex::new(None),
             policy: Mutex::new(None),
-            closing: Bell::default(),
+            closing: Notifier::default(),
         };
         let api = Self {
             server: Arc::new(server),

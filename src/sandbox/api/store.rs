@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 
-use super::bell::{Bell, Listener};
+use super::notifier::{Listener, Notifier};
 use super::resource::Resource;
 use super::resources::RESOURCES;
 
@@ -84,7 +84,7 @@ struct Table {
     snapshot: Option<(u64, Arc<Objects>)>,
     /// When objects with a lifetime end, in order.
     ends: VecDeque<(DateTime<Utc>, Arc<str>, u64)>,
-    changed: Bell,
+    changed: Notifier,
 }
 
 /// Everything the server stores. One counter gives all resourceVersions.
@@ -102,7 +102,7 @@ impl Store {
             oldest: 1,
             snapshot: None,
             ends: VecDeque::new(),
-            changed: Bell::default(),
+            changed: Notifier::default(),
         };
         Self {
             revision: 1,

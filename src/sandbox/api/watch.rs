@@ -15,8 +15,8 @@ use hyper::body::{Bytes, Frame};
 use serde_json::{Value, json};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::bell::Listener;
 use super::list::initial;
+use super::notifier::Listener;
 use super::request::{Call, ListOptions, Version};
 use super::resource::Resource;
 use super::server::Server;

@@ -1,18 +1,18 @@
-//! Annotations that silence a rule on one object: `lint.dayshift/same-instant: "the reason"`.
+//! Annotations that suppress a rule on one object: `lint.dayshift/same-instant: "the reason"`.
 
 use super::{finding::Finding, rule::Rule};
 use crate::{
-    manifest::{Annotation, Mark, Site},
+    manifest::{Annotation, MisplacedKey, Site},
     schedule::quote,
     workload::Prefix,
 };
 
-/// The silencings of one object.
-pub(super) struct Silences<'m>(Vec<(&'m str, &'m Annotation)>);
+/// The suppressions of one object.
+pub(super) struct Suppressions<'m>(Vec<(&'m str, &'m Annotation)>);
 
-impl<'m> Silences<'m> {
+impl<'m> Suppressions<'m> {
     /// Those among the marks of an object.
-    pub(super) fn of(marks: &'m [Mark], prefix: &Prefix) -> Self {
+    pub(super) fn of(marks: &'m [MisplacedKey], prefix: &Prefix) -> Self {
         let own = format!("lint.{prefix}/");
         let marks = marks.iter().filter(|mark| mark.site == Site::Annotations);
         let found =
@@ -20,32 +20,32 @@ impl<'m> Silences<'m> {
         Self(found.collect())
     }
 
-    /// Takes away what is silenced, and tells of silencings that are none. `finding` makes a
+    /// Takes away what is suppressed, and tells of suppressions that are none. `finding` makes a
     /// finding at an annotation. Returns how many were taken away.
     pub(super) fn apply(
         &self,
         findings: &mut Vec<Finding>,
         finding: impl Fn(Rule, &Annotation, String, String) -> Finding,
     ) -> usize {
-        let mut silenced = 0;
+        let mut suppressed = 0;
         let mut more = Vec::new();
         for (id, field) in &self.0 {
             let wrong = match Rule::from_id(id) {
                 None => Some(format!("`{}` is no rule of lint", quote(id))),
-                Some(rule) if !rule.can_be_silenced() => Some(format!(
-                    "`{rule}` cannot be silenced, since what it finds has to be mended"
+                Some(rule) if !rule.can_be_suppressed() => Some(format!(
+                    "`{rule}` cannot be suppressed, since what it finds has to be mended"
                 )),
                 Some(_) if field.text.trim().is_empty() => {
-                    Some("this silencing gives no reason".to_owned())
+                    Some("this suppression gives no reason".to_owned())
                 }
                 Some(rule) => {
                     let before = findings.len();
                     findings.retain(|it| it.rule != rule);
-                    silenced += before - findings.len();
+                    suppressed += before - findings.len();
                     if before == findings.len() {
                         let message = format!("there is nothing for `{rule}` to find here");
                         let help = "remove this annotation".to_owned();
-                        more.push(finding(Rule::UnusedSilence, field, message, help));
+                        more.push(finding(Rule::UnusedSuppression, field, message, help));
                     }
                     None
                 }
@@ -53,10 +53,15 @@ impl<'m> Silences<'m> {
             if let Some(message) = wrong {
                 let help = "write the name of a warning and why it does not matter, such as \
                             lint.dayshift/start-without-stop: \"stopped by hand\"";
-                more.push(finding(Rule::BadSilence, field, message, help.to_owned()));
+                more.push(finding(
+                    Rule::BadSuppression,
+                    field,
+                    message,
+                    help.to_owned(),
+                ));
             }
         }
         findings.append(&mut more);
-        silenced
+        suppressed
     }
 }

@@ -7,7 +7,7 @@ use crate::workload::{Inputs, Key, Prefix, Problem, ProblemKind};
 
 /// A finding in the text of an annotation. Equal inputs get equal remarks, so they are shared.
 #[derive(Clone, Debug)]
-pub(super) struct Remark {
+pub(super) struct ScheduleFinding {
     pub(super) rule: Rule,
     /// The annotation's name behind the prefix.
     pub(super) name: Box<str>,
@@ -16,7 +16,7 @@ pub(super) struct Remark {
     pub(super) help: String,
 }
 
-impl Remark {
+impl ScheduleFinding {
     /// A remark on the whole text of a key.
     pub(super) fn on(key: Key, inputs: &Inputs, rule: Rule, message: String, help: String) -> Self {
         Self {

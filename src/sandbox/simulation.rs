@@ -18,28 +18,28 @@ use crate::{
 
 use super::{
     api::{Api, Changes, Status},
-    hand::Hand,
-    narrator::Narrator,
-    pace::Pace,
+    observer::Observer,
     requests::Requests,
+    speed::Speed,
     summary::Summary,
-    told::Told,
+    timeline_event::TimelineEvent,
+    user_action::UserAction,
 };
 
 const DEPLOYMENT: &str = "Deployment";
 
 /// A cluster in memory before the scaler begins.
 #[derive(Debug)]
-pub struct Stage {
+pub struct Simulation {
     api: Api,
     clock: Clock,
     settings: Settings,
     from: DateTime<Utc>,
     changes: Changes,
-    narrator: Narrator,
+    observer: Observer,
 }
 
-impl Stage {
+impl Simulation {
     /// An empty cluster at the time that a simulated clock shows. The runtime must be tokio's of
     /// one thread, its time paused: then every instant is exact, because time passes only while
     /// nobody has anything to do.
@@ -52,7 +52,7 @@ impl Stage {
         api.remember_requests(0);
         Self {
             changes: api.changes(),
-            narrator: Narrator::new(settings.prefix.clone(), settings.default_zone),
+            observer: Observer::new(settings.prefix.clone(), settings.default_zone),
             api,
             clock,
             settings,
@@ -98,34 +98,34 @@ impl Stage {
     pub async fn play(
         mut self,
         until: DateTime<Utc>,
-        mut hands: Vec<Hand>,
-        pace: Pace,
-        mut tell: impl FnMut(&Told) -> io::Result<()>,
+        mut actions: Vec<UserAction>,
+        speed: Speed,
+        mut tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
         stop: impl Future<Output = ()>,
     ) -> io::Result<Summary> {
         // What happens at the end itself does not belong to it.
         let last = until - TimeDelta::milliseconds(1);
-        hands.sort_by_key(|hand| Reverse(hand.at));
+        actions.sort_by_key(|action| Reverse(action.at));
         let requests = self.count_requests();
         let (end, scaler) = self.start_scaler();
         let real = RealTime::begin();
         let from = self.from;
-        let shown = |at: DateTime<Utc>| real.reach(pace.shown_after(at - from));
+        let shown = |at: DateTime<Utc>| real.reach(speed.shown_after(at - from));
         let mut stop = pin!(stop);
         let mut stopped = false;
         while !stopped {
-            let due = hands.last().map_or(last, |hand| hand.at.min(last));
+            let due = actions.last().map_or(last, |action| action.at.min(last));
             tokio::select! {
                 biased;
                 () = &mut stop => stopped = true,
                 change = self.changes.next() => {
-                    if let Some(told) = change.and_then(|change| self.narrator.saw(&change)) {
-                        stopped = comes_first(&mut stop, shown(told.at)).await;
-                        tell(&told)?;
+                    if let Some(event) = change.and_then(|change| self.observer.saw(&change)) {
+                        stopped = comes_first(&mut stop, shown(event.at)).await;
+                        tell(&event)?;
                     }
                 }
-                () = self.clock.sleep_until(due) => match hands.pop() {
-                    Some(hand) if hand.at < until => self.lend(&hand),
+                () = self.clock.sleep_until(due) => match actions.pop() {
+                    Some(action) if action.at < until => self.lend(&action),
                     _ => break,
                 },
             }
@@ -141,9 +141,9 @@ impl Stage {
         Ok(Summary {
             from,
             until: ended,
-            tallies: self.narrator.tallies(ended),
-            lateness: self.narrator.lateness(),
-            refusals: self.narrator.refusals(),
+            tallies: self.observer.tallies(ended),
+            lateness: self.observer.lateness(),
+            refusals: self.observer.refusals(),
             requests,
         })
     }
@@ -172,13 +172,13 @@ impl Stage {
         (end, tokio::spawn(scaler))
     }
 
-    fn lend(&mut self, hand: &Hand) {
-        let object = format!("{}/{}", hand.namespace, hand.name);
-        self.narrator.expect_hand(&object, &hand.command());
+    fn lend(&mut self, action: &UserAction) {
+        let object = format!("{}/{}", action.namespace, action.name);
+        self.observer.expect_hand(&object, &action.command());
         // An object that is not there, or that the server keeps as it is, makes no story.
         let _ = self
             .api
-            .merge(DEPLOYMENT, &hand.namespace, &hand.name, &hand.patch());
+            .merge(DEPLOYMENT, &action.namespace, &action.name, &action.patch());
     }
 }
 

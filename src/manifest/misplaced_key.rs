@@ -5,7 +5,7 @@ use super::{annotation::Annotation, node::Node, scope::Scope};
 /// A name under the prefix, or one that may have been meant to be, where it is no annotation of a
 /// Deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct MisplacedKey {
     /// Where on the object it stands.
     pub site: Site,
     /// What is written there, under its full name.
@@ -27,7 +27,7 @@ pub enum Site {
 
 /// The marks of an object, in the order in which they are written. Of a Deployment, annotations
 /// under the prefix are what it is scheduled by, and no marks.
-pub(super) fn marks(node: &Node<'_>, scope: Scope<'_>, is_deployment: bool) -> Vec<Mark> {
+pub(super) fn marks(node: &Node<'_>, scope: Scope<'_>, is_deployment: bool) -> Vec<MisplacedKey> {
     let template = node.get("spec").and_then(|spec| spec.get("template"));
     let mut found = Vec::new();
     for (owner, field, site) in [
@@ -43,7 +43,7 @@ pub(super) fn marks(node: &Node<'_>, scope: Scope<'_>, is_deployment: bool) -> V
             let name = entry.name();
             let is_input = is_deployment && site == Site::Annotations;
             if scope.prefix.resembles(name) && !(is_input && scope.prefix.strip(name).is_some()) {
-                found.push(Mark {
+                found.push(MisplacedKey {
                     site,
                     field: Annotation::read(name, entry, scope.source),
                 });

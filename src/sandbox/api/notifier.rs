@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 /// Rings for all who listen.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bell(Arc<Rings>);
+pub(super) struct Notifier(Arc<Rings>);
 
 #[derive(Debug, Default)]
 struct Rings {
@@ -20,7 +20,7 @@ struct Rings {
     rung: Notify,
 }
 
-impl Bell {
+impl Notifier {
     pub(super) fn ring(&self) {
         self.0.count.fetch_add(1, Ordering::Release);
         self.0.rung.notify_waiters();
@@ -70,16 +70,16 @@ mod tests {
 
     #[test]
     fn a_ring_is_heard_once_by_each_listener_also_afterwards() {
-        let bell = Bell::default();
-        let mut listeners = [bell.listen(), bell.listen()];
-        bell.ring();
-        bell.ring();
+        let notifier = Notifier::default();
+        let mut listeners = [notifier.listen(), notifier.listen()];
+        notifier.ring();
+        notifier.ring();
         let mut nobody = Context::from_waker(std::task::Waker::noop());
         for listener in &mut listeners {
             assert!(pin!(listener.rung()).poll(&mut nobody).is_ready());
             assert!(pin!(listener.rung()).poll(&mut nobody).is_pending());
         }
-        bell.ring();
+        notifier.ring();
         listeners[0].catch_up();
         assert!(pin!(listeners[0].rung()).poll(&mut nobody).is_pending());
         assert!(pin!(listeners[1].rung()).poll(&mut nobody).is_ready());

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// A change that a user makes to a Deployment at an instant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hand {
+pub struct UserAction {
     /// When.
     pub at: DateTime<Utc>,
     /// The Deployment's namespace.
@@ -25,7 +25,7 @@ pub enum Act {
     Unannotate(Vec<String>),
 }
 
-impl Hand {
+impl UserAction {
     /// What the user would type for it.
     pub fn command(&self) -> String {
         let (name, namespace) = (&self.name, &self.namespace);
@@ -62,24 +62,24 @@ mod tests {
 
     #[test]
     fn a_hand_types_what_kubectl_takes() {
-        let hand = |namespace: &str, act| Hand {
+        let action = |namespace: &str, act| UserAction {
             at: DateTime::UNIX_EPOCH,
             namespace: namespace.into(),
             name: "web".into(),
             act,
         };
         let names = vec!["dayshift/start".to_owned(), "dayshift/stop".to_owned()];
-        for (hand, expected) in [
+        for (action, expected) in [
             (
-                hand("default", Act::Scale(1)),
+                action("default", Act::Scale(1)),
                 "kubectl scale deployment/web --replicas=1",
             ),
             (
-                hand("dev", Act::Unannotate(names)),
+                action("dev", Act::Unannotate(names)),
                 "kubectl annotate deployment/web -n dev dayshift/start- dayshift/stop-",
             ),
         ] {
-            assert_eq!(hand.command(), expected);
+            assert_eq!(action.command(), expected);
         }
     }
 }

@@ -6,7 +6,7 @@ use granit_parser::{Marker, Span};
 
 /// A piece of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The line in which it begins, from 1.
     pub line: usize,
     /// The column in which it begins, from 1, in characters.
@@ -15,7 +15,7 @@ pub struct Place {
     pub span: Range<usize>,
 }
 
-impl Place {
+impl Location {
     pub(super) fn new(start: Marker, end: Marker) -> Self {
         let from = start.byte_offset().unwrap_or_default();
         Self {

@@ -1,22 +1,24 @@
 //! All that there is to say of a schedule.
 
-use super::{examples::right_line, remark::Remark, rule::Rule, times};
+use super::{examples::right_line, rule::Rule, schedule_finding::ScheduleFinding, times};
 use crate::{
     schedule::{Gap, Zone},
     workload::{Inputs, Key, ParsedInputs, Prefix, read},
 };
 
 /// Everything to say of these inputs; what is refused gets no more than its errors.
-pub(super) fn remarks(
+pub(super) fn schedule_findings(
     inputs: &Inputs,
     span: &times::Span,
     prefix: &Prefix,
     gaps: impl FnOnce(Zone) -> Vec<Gap>,
-) -> Vec<Remark> {
+) -> Vec<ScheduleFinding> {
     let spec = match read(inputs, span.default_zone) {
         ParsedInputs::Invalid(refusal) => {
             let problems = refusal.problems().iter();
-            return problems.map(|it| Remark::of_problem(it, prefix)).collect();
+            return problems
+                .map(|it| ScheduleFinding::of_problem(it, prefix))
+                .collect();
         }
         ParsedInputs::Unscheduled => None,
         ParsedInputs::Scheduled(spec) => Some(spec),
@@ -28,7 +30,7 @@ pub(super) fn remarks(
     };
     let has = |key| inputs.text(key).is_some();
     if has(Key::Stop) && !has(Key::Start) {
-        found.push(Remark::on(
+        found.push(ScheduleFinding::on(
             Key::Stop,
             inputs,
             Rule::StopWithoutStart,
@@ -37,7 +39,7 @@ pub(super) fn remarks(
         ));
     }
     if has(Key::Start) && !has(Key::Stop) {
-        found.push(Remark::on(
+        found.push(ScheduleFinding::on(
             Key::Start,
             inputs,
             Rule::StartWithoutStop,
@@ -48,7 +50,7 @@ pub(super) fn remarks(
     if let Some(count) = spec.replicas
         && count <= spec.stop_replicas
     {
-        found.push(Remark::on(
+        found.push(ScheduleFinding::on(
             Key::Replicas,
             inputs,
             Rule::StopNotBelowStart,
@@ -63,7 +65,7 @@ pub(super) fn remarks(
         ));
     }
     for key in spec.overrides.over_at(span.from) {
-        found.push(Remark::on(
+        found.push(ScheduleFinding::on(
             key,
             inputs,
             Rule::PastUntil,
@@ -83,7 +85,7 @@ pub(super) fn remarks(
 }
 
 /// Annotations that wait for another one.
-fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<Remark>) {
+fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>) {
     let has = |key: &Key| inputs.text(*key).is_some();
     for (key, needs) in [
         (Key::Timezone, &[Key::Start, Key::Stop, Key::Hours][..]),
@@ -98,7 +100,7 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<Remark>) {
             let names = needs.iter().map(|key| prefix.annotation(*key));
             let names = names.collect::<Vec<_>>().join(" or ");
             let example = needs.last().copied().unwrap_or(Key::Hours);
-            found.push(Remark::on(
+            found.push(ScheduleFinding::on(
                 key,
                 inputs,
                 Rule::NoEffect,

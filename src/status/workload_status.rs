@@ -13,13 +13,13 @@ use crate::{
 
 /// How one Deployment stands.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct WorkloadStatus {
     /// Which one.
     pub object: ObjectRef,
     /// `spec.replicas`.
     pub replicas: Replicas,
     /// What is to be known of it first.
-    pub condition: Condition,
+    pub condition: ScheduleStatus,
     /// What was done last; none before a controller has seen it.
     pub phase: Option<Phase>,
     /// Since when, in whole seconds.
@@ -42,7 +42,7 @@ pub struct Standing {
 
 /// What is to be known of a Deployment first; the more urgent, the earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Condition {
+pub enum ScheduleStatus {
     /// Its schedule is refused.
     Refused,
     /// Its schedule was removed, and fewer run than are saved.
@@ -53,7 +53,7 @@ pub enum Condition {
     Followed,
 }
 
-impl Standing {
+impl WorkloadStatus {
     /// How a Deployment stands at `now`; local times without a zone of their own are in
     /// `default_zone`. None where it has no schedule and nothing is left of one.
     pub fn of(
@@ -72,7 +72,7 @@ impl Standing {
                 error = Some(refusal.text(prefix));
                 problems = refusal.problems().to_vec();
                 next = None;
-                Condition::Refused
+                ScheduleStatus::Refused
             }
             ParsedInputs::Scheduled(spec) => {
                 zone = spec.schedule.zone();
@@ -81,19 +81,19 @@ impl Standing {
                 laid_over = overrides.at(now);
                 error = observed.error.as_deref().map(str::to_owned);
                 if error.is_some() {
-                    Condition::Refused
+                    ScheduleStatus::Refused
                 } else if state.phase.is_some() {
-                    Condition::Followed
+                    ScheduleStatus::Followed
                 } else {
                     let boundary = spec.next_after(&observed.object, now);
                     next = boundary.map(|it| it.at);
-                    Condition::Unseen
+                    ScheduleStatus::Unseen
                 }
             }
             ParsedInputs::Unscheduled => {
                 state.saved.filter(|saved| *saved > observed.replicas)?;
                 next = None;
-                Condition::Removed
+                ScheduleStatus::Removed
             }
         };
         Some(Self {
@@ -113,10 +113,10 @@ impl Standing {
     }
 }
 
-impl Standing {
+impl WorkloadStatus {
     /// Whether nobody will bring it back to the saved count: its schedule was removed.
     pub fn is_left_down(&self) -> bool {
-        self.condition == Condition::Removed
+        self.condition == ScheduleStatus::Removed
     }
 
     /// The command that brings it back to its saved count.

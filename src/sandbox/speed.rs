@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 
 /// How many times faster than real time simulated time is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pace {
+pub enum Speed {
     /// As fast as it can be computed.
     Max,
     /// This many times faster; a positive number.
@@ -16,9 +16,9 @@ pub enum Pace {
 /// Why a text is no pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write how many seconds pass in one, such as 3600 or 86400, or max")]
-pub struct PaceError;
+pub struct SpeedError;
 
-impl Pace {
+impl Speed {
     /// A day in a second.
     pub const DAY_A_SECOND: Self = Self::Times(86_400.0);
 
@@ -35,23 +35,23 @@ impl Pace {
     }
 }
 
-impl FromStr for Pace {
-    type Err = PaceError;
+impl FromStr for Speed {
+    type Err = SpeedError;
 
-    fn from_str(text: &str) -> Result<Self, PaceError> {
+    fn from_str(text: &str) -> Result<Self, SpeedError> {
         if text == "max" {
             return Ok(Self::Max);
         }
-        let times: f64 = text.parse().map_err(|_| PaceError)?;
+        let times: f64 = text.parse().map_err(|_| SpeedError)?;
         if times.is_finite() && times > 0.0 {
             Ok(Self::Times(times))
         } else {
-            Err(PaceError)
+            Err(SpeedError)
         }
     }
 }
 
-impl fmt::Display for Pace {
+impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Max => f.write_str("max"),
@@ -74,12 +74,12 @@ mod tests {
             ("0.5", Duration::from_secs(7200)),
             ("1e-300", Duration::MAX),
         ] {
-            let pace: Pace = text.parse().unwrap();
-            let shown = pace.shown_after(TimeDelta::hours(1));
+            let speed: Speed = text.parse().unwrap();
+            let shown = speed.shown_after(TimeDelta::hours(1));
             assert!(shown.abs_diff(hour) < Duration::from_micros(1), "{text}");
         }
         for text in ["", "0", "-1", "inf", "NaN", "fast", "3600x", "Max"] {
-            assert!(text.parse::<Pace>().is_err(), "{text}");
+            assert!(text.parse::<Speed>().is_err(), "{text}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 
 /// Something that happened to a Deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct TimelineEvent {
     /// When it was stored.
     pub at: DateTime<Utc>,
     /// The zone of its schedule, in which times are told.
@@ -17,7 +17,7 @@ pub struct Told {
     /// The Deployment.
     pub object: ObjectRef,
     /// What happened.
-    pub deed: Deed,
+    pub kind: EventKind,
     /// The count before.
     pub from: Replicas,
     /// The count after.
@@ -31,7 +31,7 @@ pub struct Told {
 
 /// What happened to a Deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum EventKind {
     /// A start was carried out.
     Start,
     /// A stop was carried out.
@@ -55,5 +55,5 @@ pub enum Deed {
     /// Its schedule was removed; nothing was scaled.
     Leave,
     /// Somebody changed it, by this command.
-    Hand(String),
+    UserAction(String),
 }

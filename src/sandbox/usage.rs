@@ -6,7 +6,7 @@ use crate::{schedule::Action, workload::Replicas};
 
 /// The transitions of one Deployment, and how long it has run with how many replicas.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tally {
+pub struct Usage {
     /// Starts that were carried out, whether they changed the count or not.
     pub starts: u64,
     /// Stops, likewise.
@@ -20,7 +20,7 @@ pub struct Tally {
     replica_seconds: f64,
 }
 
-impl Tally {
+impl Usage {
     /// A Deployment that begins with `count` replicas.
     pub(super) fn new(at: DateTime<Utc>, count: Replicas) -> Self {
         Self {
@@ -79,13 +79,13 @@ mod tests {
     fn what_ran_is_counted_against_the_most_that_ever_ran() {
         let begin: DateTime<Utc> = "2026-11-20T10:00:00Z".parse().unwrap();
         let hour = |hours| begin + TimeDelta::hours(hours);
-        let mut tally = Tally::new(begin, Replicas::new(2));
-        tally.runs(hour(3), Replicas::ZERO); // 2 for three hours
-        tally.runs(hour(7), Replicas::new(3)); // none for four
-        tally.runs(hour(8), Replicas::ONE); // 3 for one
-        tally.runs(hour(10), Replicas::ONE); // 1 for two
-        assert_eq!(tally.up(), TimeDelta::hours(6));
-        assert!((tally.replica_hours() - 11.0).abs() < 1e-9);
-        assert!((tally.always_on() - 30.0).abs() < 1e-9);
+        let mut usage = Usage::new(begin, Replicas::new(2));
+        usage.runs(hour(3), Replicas::ZERO); // 2 for three hours
+        usage.runs(hour(7), Replicas::new(3)); // none for four
+        usage.runs(hour(8), Replicas::ONE); // 3 for one
+        usage.runs(hour(10), Replicas::ONE); // 1 for two
+        assert_eq!(usage.up(), TimeDelta::hours(6));
+        assert!((usage.replica_hours() - 11.0).abs() < 1e-9);
+        assert!((usage.always_on() - 30.0).abs() < 1e-9);
     }
 }

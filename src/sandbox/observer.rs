@@ -12,8 +12,8 @@ use crate::{
 
 use super::{
     api::StoredChange,
-    tally::Tally,
-    told::{Deed, Told},
+    timeline_event::{EventKind, TimelineEvent},
+    usage::Usage,
 };
 
 /// How many transitions in a row that do not change the count are told.
@@ -22,7 +22,7 @@ pub(super) const MOST_IDLE: u32 = 2;
 /// Looks on as objects change, and tells apart who did what from the objects alone: whatever
 /// changes the state labels is the scaler's, all else is somebody's hand.
 #[derive(Debug)]
-pub(super) struct Narrator {
+pub(super) struct Observer {
     prefix: Prefix,
     default_zone: Zone,
     scenes: BTreeMap<String, Scene>,
@@ -35,14 +35,14 @@ pub(super) struct Narrator {
 struct Scene {
     observed: Observed,
     parsed: ParsedInputs,
-    tally: Tally,
+    usage: Usage,
     /// How many transitions in a row have not changed the count.
     idle: u32,
     /// The command of a hand that is about to change it.
-    hand: Option<String>,
+    action: Option<String>,
 }
 
-impl Narrator {
+impl Observer {
     pub(super) fn new(prefix: Prefix, default_zone: Zone) -> Self {
         Self {
             prefix,
@@ -64,13 +64,13 @@ impl Narrator {
     }
 
     /// Every Deployment that had a schedule, and its tally up to `at`.
-    pub(super) fn tallies(&self, at: DateTime<Utc>) -> Vec<(String, Tally)> {
+    pub(super) fn tallies(&self, at: DateTime<Utc>) -> Vec<(String, Usage)> {
         let mut tallies = Vec::new();
         for (name, scene) in &self.scenes {
-            let mut tally = scene.tally.clone();
-            tally.runs(at, scene.observed.replicas);
-            if tally.starts + tally.stops > 0 || scene.observed.concerns_us() {
-                tallies.push((name.clone(), tally));
+            let mut usage = scene.usage.clone();
+            usage.runs(at, scene.observed.replicas);
+            if usage.starts + usage.stops > 0 || scene.observed.concerns_us() {
+                tallies.push((name.clone(), usage));
             }
         }
         tallies
@@ -79,12 +79,12 @@ impl Narrator {
     /// The next change of this object that is not the scaler's will be made by that command.
     pub(super) fn expect_hand(&mut self, object: &str, command: &str) {
         if let Some(scene) = self.scenes.get_mut(object) {
-            scene.hand = Some(command.to_owned());
+            scene.action = Some(command.to_owned());
         }
     }
 
     /// Takes in a change; nothing where it is not worth telling.
-    pub(super) fn saw(&mut self, change: &StoredChange) -> Option<Told> {
+    pub(super) fn saw(&mut self, change: &StoredChange) -> Option<TimelineEvent> {
         let deployment: Deployment = change.object().ok()?;
         let observed = deployment.observe(&self.prefix);
         let name = observed.object.to_string();
@@ -92,29 +92,35 @@ impl Narrator {
         if change.deleted {
             let scene = self.scenes.get_mut(&name)?;
             scene.observed.replicas = Replicas::ZERO;
-            scene.tally.runs(at, Replicas::ZERO);
+            scene.usage.runs(at, Replicas::ZERO);
             return None;
         }
         let Some(scene) = self.scenes.get_mut(&name) else {
             let scene = Scene::new(at, observed, self.default_zone);
-            let told = (!scene.observed.concerns_us())
-                .then(|| scene.told(at, Deed::Ignore, scene.observed.replicas, self.default_zone));
+            let event = (!scene.observed.concerns_us()).then(|| {
+                scene.event(
+                    at,
+                    EventKind::Ignore,
+                    scene.observed.replicas,
+                    self.default_zone,
+                )
+            });
             self.scenes.insert(name, scene);
-            return told;
+            return event;
         };
         let before = scene.show(at, observed, self.default_zone);
-        let deed = scene.deed(&before)?;
-        let action = match deed {
-            Deed::Start => Some(Action::Start),
-            Deed::Stop => Some(Action::Stop),
+        let kind = scene.kind(&before)?;
+        let action = match kind {
+            EventKind::Start => Some(Action::Start),
+            EventKind::Stop => Some(Action::Stop),
             _ => None,
         };
         if let Some(action) = action {
-            scene.tally.transition(action);
+            scene.usage.transition(action);
             let boundary = scene.observed.state().last.unwrap_or(at);
             self.lateness = self.lateness.max(at - boundary);
         }
-        if matches!(deed, Deed::Refuse(_)) {
+        if matches!(kind, EventKind::Refuse(_)) {
             self.refusals += 1;
         }
         let same = action.is_some() && before.replicas == scene.observed.replicas;
@@ -123,8 +129,8 @@ impl Narrator {
         } else {
             0
         };
-        let told = scene.told(at, deed, before.replicas, self.default_zone);
-        (told.idle <= MOST_IDLE).then_some(told)
+        let event = scene.event(at, kind, before.replicas, self.default_zone);
+        (event.idle <= MOST_IDLE).then_some(event)
     }
 }
 
@@ -132,10 +138,10 @@ impl Scene {
     fn new(at: DateTime<Utc>, observed: Observed, default_zone: Zone) -> Self {
         Self {
             parsed: read(&observed.inputs, default_zone),
-            tally: Tally::new(at, observed.replicas),
+            usage: Usage::new(at, observed.replicas),
             observed,
             idle: 0,
-            hand: None,
+            action: None,
         }
     }
 
@@ -144,36 +150,36 @@ impl Scene {
         if observed.inputs != self.observed.inputs {
             self.parsed = read(&observed.inputs, default_zone);
         }
-        self.tally.runs(at, observed.replicas);
+        self.usage.runs(at, observed.replicas);
         std::mem::replace(&mut self.observed, observed)
     }
 
-    fn deed(&mut self, before: &Observed) -> Option<Deed> {
+    fn kind(&mut self, before: &Observed) -> Option<EventKind> {
         let now = &self.observed;
         let (old, new) = (before.state(), now.state());
         if now.labels == before.labels && now.error == before.error {
-            let hand = self.hand.take().map(Deed::Hand);
-            return hand.or_else(|| self.puts_back(before).then_some(Deed::Enforce));
+            let action = self.action.take().map(EventKind::UserAction);
+            return action.or_else(|| self.puts_back(before).then_some(EventKind::Enforce));
         }
         if let Some(error) = now.error.as_deref()
             && before.error.as_deref() != Some(error)
         {
-            return Some(Deed::Refuse(error.to_owned()));
+            return Some(EventKind::Refuse(error.to_owned()));
         }
         let holds = (old.phase, old.next) != (new.phase, new.next);
         match new.phase {
-            Some(Phase::Woken) if holds => new.next.map(Deed::Wake),
-            Some(Phase::Slept) if holds => new.next.map(Deed::Sleep),
-            Some(Phase::Paused) if holds => Some(Deed::Pause(new.next)),
-            Some(Phase::Adopted) if old.phase == Some(Phase::Paused) => Some(Deed::Resume),
-            _ if self.puts_back(before) => Some(Deed::Enforce),
-            Some(Phase::Running) if is_due(&old, &new) => Some(Deed::Start),
-            Some(Phase::Stopped) if is_due(&old, &new) => Some(Deed::Stop),
+            Some(Phase::Woken) if holds => new.next.map(EventKind::Wake),
+            Some(Phase::Slept) if holds => new.next.map(EventKind::Sleep),
+            Some(Phase::Paused) if holds => Some(EventKind::Pause(new.next)),
+            Some(Phase::Adopted) if old.phase == Some(Phase::Paused) => Some(EventKind::Resume),
+            _ if self.puts_back(before) => Some(EventKind::Enforce),
+            Some(Phase::Running) if is_due(&old, &new) => Some(EventKind::Start),
+            Some(Phase::Stopped) if is_due(&old, &new) => Some(EventKind::Stop),
             Some(Phase::Adopted) if (old.phase, old.last) != (new.phase, new.last) => {
-                Some(Deed::Adopt)
+                Some(EventKind::Adopt)
             }
-            None if old.phase.is_some() => Some(Deed::Leave),
-            _ if before.error.is_some() && now.error.is_none() => Some(Deed::Resume),
+            None if old.phase.is_some() => Some(EventKind::Leave),
+            _ if before.error.is_some() && now.error.is_none() => Some(EventKind::Resume),
             _ => None,
         }
     }
@@ -191,13 +197,19 @@ impl Scene {
             && before.replicas > self.observed.replicas
     }
 
-    fn told(&self, at: DateTime<Utc>, deed: Deed, from: Replicas, default_zone: Zone) -> Told {
+    fn event(
+        &self,
+        at: DateTime<Utc>,
+        kind: EventKind,
+        from: Replicas,
+        default_zone: Zone,
+    ) -> TimelineEvent {
         let next = self.next_after(self.observed.state().last.unwrap_or(at));
-        Told {
+        TimelineEvent {
             at,
             zone: self.zone(default_zone),
             object: self.observed.object.clone(),
-            deed,
+            kind,
             from,
             to: self.observed.replicas,
             idle: self.idle,
