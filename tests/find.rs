@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use dayshift::{
-    cluster::{Deployment, FindError, Found, Missing, Query, find},
+    cluster::{FindError, Found, Missing, Query, Workload, find},
     sandbox::{Api, Fault, Status},
+    workload::Kind,
 };
 use serde_json::json;
 
@@ -30,6 +31,7 @@ fn cluster<'a>(deployments: impl IntoIterator<Item = (&'a str, &'a str)>) -> Api
 
 fn all(namespace: Option<&str>, selector: Option<&str>) -> Query {
     Query::All {
+        kinds: vec![Kind::Deployment],
         namespace: namespace.map(str::to_owned),
         selector: selector.map(str::to_owned),
     }
@@ -38,16 +40,19 @@ fn all(namespace: Option<&str>, selector: Option<&str>) -> Query {
 fn named(namespace: &str, names: &[&str]) -> Query {
     Query::Named {
         namespace: namespace.to_owned(),
-        names: names.iter().map(ToString::to_string).collect(),
+        names: names
+            .iter()
+            .map(|name| (Kind::Deployment, (*name).to_owned()))
+            .collect(),
     }
 }
 
 async fn names(api: &Api, query: Query) -> Vec<String> {
-    let found: Found<Deployment> = find(&api.client(), &query).await.unwrap();
+    let found: Found<Workload> = find(&api.client(), &query).await.unwrap();
     found
-        .deployments
+        .workloads
         .iter()
-        .map(|it| format!("{}/{}", it.namespace(), it.name()))
+        .map(|(_, it)| format!("{}/{}", it.namespace(), it.name()))
         .collect()
 }
 
@@ -70,9 +75,10 @@ async fn by_namespace_by_label_and_by_name() {
 async fn a_name_that_is_not_there_does_not_hide_the_others() {
     let api = cluster([("dev", "web")]);
     let query = named("dev", &["nope", "web"]);
-    let found: Found<Deployment> = find(&api.client(), &query).await.unwrap();
-    assert_eq!(found.deployments.len(), 1);
+    let found: Found<Workload> = find(&api.client(), &query).await.unwrap();
+    assert_eq!(found.workloads.len(), 1);
     let nope = Missing {
+        kind: Kind::Deployment,
         namespace: "dev".to_owned(),
         name: "nope".to_owned(),
     };
@@ -108,6 +114,7 @@ async fn a_failure_says_what_was_wanted_and_where() {
             Status::new(403, "Forbidden", "no"),
             all(None, None),
             FindError::Forbidden {
+                kind: Kind::Deployment,
                 verb: "list",
                 place: "all namespaces".to_owned(),
                 message: "no".to_owned(),
@@ -117,6 +124,7 @@ async fn a_failure_says_what_was_wanted_and_where() {
             Status::new(403, "Forbidden", "no"),
             named("dev", &["web"]),
             FindError::Forbidden {
+                kind: Kind::Deployment,
                 verb: "get",
                 place: "namespace dev".to_owned(),
                 message: "no".to_owned(),
@@ -134,7 +142,7 @@ async fn a_failure_says_what_was_wanted_and_where() {
         ),
     ] {
         api.fail_next(|_| true, Fault::Answer(status));
-        let failed = find::<Deployment>(&api.client(), &query).await.unwrap_err();
+        let failed = find::<Workload>(&api.client(), &query).await.unwrap_err();
         assert_eq!(failed, expected);
     }
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use dayshift::{
-    cluster::{Deployment, list_watch},
+    cluster::{Workload, list_watch},
     sandbox::{Api, Fault, RequestLine, Status},
+    workload::Kind,
 };
 use futures::{StreamExt as _, stream::BoxStream};
 use http::{Request, Response};
@@ -104,7 +105,11 @@ async fn a_server_that_ends_each_stream_too_soon_is_asked_for_pages() {
         }
     });
     let client = Client::new(cuts, "default");
-    let mut events = list_watch(kube::Api::all(client), Config::default()).boxed();
+    let mut events = list_watch(
+        kube::Api::all_with(client, &Kind::Deployment),
+        Config::default(),
+    )
+    .boxed();
     let told = seen(&mut events, 6).await;
     assert_eq!(told, "init init init init +web-0 ready");
 }
@@ -141,10 +146,14 @@ fn deployment(name: &str) -> Value {
     })
 }
 
-type Events = BoxStream<'static, Result<Event<Deployment>, Error>>;
+type Events = BoxStream<'static, Result<Event<Workload>, Error>>;
 
 fn watch(api: &Api) -> Events {
-    list_watch(kube::Api::all(api.client()), Config::default()).boxed()
+    list_watch(
+        kube::Api::all_with(api.client(), &Kind::Deployment),
+        Config::default(),
+    )
+    .boxed()
 }
 
 /// The next events in short, if they come within an hour.

@@ -7,9 +7,9 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
-    cluster::{Connection, Deployment, compact, connect, guarded_patch},
+    cluster::{Connection, Workload, compact, connect, guarded_patch},
     schedule::Zone,
-    workload::{Decision, DecisionContext, Memory, Prefix, decide, read},
+    workload::{Decision, DecisionContext, Kind, Memory, Prefix, decide, read},
 };
 use futures::{StreamExt as _, future::join_all, stream};
 use http::{Request, header};
@@ -210,8 +210,8 @@ async fn send_one(client: &Client, (path, body): Prepared) -> Vec<u8> {
 
 /// The patch that dayshift would send at `now`, guards and all.
 fn patch(known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepared {
-    let deployment: Deployment = serde_json::from_slice(known).unwrap();
-    let observed = deployment.observe(prefix);
+    let workload: Workload = serde_json::from_slice(known).unwrap();
+    let observed = workload.observe(Kind::Deployment, prefix);
     let context = DecisionContext {
         parsed: &read(&observed.inputs, Zone::UTC),
         observed: &observed,
@@ -225,14 +225,14 @@ fn patch(known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepared {
     };
     let path = format!(
         "/apis/apps/v1/namespaces/{}/deployments/{}?fieldManager=dayshift",
-        deployment.namespace(),
-        deployment.name()
+        workload.namespace(),
+        workload.name()
     );
     let body = guarded_patch(&observed, &change, prefix);
     (path, serde_json::to_vec(&body).unwrap())
 }
 
 fn next_boundary(known: &[u8], prefix: &Prefix) -> Option<DateTime<Utc>> {
-    let deployment: Deployment = serde_json::from_slice(known).unwrap();
-    deployment.observe(prefix).state().next
+    let workload: Workload = serde_json::from_slice(known).unwrap();
+    workload.observe(Kind::Deployment, prefix).state().next
 }

@@ -10,7 +10,10 @@ use std::{
 };
 
 use clap::ValueEnum;
-use dayshift::cluster::{Connection, Deployment, compact, connect};
+use dayshift::{
+    cluster::{Connection, Workload, compact, connect},
+    workload::Kind,
+};
 use futures::StreamExt as _;
 use k8s_openapi::api::apps::v1::Deployment as WholeDeployment;
 use kube::{
@@ -89,35 +92,42 @@ pub(crate) fn one(way: Way, kubeconfig: &Path) {
         let (client, _) = connect(&connection).await.unwrap();
         let config = watcher::Config::default();
         match way {
-            Way::Whole => list::<WholeDeployment>(way, client, config.page_size(500)).await,
-            Way::Json500 => list::<Deployment>(way, client, config.page_size(500)).await,
-            Way::Json100 => list::<Deployment>(way, client, config.page_size(100)).await,
-            Way::JsonStream => list::<Deployment>(way, client, config.streaming_lists()).await,
-            Way::Protobuf500 => {
-                list::<Deployment>(way, compact(client), config.page_size(500)).await
+            Way::Whole => {
+                list(
+                    way,
+                    Api::<WholeDeployment>::all(client),
+                    config.page_size(500),
+                )
+                .await
             }
-            Way::Protobuf100 => {
-                list::<Deployment>(way, compact(client), config.page_size(100)).await
-            }
+            Way::Json500 => list(way, workloads(client), config.page_size(500)).await,
+            Way::Json100 => list(way, workloads(client), config.page_size(100)).await,
+            Way::JsonStream => list(way, workloads(client), config.streaming_lists()).await,
+            Way::Protobuf500 => list(way, workloads(compact(client)), config.page_size(500)).await,
+            Way::Protobuf100 => list(way, workloads(compact(client)), config.page_size(100)).await,
             Way::ProtobufHttp1 => {
                 let client = compact(http1(kubeconfig).await);
-                list::<Deployment>(way, client, config.page_size(100)).await
+                list(way, workloads(client), config.page_size(100)).await
             }
             Way::ProtobufStream => {
-                list::<Deployment>(way, compact(client), config.streaming_lists()).await
+                list(way, workloads(compact(client)), config.streaming_lists()).await
             }
         }
     });
     println!("{}", serde_json::to_string(&listing).unwrap());
 }
 
-async fn list<D>(way: Way, client: Client, config: watcher::Config) -> Listing
+fn workloads(client: Client) -> Api<Workload> {
+    Api::all_with(client, &Kind::Deployment)
+}
+
+async fn list<D>(way: Way, api: Api<D>, config: watcher::Config) -> Listing
 where
-    D: Resource<DynamicType = ()> + Clone + std::fmt::Debug + DeserializeOwned + Send + 'static,
+    D: Resource + Clone + std::fmt::Debug + DeserializeOwned + Send + 'static,
 {
     let process = Process(process::id());
     let (before, began) = (process.peak_memory(), Instant::now());
-    let mut events = Box::pin(watcher(Api::<D>::all(client), config));
+    let mut events = Box::pin(watcher(api, config));
     let mut deployments = 0;
     loop {
         match events.next().await.unwrap().unwrap() {

@@ -6,8 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::Zone,
     workload::{
-        Change, ChangeKind, Decision, DecisionContext, Fingerprint, Inputs, Key, Label, Labels,
-        Memory, ObjectRef, Observed, ParsedInputs, Prefix, Replicas, decide, read,
+        Change, ChangeKind, Decision, DecisionContext, Fingerprint, Inputs, Key, Kind, Label,
+        Labels, Memory, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef, decide, read,
     },
 };
 
@@ -60,7 +60,8 @@ impl Story {
             labels.set(label, text.map(str::to_owned));
         }
         let object = Observed {
-            object: ObjectRef {
+            object: WorkloadRef {
+                kind: Kind::Deployment,
                 namespace: "shop".into(),
                 name: "web".into(),
                 uid: "1".into(),

@@ -13,14 +13,14 @@ use super::{
     say::{complain, say},
 };
 use crate::{
-    cluster::{Deployment, Query, WatchEvent, watch},
-    workload::{Annotation, ObjectRef, Observed, OverrideCommand, Prefix, Replicas},
+    cluster::{Query, WatchEvent, Workload, watch},
+    workload::{Annotation, Observed, OverrideCommand, Prefix, Replicas, WorkloadRef},
 };
 
 /// An object that has been told something.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
-    pub(super) object: ObjectRef,
+    pub(super) object: WorkloadRef,
     /// The count before.
     pub(super) before: Replicas,
     /// The object as it was told.
@@ -51,14 +51,16 @@ pub(super) async fn await_obeyed(
     }
     let mut progress = Progress::new();
     let work = async {
-        let mut sights = watch::<Deployment>(client, query);
+        let mut sights = watch::<Workload>(client, query);
         while !waiting.is_empty() {
             let done = all - waiting.len();
             progress.say(&format!(
                 "waiting for dayshift: {done} of {all} have obeyed"
             ));
             let seen = match sights.next().await {
-                Some(Ok(WatchEvent::Is(seen) | WatchEvent::Gone(seen))) => seen.observe(prefix),
+                Some(Ok(WatchEvent::Is(kind, seen) | WatchEvent::Gone(kind, seen))) => {
+                    seen.observe(kind, prefix)
+                }
                 Some(Ok(WatchEvent::Complete)) => continue,
                 Some(Err(error)) => {
                     progress.clear();

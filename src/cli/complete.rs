@@ -9,8 +9,9 @@ use clap::{Arg, Command};
 use tokio::{runtime, time::timeout};
 
 use crate::{
-    cluster::{Connection, Deployment, Query, connect, find},
+    cluster::{Connection, Query, Workload, connect, find},
     schedule::printable,
+    workload::Kind,
 };
 
 /// How long the cluster may take: somebody waits with a finger on the key.
@@ -171,19 +172,26 @@ impl<'a> Typed<'a> {
         (found, NO_FILES)
     }
 
-    /// The names of live Deployments; none where the cluster cannot be asked.
+    /// The names of live workloads; none where the cluster cannot be asked.
     fn deployments(&self, last: &str) -> Candidates {
-        let kind = last.rfind('/').map_or("", |at| &last[..=at]);
-        let names = self.live_names().unwrap_or_default();
+        let typed = last.rfind('/').map_or("", |at| &last[..=at]);
+        let kind = match typed.strip_suffix('/') {
+            None => Kind::Deployment,
+            Some(kind) => match Kind::from_argument(kind) {
+                None => return Candidates::default(),
+                Some(kind) => kind,
+            },
+        };
+        let names = self.live_names(kind).unwrap_or_default();
         beginning(
             last,
             names
                 .into_iter()
-                .map(|name| (format!("{kind}{name}"), String::new())),
+                .map(|name| (format!("{typed}{name}"), String::new())),
         )
     }
 
-    fn live_names(&self) -> Option<Vec<String>> {
+    fn live_names(&self, kind: Kind) -> Option<Vec<String>> {
         let connection = Connection {
             kubeconfig: self.value("kubeconfig").map(PathBuf::from),
             context: self.value("context"),
@@ -198,15 +206,16 @@ impl<'a> Typed<'a> {
             let (client, _) = connect(&connection).await.ok()?;
             let context = client.default_namespace().to_owned();
             let query = Query::All {
+                kinds: vec![kind],
                 namespace: Some(self.value("namespace").unwrap_or(context)),
                 selector: None,
             };
-            let found = find::<Deployment>(&client, &query).await.ok()?;
+            let found = find::<Workload>(&client, &query).await.ok()?;
             Some(
                 found
-                    .deployments
+                    .workloads
                     .iter()
-                    .map(|it| it.name().to_owned())
+                    .map(|(_, it)| it.name().to_owned())
                     .collect(),
             )
         };

@@ -126,7 +126,7 @@ impl Order {
                 observed.clone()
             } else {
                 let written = writer.annotate(observed, &annotations).await?;
-                written.observe(&self.prefix)
+                written.observe(observed.object.kind, &self.prefix)
             };
             Ok(Done::Told(Box::new(Told {
                 object: before.object.clone(),

@@ -4,7 +4,7 @@ use kube::Client;
 
 use super::{exit::Exit, say::complain, targets::Targets};
 use crate::{
-    cluster::{Deployment, FindError, Query, find},
+    cluster::{FindError, Query, Workload, find},
     workload::{Observed, Prefix},
 };
 
@@ -27,7 +27,7 @@ impl Meant {
         is_one: impl Fn(&Observed) -> bool,
     ) -> Result<Self, FindError> {
         let query = targets.query(client.default_namespace());
-        let found = find::<Deployment>(client, &query).await?;
+        let found = find::<Workload>(client, &query).await?;
         let mut meant = Self {
             observed: Vec::new(),
             query,
@@ -37,7 +37,8 @@ impl Meant {
             complain(missing);
             meant.exit = Exit::CouldNotRun;
         }
-        let observed = found.deployments.iter().map(|it| it.observe(prefix));
+        let workloads = found.workloads.iter();
+        let observed = workloads.map(|(kind, it)| it.observe(*kind, prefix));
         let named = meant.are_named();
         meant.observed = observed.filter(|it| named || is_one(it)).collect();
         Ok(meant)
@@ -51,11 +52,13 @@ impl Meant {
     /// `deployment.apps/web`, with its namespace where several are looked through.
     pub(super) fn subject(&self, observed: &Observed) -> String {
         let object = &observed.object;
+        let (kind, name) = (object.kind, &object.name);
+        let subject = format!("{}.{}/{name}", kind.singular(), kind.group());
         match self.query {
             Query::All {
                 namespace: None, ..
-            } => format!("deployment.apps/{} in {}", object.name, object.namespace),
-            _ => format!("deployment.apps/{}", object.name),
+            } => format!("{subject} in {}", object.namespace),
+            _ => subject,
         }
     }
 }

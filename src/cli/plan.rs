@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    cluster::{ConnectError, Deployment, FindError, Missing, connect, find},
+    cluster::{ConnectError, FindError, Missing, Workload, connect, find},
     json::Tame,
     manifest::{OpenError, Source, SyntaxError},
     plan::{Chart, Period, Plan, Planner},
@@ -227,7 +227,7 @@ impl PlanArgs {
         let found = async {
             let (client, _) = connect(&self.connection.clone().connection()).await?;
             let query = targets.query(client.default_namespace());
-            Ok(find::<Deployment>(&client, &query).await?)
+            Ok(find::<Workload>(&client, &query).await?)
         };
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let found = runtime
@@ -238,9 +238,9 @@ impl PlanArgs {
             Err(error) => return (Plan::default(), vec![error]),
         };
         let observed = found
-            .deployments
+            .workloads
             .iter()
-            .map(|it| it.observe(&planner.prefix));
+            .map(|(kind, it)| it.observe(*kind, &planner.prefix));
         let workloads = observed.filter_map(|it| planner.plan_live(&it)).collect();
         let missing = found.missing.into_iter().map(PlanError::Missing);
         (Plan { workloads }, missing.collect())

@@ -37,7 +37,8 @@ pub(super) async fn retry<T, E: Retry>(
         }
         tokio::time::sleep(pause).await;
         pause *= 2;
-        let observed = writer.read(&before.object).await?.observe(prefix);
+        let object = &before.object;
+        let observed = writer.read(object).await?.observe(object.kind, prefix);
         done = attempt(&observed).await;
     }
     done

@@ -20,6 +20,7 @@ use super::{
 use crate::{
     cluster::Connection,
     controller::{OwnPod, Scope, Settings},
+    workload::Kind,
 };
 
 /// Watch the Deployments of a cluster, and start and stop them at their times
@@ -207,6 +208,7 @@ impl TryFrom<RunArgs> for Run {
                 default_zone: args.schedules.reading.timezone,
                 prefix: args.schedules.reading.annotation_prefix,
                 scope: Scope {
+                    kinds: Kind::ALL.to_vec(),
                     namespaces: args.scope.namespace,
                     excluded_namespaces: args.scope.exclude_namespace,
                     selector: args.scope.selector.filter(|selector| !selector.is_empty()),

@@ -23,6 +23,7 @@ use crate::{
     clock::Clock,
     cluster::{FindError, Query, WatchEvent, WithManagers, find, server_time, watch},
     status::WorkloadStatus,
+    workload::Kind,
 };
 
 /// Show how scheduled Deployments stand: their state, what comes next, and what is wrong
@@ -123,12 +124,14 @@ impl Screen {
         let now = now(client).await;
         let mut exit = Exit::Done;
         let mut statuses = Vec::new();
-        for managed in &found.deployments {
-            match self.standing(managed, now) {
+        for (kind, managed) in &found.workloads {
+            match self.standing(*kind, managed, now) {
                 Some(standing) => statuses.push(standing),
                 None if matches!(query, Query::Named { .. }) => complain(&format!(
-                    "deployment.apps/{} has no schedule",
-                    managed.deployment.name()
+                    "{}.{}/{} has no schedule",
+                    kind.singular(),
+                    kind.group(),
+                    managed.workload.name()
                 )),
                 None => {}
             }
@@ -136,7 +139,7 @@ impl Screen {
         if statuses.is_empty() && !matches!(query, Query::Named { .. }) {
             let place = query.place();
             // It is an answer and no error.
-            let _ = writeln!(io::stderr(), "No Deployment has a schedule in {place}.");
+            let _ = writeln!(io::stderr(), "No workload has a schedule in {place}.");
         }
         for missing in &found.missing {
             complain(missing);
@@ -157,11 +160,11 @@ impl Screen {
         while let Some(chunk) = sights.next().await {
             for sight in chunk {
                 match sight? {
-                    WatchEvent::Is(managed) => {
-                        known.insert(key(&managed), managed);
+                    WatchEvent::Is(kind, managed) => {
+                        known.insert(key(kind, &managed), managed);
                     }
-                    WatchEvent::Gone(managed) => {
-                        known.remove(&key(&managed));
+                    WatchEvent::Gone(kind, managed) => {
+                        known.remove(&key(kind, &managed));
                     }
                     WatchEvent::Complete => complete = true,
                 }
@@ -169,8 +172,8 @@ impl Screen {
             if complete {
                 let now = Clock::system().now() + ahead;
                 let statuses: Vec<_> = known
-                    .values()
-                    .filter_map(|managed| self.standing(managed, now))
+                    .iter()
+                    .filter_map(|((_, _, kind), managed)| self.standing(*kind, managed, now))
                     .collect();
                 if io::stdout().is_terminal() && self.output != Output::Json {
                     // Home, and nothing below it (ECMA-48, CUP and ED).
@@ -184,12 +187,17 @@ impl Screen {
         Ok(Exit::Done)
     }
 
-    fn standing(&self, managed: &WithManagers, now: DateTime<Utc>) -> Option<WorkloadStatus> {
+    fn standing(
+        &self,
+        kind: Kind,
+        managed: &WithManagers,
+        now: DateTime<Utc>,
+    ) -> Option<WorkloadStatus> {
         let ReadingArgs {
             timezone,
             annotation_prefix,
         } = &self.reading;
-        WorkloadStatus::of(managed, annotation_prefix, *timezone, now)
+        WorkloadStatus::of(kind, managed, annotation_prefix, *timezone, now)
     }
 
     fn write(&self, statuses: &[WorkloadStatus], now: DateTime<Utc>) -> Exit {
@@ -226,10 +234,11 @@ async fn now(client: &Client) -> DateTime<Utc> {
     }
 }
 
-fn key(managed: &WithManagers) -> (String, String) {
-    let deployment = &managed.deployment;
+fn key(kind: Kind, managed: &WithManagers) -> (String, String, Kind) {
+    let workload = &managed.workload;
     (
-        deployment.namespace().to_owned(),
-        deployment.name().to_owned(),
+        workload.namespace().to_owned(),
+        workload.name().to_owned(),
+        kind,
     )
 }

@@ -1,16 +1,16 @@
-//! Which live Deployments, said as kubectl's users say it.
+//! Which live workloads, said as kubectl's users say it.
 
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{selector::selector, values::one_namespace};
-use crate::{cluster::Query, schedule::quote};
+use crate::{cluster::Query, schedule::quote, workload::Kind};
 
 /// The arguments that name live Deployments, alike in every subcommand that takes any.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Which Deployments")]
+#[command(next_help_heading = "Which workloads")]
 pub(super) struct TargetArgs {
-    /// The Deployments, such as deploy/web, or deploy web api
-    #[arg(value_name = "DEPLOYMENT")]
+    /// The workloads, such as deploy/web, or deploy web api; a name alone is a Deployment's
+    #[arg(value_name = "WORKLOAD")]
     pub(super) deployments: Vec<String>,
 
     /// Those in this namespace [default: the context's own]
@@ -43,27 +43,29 @@ pub(super) struct TargetArgs {
     pub(super) selector: Option<String>,
 }
 
-/// Which Deployments are meant, once the namespace of the context is known.
+/// Kinds and names, in the order in which they were given.
+type Names = Vec<(Kind, String)>;
+
+/// Which workloads are meant, once the namespace of the context is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Targets {
-    names: Vec<String>,
+    kinds: Vec<Kind>,
+    names: Names,
     namespace: Option<String>,
     all_namespaces: bool,
     selector: Option<String>,
 }
 
-/// Why these arguments name no Deployments.
+/// Why these arguments name no workloads.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum TargetError {
-    #[error(
-        "`{0}` is no Deployment, and dayshift scales nothing else; write for example deploy/web"
-    )]
+    #[error("`{0}` is not of a kind that dayshift scales; write for example deploy/web")]
     OtherKind(String),
-    #[error("`{0}` is no name of a Deployment; write for example deploy/web, or deploy web api")]
+    #[error("`{0}` is not the name of a workload; write for example deploy/web, or deploy web api")]
     NoName(String),
-    #[error("a Deployment is named in one namespace: give -n NAME in place of -A")]
+    #[error("a workload is named in one namespace: give -n NAME in place of -A")]
     NameInAllNamespaces,
-    #[error("give either names of Deployments or --selector")]
+    #[error("give either names of workloads or --selector")]
     NameAndSelector,
 }
 
@@ -78,7 +80,7 @@ impl TargetArgs {
     }
 
     fn checked(&self) -> Result<Targets, TargetError> {
-        let names = names(&self.deployments)?;
+        let (kinds, names) = names(&self.deployments)?;
         let selector = self.selector.clone().filter(|text| !text.is_empty());
         if !names.is_empty() && selector.is_some() {
             return Err(TargetError::NameAndSelector);
@@ -87,6 +89,7 @@ impl TargetArgs {
             return Err(TargetError::NameInAllNamespaces);
         }
         Ok(Targets {
+            kinds,
             names,
             namespace: self.namespace.clone(),
             all_namespaces: self.all_namespaces,
@@ -102,6 +105,7 @@ impl Targets {
         let namespace = self.namespace.as_deref().unwrap_or(context).to_owned();
         if self.names.is_empty() {
             Query::All {
+                kinds: self.kinds.clone(),
                 namespace: (!self.all_namespaces).then_some(namespace),
                 selector: self.selector.clone(),
             }
@@ -113,45 +117,41 @@ impl Targets {
         }
     }
 
-    /// Whether Deployments are named, or chosen by label.
+    /// Whether workloads are named, or chosen by label.
     pub(super) fn are_chosen(&self) -> bool {
         !self.names.is_empty() || self.selector.is_some()
     }
 }
 
-/// `deploy/web`, several of them, `deploy web api`, or names alone.
-fn names(words: &[String]) -> Result<Vec<String>, TargetError> {
+/// `deploy/web`, several of them, `deploy web api`, or names alone, which are Deployments'; a kind
+/// alone is all of its kind.
+fn names(words: &[String]) -> Result<(Vec<Kind>, Names), TargetError> {
+    let kind = words.first().and_then(|word| Kind::from_argument(word));
     let words = match words {
-        [kind, rest @ ..] if is_deployment(kind) => rest,
+        [_, rest @ ..] if kind.is_some() => rest,
         [kind, ..] if is_other_kind(kind) => {
             return Err(TargetError::OtherKind(quote(kind)));
         }
         words => words,
     };
-    let mut names: Vec<String> = Vec::new();
+    let mut names = Names::new();
     for word in words {
-        let name = match word.split_once('/') {
-            None => word,
-            Some((kind, name)) if is_deployment(kind) => name,
-            Some(_) => return Err(TargetError::OtherKind(quote(word))),
+        let (kind, name) = match word.split_once('/') {
+            None => (kind.unwrap_or(Kind::Deployment), &**word),
+            Some((kind, name)) => match Kind::from_argument(kind) {
+                Some(kind) => (kind, name),
+                None => return Err(TargetError::OtherKind(quote(word))),
+            },
         };
         if !is_name(name) {
             return Err(TargetError::NoName(quote(word)));
         }
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
+        if !names.iter().any(|known| *known == (kind, name.to_owned())) {
+            names.push((kind, name.to_owned()));
         }
     }
-    Ok(names)
-}
-
-/// What kubectl takes for the kind: its name, plural or short name, with or without the group
-/// and version, in any case.
-fn is_deployment(kind: &str) -> bool {
-    let kind = kind.to_lowercase();
-    let (resource, group) = kind.split_once('.').unwrap_or((&kind, "apps"));
-    matches!(resource, "deploy" | "deployment" | "deployments")
-        && matches!(group, "apps" | "v1.apps")
+    let kinds = kind.map_or_else(|| Kind::ALL.to_vec(), |kind| vec![kind]);
+    Ok((kinds, names))
 }
 
 /// Kinds that people might hope for, where a name could stand.
@@ -183,7 +183,7 @@ fn is_other_kind(word: &str) -> bool {
     )
 }
 
-/// The name of a Deployment is a DNS subdomain (RFC 1123).
+/// The name of a workload is a DNS subdomain (RFC 1123).
 fn is_name(text: &str) -> bool {
     let inner = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     let label = |part: &str| {
@@ -199,24 +199,32 @@ fn is_name(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// The names as `deploy/web`, and the kinds that are meant where there are none.
     fn read(line: &str) -> Result<Vec<String>, TargetError> {
         let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
-        names(&words)
+        let (_, names) = names(&words)?;
+        let shown = names
+            .iter()
+            .map(|(kind, name)| format!("{}/{name}", kind.short_name()));
+        Ok(shown.collect())
     }
 
     #[test]
     fn takes_what_kubectl_takes() {
         for (line, expected) in [
             ("", &[][..]),
-            ("deploy/web", &["web"]),
-            ("deployment/web deployments/api", &["web", "api"]),
-            ("deployment.apps/web", &["web"]),
-            ("deployments.v1.apps/web", &["web"]),
-            ("Deployment/web", &["web"]),
-            ("deploy web api", &["web", "api"]),
+            ("deploy/web", &["deploy/web"]),
+            (
+                "deployment/web deployments/api",
+                &["deploy/web", "deploy/api"],
+            ),
+            ("deployment.apps/web", &["deploy/web"]),
+            ("deployments.v1.apps/web", &["deploy/web"]),
+            ("Deployment/web", &["deploy/web"]),
+            ("deploy web api", &["deploy/web", "deploy/api"]),
             ("deploy", &[]),
-            ("deploy deploy", &["deploy"]),
-            ("web api.v2 web", &["web", "api.v2"]),
+            ("deploy deploy", &["deploy/deploy"]),
+            ("web api.v2 web", &["deploy/web", "deploy/api.v2"]),
         ] {
             assert_eq!(
                 read(line).as_deref(),
@@ -229,8 +237,8 @@ mod tests {
     #[test]
     fn says_that_nothing_else_is_scaled() {
         for line in [
-            "sts/web",
-            "statefulset web",
+            "ds/web",
+            "daemonset web",
             "deploy/web pod/web-0",
             "deployments.extensions/web",
         ] {
@@ -263,7 +271,7 @@ mod tests {
     fn looks_in_the_namespace_of_the_context_unless_told_another() {
         let named = |namespace: &str| Query::Named {
             namespace: namespace.to_owned(),
-            names: vec!["web".to_owned()],
+            names: vec![(Kind::Deployment, "web".to_owned())],
         };
         let web = args(&["deploy/web"]);
         assert_eq!(web.checked().unwrap().query("dev"), named("dev"));
@@ -274,6 +282,7 @@ mod tests {
         assert_eq!(web.checked().unwrap().query("dev"), named("test"));
 
         let all = |namespace: Option<&str>| Query::All {
+            kinds: Kind::ALL.to_vec(),
             namespace: namespace.map(str::to_owned),
             selector: None,
         };
@@ -284,6 +293,12 @@ mod tests {
             ..args(&[])
         };
         assert_eq!(everything.checked().unwrap().query("dev"), all(None));
+        let of_a_kind = Query::All {
+            kinds: vec![Kind::Deployment],
+            namespace: Some("dev".to_owned()),
+            selector: None,
+        };
+        assert_eq!(args(&["deploy"]).checked().unwrap().query("dev"), of_a_kind);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Deployments asked for as protobuf, behind a client that sees JSON.
+//! Workloads asked for as protobuf, behind a client that sees JSON.
 
 use std::task::{Context, Poll};
 
@@ -9,15 +9,19 @@ use hyper::body::{Bytes, Frame};
 use kube::{Client, client::Body};
 use tower::{BoxError, Service};
 
-use super::protobuf::{Frames, to_json};
+use super::{
+    protobuf::{Frames, to_json},
+    resource::Resource,
+};
+use crate::workload::Kind;
 
 /// A server, or something before it, that does not know the first answers with the second.
 const ACCEPT: HeaderValue =
     HeaderValue::from_static("application/vnd.kubernetes.protobuf, application/json");
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// The same client, which asks for Deployments as protobuf and answers with JSON of no more
-/// than [`Deployment`](super::Deployment) reads. The API server and dayshift both spend less on
+/// The same client, which asks for workloads as protobuf and answers with JSON of no more
+/// than [`Workload`](super::Workload) reads. The API server and dayshift both spend less on
 /// it, and in a cluster its other watchers have had the server make it already
 /// (`docs/decisions/protobuf.md`).
 pub fn compact(client: Client) -> Client {
@@ -41,7 +45,7 @@ impl Service<Request<Body>> for Compact {
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let client = self.0.clone();
-        if request.uri().path().starts_with("/apis/apps/v1/") {
+        if speaks_protobuf(request.uri().path()) {
             request.headers_mut().insert(header::ACCEPT, ACCEPT);
         }
         Box::pin(async move {
@@ -59,6 +63,19 @@ impl Service<Request<Body>> for Compact {
             Ok(Response::from_parts(parts, body))
         })
     }
+}
+
+/// Whether the path is of a kind that is decoded from protobuf: of its collection or one object.
+fn speaks_protobuf(path: &str) -> bool {
+    let kinds = || {
+        Kind::ALL
+            .into_iter()
+            .filter(|kind| Resource::of(*kind).protobuf)
+    };
+    let roots = kinds().map(|kind| Resource::of(kind).path(None));
+    roots
+        .filter_map(|path| Some(path.rsplit_once('/')?.0.to_owned()))
+        .any(|root| path.starts_with(&root))
 }
 
 enum Form {

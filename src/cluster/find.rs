@@ -1,14 +1,13 @@
-//! Finding live Deployments: by name, by label, or all of them.
+//! Finding live workloads: by name, by label, or all of them.
 
 use std::{fmt::Debug, time::Duration};
 
 use futures::{StreamExt as _, stream};
 use http::StatusCode;
-use k8s_openapi::NamespaceResourceScope;
 use kube::{
     Api, Client, Error, Resource,
     api::ListParams,
-    core::{ObjectList, Status},
+    core::{DynamicResourceScope, ObjectList, Status},
 };
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -17,6 +16,7 @@ use super::{
     list_watch::PAGE,
     redact::{redact, redacted},
 };
+use crate::workload::Kind;
 
 /// How many are read by name at a time.
 const AT_ONCE: usize = 8;
@@ -24,18 +24,20 @@ const AT_ONCE: usize = 8;
 /// How long one request may take as a whole.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Which Deployments are looked for.
+/// Which workloads are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
     /// Those of these names, which are taken to be names of objects, in one namespace.
     Named {
         /// The namespace.
         namespace: String,
-        /// The names.
-        names: Vec<String>,
+        /// The kinds and names.
+        names: Vec<(Kind, String)>,
     },
     /// All of one namespace, or of all namespaces, or what a label selector takes of them.
     All {
+        /// Of these kinds.
+        kinds: Vec<Kind>,
         /// The namespace; none for all.
         namespace: Option<String>,
         /// The label selector; none takes everything.
@@ -46,17 +48,19 @@ pub enum Query {
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct Found<D> {
-    /// The Deployments: those sought by name in the order in which they were named, others in
-    /// the order of namespace and name.
-    pub deployments: Vec<D>,
+    /// The workloads, each with its kind: those asked for by name in the order in which they were
+    /// named, others by kind, namespace and name.
+    pub workloads: Vec<(Kind, D)>,
     /// Those that were named and are not there.
     pub missing: Vec<Missing>,
 }
 
-/// A Deployment that was named and is not there.
+/// A workload that was named and is not there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("deployment.apps/{name} is not in namespace {namespace}")]
+#[error("{}.{}/{name} is not in namespace {namespace}", .kind.singular(), .kind.group())]
 pub struct Missing {
+    /// Its kind.
+    pub kind: Kind,
     /// Where it is not.
     pub namespace: String,
     /// Its name.
@@ -67,8 +71,10 @@ pub struct Missing {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     /// The user may not (403).
-    #[error("not allowed to {verb} Deployments in {place}: {message}")]
+    #[error("not allowed to {verb} {kind}s in {place}: {message}")]
     Forbidden {
+        /// The kind of workload.
+        kind: Kind,
         /// What is not allowed: `get`, `list` or `watch`.
         verb: &'static str,
         /// `namespace dev` or `all namespaces`.
@@ -87,7 +93,7 @@ pub enum FindError {
     Unavailable(String),
 }
 
-/// Deployments of the cluster, each as a `D`: [`super::Deployment`], or another view of one.
+/// Workloads of the cluster, each as a `D`: [`super::Workload`], or another view of one.
 /// A list is read in pages of 100.
 ///
 /// # Errors
@@ -95,26 +101,28 @@ pub enum FindError {
 /// [`Found::missing`].
 pub async fn find<D>(client: &Client, query: &Query) -> Result<Found<D>, FindError>
 where
-    D: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
         + Clone
         + Debug
         + DeserializeOwned,
 {
     match query {
-        Query::Named { namespace, names } => {
-            let api = Api::namespaced(client.clone(), namespace);
-            named(&api, namespace, names).await
-        }
+        Query::Named { namespace, names } => named(client, namespace, names).await,
         Query::All {
+            kinds,
             namespace,
             selector,
         } => {
-            let api = everywhere_or_in(client, namespace.as_deref());
-            let deployments = listed(&api, selector.as_deref())
-                .await
-                .map_err(|error| FindError::sort("list", &query.place(), error))?;
+            let mut workloads = Vec::new();
+            for kind in kinds {
+                let api = everywhere_or_in(client, *kind, namespace.as_deref());
+                let of_kind = listed(&api, selector.as_deref())
+                    .await
+                    .map_err(|error| FindError::sort("list", *kind, &query.place(), error))?;
+                workloads.extend(of_kind.into_iter().map(|it| (*kind, it)));
+            }
             Ok(Found {
-                deployments,
+                workloads,
                 missing: Vec::new(),
             })
         }
@@ -122,38 +130,48 @@ where
 }
 
 /// Those of one namespace, or of all.
-pub(super) fn everywhere_or_in<D>(client: &Client, namespace: Option<&str>) -> Api<D>
+pub(super) fn everywhere_or_in<D>(client: &Client, kind: Kind, namespace: Option<&str>) -> Api<D>
 where
-    D: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>,
 {
     match namespace {
-        Some(namespace) => Api::namespaced(client.clone(), namespace),
-        None => Api::all(client.clone()),
+        Some(namespace) => Api::namespaced_with(client.clone(), namespace, &kind),
+        None => Api::all_with(client.clone(), &kind),
     }
 }
 
-async fn named<D: Clone + Debug + DeserializeOwned>(
-    api: &Api<D>,
+async fn named<D>(
+    client: &Client,
     namespace: &str,
-    names: &[String],
-) -> Result<Found<D>, FindError> {
+    names: &[(Kind, String)],
+) -> Result<Found<D>, FindError>
+where
+    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
+        + Clone
+        + Debug
+        + DeserializeOwned,
+{
     let mut found = Found {
-        deployments: Vec::new(),
+        workloads: Vec::new(),
         missing: Vec::new(),
     };
     let mut answers = stream::iter(names)
-        .map(|name| async move { (name, in_time(api.get_opt(name)).await) })
+        .map(|(kind, name)| async move {
+            let api = Api::<D>::namespaced_with(client.clone(), namespace, kind);
+            (*kind, name, in_time(api.get_opt(name)).await)
+        })
         .buffered(AT_ONCE);
-    while let Some((name, answer)) = answers.next().await {
+    while let Some((kind, name, answer)) = answers.next().await {
         match answer {
-            Ok(Some(deployment)) => found.deployments.push(deployment),
+            Ok(Some(workload)) => found.workloads.push((kind, workload)),
             Ok(None) => found.missing.push(Missing {
+                kind,
                 namespace: namespace.to_owned(),
                 name: name.clone(),
             }),
             Err(error) => {
                 let place = format!("namespace {namespace}");
-                return Err(FindError::sort("get", &place, error));
+                return Err(FindError::sort("get", kind, &place, error));
             }
         }
     }
@@ -209,19 +227,20 @@ impl Query {
 }
 
 impl FindError {
-    pub(super) fn sort(verb: &'static str, place: &str, error: Error) -> Self {
+    pub(super) fn sort(verb: &'static str, kind: Kind, place: &str, error: Error) -> Self {
         match error {
-            Error::Api(status) => Self::answered(verb, place, *status),
+            Error::Api(status) => Self::answered(verb, kind, place, *status),
             Error::Auth(error) => Self::Unauthorized(redacted(&error)),
             error => Self::Unavailable(reason(&error)),
         }
     }
 
-    fn answered(verb: &'static str, place: &str, status: Status) -> Self {
+    fn answered(verb: &'static str, kind: Kind, place: &str, status: Status) -> Self {
         let code = StatusCode::from_u16(status.code).unwrap_or_default();
         let message = status.message;
         match code {
             StatusCode::FORBIDDEN => Self::Forbidden {
+                kind,
                 verb,
                 place: place.to_owned(),
                 message,

@@ -5,6 +5,7 @@ use json_patch::{
 };
 use serde_json::{Map, Value, json};
 
+use super::resource::Resource;
 use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
@@ -17,11 +18,12 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
     patch.test(&["metadata", "deletionTimestamp"], Value::Null);
-    patch.test(&["spec", "replicas"], json!(observed.replicas.get()));
+    let count = Resource::of(observed.object.kind).count;
+    patch.test(count, json!(observed.replicas.get()));
     patch.annotations(observed, change, prefix);
     patch.labels(observed, change, prefix);
     if change.replicas != observed.replicas {
-        patch.add(&["spec", "replicas"], json!(change.replicas.get()));
+        patch.add(count, json!(change.replicas.get()));
     }
     Patch(patch.tests.into_iter().chain(patch.writes).collect())
 }

@@ -15,6 +15,8 @@ use tokio::time::timeout;
 use tower::{BoxError, Service};
 use tower_http::timeout::TimeoutBody;
 
+use super::resource::kind_of_collection;
+
 /// One request and what came of it.
 #[derive(Clone, Debug)]
 pub struct Exchange {
@@ -97,7 +99,7 @@ fn verb(request: &Request<Body>) -> &'static str {
         {
             "watch"
         }
-        Method::GET if uri.path().ends_with("/deployments") => "list",
+        Method::GET if kind_of_collection(uri.path()).is_some() => "list",
         Method::GET => "get",
         Method::PATCH => "patch",
         Method::POST => "create",

@@ -1,38 +1,39 @@
-//! Looking on at live Deployments.
+//! Looking on at live workloads.
 
-use std::{fmt::Debug, pin::Pin};
+use std::{collections::BTreeSet, fmt::Debug, pin::Pin};
 
 use futures::{Stream, StreamExt as _, stream::select_all};
-use k8s_openapi::NamespaceResourceScope;
 use kube::{
     Api, Client, Error, Resource,
+    core::DynamicResourceScope,
     runtime::{WatchStreamExt as _, watcher},
 };
 use serde::de::DeserializeOwned;
 
 use super::find::{FindError, Query, everywhere_or_in};
 use super::list_watch::list_watch;
+use crate::workload::Kind;
 
-/// What happens to Deployments.
+/// What happens to workloads.
 pub type WatchEvents<D> = Pin<Box<dyn Stream<Item = Result<WatchEvent<D>, FindError>> + Send>>;
 
-/// One thing seen of a Deployment.
+/// One thing seen of a workload.
 #[derive(Clone, Debug)]
 pub enum WatchEvent<D> {
     /// It is so, at first or after a change.
-    Is(Box<D>),
+    Is(Kind, Box<D>),
     /// It has been deleted, and was so before.
-    Gone(Box<D>),
+    Gone(Kind, Box<D>),
     /// All that is there at first has been seen. A watch that was broken and begins anew says
     /// again what there is, and this.
     Complete,
 }
 
-/// Watches the Deployments that are sought: what is there first, then each change. A watch that
-/// fails begins anew after a pause; what no new try can mend is an error, and the end.
+/// Watches the workloads that are asked for: what is there first, then each change. A watch that
+/// fails begins anew after a pause; what no new try can fix is an error, and the end.
 pub fn watch<D>(client: &Client, query: &Query) -> WatchEvents<D>
 where
-    D: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
         + Clone
         + Debug
         + DeserializeOwned
@@ -41,43 +42,63 @@ where
 {
     let config = watcher::Config::default();
     let place = query.place();
-    match query {
-        Query::Named { namespace, names } => {
-            let each = names.iter().map(|name| {
-                let api = Api::namespaced(client.clone(), namespace);
+    let watches: Vec<_> = match query {
+        Query::Named { namespace, names } => names
+            .iter()
+            .map(|(kind, name)| {
+                let api = Api::namespaced_with(client.clone(), namespace, kind);
                 let config = config.clone().fields(&format!("metadata.name={name}"));
-                sights(api, config, place.clone())
-            });
-            Box::pin(select_all(each))
-        }
+                events(api, *kind, config, place.clone())
+            })
+            .collect(),
         Query::All {
+            kinds,
             namespace,
             selector,
-        } => {
-            let api = everywhere_or_in(client, namespace.as_deref());
-            let config = match selector {
-                Some(selector) => config.labels(selector),
-                None => config,
-            };
-            sights(api, config, place)
-        }
-    }
+        } => kinds
+            .iter()
+            .map(|kind| {
+                let api = everywhere_or_in(client, *kind, namespace.as_deref());
+                let config = match selector {
+                    Some(selector) => config.clone().labels(selector),
+                    None => config.clone(),
+                };
+                events(api, *kind, config, place.clone())
+            })
+            .collect(),
+    };
+    complete_together(watches)
 }
 
-fn sights<D>(api: Api<D>, config: watcher::Config, place: String) -> WatchEvents<D>
+/// All of them as one, which is complete once each has been.
+fn complete_together<D: Send + 'static>(watches: Vec<WatchEvents<D>>) -> WatchEvents<D> {
+    let mut waiting: BTreeSet<usize> = (0..watches.len()).collect();
+    let each = watches.into_iter().enumerate();
+    let all = select_all(each.map(|(at, watch)| watch.map(move |event| (at, event)).boxed()));
+    Box::pin(all.filter_map(move |(at, event)| {
+        let is_complete = matches!(event, Ok(WatchEvent::Complete));
+        if is_complete {
+            waiting.remove(&at);
+        }
+        let event = (!is_complete || waiting.is_empty()).then_some(event);
+        async move { event }
+    }))
+}
+
+fn events<D>(api: Api<D>, kind: Kind, config: watcher::Config, place: String) -> WatchEvents<D>
 where
-    D: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
+    D: Resource<DynamicType = Kind> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     let events = list_watch(api, config).default_backoff();
     let seen = events.filter_map(move |event| {
         let seen = match event {
             Ok(watcher::Event::Init) => None,
             Ok(watcher::Event::InitApply(it) | watcher::Event::Apply(it)) => {
-                Some(Ok(WatchEvent::Is(Box::new(it))))
+                Some(Ok(WatchEvent::Is(kind, Box::new(it))))
             }
-            Ok(watcher::Event::Delete(it)) => Some(Ok(WatchEvent::Gone(Box::new(it)))),
+            Ok(watcher::Event::Delete(it)) => Some(Ok(WatchEvent::Gone(kind, Box::new(it)))),
             Ok(watcher::Event::InitDone) => Some(Ok(WatchEvent::Complete)),
-            Err(error) => for_good(error, &place).map(Err),
+            Err(error) => for_good(error, kind, &place).map(Err),
         };
         async move { seen }
     });
@@ -85,7 +106,7 @@ where
 }
 
 /// The failure of a watch, if it will fail the next time too.
-fn for_good(error: watcher::Error, place: &str) -> Option<FindError> {
+fn for_good(error: watcher::Error, kind: Kind, place: &str) -> Option<FindError> {
     let (verb, error) = match error {
         watcher::Error::InitialListFailed(error) => ("list", error),
         watcher::Error::WatchStartFailed(error) | watcher::Error::WatchFailed(error) => {
@@ -94,7 +115,7 @@ fn for_good(error: watcher::Error, place: &str) -> Option<FindError> {
         watcher::Error::WatchError(status) => ("watch", Error::Api(status)),
         watcher::Error::NoResourceVersion => return None,
     };
-    match FindError::sort(verb, place, error) {
+    match FindError::sort(verb, kind, place, error) {
         error @ (FindError::Forbidden { .. } | FindError::Unauthorized(_)) => Some(error),
         FindError::Refused(_) | FindError::Unavailable(_) => None,
     }

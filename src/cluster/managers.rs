@@ -1,29 +1,28 @@
-//! A Deployment with the hands on its `spec.replicas`.
+//! A workload with the managers of its count.
 
 use std::borrow::Cow;
 
-use k8s_openapi::{
-    NamespaceResourceScope,
-    apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta},
-};
-use kube::Resource;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
+use kube::{Resource, core::DynamicResourceScope};
 use serde::Deserialize;
 
-use super::deployment::{Deployment, Meta, Spec};
+use super::{
+    resource::{Resource as Row, Spec},
+    workload::{Meta, Workload},
+};
+use crate::workload::Kind;
 
-/// A Deployment and who has set its count. Its managed fields are read, which the controller
-/// has no need of and does not pay for.
+/// A workload and who has set its count. Its managed fields are read, which the controller has no
+/// need of and does not pay for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Raw")]
 pub struct WithManagers {
-    /// The Deployment.
-    pub deployment: Deployment,
-    /// Who has set `spec.replicas` to what it is, as the API server keeps it
-    /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
-    pub managers: Vec<FieldManager>,
+    /// The workload.
+    pub workload: Workload,
+    managed_fields: Vec<ManagedFieldsEntry>,
 }
 
-/// One of those who have set `spec.replicas`.
+/// One of those who have set the count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldManager {
     /// What it calls itself.
@@ -36,14 +35,14 @@ pub struct FieldManager {
 
 #[derive(Deserialize)]
 struct Raw {
-    metadata: HeldMeta,
+    metadata: ManagedMeta,
     #[serde(default)]
     spec: Spec,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct HeldMeta {
+struct ManagedMeta {
     #[serde(flatten)]
     meta: Meta,
     #[serde(default)]
@@ -52,57 +51,62 @@ struct HeldMeta {
 
 impl From<Raw> for WithManagers {
     fn from(raw: Raw) -> Self {
-        let entries = raw.metadata.managed_fields.unwrap_or_default();
         Self {
-            deployment: Deployment::new(raw.metadata.meta, raw.spec),
-            managers: entries
-                .into_iter()
-                .filter_map(FieldManager::on_replicas)
-                .collect(),
+            workload: Workload::new(raw.metadata.meta, raw.spec),
+            managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
         }
     }
 }
 
+impl WithManagers {
+    /// Who has set the count to what it is, as the API server keeps it
+    /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
+    pub fn managers(&self, kind: Kind) -> Vec<FieldManager> {
+        let count = Row::of(kind).managed_count();
+        let entries = self.managed_fields.iter();
+        entries
+            .filter_map(|entry| FieldManager::of(entry, &count))
+            .collect()
+    }
+}
+
 impl FieldManager {
-    fn on_replicas(entry: ManagedFieldsEntry) -> Option<Self> {
-        entry
-            .fields_v1?
-            .0
-            .pointer("/f:spec/f:replicas")
-            .map(|_| Self {
-                manager: entry.manager.unwrap_or_default(),
-                applies: entry.operation.as_deref() == Some("Apply"),
-                scales: entry.subresource.as_deref() == Some("scale"),
-            })
+    fn of(entry: &ManagedFieldsEntry, count: &str) -> Option<Self> {
+        entry.fields_v1.as_ref()?.0.pointer(count)?;
+        Some(Self {
+            manager: entry.manager.clone().unwrap_or_default(),
+            applies: entry.operation.as_deref() == Some("Apply"),
+            scales: entry.subresource.as_deref() == Some("scale"),
+        })
     }
 }
 
 impl Resource for WithManagers {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
+    type DynamicType = Kind;
+    type Scope = DynamicResourceScope;
 
-    fn kind((): &()) -> Cow<'_, str> {
-        Deployment::kind(&())
+    fn kind(kind: &Kind) -> Cow<'_, str> {
+        Workload::kind(kind)
     }
 
-    fn group((): &()) -> Cow<'_, str> {
-        Deployment::group(&())
+    fn group(kind: &Kind) -> Cow<'_, str> {
+        Workload::group(kind)
     }
 
-    fn version((): &()) -> Cow<'_, str> {
-        <Deployment as Resource>::version(&())
+    fn version(kind: &Kind) -> Cow<'_, str> {
+        <Workload as Resource>::version(kind)
     }
 
-    fn plural((): &()) -> Cow<'_, str> {
-        Deployment::plural(&())
+    fn plural(kind: &Kind) -> Cow<'_, str> {
+        Workload::plural(kind)
     }
 
     fn meta(&self) -> &ObjectMeta {
-        self.deployment.meta()
+        self.workload.meta()
     }
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
-        self.deployment.meta_mut()
+        self.workload.meta_mut()
     }
 }
 
@@ -127,14 +131,14 @@ mod tests {
             "spec": {"replicas": 2},
         }))
         .unwrap();
-        assert_eq!(managed.deployment.name(), "web");
+        assert_eq!(managed.workload.name(), "web");
         let manager = |manager: &str, applies, scales| FieldManager {
             manager: manager.to_owned(),
             applies,
             scales,
         };
         assert_eq!(
-            managed.managers,
+            managed.managers(Kind::Deployment),
             [
                 manager("kubectl", true, false),
                 manager("kube-controller-manager", false, true),

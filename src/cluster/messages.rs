@@ -7,7 +7,7 @@ use chrono::{DateTime, SecondsFormat};
 use prost::Message;
 use serde::{Serialize, Serializer, ser::Error as _, ser::SerializeMap as _};
 
-use super::deployment::LAST_APPLIED;
+use super::workload::LAST_APPLIED;
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Unknown {
@@ -41,23 +41,24 @@ pub(super) struct RawExtension {
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(super) struct DeploymentList {
+pub(super) struct WorkloadList {
     #[prost(message, optional, tag = "1")]
     pub(super) metadata: Option<ListMeta>,
     #[prost(message, repeated, tag = "2")]
-    pub(super) items: Vec<Deployment>,
+    pub(super) items: Vec<Workload>,
 }
 
+/// A Deployment or a StatefulSet: the fields that are read have the same numbers in both.
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(super) struct Deployment {
+pub(super) struct Workload {
     #[prost(message, optional, tag = "1")]
     pub(super) metadata: Option<ObjectMeta>,
     #[prost(message, optional, tag = "2")]
-    pub(super) spec: Option<DeploymentSpec>,
+    pub(super) spec: Option<WorkloadSpec>,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(super) struct DeploymentSpec {
+pub(super) struct WorkloadSpec {
     #[prost(int32, optional, tag = "1")]
     pub(super) replicas: Option<i32>,
 }

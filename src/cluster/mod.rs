@@ -1,8 +1,7 @@
-//! Kubernetes: the client, a Deployment as dayshift sees it, and the only code that sends writes.
+//! Kubernetes: the client, workloads as dayshift sees them, and the only code that sends writes.
 
 mod compact;
 mod connect;
-mod deployment;
 mod error;
 mod find;
 mod guard;
@@ -13,13 +12,14 @@ mod managers;
 mod messages;
 mod protobuf;
 mod redact;
+mod resource;
 mod server_time;
 mod transport;
+mod workload;
 mod writer;
 
 pub use compact::compact;
 pub use connect::{ConnectError, Connection, connect};
-pub use deployment::{Deployment, Version};
 pub use error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable};
 pub use find::{FindError, Found, Missing, Query, find};
 pub use guard::{annotation_patch, guarded_patch};
@@ -28,5 +28,7 @@ pub use list_watch::list_watch;
 pub use live_watch::{WatchEvent, WatchEvents, watch};
 pub use managers::{FieldManager, WithManagers};
 pub use redact::redact;
+pub use resource::kind_of_collection;
 pub use server_time::server_time;
+pub use workload::{Version, Workload};
 pub use writer::Writer;

@@ -1,4 +1,4 @@
-//! Deployments in the form in which the API server keeps them, down to what dayshift looks at.
+//! Workloads in the form in which the API server keeps them, down to what dayshift looks at.
 //!
 //! What is not read is stepped over by its length; JSON would have to be read to its end.
 
@@ -6,7 +6,11 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use prost::Message as _;
 use serde::Serialize;
 
-use super::messages::{Deployment, DeploymentList, Status, TypeMeta, Unknown, WatchEvent};
+use super::{
+    messages::{Status, TypeMeta, Unknown, WatchEvent, Workload, WorkloadList},
+    resource::Resource,
+};
+use crate::workload::Kind;
 
 /// An answer that is not what it says to be.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +33,7 @@ const MAGIC: &[u8] = b"k8s\0";
 /// No event is longer: etcd holds no object of more than 1.5 MB.
 const EVENT_LIMIT: usize = 16 << 20;
 
-/// A Deployment, a list of them or a Status, as the JSON that the same request would have been
+/// A workload, a list of one kind of them or a Status, as the JSON that the same request would have been
 /// answered, without what is not read.
 ///
 /// # Errors
@@ -81,10 +85,16 @@ fn write(mut message: Bytes, json: &mut Vec<u8>) -> Result<(), Malformed> {
     message.advance(MAGIC.len());
     let Unknown { types, raw } = Unknown::decode(message)?;
     let types = types.unwrap_or_default();
+    let is_known = |name: &str| {
+        let kind = Kind::of(&types.api_version, name);
+        kind.is_some_and(|kind| Resource::of(kind).protobuf)
+    };
     match types.kind.as_str() {
-        "Deployment" => typed(&types, &Deployment::decode(raw)?, json),
-        "DeploymentList" => typed(&types, &DeploymentList::decode(raw)?, json),
         "Status" => typed(&types, &Status::decode(raw)?, json),
+        kind if is_known(kind) => typed(&types, &Workload::decode(raw)?, json),
+        kind if kind.strip_suffix("List").is_some_and(is_known) => {
+            typed(&types, &WorkloadList::decode(raw)?, json)
+        }
         _ => Err(Malformed::Kind(types.kind)),
     }
 }
@@ -107,8 +117,8 @@ mod tests {
 
     use super::{
         super::{
-            deployment::LAST_APPLIED,
-            messages::{DeploymentSpec, Entry, ObjectMeta, RawExtension, Time},
+            messages::{Entry, ObjectMeta, RawExtension, Time, WorkloadSpec},
+            workload::LAST_APPLIED,
         },
         *,
     };
@@ -133,7 +143,7 @@ mod tests {
             key: key.to_owned(),
             text: Bytes::from_static(text.as_bytes()),
         };
-        let deployment = Deployment {
+        let deployment = Workload {
             metadata: Some(ObjectMeta {
                 name: name.to_owned(),
                 namespace: "dev".to_owned(),
@@ -145,7 +155,7 @@ mod tests {
                 labels: vec![entry("app", "café")],
                 annotations: vec![entry("dayshift/stop", "19:00"), entry(LAST_APPLIED, "{…}")],
             }),
-            spec: Some(DeploymentSpec { replicas: Some(0) }),
+            spec: Some(WorkloadSpec { replicas: Some(0) }),
         };
         let mut raw = deployment.encode_to_vec();
         raw.extend([0x9a, 0x06, 3, 0xff, 0xff, 0xff]); // field 99, three bytes
@@ -264,7 +274,7 @@ mod tests {
             labels: vec![not_text],
             ..ObjectMeta::default()
         };
-        let broken = Deployment {
+        let broken = Workload {
             metadata: Some(metadata),
             spec: None,
         };

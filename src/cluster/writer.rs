@@ -11,13 +11,14 @@ use tokio::time::timeout;
 
 use crate::json;
 use crate::schedule::printable;
-use crate::workload::{Annotation, Change, EventNote, ObjectRef, Observed, Prefix};
+use crate::workload::{Annotation, Change, EventNote, Kind, Observed, Prefix, WorkloadRef};
 
 use super::{
-    deployment::Deployment,
     error::{AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign},
     guard::{annotation_patch, guarded_patch},
     redact::redact,
+    resource::Resource,
+    workload::Workload,
 };
 
 /// Who we are in `managedFields` and in Events.
@@ -56,7 +57,7 @@ impl Writer {
         &self,
         observed: &Observed,
         change: &Change,
-    ) -> Result<Deployment, PatchError> {
+    ) -> Result<Workload, PatchError> {
         let patch = guarded_patch(observed, change, &self.prefix);
         self.send_patch(&observed.object, &patch).await
     }
@@ -70,17 +71,17 @@ impl Writer {
         &self,
         observed: &Observed,
         annotations: &[Annotation],
-    ) -> Result<Deployment, PatchError> {
+    ) -> Result<Workload, PatchError> {
         let patch = annotation_patch(observed, annotations, &self.prefix);
         self.send_patch(&observed.object, &patch).await
     }
 
     async fn send_patch(
         &self,
-        object: &ObjectRef,
+        object: &WorkloadRef,
         patch: &Patch,
-    ) -> Result<Deployment, PatchError> {
-        let uri = format!("{}?fieldManager={FIELD_MANAGER}", path(object));
+    ) -> Result<Workload, PatchError> {
+        let uri = format!("{}?fieldManager={FIELD_MANAGER}", Resource::path_of(object));
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
         let body = as_go_writes(patch).map_err(no_sense)?;
@@ -92,8 +93,8 @@ impl Writer {
     ///
     /// # Errors
     /// Where it is gone, or the server absent or unwilling.
-    pub async fn read(&self, object: &ObjectRef) -> Result<Deployment, ReadError> {
-        let request = Request::get(path(object));
+    pub async fn read(&self, object: &WorkloadRef) -> Result<Workload, ReadError> {
+        let request = Request::get(Resource::path_of(object));
         let answer = self
             .send(request, Vec::new())
             .await?
@@ -101,15 +102,12 @@ impl Writer {
         Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
     }
 
-    /// Asks for a list of at most one object, for the sake of the server's `Date`.
+    /// Asks for a list of at most one object of a kind, for the sake of the server's `Date`.
     ///
     /// # Errors
     /// Where the server is absent or unwilling.
-    pub async fn ask_the_time(&self, namespace: Option<&str>) -> Result<(), ReadError> {
-        let uri = match namespace {
-            Some(namespace) => format!("/apis/apps/v1/namespaces/{namespace}/deployments?limit=1"),
-            None => "/apis/apps/v1/deployments?limit=1".to_owned(),
-        };
+    pub async fn ask_the_time(&self, kind: Kind, namespace: Option<&str>) -> Result<(), ReadError> {
+        let uri = format!("{}?limit=1", Resource::of(kind).path(namespace));
         let request = Request::get(uri);
         self.send(request, Vec::new())
             .await?
@@ -117,13 +115,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Sends the notice as an Event of the object.
+    /// Sends the note as an Event of the object.
     ///
     /// # Errors
     /// Where the server is absent or unwilling.
     pub async fn announce(
         &self,
-        object: &ObjectRef,
+        object: &WorkloadRef,
         note: &EventNote,
         at: DateTime<Utc>,
     ) -> Result<(), AnnounceError> {
@@ -138,7 +136,7 @@ impl Writer {
     }
 
     /// An Event of the group events.k8s.io, which wants every field that is given here.
-    fn event(&self, object: &ObjectRef, note: &EventNote, at: DateTime<Utc>) -> Value {
+    fn event(&self, object: &WorkloadRef, note: &EventNote, at: DateTime<Utc>) -> Value {
         let kind = if note.reason.is_warning() {
             "Warning"
         } else {
@@ -156,7 +154,7 @@ impl Writer {
             "type": kind,
             "note": cut(&note.text, NOTE_LIMIT),
             "regarding": {
-                "apiVersion": "apps/v1", "kind": "Deployment",
+                "apiVersion": object.kind.api_version(), "kind": object.kind.name(),
                 "namespace": &*object.namespace, "name": &*object.name, "uid": &*object.uid,
             },
         })
@@ -214,13 +212,6 @@ fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
     let escaped = |it| matches!(it, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
     let json = serde_json::to_string(patch)?;
     Ok(json::escape(&json, escaped).into_owned().into_bytes())
-}
-
-fn path(object: &ObjectRef) -> String {
-    format!(
-        "/apis/apps/v1/namespaces/{}/deployments/{}",
-        object.namespace, object.name
-    )
 }
 
 /// The longest that a server is left alone because it asks for it: a maintenance page may ask for

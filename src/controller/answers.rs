@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    cluster::{
-        AnnounceError, Deployment, FailureKind, PatchError, ReadError, Unavailable, Version,
-    },
-    workload::{Cause, Change, EventNote, Reason},
+    cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
+    workload::{Cause, Change, EventNote, Reason, WorkloadRef},
 };
 
 use super::{
@@ -40,26 +38,26 @@ impl Engine {
     fn patched(&mut self, patched: Patched) {
         let Patched { sent, result } = patched;
         let id = sent.id;
-        let namespace = sent.observed.object.namespace.clone();
+        let object = sent.observed.object.clone();
         if let (Some(action), Err(error)) = (sent.change.kind.action(), &result) {
             self.telemetry.transition(action, outcome(error));
         }
         if tells_of_permission(&result) {
-            let waiting = self.permissions.is_over(&namespace);
+            let waiting = self.permissions.is_over(&object);
             self.release(waiting);
         }
         match result {
-            Ok(deployment) => {
+            Ok(workload) => {
                 let known = sent.known;
                 self.succeeded(sent);
                 self.index
-                    .observe_answer(id, &deployment, known, self.seen_at());
+                    .observe_answer(id, &workload, known, self.seen_at());
                 self.idle(id);
             }
             Err(PatchError::Conflict) => self.conflicted(id),
             Err(PatchError::Gone) => self.forget(id),
             Err(PatchError::Refused(why)) => self.refused(id, &why),
-            Err(PatchError::Forbidden(why)) => self.forbidden(id, &namespace, &why),
+            Err(PatchError::Forbidden(why)) => self.forbidden(id, &object, &why),
             Err(PatchError::Unavailable(why)) => {
                 if let Some(entry) = self.index.get_mut(id)
                     && sent.observed.labels != sent.change.state.to_labels()
@@ -102,9 +100,11 @@ impl Engine {
         let next = change.state.next.map(|next| next.to_rfc3339());
         match lateness {
             Some(late) => tracing::info!(
-                %object, %from, %to, late_ms = late.num_milliseconds(), next, "{}", change.kind
+                kind = %object.kind, %object, %from, %to, late_ms = late.num_milliseconds(), next, "{}", change.kind
             ),
-            None => tracing::info!(%object, replicas = %to, next, "{}", change.kind),
+            None => {
+                tracing::info!(kind = %object.kind, %object, replicas = %to, next, "{}", change.kind)
+            }
         }
         if let Some(note) = change.note {
             self.announce(id, note);
@@ -147,12 +147,12 @@ impl Engine {
         }
     }
 
-    fn read(&mut self, id: Id, known: Version, result: Result<Deployment, ReadError>) {
+    fn read(&mut self, id: Id, known: Version, result: Result<Workload, ReadError>) {
         match result {
-            Ok(deployment) => {
+            Ok(workload) => {
                 self.answered();
                 let seen_at = self.seen_at();
-                if self.index.observe_answer(id, &deployment, known, seen_at) {
+                if self.index.observe_answer(id, &workload, known, seen_at) {
                     self.confirm(id);
                     if let Some(entry) = self.index.get_mut(id) {
                         entry.work.unconfirmed = None;
@@ -176,14 +176,15 @@ impl Engine {
         self.back_off(id, delay);
     }
 
-    /// A permission is missing, for all in the namespace: one of them asks whether it is back.
-    fn forbidden(&mut self, id: Id, namespace: &str, why: &str) {
+    /// A permission is missing, for all of that kind in the namespace: one of them asks whether it
+    /// is back.
+    fn forbidden(&mut self, id: Id, object: &WorkloadRef, why: &str) {
         self.answered();
         if self.index.get(id).is_none() {
             return;
         }
         self.report(id, Trouble::Refused, why);
-        match self.permissions.refused(namespace, id) {
+        match self.permissions.refused(object, id) {
             Some(refusals) => {
                 let delay = Backoff::FORBIDDEN.delay(refusals, &mut self.random);
                 self.back_off(id, delay);
@@ -210,7 +211,7 @@ impl Engine {
             if self.backpressure.is_over(now)
                 && let Some(entry) = self.index.get(id)
             {
-                tracing::warn!(object = %entry.object(), "{why}; it is tried again, as all that is due");
+                tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{why}; retrying with backoff, as for all that is due");
             }
             self.backpressure.back_off(now, why, &mut self.random);
             self.idle(id);
@@ -238,10 +239,10 @@ impl Engine {
             return 1;
         };
         let is_news = entry.work.fails(trouble);
-        let failures = entry.work.failures;
-        tracing::warn!(object = %entry.object(), failures, "{why}");
+        let (failures, kind) = (entry.work.failures, entry.object().kind);
+        tracing::warn!(kind = %entry.object().kind, object = %entry.object(), failures, "{why}");
         if is_news {
-            let text = format!("cannot write to the Deployment: {why}; retrying with backoff");
+            let text = format!("cannot write to the {kind}: {why}; retrying with backoff");
             self.announce(
                 id,
                 EventNote {
@@ -262,7 +263,7 @@ impl Engine {
         };
         if !std::mem::replace(&mut entry.work.skips_reported, true) {
             let text = "boundaries come faster than they can be carried out: the newest one counts, and those before it are skipped. Let them be further apart".to_owned();
-            tracing::warn!(object = %entry.object(), "{text}");
+            tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{text}");
             self.announce(
                 id,
                 EventNote {
@@ -317,7 +318,7 @@ impl Engine {
     pub(super) fn log_would(&self, id: Id, change: &Change) {
         if let Some(entry) = self.index.get(id) {
             let (object, from, to) = (entry.object(), entry.observed.replicas, change.replicas);
-            tracing::info!(%object, change = %change.kind, %from, %to, "would {}", change.kind);
+            tracing::info!(kind = %object.kind, %object, change = %change.kind, %from, %to, "would {}", change.kind);
         }
     }
 }

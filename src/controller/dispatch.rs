@@ -118,7 +118,7 @@ impl Engine {
             return;
         };
         let namespace = entry.object().namespace.clone();
-        if self.permissions.must_wait(&namespace, id) {
+        if self.permissions.must_wait(&entry.observed.object, id) {
             entry.work.state = WorkState::WaitingForPermission;
             return;
         }

@@ -198,7 +198,7 @@ impl Engine {
             return;
         };
         if entry.tell_correction_limit() {
-            tracing::warn!(object = %entry.object(), "{}", note.text);
+            tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{}", note.text);
             self.announce(id, note);
         }
     }
@@ -210,7 +210,7 @@ impl Engine {
         };
         let object = entry.object().clone();
         if self.settings.dry_run {
-            tracing::info!(%object, reason = %note.reason, "would tell: {}", note.text);
+            tracing::info!(kind = %object.kind, %object, reason = %note.reason, "would tell: {}", note.text);
             return;
         }
         let event = PendingEvent {
@@ -360,9 +360,13 @@ impl Engine {
 
     fn ask_the_time(&mut self) {
         let writer = self.writer.clone();
-        let namespace = self.settings.scope.namespaces.first().cloned();
+        let scope = &self.settings.scope;
+        let Some(kind) = scope.kinds.first().copied() else {
+            return;
+        };
+        let namespace = scope.namespaces.first().cloned();
         self.in_flight.send_aside(async move {
-            Finished::ToldTheTime(writer.ask_the_time(namespace.as_deref()).await)
+            Finished::ToldTheTime(writer.ask_the_time(kind, namespace.as_deref()).await)
         });
     }
 }

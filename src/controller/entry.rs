@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::Version,
-    workload::{Change, Inputs, Key, Memory, ObjectRef, Observed, ParsedInputs},
+    workload::{Change, Inputs, Key, Memory, Observed, ParsedInputs, WorkloadRef},
 };
 
 use super::{
@@ -44,7 +44,7 @@ pub(super) struct SeenAt {
 pub(super) const INVALID: &str = "invalid";
 
 impl Entry {
-    pub(super) fn object(&self) -> &ObjectRef {
+    pub(super) fn object(&self) -> &WorkloadRef {
         &self.observed.object
     }
 

@@ -7,14 +7,14 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::Unavailable,
-    workload::{EventNote, ObjectRef},
+    workload::{EventNote, WorkloadRef},
 };
 
 use super::{backoff::Backoff, backpressure::Backpressure, queue::FairQueue};
 
 /// An Event to be sent.
 pub(super) struct PendingEvent {
-    pub(super) object: ObjectRef,
+    pub(super) object: WorkloadRef,
     pub(super) note: EventNote,
     pub(super) at: DateTime<Utc>,
     pub(super) tries: u32,

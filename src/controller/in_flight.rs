@@ -15,9 +15,7 @@ use futures::{
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{
-        AnnounceError, Deployment, FailureKind, PatchError, ReadError, Unavailable, Version,
-    },
+    cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
     workload::{Change, Observed},
 };
 
@@ -30,7 +28,7 @@ pub(super) enum Finished {
         id: Id,
         /// What was known of the object when it was asked for.
         known: Version,
-        result: Box<Result<Deployment, ReadError>>,
+        result: Box<Result<Workload, ReadError>>,
     },
     Announced {
         event: Box<PendingEvent>,
@@ -42,7 +40,7 @@ pub(super) enum Finished {
 /// A patch that was answered, or was not.
 pub(super) struct Patched {
     pub(super) sent: Sent,
-    pub(super) result: Result<Deployment, PatchError>,
+    pub(super) result: Result<Workload, PatchError>,
 }
 
 /// A patch that was sent.

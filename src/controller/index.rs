@@ -6,8 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{Deployment, Version},
-    workload::{Change, Decision, DecisionContext, Memory, Observed, Prefix, decide},
+    cluster::{Version, Workload},
+    workload::{Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide},
 };
 
 use super::{
@@ -37,7 +37,7 @@ pub(super) struct Index {
     dry_run: bool,
     parse_cache: ParseCache,
     entries: HashMap<Id, Entry>,
-    by_name: HashMap<Box<str>, Id>,
+    by_name: HashMap<(Kind, Box<str>), Id>,
     last_id: Id,
 }
 
@@ -58,24 +58,24 @@ impl Index {
     /// Takes in an object as a watch shows it. What is older than what is known is merely late.
     pub(super) fn observe(
         &mut self,
-        deployment: &Deployment,
+        (kind, workload): (Kind, &Workload),
         watch: WatchId,
         seen_at: SeenAt,
     ) -> Observation {
-        let name = full_name(deployment.namespace(), deployment.name());
-        let known = self.by_name.get(&*name).copied();
-        if known.is_none() && !deployment.concerns(&self.prefix) || self.is_own(deployment) {
+        let name = (kind, full_name(workload.namespace(), workload.name()));
+        let known = self.by_name.get(&name).copied();
+        if known.is_none() && !workload.concerns(&self.prefix) || self.is_own(kind, workload) {
             return Observation::default();
         }
-        let observed = deployment.observe(&self.prefix);
+        let observed = workload.observe(kind, &self.prefix);
         if let Some(id) = known
             && let Some(entry) = self.entries.get_mut(&id)
             && entry.observed.object == observed.object
         {
             entry.listed = true;
-            let is_news = !deployment.version().is_before(entry.version);
+            let is_news = !workload.version().is_before(entry.version);
             if is_news {
-                self.update(id, observed, deployment.version(), seen_at);
+                self.update(id, observed, workload.version(), seen_at);
             }
             return Observation {
                 id: is_news.then_some(id),
@@ -87,7 +87,7 @@ impl Index {
         }
         let concerns_us = observed.concerns_us();
         Observation {
-            id: concerns_us.then(|| self.add(name, observed, deployment.version(), watch, seen_at)),
+            id: concerns_us.then(|| self.add(name, observed, workload.version(), watch, seen_at)),
             replaced: known,
         }
     }
@@ -108,26 +108,28 @@ impl Index {
     pub(super) fn observe_answer(
         &mut self,
         id: Id,
-        deployment: &Deployment,
+        workload: &Workload,
         known: Version,
         seen_at: SeenAt,
     ) -> bool {
         let Some(entry) = self.entries.get(&id) else {
             return false;
         };
-        if &*entry.observed.object.uid != deployment.uid() {
+        let object = &entry.observed.object;
+        if &*object.uid != workload.uid() {
             return false;
         }
-        let version = deployment.version();
+        let observed = workload.observe(object.kind, &self.prefix);
+        let version = workload.version();
         if entry.version == known || !version.is_before(entry.version) {
-            self.update(id, deployment.observe(&self.prefix), version, seen_at);
+            self.update(id, observed, version, seen_at);
         }
         true
     }
 
     fn add(
         &mut self,
-        name: Box<str>,
+        name: (Kind, Box<str>),
         mut observed: Observed,
         version: Version,
         watch: WatchId,
@@ -154,12 +156,12 @@ impl Index {
     }
 
     /// The object of that name is gone, or out of scope.
-    pub(super) fn gone(&mut self, deployment: &Deployment) -> Option<Id> {
-        let name = full_name(deployment.namespace(), deployment.name());
-        let id = *self.by_name.get(&*name)?;
+    pub(super) fn gone(&mut self, kind: Kind, workload: &Workload) -> Option<Id> {
+        let name = (kind, full_name(workload.namespace(), workload.name()));
+        let id = *self.by_name.get(&name)?;
         let is_it = self
             .get(id)
-            .is_some_and(|entry| &*entry.observed.object.uid == deployment.uid());
+            .is_some_and(|entry| &*entry.observed.object.uid == workload.uid());
         is_it.then(|| self.forget(id));
         is_it.then_some(id)
     }
@@ -167,8 +169,8 @@ impl Index {
     pub(super) fn forget(&mut self, id: Id) {
         if let Some(entry) = self.entries.remove(&id) {
             let object = &entry.observed.object;
-            self.by_name
-                .remove(&*full_name(&object.namespace, &object.name));
+            let name = full_name(&object.namespace, &object.name);
+            self.by_name.remove(&(object.kind, name));
         }
     }
 
@@ -277,10 +279,10 @@ impl Index {
         census
     }
 
-    fn is_own(&self, deployment: &Deployment) -> bool {
+    fn is_own(&self, kind: Kind, workload: &Workload) -> bool {
         self.own_pod
             .as_ref()
-            .is_some_and(|pod| pod.belongs_to(deployment.namespace(), deployment.name()))
+            .is_some_and(|pod| pod.belongs_to(kind, workload.namespace(), workload.name()))
     }
 }
 
@@ -294,7 +296,7 @@ mod tests {
 
     use super::*;
 
-    fn web(version: u32, replicas: u32) -> Deployment {
+    fn web(version: u32, replicas: u32) -> Workload {
         serde_json::from_value(json!({
             "metadata": {
                 "namespace": "dev", "name": "web", "uid": "1",
@@ -317,9 +319,15 @@ mod tests {
             by_clock: DateTime::UNIX_EPOCH,
             unsure: None,
         };
-        let id = index.observe(&web(100, 3), 0, seen_at).id.unwrap();
+        let id = index
+            .observe((Kind::Deployment, &web(100, 3)), 0, seen_at)
+            .id
+            .unwrap();
         assert!(
-            index.observe(&web(50, 5), 0, seen_at).id.is_none(),
+            index
+                .observe((Kind::Deployment, &web(50, 5)), 0, seen_at)
+                .id
+                .is_none(),
             "it is merely late"
         );
         assert!(index.observe_answer(id, &web(50, 5), version(known), seen_at));

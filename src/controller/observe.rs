@@ -2,7 +2,10 @@
 
 use kube::runtime::watcher;
 
-use crate::cluster::{Deployment, redact};
+use crate::{
+    cluster::{Workload, redact},
+    workload::Kind,
+};
 
 use super::{
     engine::Engine,
@@ -14,14 +17,17 @@ impl Engine {
     /// Takes in what a watch shows.
     pub(super) fn observe(&mut self, watch: WatchId, event: Event) {
         self.look_at_the_clock();
+        let Some(kind) = self.watches.kind(watch) else {
+            return;
+        };
         match event {
-            Ok(watcher::Event::Apply(deployment) | watcher::Event::InitApply(deployment)) => {
-                self.observe_deployment(&deployment, watch);
+            Ok(watcher::Event::Apply(workload) | watcher::Event::InitApply(workload)) => {
+                self.observe_workload(kind, &workload, watch);
             }
-            Ok(watcher::Event::Delete(deployment)) => {
+            Ok(watcher::Event::Delete(workload)) => {
                 // What was tried in vain may have been about this one, and is tried no more.
                 self.telemetry.set(Condition::Reachable, true);
-                let gone = self.index.gone(&deployment);
+                let gone = self.index.gone(kind, &workload);
                 self.forgot(gone);
             }
             Ok(watcher::Event::Init) => self.index.list_begins(watch),
@@ -40,13 +46,14 @@ impl Engine {
                 self.telemetry.watch_restart();
                 self.telemetry.set(Condition::Reachable, false);
                 self.telemetry.set(Condition::Watching, false);
-                tracing::warn!(error = %chain(&error), "the watch failed; it is begun anew");
+                tracing::warn!(%kind, error = %chain(&error), "the watch failed; retrying with backoff");
             }
         }
     }
 
-    fn observe_deployment(&mut self, deployment: &Deployment, watch: WatchId) {
-        let observation = self.index.observe(deployment, watch, self.seen_at());
+    fn observe_workload(&mut self, kind: Kind, workload: &Workload, watch: WatchId) {
+        let seen_at = self.seen_at();
+        let observation = self.index.observe((kind, workload), watch, seen_at);
         self.forgot(observation.replaced);
         if let Some(id) = observation.id {
             self.confirm(id);

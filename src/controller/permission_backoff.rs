@@ -1,13 +1,21 @@
-//! Namespaces in which a permission is missing: one object asks whether it is back, the others
-//! wait for the answer.
+//! Kinds and namespaces for which a permission is missing: one object asks whether it is back, the
+//! others wait for the answer.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use crate::workload::{Kind, WorkloadRef};
 
 use super::index::Id;
 
-/// Who waits for a permission, by namespace.
+/// What a permission is given for.
+type Scope = (Kind, Arc<str>);
+
+/// Who waits for a permission, by kind and namespace.
 #[derive(Debug, Default)]
-pub(super) struct PermissionBackoff(HashMap<Box<str>, Waiting>);
+pub(super) struct PermissionBackoff(HashMap<Scope, Waiting>);
 
 #[derive(Debug)]
 struct Waiting {
@@ -18,16 +26,16 @@ struct Waiting {
 }
 
 impl PermissionBackoff {
-    /// Notes that a patch in this namespace was backoff. Returns how often its asker was, if
-    /// that is this object; none if it is to wait.
-    pub(super) fn refused(&mut self, namespace: &str, id: Id) -> Option<u32> {
-        let Some(waiting) = self.0.get_mut(namespace) else {
+    /// Notes that a patch of this object was forbidden. Returns how often the one that asks for its
+    /// kind and namespace was, if that is this object; none if it is to wait.
+    pub(super) fn refused(&mut self, object: &WorkloadRef, id: Id) -> Option<u32> {
+        let Some(waiting) = self.0.get_mut(&scope(object)) else {
             let waiting = Waiting {
                 asker: id,
                 refusals: 1,
                 others: BTreeSet::new(),
             };
-            self.0.insert(namespace.into(), waiting);
+            self.0.insert(scope(object), waiting);
             return Some(1);
         };
         if waiting.asker == id {
@@ -38,15 +46,22 @@ impl PermissionBackoff {
         None
     }
 
-    /// Whether this object is to wait, for another asks for its namespace; it is noted, then.
-    pub(super) fn must_wait(&mut self, namespace: &str, id: Id) -> bool {
-        let waiting = self.0.get_mut(namespace).filter(|it| it.asker != id);
+    /// Whether this object is to wait, for another asks for its kind and namespace; it is noted,
+    /// then.
+    pub(super) fn must_wait(&mut self, object: &WorkloadRef, id: Id) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let waiting = self.0.get_mut(&scope(object)).filter(|it| it.asker != id);
         waiting.map(|it| it.others.insert(id)).is_some()
     }
 
-    /// Notes that a patch in this namespace was not forbidden; returns those that waited for it.
-    pub(super) fn is_over(&mut self, namespace: &str) -> BTreeSet<Id> {
-        let waiting = self.0.remove(namespace);
+    /// Notes that a patch of this object was not forbidden; returns those that waited for it.
+    pub(super) fn is_over(&mut self, object: &WorkloadRef) -> BTreeSet<Id> {
+        if self.0.is_empty() {
+            return BTreeSet::new();
+        }
+        let waiting = self.0.remove(&scope(object));
         waiting.map(|it| it.others).unwrap_or_default()
     }
 
@@ -58,29 +73,41 @@ impl PermissionBackoff {
     /// Notes that an object asks no more; returns those that waited for its answer.
     pub(super) fn forget(&mut self, id: Id) -> BTreeSet<Id> {
         let of = self.0.iter().find(|(_, waiting)| waiting.asker == id);
-        match of.map(|(namespace, _)| namespace.clone()) {
-            Some(namespace) => self.is_over(&namespace),
-            None => BTreeSet::new(),
-        }
+        let scope = of.map(|(scope, _)| scope.clone());
+        let waiting = scope.and_then(|scope| self.0.remove(&scope));
+        waiting.map(|it| it.others).unwrap_or_default()
     }
+}
+
+fn scope(object: &WorkloadRef) -> Scope {
+    (object.kind, object.namespace.clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn web(namespace: &str) -> WorkloadRef {
+        WorkloadRef {
+            kind: Kind::Deployment,
+            namespace: namespace.into(),
+            name: "web".into(),
+            uid: "u".into(),
+        }
+    }
+
     #[test]
     fn one_asks_and_the_others_wait_for_its_answer() {
         let mut backoff = PermissionBackoff::default();
-        assert_eq!(backoff.refused("dev", 1), Some(1));
-        assert_eq!(backoff.refused("dev", 2), None);
-        assert_eq!(backoff.refused("test", 3), Some(1));
-        assert!(backoff.must_wait("dev", 4) && !backoff.must_wait("dev", 1));
-        assert!(!backoff.must_wait("prod", 5));
-        assert_eq!(backoff.refused("dev", 1), Some(2));
+        assert_eq!(backoff.refused(&web("dev"), 1), Some(1));
+        assert_eq!(backoff.refused(&web("dev"), 2), None);
+        assert_eq!(backoff.refused(&web("test"), 3), Some(1));
+        assert!(backoff.must_wait(&web("dev"), 4) && !backoff.must_wait(&web("dev"), 1));
+        assert!(!backoff.must_wait(&web("prod"), 5));
+        assert_eq!(backoff.refused(&web("dev"), 1), Some(2));
         assert_eq!(backoff.forget(2), BTreeSet::new(), "it asked nothing");
-        assert_eq!(backoff.is_over("dev"), BTreeSet::from([2, 4]));
-        assert_eq!(backoff.is_over("dev"), BTreeSet::new());
+        assert_eq!(backoff.is_over(&web("dev")), BTreeSet::from([2, 4]));
+        assert_eq!(backoff.is_over(&web("dev")), BTreeSet::new());
         assert_eq!(backoff.forget(3), BTreeSet::new(), "nobody waited");
     }
 
@@ -88,9 +115,9 @@ mod tests {
     fn who_asks_and_goes_lets_the_others_ask() {
         let mut backoff = PermissionBackoff::default();
         for id in 1..=3 {
-            backoff.refused("dev", id);
+            backoff.refused(&web("dev"), id);
         }
         assert_eq!(backoff.forget(1), BTreeSet::from([2, 3]));
-        assert_eq!(backoff.refused("dev", 2), Some(1));
+        assert_eq!(backoff.refused(&web("dev"), 2), Some(1));
     }
 }

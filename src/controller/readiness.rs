@@ -28,10 +28,10 @@ impl Condition {
 
     const fn unmet(self) -> &'static str {
         match self {
-            Self::Listed => "the Deployments have not been listed yet",
-            Self::Watching => "the Deployments are not being watched",
+            Self::Listed => "the workloads have not been listed yet",
+            Self::Watching => "the workloads are not being watched",
             Self::Reachable => "the API server does not answer or refuses",
-            Self::Permitted => "the permission to patch Deployments is missing in a namespace",
+            Self::Permitted => "the permission to patch workloads is missing in a namespace",
             Self::Clock => "the clock is too far from the API server's",
         }
     }
@@ -91,8 +91,8 @@ mod tests {
         assert_eq!(
             readiness.check().unwrap_err(),
             [
-                "the Deployments have not been listed yet",
-                "the Deployments are not being watched",
+                "the workloads have not been listed yet",
+                "the workloads are not being watched",
                 "the API server does not answer or refuses"
             ],
         );

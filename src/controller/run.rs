@@ -30,10 +30,10 @@ fn is_answer(verb: &str, code: u16) -> bool {
     verb != "create" && (code < 400 || matches!(code, 404 | 409 | 422))
 }
 
-/// Scales Deployments at the times in their annotations until `shutdown`, then lets the requests
+/// Scales workloads at the times in their annotations until `shutdown`, then lets the requests
 /// in flight end, for at most 10 s.
 ///
-/// It needs nothing but the API server, keeps nothing that the labels on the Deployments do not
+/// It needs nothing but the API server, keeps nothing that the labels on the workloads do not
 /// hold, and never gives up: an absent server or a missing permission is waited for.
 pub async fn run(
     client: Client,
@@ -65,7 +65,7 @@ pub async fn run(
             }
         }
     });
-    let mut watches = watch::deployments(&client, &settings.scope, settings.seed);
+    let mut watches = watch::workloads(&client, &settings.scope, settings.seed);
     let mut engine = Engine::new(
         client,
         clock.clone(),

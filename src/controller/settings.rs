@@ -4,7 +4,10 @@ use std::num::NonZeroUsize;
 
 use chrono::TimeDelta;
 
-use crate::{schedule::Zone, workload::Prefix};
+use crate::{
+    schedule::Zone,
+    workload::{Kind, Prefix},
+};
 
 /// How a controller behaves.
 #[derive(Clone, Debug)]
@@ -13,7 +16,7 @@ pub struct Settings {
     pub default_zone: Zone,
     /// What stands before the `/` of every annotation and label.
     pub prefix: Prefix,
-    /// Which Deployments are looked at.
+    /// Which workloads are looked at.
     pub scope: Scope,
     /// What was missed for longer than this is adopted instead of done.
     pub catch_up: TimeDelta,
@@ -33,15 +36,29 @@ pub struct Settings {
     pub seed: u64,
 }
 
-/// Which Deployments are looked at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Which workloads are looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
+    /// Of these kinds.
+    pub kinds: Vec<Kind>,
     /// These namespaces; all where none is named.
     pub namespaces: Vec<String>,
     /// But not these.
     pub excluded_namespaces: Vec<String>,
     /// Of those, what this label selector matches.
     pub selector: Option<String>,
+}
+
+impl Default for Scope {
+    /// Every kind, in all namespaces.
+    fn default() -> Self {
+        Self {
+            kinds: Kind::ALL.to_vec(),
+            namespaces: Vec::new(),
+            excluded_namespaces: Vec::new(),
+            selector: None,
+        }
+    }
 }
 
 /// The pod that this process runs in.
@@ -64,13 +81,16 @@ const RANDOM: usize = 5;
 const LONGEST_HASH: usize = 10;
 
 impl OwnPod {
-    /// Whether this Deployment is one that may have made the pod: of several with long names that
-    /// begin alike each may.
-    pub fn belongs_to(&self, namespace: &str, deployment: &str) -> bool {
-        self.namespace == namespace && self.may_be_of(deployment)
+    /// Whether this workload is one that may have made the pod: of several Deployments with long
+    /// names that begin alike each may.
+    pub fn belongs_to(&self, kind: Kind, namespace: &str, name: &str) -> bool {
+        let may_be_of = match kind {
+            Kind::Deployment => Self::may_be_of_deployment,
+        };
+        self.namespace == namespace && may_be_of(self, name)
     }
 
-    fn may_be_of(&self, deployment: &str) -> bool {
+    fn may_be_of_deployment(&self, deployment: &str) -> bool {
         let Some(kept) = self
             .name
             .len()
@@ -125,10 +145,10 @@ mod tests {
             namespace: "ops".into(),
             name: "day-shift-7c9f8d6b5-x2x4z".into(),
         };
-        assert!(pod.belongs_to("ops", "day-shift"));
-        assert!(!pod.belongs_to("dev", "day-shift"));
-        assert!(!pod.belongs_to("ops", "day"));
-        assert!(!pod.belongs_to("ops", "day-shift-7c9f8d6b5"));
+        assert!(pod.belongs_to(Kind::Deployment, "ops", "day-shift"));
+        assert!(!pod.belongs_to(Kind::Deployment, "dev", "day-shift"));
+        assert!(!pod.belongs_to(Kind::Deployment, "ops", "day"));
+        assert!(!pod.belongs_to(Kind::Deployment, "ops", "day-shift-7c9f8d6b5"));
     }
 
     /// As the server names them: `<deployment>-<hash>-`, cut to 58 bytes, and five characters.
@@ -143,14 +163,20 @@ mod tests {
                 namespace: "ops".into(),
                 name: format!("{name}x2x4z"),
             };
-            assert!(pod.belongs_to("ops", deployment), "{length}");
-            assert!(!pod.belongs_to("dev", deployment), "{length}");
             assert!(
-                !pod.belongs_to("ops", &deployment[1..length - 1]),
+                pod.belongs_to(Kind::Deployment, "ops", deployment),
                 "{length}"
             );
             assert!(
-                !pod.belongs_to("ops", &format!("b{deployment}")),
+                !pod.belongs_to(Kind::Deployment, "dev", deployment),
+                "{length}"
+            );
+            assert!(
+                !pod.belongs_to(Kind::Deployment, "ops", &deployment[1..length - 1]),
+                "{length}"
+            );
+            assert!(
+                !pod.belongs_to(Kind::Deployment, "ops", &format!("b{deployment}")),
                 "{length}"
             );
         }
@@ -163,7 +189,7 @@ mod tests {
                 namespace: "ops".into(),
                 name: name.into(),
             };
-            assert!(!pod.belongs_to("ops", "web"), "{name}");
+            assert!(!pod.belongs_to(Kind::Deployment, "ops", "web"), "{name}");
         }
     }
 }

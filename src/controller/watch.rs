@@ -1,4 +1,4 @@
-//! The watch over Deployments: one stream of events for all namespaces that are looked at.
+//! The watches: one stream of events for every kind in all namespaces that are looked at.
 
 use std::{
     pin::Pin,
@@ -16,22 +16,25 @@ use kube::{
 };
 use tokio::time::Instant;
 
-use crate::cluster::{Deployment, list_watch};
+use crate::{
+    cluster::{Workload, kind_of_collection, list_watch},
+    workload::Kind,
+};
 
 use super::settings::Scope;
 
 /// Which of the watches an event comes from.
 pub(super) type WatchId = usize;
 
-pub(super) type Event = Result<watcher::Event<Deployment>, watcher::Error>;
+pub(super) type Event = Result<watcher::Event<Workload>, watcher::Error>;
 
 /// How far each watch has come. That one has begun is seen only in the answer to its request, so
 /// whoever sees the answers shares this.
 #[derive(Clone)]
 pub(super) struct WatchStates(Arc<[WatchState]>);
 
-#[derive(Default)]
 struct WatchState {
+    kind: Kind,
     /// The one that it watches; all where none is named.
     namespace: Option<String>,
     /// It tells of changes now.
@@ -45,14 +48,19 @@ struct WatchState {
 impl WatchStates {
     /// None has begun yet.
     pub(super) fn of(scope: &Scope) -> Self {
-        let of = |namespace| WatchState {
-            namespace,
-            ..WatchState::default()
+        let of = |(kind, namespace): (Kind, Option<&str>)| WatchState {
+            kind,
+            namespace: namespace.map(str::to_owned),
+            is_open: AtomicBool::default(),
+            is_listed: AtomicBool::default(),
+            was_tried: AtomicBool::default(),
         };
-        Self(match &*scope.namespaces {
-            [] => [of(None)].into(),
-            some => some.iter().cloned().map(Some).map(of).collect(),
-        })
+        Self(wanted(scope).map(of).collect())
+    }
+
+    /// The kind that a watch is about.
+    pub(super) fn kind(&self, watch: WatchId) -> Option<Kind> {
+        self.0.get(watch).map(|it| it.kind)
     }
 
     /// Notes that the request for this path was granted.
@@ -62,7 +70,7 @@ impl WatchStates {
                 .namespace
                 .as_ref()
                 .is_none_or(|name| path.contains(&format!("/namespaces/{name}/")));
-            if is_it {
+            if is_it && kind_of_collection(path) == Some(watch.kind) {
                 watch.is_open.store(true, Ordering::Relaxed);
             }
         }
@@ -96,8 +104,8 @@ impl WatchStates {
         all.all(|watch| watch.is_listed.load(Ordering::Relaxed))
     }
 
-    /// Whether the first list of a namespace is still under way. One that has failed holds
-    /// nothing up.
+    /// Whether a first list of a namespace is still under way. One that has failed holds nothing
+    /// up.
     pub(super) fn is_first_listing(&self, namespace: &str) -> bool {
         self.0.iter().any(|watch| {
             let is_it = watch.namespace.as_ref().is_none_or(|it| it == namespace);
@@ -108,9 +116,20 @@ impl WatchStates {
 
 pub(super) type Watches = Pin<Box<dyn Stream<Item = (WatchId, Event)> + Send>>;
 
-/// Watches everything in scope, one watch a namespace or one for all. A watch that fails is
-/// begun anew, after a pause that grows to a few seconds; it never ends.
-pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> Watches {
+/// What is watched: each kind in each namespace, or in all at once. The place here is the watch's
+/// number.
+fn wanted(scope: &Scope) -> impl Iterator<Item = (Kind, Option<&str>)> {
+    let namespaces: Vec<Option<&str>> = match &*scope.namespaces {
+        [] => vec![None],
+        some => some.iter().map(|name| Some(&**name)).collect(),
+    };
+    let kinds = scope.kinds.iter().copied();
+    kinds.flat_map(move |kind| namespaces.clone().into_iter().map(move |name| (kind, name)))
+}
+
+/// Watches everything in scope. A watch that fails is begun anew, after a pause that grows to a
+/// few seconds; it never ends.
+pub(super) fn workloads(client: &Client, scope: &Scope, seed: u64) -> Watches {
     let mut config = watcher::Config::default();
     if let Some(selector) = &scope.selector {
         config = config.labels(selector);
@@ -123,14 +142,11 @@ pub(super) fn deployments(client: &Client, scope: &Scope, seed: u64) -> Watches 
     if !excluded.is_empty() {
         config = config.fields(&excluded.join(","));
     }
-    let apis: Vec<Api<Deployment>> = match &*scope.namespaces {
-        [] => vec![Api::all(client.clone())],
-        some => some
-            .iter()
-            .map(|name| Api::namespaced(client.clone(), name))
-            .collect(),
-    };
-    let watches = apis.into_iter().enumerate().map(|(id, api)| {
+    let watches = wanted(scope).enumerate().map(|(id, (kind, namespace))| {
+        let api: Api<Workload> = match namespace {
+            Some(name) => Api::namespaced_with(client.clone(), name, &kind),
+            None => Api::all_with(client.clone(), &kind),
+        };
         let pauses = Pauses {
             failures: 0,
             last: None,

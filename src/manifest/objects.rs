@@ -3,15 +3,16 @@
 use std::rc::Rc;
 
 use super::{node::Node, other::Other, parse::ParseError, scope::Scope, workload::Workload};
+use crate::workload::Kind;
 
 /// What is found in a document.
 #[derive(Debug)]
 pub(super) enum Found<'n, 'a> {
-    /// A Deployment of `apps/v1`, and what it was read from.
+    /// An object of a kind that dayshift scales, and what it was read from.
     Workload(Box<Workload>, &'n Node<'a>),
     /// Any other object that schedules have to do with.
     Other(Other),
-    /// A Deployment or a list that the API server would refuse.
+    /// A workload or a list that the API server would refuse.
     ParseError(ParseError),
 }
 
@@ -21,14 +22,20 @@ pub(super) fn objects<'n, 'a>(
     scope: Scope<'_>,
     each: &mut impl FnMut(Found<'n, 'a>),
 ) {
-    match kind(document) {
+    let (version, name) = kind(document);
+    if let Some(kind) = kind_of_list(version, name) {
+        // As the API server answers, with no kind on the items.
+        match list(document) {
+            Ok(items) => items
+                .iter()
+                .for_each(|item| workload(kind, item, scope, each)),
+            Err(fault) => each(Found::ParseError(fault)),
+        }
+        return;
+    }
+    match (version, name) {
         (Some("v1"), Some("List")) => match list(document) {
             Ok(items) => items.iter().for_each(|item| object(item, scope, each)),
-            Err(fault) => each(Found::ParseError(fault)),
-        },
-        // As the API server answers, with no kind on the items.
-        (Some("apps/v1"), Some("DeploymentList")) => match list(document) {
-            Ok(items) => items.iter().for_each(|item| deployment(item, scope, each)),
             Err(fault) => each(Found::ParseError(fault)),
         },
         _ => object(document, scope, each),
@@ -36,18 +43,32 @@ pub(super) fn objects<'n, 'a>(
 }
 
 fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Found<'n, 'a>)) {
-    if kind(node) == (Some("apps/v1"), Some("Deployment")) {
-        deployment(node, scope, each);
+    let (version, name) = kind(node);
+    let kind = version
+        .zip(name)
+        .and_then(|(version, name)| Kind::of(version, name));
+    if let Some(kind) = kind {
+        workload(kind, node, scope, each);
     } else if let Some(other) = Other::read(node, scope) {
         each(Found::Other(other));
     }
 }
 
-fn deployment<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Found<'n, 'a>)) {
-    each(match Workload::read(node, scope) {
+fn workload<'n, 'a>(
+    kind: Kind,
+    node: &'n Node<'a>,
+    scope: Scope<'_>,
+    each: &mut impl FnMut(Found<'n, 'a>),
+) {
+    each(match Workload::read(kind, node, scope) {
         Ok(workload) => Found::Workload(Box::new(workload), node),
         Err(fault) => Found::ParseError(fault),
     });
+}
+
+/// The kind of the items of a list such as `DeploymentList`.
+fn kind_of_list(version: Option<&str>, name: Option<&str>) -> Option<Kind> {
+    Kind::of(version?, name?.strip_suffix("List")?)
 }
 
 fn kind<'n>(node: &'n Node<'_>) -> (Option<&'n str>, Option<&'n str>) {

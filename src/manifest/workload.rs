@@ -1,4 +1,4 @@
-//! A Deployment of a file.
+//! A workload of a file.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{
     schedule::quote,
-    workload::{Inputs, ObjectRef, Problem, ProblemKind, Replicas},
+    workload::{Inputs, Kind, Problem, ProblemKind, Replicas, WorkloadRef},
 };
 
-/// A Deployment as a file has it.
+/// A workload as a file has it.
 #[derive(Clone, Debug)]
 pub struct Workload {
     /// Which object it is, or will be; the UID is empty in a file that no cluster has written.
-    pub object: ObjectRef,
+    pub object: WorkloadRef,
     /// Where it stands in the file.
     pub place: Location,
     /// `spec.replicas`, if given.
@@ -42,23 +42,24 @@ pub struct Workload {
 const MAX_ANNOTATIONS: usize = 256 << 10;
 
 impl Workload {
-    /// Reads a Deployment.
-    pub(super) fn read(node: &Node<'_>, scope: Scope<'_>) -> Result<Self, ParseError> {
+    /// Reads an object of that kind.
+    pub(super) fn read(kind: Kind, node: &Node<'_>, scope: Scope<'_>) -> Result<Self, ParseError> {
         let Some(metadata) = node.get("metadata") else {
             return Err(ParseError::at(
                 &node.place,
-                "this Deployment has no metadata, and so no name",
+                format!("this {kind} has no metadata, and so no name"),
             ));
         };
         let Some(name) = text(metadata, "metadata.", "name")? else {
             return Err(ParseError::at(
                 &metadata.place,
-                "this Deployment has no metadata.name",
+                format!("this {kind} has no metadata.name"),
             ));
         };
         let namespace = text(metadata, "metadata.", "namespace")?.unwrap_or(scope.namespace);
         let mut workload = Self {
-            object: ObjectRef {
+            object: WorkloadRef {
+                kind,
                 namespace: namespace.into(),
                 name: name.into(),
                 uid: Arc::from(text(metadata, "metadata.", "uid")?.unwrap_or_default()),

@@ -10,7 +10,7 @@ use super::period::Period;
 use crate::{
     schedule::{Action, Zone, quote},
     workload::{
-        Inputs, Key, ObjectRef, Observed, ParsedInputs, Prefix, Problem, Replicas, ScheduleSpec,
+        Inputs, Key, Observed, ParsedInputs, Prefix, Problem, Replicas, ScheduleSpec, WorkloadRef,
         read, started, stopped,
     },
 };
@@ -87,7 +87,7 @@ impl Planner {
     /// there are no boundaries, since nothing will be done.
     pub fn plan(
         &self,
-        object: &ObjectRef,
+        object: &WorkloadRef,
         inputs: &Inputs,
         refused: &[Problem],
     ) -> Option<WorkloadPlan> {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
-    cluster::Deployment,
+    cluster::Workload,
     schedule::{Action, Boundary, Zone},
-    workload::{Key, Observed, ParsedInputs, Phase, Prefix, Replicas, State, read},
+    workload::{Key, Kind, Observed, ParsedInputs, Phase, Prefix, Replicas, State, read},
 };
 
 use super::{
@@ -85,9 +85,9 @@ impl Observer {
 
     /// Takes in a change; nothing where it is not worth telling.
     pub(super) fn saw(&mut self, change: &StoredChange) -> Option<TimelineEvent> {
-        let deployment: Deployment = change.object().ok()?;
-        let observed = deployment.observe(&self.prefix);
-        let name = observed.object.to_string();
+        let workload: Workload = change.object().ok()?;
+        let observed = workload.observe(Kind::Deployment, &self.prefix);
+        let name = format!("{}/{}", observed.object.namespace, observed.object.name);
         let at = change.at;
         if change.deleted {
             let scene = self.scenes.get_mut(&name)?;

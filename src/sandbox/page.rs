@@ -207,13 +207,17 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{schedule::Action, workload::ObjectRef};
+    use crate::{
+        schedule::Action,
+        workload::{Kind, WorkloadRef},
+    };
 
     fn event(kind: EventKind, from: u32, to: u32, next: Option<(&str, Action)>) -> TimelineEvent {
         TimelineEvent {
             at: "2026-11-23T00:00:00Z".parse().unwrap(),
             zone: Zone::parse("Asia/Tokyo").unwrap(),
-            object: ObjectRef {
+            object: WorkloadRef {
+                kind: Kind::Deployment,
                 namespace: "default".into(),
                 name: "web".into(),
                 uid: Arc::default(),

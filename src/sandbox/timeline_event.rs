@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     schedule::{Boundary, Zone},
-    workload::{ObjectRef, Replicas},
+    workload::{Replicas, WorkloadRef},
 };
 
 /// Something that happened to a Deployment.
@@ -15,7 +15,7 @@ pub struct TimelineEvent {
     /// The zone of its schedule, in which times are told.
     pub zone: Zone,
     /// The Deployment.
-    pub object: ObjectRef,
+    pub object: WorkloadRef,
     /// What happened.
     pub kind: EventKind,
     /// The count before.

@@ -119,7 +119,7 @@ mod tests {
             .await;
         assert_eq!(
             body.unwrap().to_bytes(),
-            "not ready: the Deployments have not been listed yet\n"
+            "not ready: the workloads have not been listed yet\n"
         );
         telemetry.set(Condition::Listed, true);
         assert_eq!(answer(&Method::GET, "/readyz", &telemetry).status(), 200);

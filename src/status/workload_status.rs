@@ -8,14 +8,14 @@ use super::owner::Owner;
 use crate::{
     cluster::WithManagers,
     schedule::Zone,
-    workload::{ObjectRef, Override, ParsedInputs, Phase, Prefix, Problem, Replicas, read},
+    workload::{Kind, Override, ParsedInputs, Phase, Prefix, Problem, Replicas, WorkloadRef, read},
 };
 
 /// How one Deployment stands.
 #[derive(Clone, Debug)]
 pub struct WorkloadStatus {
     /// Which one.
-    pub object: ObjectRef,
+    pub object: WorkloadRef,
     /// `spec.replicas`.
     pub replicas: Replicas,
     /// What is to be known of it first.
@@ -54,15 +54,16 @@ pub enum ScheduleStatus {
 }
 
 impl WorkloadStatus {
-    /// How a Deployment stands at `now`; local times without a zone of their own are in
+    /// How a workload stands at `now`; local times without a zone of their own are in
     /// `default_zone`. None where it has no schedule and nothing is left of one.
     pub fn of(
+        kind: Kind,
         managed: &WithManagers,
         prefix: &Prefix,
         default_zone: Zone,
         now: DateTime<Utc>,
     ) -> Option<Self> {
-        let observed = managed.deployment.observe(prefix);
+        let observed = managed.workload.observe(kind, prefix);
         let state = observed.state();
         let (mut problems, mut error) = (Vec::new(), None);
         let mut zone = default_zone;
@@ -108,7 +109,11 @@ impl WorkloadStatus {
             zone,
             problems,
             error,
-            owners: managed.managers.iter().filter_map(Owner::of).collect(),
+            owners: managed
+                .managers(kind)
+                .iter()
+                .filter_map(Owner::of)
+                .collect(),
         })
     }
 }
@@ -121,9 +126,6 @@ impl WorkloadStatus {
 
     /// The command that brings it back to its saved count.
     pub fn restore(&self) -> String {
-        let ObjectRef {
-            namespace, name, ..
-        } = &self.object;
-        format!("dayshift restore deploy/{name} -n {namespace}")
+        format!("dayshift restore {}", self.object.argument())
     }
 }

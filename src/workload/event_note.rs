@@ -8,11 +8,12 @@ use crate::schedule::{Action, Boundary};
 
 use super::{
     keys::{Key, Prefix},
-    observed::{ObjectRef, Observed},
+    observed::Observed,
     overrides::Override,
     parsed_inputs::ScheduleSpec,
     replicas::Replicas,
     state::Phase,
+    workload_ref::WorkloadRef,
 };
 
 /// Why an Event is sent; its `reason` is the name of the variant.
@@ -187,7 +188,7 @@ impl EventNote {
         Self::new(Reason::OverrideExpired, text)
     }
 
-    pub(super) fn removed(object: &ObjectRef, running: Replicas, saved: Replicas) -> Self {
+    pub(super) fn removed(object: &WorkloadRef, running: Replicas, saved: Replicas) -> Self {
         Self::new(
             Reason::ScheduleRemoved,
             format!(
@@ -224,7 +225,7 @@ impl EventNote {
         )
     }
 
-    pub(super) fn correction_limit_reached(object: &ObjectRef, prefix: &Prefix) -> Self {
+    pub(super) fn correction_limit_reached(object: &WorkloadRef, prefix: &Prefix) -> Self {
         let text = format!(
             "something else changes what dayshift wrote as often as it is put right; hands off until the next boundary. To have it run now, run {}",
             wake_command(object, prefix)
@@ -252,22 +253,21 @@ fn taken_up(
     }
 }
 
-fn wake_command(object: &ObjectRef, prefix: &Prefix) -> String {
+fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
     let flag = if *prefix == Prefix::default() {
         String::new()
     } else {
         format!(" --annotation-prefix {prefix}")
     };
-    format!(
-        "dayshift wake deploy/{} -n {} --for 2h{flag}",
-        object.name, object.namespace
-    )
+    format!("dayshift wake {} --for 2h{flag}", object.argument())
 }
 
-fn scale_command(object: &ObjectRef, count: Replicas) -> String {
+fn scale_command(object: &WorkloadRef, count: Replicas) -> String {
     format!(
-        "kubectl scale deployment/{} -n {} --replicas={count}",
-        object.name, object.namespace
+        "kubectl scale {}/{} -n {} --replicas={count}",
+        object.kind.singular(),
+        object.name,
+        object.namespace
     )
 }
 

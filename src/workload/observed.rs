@@ -1,32 +1,17 @@
 //! What was seen of one object.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
-use super::{inputs::Inputs, labels::Labels, replicas::Replicas, state::State};
-
-/// Which object: a Deployment by namespace and name, and which of that name by UID.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ObjectRef {
-    /// The namespace.
-    pub namespace: Arc<str>,
-    /// The name.
-    pub name: Arc<str>,
-    /// The UID, which a deleted and newly made object does not keep.
-    pub uid: Arc<str>,
-}
-
-impl fmt::Display for ObjectRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.name)
-    }
-}
+use super::{
+    inputs::Inputs, labels::Labels, replicas::Replicas, state::State, workload_ref::WorkloadRef,
+};
 
 /// One object as the API server showed it, with all that a decision and its guard rest on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
     /// Which object.
-    pub object: ObjectRef,
-    /// `spec.replicas`.
+    pub object: WorkloadRef,
+    /// Its count: `spec.replicas`, for most kinds.
     pub replicas: Replicas,
     /// What the user wrote.
     pub inputs: Arc<Inputs>,

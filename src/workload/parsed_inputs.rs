@@ -11,10 +11,10 @@ use crate::schedule::{
 use super::{
     inputs::Inputs,
     keys::Key,
-    observed::ObjectRef,
     overrides::{Overrides, Pause},
     problem::{InvalidSchedule, Problem, ProblemKind},
     replicas::Replicas,
+    workload_ref::WorkloadRef,
 };
 
 /// What the annotations of an object ask for.
@@ -51,12 +51,13 @@ pub struct ScheduleSpec {
 impl ScheduleSpec {
     /// How much later than written this object starts: a whole number of seconds from 0 to the
     /// jitter, which depends on namespace and name alone.
-    pub fn delay(&self, object: &ObjectRef) -> TimeDelta {
+    pub fn delay(&self, object: &WorkloadRef) -> TimeDelta {
         let spread = self.jitter.num_seconds().unsigned_abs();
         if spread == 0 {
             return TimeDelta::zero();
         }
-        let digest: [u8; 32] = Sha256::digest(object.to_string()).into();
+        let digest: [u8; 32] =
+            Sha256::digest(format!("{}/{}", object.namespace, object.name)).into();
         let hash = digest[..8]
             .iter()
             .fold(0, |hash: u64, byte| hash << 8 | u64::from(*byte));
@@ -64,17 +65,17 @@ impl ScheduleSpec {
     }
 
     /// The newest boundary of this object at or before `at`.
-    pub fn latest_at(&self, object: &ObjectRef, at: DateTime<Utc>) -> Option<Boundary> {
+    pub fn latest_at(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Boundary> {
         self.schedule.latest_at(at, self.delay(object))
     }
 
     /// The first boundary of this object after `after`.
-    pub fn next_after(&self, object: &ObjectRef, after: DateTime<Utc>) -> Option<Boundary> {
+    pub fn next_after(&self, object: &WorkloadRef, after: DateTime<Utc>) -> Option<Boundary> {
         self.schedule.next_after(after, self.delay(object))
     }
 
     /// Whether the schedule says running or stopped at `at`; `None` before its first boundary.
-    pub fn says(&self, object: &ObjectRef, at: DateTime<Utc>) -> Option<Action> {
+    pub fn says(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Action> {
         self.schedule.says(at, self.delay(object))
     }
 }

@@ -11,11 +11,11 @@ use super::{
     event_note::EventNote,
     fingerprint::Fingerprint,
     keys::Key,
-    observed::ObjectRef,
     overrides::{Override, Overrides},
     parsed_inputs::ScheduleSpec,
     replicas::Replicas,
     state::{Phase, State, is_from_future, whole_second},
+    workload_ref::WorkloadRef,
 };
 
 /// One object with a good schedule, at one moment.
@@ -363,7 +363,7 @@ impl<'a> ScheduledDecision<'a> {
         self.spec.next_after(self.object(), after)
     }
 
-    fn object(&self) -> &ObjectRef {
+    fn object(&self) -> &WorkloadRef {
         &self.context.observed.object
     }
 }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
-    cluster::{Deployment, compact, guarded_patch},
+    cluster::{Workload, compact, guarded_patch},
     controller::Scheduler,
     schedule::Zone,
     workload::{Inputs, ParsedInputs, Prefix, ScheduleSpec, read},
@@ -161,7 +161,7 @@ fn event(annotations: &Value) -> Operation {
     // In the order in which the server sends it.
     let event = format!(r#"{{"type":"MODIFIED","object":{}}}"#, shown(annotations));
     operation(event, |event| {
-        serde_json::from_str::<WatchEvent<Deployment>>(event).unwrap()
+        serde_json::from_str::<WatchEvent<Workload>>(event).unwrap()
     })
 }
 
@@ -172,7 +172,7 @@ fn page(annotations: &Value) -> Operation {
         "metadata": {"resourceVersion": "1"}, "items": items,
     });
     operation(page.to_string(), |page| {
-        serde_json::from_str::<ObjectList<Deployment>>(page).unwrap()
+        serde_json::from_str::<ObjectList<Workload>>(page).unwrap()
     })
 }
 
@@ -243,7 +243,7 @@ fn in_protobuf(annotations: &[u8]) -> Operation {
         let path = "/apis/apps/v1/namespaces/default/deployments/checkout";
         let request = Request::get(path).body(Vec::new()).unwrap();
         runtime
-            .block_on(client.request::<Deployment>(request))
+            .block_on(client.request::<Workload>(request))
             .unwrap()
     })
 }

@@ -7,8 +7,8 @@ use chrono_tz::Tz;
 use dayshift::{
     schedule::Zone,
     workload::{
-        Change, ChangeKind, Decision, DecisionContext, Inputs, Labels, Memory, ObjectRef, Observed,
-        ParsedInputs, Prefix, Replicas, decide, read,
+        Change, ChangeKind, Decision, DecisionContext, Inputs, Kind, Labels, Memory, Observed,
+        ParsedInputs, Prefix, Replicas, WorkloadRef, decide, read,
     },
 };
 
@@ -65,8 +65,9 @@ pub fn inputs(wish: &Asked, plans: &[Plan]) -> Inputs {
     Inputs::from_annotations(&Prefix::default(), texts)
 }
 
-pub fn object_ref(uid: u32) -> ObjectRef {
-    ObjectRef {
+pub fn object_ref(uid: u32) -> WorkloadRef {
+    WorkloadRef {
+        kind: Kind::Deployment,
         namespace: format!("dev-{uid}").into(),
         name: "web".into(),
         uid: format!("uid-{uid}").into(),

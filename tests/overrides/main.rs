@@ -202,7 +202,7 @@ fn wrong_usage_is_2_and_writes_nothing() {
         ("wake web --until tonight", "2026-12-24 18:00"),
         ("sleep --for 2h", "say which Deployments"),
         ("pause web --all", "or --all"),
-        ("pause sts/web", "scales nothing else"),
+        ("pause ds/web", "not of a kind that dayshift scales"),
         ("resume web -A", "-n NAME"),
     ] {
         let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());

@@ -14,7 +14,8 @@ use dayshift::{
     plan::{Period, Planner},
     schedule::Zone,
     workload::{
-        Inputs, Key, Label, Labels, ObjectRef, Observed, ParsedInputs, Prefix, Replicas, read,
+        Inputs, Key, Kind, Label, Labels, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef,
+        read,
     },
 };
 use program::{plan, plan_of, program, web};
@@ -312,7 +313,8 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
         labels.set(Label::State, state.map(str::to_owned));
         labels.set(Label::SavedReplicas, saved.map(str::to_owned));
         let observed = Observed {
-            object: ObjectRef {
+            object: WorkloadRef {
+                kind: Kind::Deployment,
                 namespace: "dev".into(),
                 name: "web".into(),
                 uid: "".into(),
@@ -337,7 +339,8 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
         let until = from + TimeDelta::days(2);
         let inputs = inputs.clone().with(Key::Pause, &until.to_rfc3339());
         let observed = Observed {
-            object: ObjectRef {
+            object: WorkloadRef {
+                kind: Kind::Deployment,
                 namespace: "dev".into(),
                 name: "web".into(),
                 uid: "".into(),
@@ -376,7 +379,7 @@ proptest! {
         let until = from + TimeDelta::seconds(length);
         let zone = Zone::parse(zone).unwrap();
         let inputs = Inputs::default().with(rule.0, rule.1).with(more.0, more.1);
-        let object = ObjectRef { namespace: "dev".into(), name: "web".into(), uid: "".into() };
+        let object = WorkloadRef { kind: Kind::Deployment, namespace: "dev".into(), name: "web".into(), uid: "".into() };
         let ParsedInputs::Scheduled(spec) = read(&inputs, zone) else { panic!("{inputs:?}") };
 
         let next = |after| spec.next_after(&object, after).filter(|it| it.at < until);

@@ -183,10 +183,7 @@ fn wrong_usage_is_told_with_what_would_be_right() {
             &["-f", "examples", "-l", "a=b"],
             "give either files or live",
         ),
-        (
-            &["sts/web"],
-            "is no Deployment, and dayshift scales nothing else",
-        ),
+        (&["ds/web"], "is not of a kind that dayshift scales"),
         (
             &["-f", "examples", "--from", "tomorrow"],
             "'--from <T>': `tomorrow` is no moment; write local time such as",

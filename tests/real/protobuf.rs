@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use dayshift::cluster::{Deployment, Version, compact};
-use dayshift::workload::{Observed, Prefix, Replicas};
+use dayshift::cluster::{Version, Workload, compact};
+use dayshift::workload::{Kind, Observed, Prefix, Replicas};
 use futures::StreamExt as _;
 use kube::api::{Api, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
 use kube::{Client, Error};
@@ -53,7 +53,8 @@ fn deployments_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
     let [json, protobuf] = FORMS.map(|form| {
         let name = namespace.name();
         block_on(async move {
-            let deployments = Api::<Deployment>::namespaced(form.client(plane), name);
+            let deployments =
+                Api::<Workload>::namespaced_with(form.client(plane), name, &Kind::Deployment);
             // Pages, so that tokens are handed on too.
             let mut page = ListParams::default().limit(2);
             let mut listed = BTreeMap::new();
@@ -94,7 +95,8 @@ fn failures_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
     let [json, protobuf] = FORMS.map(|form| {
         let name = namespace.name();
         block_on(async move {
-            let deployments = Api::<Deployment>::namespaced(form.client(plane), name);
+            let deployments =
+                Api::<Workload>::namespaced_with(form.client(plane), name, &Kind::Deployment);
             let operations = [
                 json!([{"op": "test", "path": "/spec/replicas", "value": 9}]),
                 json!([{"op": "replace", "path": "/spec/replicas", "value": -9}]),
@@ -136,12 +138,9 @@ impl Form {
     }
 }
 
-fn seen(deployment: &Deployment) -> (String, (Observed, Version)) {
-    let observed = deployment.observe(&Prefix::default());
-    (
-        deployment.name().to_owned(),
-        (observed, deployment.version()),
-    )
+fn seen(workload: &Workload) -> (String, (Observed, Version)) {
+    let observed = workload.observe(Kind::Deployment, &Prefix::default());
+    (workload.name().to_owned(), (observed, workload.version()))
 }
 
 /// All that decides what is done about a failure, and what is told of it.

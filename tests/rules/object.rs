@@ -6,8 +6,8 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::Zone,
     workload::{
-        Change, Decision, DecisionContext, EventNote, Inputs, Key, Label, Labels, Memory,
-        ObjectRef, Observed, Phase, Prefix, Replicas, State, decide, read,
+        Change, Decision, DecisionContext, EventNote, Inputs, Key, Kind, Label, Labels, Memory,
+        Observed, Phase, Prefix, Replicas, State, WorkloadRef, decide, read,
     },
 };
 
@@ -37,7 +37,8 @@ impl Object {
     /// A Deployment with this many replicas and no annotation yet.
     pub fn new(now: &str, replicas: u32) -> Self {
         let observed = Observed {
-            object: ObjectRef {
+            object: WorkloadRef {
+                kind: Kind::Deployment,
                 namespace: "dev".into(),
                 name: "web".into(),
                 uid: "u1".into(),

@@ -4,7 +4,7 @@
 use chrono_tz::Tz;
 use dayshift::{
     schedule::Zone,
-    workload::{Inputs, ObjectRef, ParsedInputs, Prefix, read},
+    workload::{Inputs, Kind, ParsedInputs, Prefix, WorkloadRef, read},
 };
 
 use crate::object::Object;
@@ -33,7 +33,8 @@ pub fn of(object: &Object, zone: Tz) -> Given {
         ParsedInputs::Scheduled(spec) => Given {
             complaint: None,
             delay: spec
-                .delay(&ObjectRef {
+                .delay(&WorkloadRef {
+                    kind: Kind::Deployment,
                     namespace: object.namespace.as_str().into(),
                     name: object.name.as_str().into(),
                     uid: object.uid.as_str().into(),

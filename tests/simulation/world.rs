@@ -375,6 +375,7 @@ impl<'a> World<'a> {
         let settings = Settings {
             default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {
+                kinds: vec![dayshift::workload::Kind::Deployment],
                 selector: story.scoped.then(selector),
                 namespaces: story.namespaces.clone(),
                 excluded_namespaces: story.excluded.clone(),

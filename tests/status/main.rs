@@ -133,7 +133,7 @@ fn what_is_not_there_is_told_apart_from_what_has_no_schedule() {
     let cluster = evening();
     let ran = cluster.dayshift(&["status"]);
     assert_eq!((ran.status, &*ran.out), (0, ""));
-    assert_eq!(ran.err, "No Deployment has a schedule in namespace dev.\n");
+    assert_eq!(ran.err, "No workload has a schedule in namespace dev.\n");
     cluster.deployment("plain", 1, &[]);
     let ran = cluster.dayshift(&["status", "plain"]);
     assert_eq!(ran.err, "error: deployment.apps/plain has no schedule\n");

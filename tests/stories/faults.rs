@@ -200,7 +200,7 @@ fn a_permission_that_is_given_back_is_found_by_one_that_asks_for_all() {
     let tries = story.requests("patch").len();
     assert!((41..=65).contains(&tries), "{tries} tries in ten minutes");
     assert_eq!(story.events("web-7"), ["ScaleFailed"]);
-    let why = "the permission to patch Deployments is missing in a namespace";
+    let why = "the permission to patch workloads is missing in a namespace";
     assert_eq!(story.telemetry.ready(), Err(vec![why]));
 
     // Whoever asks may go.

@@ -134,7 +134,7 @@ struct Line {
     #[serde(default)]
     user_agent: String,
     #[serde(default)]
-    object_ref: ObjectRef,
+    object_ref: WorkloadRef,
     #[serde(default)]
     response_status: ResponseStatus,
 }
@@ -148,7 +148,7 @@ struct LineUser {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct ObjectRef {
+struct WorkloadRef {
     resource: String,
     subresource: String,
     namespace: String,

@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
-    cluster::Deployment,
+    cluster::Workload,
     sandbox::Api,
     schedule::Zone,
     workload::{
-        Change, Decision, DecisionContext, Label, Memory, Observed, ParsedInputs, Prefix, decide,
-        read,
+        Change, Decision, DecisionContext, Kind, Label, Memory, Observed, ParsedInputs, Prefix,
+        decide, read,
     },
 };
 use serde_json::{Value, json};
@@ -62,8 +62,8 @@ impl Stopped {
     }
 
     pub(crate) fn of(object: Value) -> Self {
-        let deployment: Deployment = serde_json::from_value(object).unwrap();
-        let observed = deployment.observe(&Prefix::default());
+        let workload: Workload = serde_json::from_value(object).unwrap();
+        let observed = workload.observe(Kind::Deployment, &Prefix::default());
         Self {
             parsed: read(&observed.inputs, Zone::UTC),
             memory: Memory::of(&observed),

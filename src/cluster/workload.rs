@@ -1,32 +1,29 @@
-//! A Deployment, down to what dayshift looks at.
+//! A workload, down to what dayshift looks at.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 
 use k8s_openapi::{
-    NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::ObjectMeta,
-    apimachinery::pkg::apis::meta::v1::Time,
+    apimachinery::pkg::apis::meta::v1::ObjectMeta, apimachinery::pkg::apis::meta::v1::Time,
 };
-use kube::Resource;
+use kube::{Resource, core::DynamicResourceScope};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, Visitor},
 };
 
-use crate::workload::{Inputs, Label, Labels, ObjectRef, Observed, Prefix, Replicas};
+use crate::workload::{Inputs, Kind, Label, Labels, Observed, Prefix, WorkloadRef};
 
-/// A Deployment without its pod template, status and managed fields, which are skipped as they
-/// are read: a cluster's Deployments pass through here, and most of them are not ours.
+use super::resource::{Resource as Row, Spec};
+
+/// A workload without its pod template, status and managed fields, which are skipped as they are
+/// read: a cluster's workloads pass through here, and most of them are not ours. Its kind is known
+/// to whoever asked for it: the items of a list do not say it.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Deployment {
+pub struct Workload {
     #[serde(deserialize_with = "trimmed")]
     metadata: ObjectMeta,
     #[serde(default)]
     spec: Spec,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct Spec {
-    replicas: Option<u32>,
 }
 
 /// An object's `resourceVersion`.
@@ -41,14 +38,9 @@ impl Version {
     pub fn is_before(self, other: Self) -> bool {
         matches!((self.0, other.0), (Some(this), Some(other)) if this < other)
     }
-
-    /// Whether the two can be told apart in time.
-    pub const fn is_number(self) -> bool {
-        self.0.is_some()
-    }
 }
 
-impl Deployment {
+impl Workload {
     pub(super) fn new(meta: Meta, spec: Spec) -> Self {
         Self {
             metadata: meta.into(),
@@ -91,8 +83,8 @@ impl Deployment {
         ours(&self.metadata.annotations) || ours(&self.metadata.labels)
     }
 
-    /// What dayshift sees in it.
-    pub fn observe(&self, prefix: &Prefix) -> Observed {
+    /// What dayshift sees in it, as an object of this kind.
+    pub fn observe(&self, kind: Kind, prefix: &Prefix) -> Observed {
         let annotations = self.metadata.annotations.as_ref();
         let labels = self.metadata.labels.as_ref();
         let texts = annotations
@@ -108,12 +100,13 @@ impl Deployment {
             );
         }
         Observed {
-            object: ObjectRef {
+            object: WorkloadRef {
+                kind,
                 namespace: self.namespace().into(),
                 name: self.name().into(),
                 uid: self.uid().into(),
             },
-            replicas: Replicas::new(self.spec.replicas.unwrap_or(1)),
+            replicas: Row::of(kind).read(&self.spec),
             inputs: Arc::new(Inputs::from_annotations(prefix, texts)),
             labels: ours,
             error: written(&prefix.error()),
@@ -125,24 +118,24 @@ impl Deployment {
     }
 }
 
-impl Resource for Deployment {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
+impl Resource for Workload {
+    type DynamicType = Kind;
+    type Scope = DynamicResourceScope;
 
-    fn kind((): &()) -> Cow<'_, str> {
-        "Deployment".into()
+    fn kind(kind: &Kind) -> Cow<'_, str> {
+        kind.name().into()
     }
 
-    fn group((): &()) -> Cow<'_, str> {
-        "apps".into()
+    fn group(kind: &Kind) -> Cow<'_, str> {
+        kind.group().into()
     }
 
-    fn version((): &()) -> Cow<'_, str> {
-        "v1".into()
+    fn version(kind: &Kind) -> Cow<'_, str> {
+        kind.version().into()
     }
 
-    fn plural((): &()) -> Cow<'_, str> {
-        "deployments".into()
+    fn plural(kind: &Kind) -> Cow<'_, str> {
+        kind.plural().into()
     }
 
     fn meta(&self) -> &ObjectMeta {
@@ -228,10 +221,11 @@ fn without_last_applied<'de, D: Deserializer<'de>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Replicas;
 
     #[test]
     fn keeps_what_is_looked_at_and_nothing_else() {
-        let deployment: Deployment = serde_json::from_value(serde_json::json!({
+        let workload: Workload = serde_json::from_value(serde_json::json!({
             "apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": {
                 "name": "web", "namespace": "dev", "uid": "u", "resourceVersion": "42",
@@ -243,26 +237,26 @@ mod tests {
             "status": {"replicas": 0},
         }))
         .unwrap();
-        assert!(deployment.metadata.managed_fields.is_none());
+        assert!(workload.metadata.managed_fields.is_none());
         assert_eq!(
-            deployment.metadata.annotations.as_ref().unwrap()[LAST_APPLIED],
+            workload.metadata.annotations.as_ref().unwrap()[LAST_APPLIED],
             ""
         );
-        let observed = deployment.observe(&Prefix::default());
+        let observed = workload.observe(Kind::Deployment, &Prefix::default());
         assert_eq!(observed.object.to_string(), "dev/web");
         assert_eq!(observed.replicas, Replicas::ZERO);
         assert_eq!(observed.labels.text(Label::State), Some("stopped"));
-        assert!(deployment.concerns(&Prefix::default()));
-        assert!(!deployment.concerns(&Prefix::parse("other").unwrap()));
+        assert!(workload.concerns(&Prefix::default()));
+        assert!(!workload.concerns(&Prefix::parse("other").unwrap()));
     }
 
     #[test]
     fn a_null_among_the_metadata_is_as_good_as_absent() {
-        let deployment: Deployment = serde_json::from_value(serde_json::json!({
+        let workload: Workload = serde_json::from_value(serde_json::json!({
             "metadata": {"name": "web", "annotations": null, "labels": null}, "spec": {},
         }))
         .unwrap();
-        let observed = deployment.observe(&Prefix::default());
+        let observed = workload.observe(Kind::Deployment, &Prefix::default());
         assert_eq!(observed.replicas, Replicas::ONE);
         assert!(!observed.has_annotations && !observed.has_labels && !observed.concerns_us());
     }
