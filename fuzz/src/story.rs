@@ -11,7 +11,7 @@ use dayshift::{
     },
 };
 
-use crate::texts::{check_printable, is_label_value};
+use super::texts::{check_printable, is_label_value};
 
 /// More happens in no story.
 const LONGEST: usize = 24;

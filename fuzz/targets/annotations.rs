@@ -1,10 +1,6 @@
-//! An object's story, as [`dayshift_fuzz::tell`] reads it.
+//! See `src/targets/annotations.rs`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        dayshift_fuzz::tell(text);
-    }
-});
+fuzz_target!(|bytes: &[u8]| dayshift_fuzz::targets::annotations(bytes));

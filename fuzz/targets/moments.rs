@@ -1,36 +1,6 @@
-//! Lines: moment, excepted dates, jitter, zone.
+//! See `src/targets/moments.rs`.
 #![no_main]
 
-use dayshift::schedule::{ExceptedDates, TextError, Zone, parse_jitter, parse_moment};
-use dayshift_fuzz::{check_error, lines, reversed};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
-    let Some([moment, except, jitter, zone]) = lines(bytes) else {
-        return;
-    };
-    let zone = read(zone, Zone::parse).unwrap_or(Zone::UTC);
-    assert_eq!(Zone::parse(zone.name()), Ok(zone));
-    if let Some(at) = read(moment, |it| parse_moment(it, zone)) {
-        assert_eq!(parse_moment(&at.to_rfc3339(), zone), Ok(at), "{moment:?}");
-    }
-    if let Some(dates) = read(except, ExceptedDates::parse) {
-        let last = dates.last().expect("a list is never empty");
-        assert!(dates.contains(last), "{except:?} ends with {last}");
-        assert_eq!(
-            ExceptedDates::parse(&reversed(except)),
-            Ok(dates),
-            "{except:?}"
-        );
-    }
-    if let Some(jitter) = read(jitter, parse_jitter) {
-        assert!((0..=3600).contains(&jitter.num_seconds()), "{jitter}");
-        assert_eq!(jitter.subsec_nanos(), 0, "{jitter}");
-    }
-});
-
-fn read<'a, T>(text: &'a str, parse: impl FnOnce(&'a str) -> Result<T, TextError>) -> Option<T> {
-    parse(text)
-        .inspect_err(|error| check_error(text, error))
-        .ok()
-}
+fuzz_target!(|bytes: &[u8]| dayshift_fuzz::targets::moments(bytes));

@@ -1,0 +1,76 @@
+//! Any text as a file: planned and linted.
+
+use std::io::{self, Write};
+
+use chrono::{DateTime, Utc};
+use dayshift::{
+    lint::Linter,
+    manifest::Source,
+    plan::{Period, Plan, Planner},
+    schedule::Zone,
+    workload::Prefix,
+};
+
+use super::super::texts::check_printable;
+
+/// A Monday.
+const FROM: i64 = 1_795_392_000;
+
+/// Checks one input.
+pub fn run(bytes: &[u8]) {
+    let (Ok(text), Some(from)) = (
+        std::str::from_utf8(bytes),
+        DateTime::from_timestamp(FROM, 0),
+    ) else {
+        return;
+    };
+    let source = Source::new("fuzz.yaml", text);
+    plan(&source, from);
+    let linter = Linter {
+        from,
+        default_zone: Zone::UTC,
+        prefix: Prefix::default(),
+        namespace: "default".to_owned(),
+    };
+    for finding in linter.lint(std::slice::from_ref(&source)).findings {
+        let span = &finding.place.span;
+        assert!(text.get(span.clone()).is_some(), "{span:?} of {finding:?}");
+        check_printable(&finding.message);
+    }
+}
+
+fn plan(source: &Source, from: DateTime<Utc>) {
+    let prefix = Prefix::default();
+    let Ok(manifests) = source.manifests(&prefix, "default") else {
+        return;
+    };
+    let planner = Planner {
+        period: Period::days(from, 7, Zone::UTC).expect("a week is a period"),
+        default_zone: Zone::UTC,
+        prefix,
+    };
+    let found = manifests.iter().map(|(workload, _)| workload);
+    let workloads = found.filter_map(|it| planner.plan(&it.object, &it.inputs, &it.problems));
+    let plan = Plan {
+        workloads: workloads.collect(),
+    };
+    // A schedule by the second has hundreds of thousands of boundaries in a week.
+    if let Err(error) = serde_json::to_writer(Beginning(1 << 16), &plan) {
+        assert!(error.is_io(), "{error}");
+    }
+}
+
+/// Takes the first bytes, and no more.
+struct Beginning(usize);
+
+impl Write for Beginning {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.0.checked_sub(bytes.len());
+        self.0 = room.ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

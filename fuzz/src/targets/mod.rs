@@ -1,0 +1,15 @@
+//! One check for each target: of an input, which is any text.
+
+mod annotations;
+mod hours;
+mod manifest;
+mod moments;
+mod state;
+mod times;
+
+pub use annotations::run as annotations;
+pub use hours::run as hours;
+pub use manifest::run as manifest;
+pub use moments::run as moments;
+pub use state::run as state;
+pub use times::run as times;

@@ -1,0 +1,55 @@
+//! Every text that fuzzing has kept, checked as the fuzzer checks it: what was found once is looked
+//! at on each run, without the fuzzer (`fuzz/README.md`).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../fuzz/src/lib.rs"]
+mod fuzz;
+
+use std::{fs, path::Path};
+
+use fuzz::targets;
+
+/// Checks every file of a target's corpus; a corpus that is not there, or empty, is a failure.
+fn replay(target: &str, check: fn(&[u8])) {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+    let mut inputs: Vec<_> = fs::read_dir(corpus.join(target))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    inputs.sort();
+    assert!(!inputs.is_empty(), "{target} has no corpus");
+    for input in inputs {
+        println!("{}", input.display()); // shown where it fails
+        check(&fs::read(&input).unwrap());
+    }
+}
+
+#[test]
+fn annotations() {
+    replay("annotations", targets::annotations);
+}
+
+#[test]
+fn hours() {
+    replay("hours", targets::hours);
+}
+
+#[test]
+fn manifest() {
+    replay("manifest", targets::manifest);
+}
+
+#[test]
+fn moments() {
+    replay("moments", targets::moments);
+}
+
+#[test]
+fn state() {
+    replay("state", targets::state);
+}
+
+#[test]
+fn times() {
+    replay("times", targets::times);
+}
