@@ -1,6 +1,13 @@
 //! Every text that fuzzing has kept, checked as the fuzzer checks it: what was found once is looked
 //! at on each run, without the fuzzer (`fuzz/README.md`).
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::needless_pass_by_value,
+    reason = "a test may stop where it stands, and the checks are the fuzzer's"
+)]
 
 #[path = "../fuzz/src/lib.rs"]
 mod fuzz;

@@ -65,17 +65,10 @@ impl Service<Request<Body>> for Compact {
     }
 }
 
-/// Whether the path is of a kind that is decoded from protobuf: of its collection or one object.
+/// Whether the path is that of a kind that is decoded from protobuf.
 fn speaks_protobuf(path: &str) -> bool {
-    let kinds = || {
-        Kind::ALL
-            .into_iter()
-            .filter(|kind| Resource::of(*kind).protobuf)
-    };
-    let roots = kinds().map(|kind| Resource::of(kind).path(None));
-    roots
-        .filter_map(|path| Some(path.rsplit_once('/')?.0.to_owned()))
-        .any(|root| path.starts_with(&root))
+    let mut rows = Kind::ALL.into_iter().map(Resource::of);
+    rows.any(|row| row.protobuf && row.is_above(path))
 }
 
 enum Form {

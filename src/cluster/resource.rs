@@ -8,6 +8,8 @@ use crate::workload::{Kind, Replicas, WorkloadRef};
 #[derive(Debug)]
 pub(super) struct Resource {
     kind: Kind,
+    /// `/apis/apps/v1/`, under which the API server has it.
+    root: &'static str,
     /// Where the count lies, as the tokens of a JSON pointer.
     pub(super) count: &'static [&'static str],
     /// Whether the API server speaks protobuf of it, with the messages of `messages`.
@@ -26,6 +28,7 @@ impl Resource {
         match kind {
             Kind::Deployment => Self {
                 kind,
+                root: "/apis/apps/v1/",
                 count: &["spec", "replicas"],
                 protobuf: true,
             },
@@ -49,15 +52,16 @@ impl Resource {
 
     /// `/apis/apps/v1/namespaces/dev/deployments`; without a namespace, all of the cluster.
     pub(super) fn path(&self, namespace: Option<&str>) -> String {
-        let root = match self.kind.group() {
-            "" => "/api".to_owned(),
-            group => format!("/apis/{group}"),
-        };
-        let (version, plural) = (self.kind.version(), self.kind.plural());
+        let (root, plural) = (self.root, self.kind.plural());
         match namespace {
-            Some(namespace) => format!("{root}/{version}/namespaces/{namespace}/{plural}"),
-            None => format!("{root}/{version}/{plural}"),
+            Some(namespace) => format!("{root}namespaces/{namespace}/{plural}"),
+            None => format!("{root}{plural}"),
         }
+    }
+
+    /// Whether a path leads to objects of this kind or of others beside it.
+    pub(super) fn is_above(&self, path: &str) -> bool {
+        path.starts_with(self.root)
     }
 
     /// The path of one object.
@@ -71,10 +75,8 @@ impl Resource {
 /// such as that of one object.
 pub fn kind_of_collection(path: &str) -> Option<Kind> {
     let is_of = |kind: &Kind| {
-        let row = Resource::of(*kind);
-        let all = row.path(None);
-        let (root, plural) = all.rsplit_once('/').unwrap_or_default();
-        let rest = path.strip_prefix(root).and_then(|it| it.strip_prefix('/'));
+        let plural = kind.plural();
+        let rest = path.strip_prefix(Resource::of(*kind).root);
         rest.is_some_and(|rest| {
             let mut parts = rest.split('/');
             match (parts.next(), parts.next(), parts.next(), parts.next()) {

@@ -103,7 +103,7 @@ impl Engine {
                 kind = %object.kind, %object, %from, %to, late_ms = late.num_milliseconds(), next, "{}", change.kind
             ),
             None => {
-                tracing::info!(kind = %object.kind, %object, replicas = %to, next, "{}", change.kind)
+                tracing::info!(kind = %object.kind, %object, replicas = %to, next, "{}", change.kind);
             }
         }
         if let Some(note) = change.note {

@@ -15,6 +15,7 @@ pub enum Kind {
 struct Names {
     kind: &'static str,
     group: &'static str,
+    api_version: &'static str,
     version: &'static str,
     plural: &'static str,
     short: &'static str,
@@ -29,6 +30,7 @@ impl Kind {
             Self::Deployment => Names {
                 kind: "Deployment",
                 group: "apps",
+                api_version: "apps/v1",
                 version: "v1",
                 plural: "deployments",
                 short: "deploy",
@@ -52,11 +54,8 @@ impl Kind {
     }
 
     /// `apps/v1`, as in a manifest.
-    pub fn api_version(self) -> String {
-        match self.group() {
-            "" => self.version().to_owned(),
-            group => format!("{group}/{}", self.version()),
-        }
+    pub const fn api_version(self) -> &'static str {
+        self.names().api_version
     }
 
     /// `deployments`, as in URLs and RBAC.

@@ -1,17 +1,21 @@
 //! Instructions, counted by valgrind's callgrind: this program runs itself under it.
 
 use std::{
+    collections::HashMap,
     env, fs, io,
     process::{Command, Stdio},
 };
 
-use super::{case::Case, measure::counted_operation};
+use super::{
+    case::Case,
+    measure::{NAME, counted_operation},
+};
 
-/// Names the operation where this program runs under callgrind.
+/// Is set where this program runs under callgrind.
 const COUNTED: &str = "DAYSHIFT_COSTS_COUNTED";
 
 /// Why nothing was counted.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum NoCount {
     #[error("valgrind is not installed; on Debian: apt-get install valgrind")]
     NoValgrind,
@@ -19,26 +23,33 @@ pub(crate) enum NoCount {
     Failed(String),
 }
 
-/// Does the one operation that is to be counted, if this is what this program was started for.
+/// Does every operation that is to be counted, if this is what this program was started for.
 pub(crate) fn is_counted(cases: &[Case]) -> bool {
-    let Ok(name) = env::var(COUNTED) else {
+    if env::var_os(COUNTED).is_none() {
         return false;
-    };
-    let case = cases.iter().find(|case| case.name == name).unwrap();
-    drop(counted_operation(case.ready()));
+    }
+    for case in counted(cases) {
+        drop(counted_operation(case.ready()));
+    }
     true
 }
 
-/// The instructions of an operation, for one of what it does many of.
-pub(crate) fn count(case: &Case) -> Result<f64, NoCount> {
+fn counted(cases: &[Case]) -> impl Iterator<Item = &Case> {
+    cases.iter().filter(|case| case.instructions)
+}
+
+/// The instructions of each operation by its name, for one of what it does many of: one run of all
+/// of them, in which callgrind writes down what it has counted at the end of each.
+pub(crate) fn count(cases: &[Case]) -> Result<HashMap<&'static str, f64>, NoCount> {
     let folder = tempfile::tempdir().unwrap();
     let profile = folder.path().join("profile");
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--collect-atstart=no"])
-        .arg("--toggle-collect=*counted_operation*")
+        .arg(format!("--toggle-collect={NAME}"))
+        .arg(format!("--dump-after={NAME}"))
         .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(env::current_exe().unwrap())
-        .env(COUNTED, case.name)
+        .env(COUNTED, "1")
         .stdin(Stdio::null())
         .output();
     let output = output.map_err(|error| match error.kind() {
@@ -49,10 +60,17 @@ pub(crate) fn count(case: &Case) -> Result<f64, NoCount> {
     if !output.status.success() {
         return Err(said());
     }
-    let profile = fs::read_to_string(profile).map_err(|_| said())?;
-    let total = profile.lines().find_map(|line| {
-        let total = line.strip_prefix("totals:")?;
-        total.trim().parse::<f64>().ok()
-    });
-    Ok(total.ok_or_else(said)? / f64::from(case.each_of))
+    // The dumps are numbered from 1.
+    counted(cases)
+        .enumerate()
+        .map(|(at, case)| {
+            let dump = folder.path().join(format!("profile.{}", at + 1));
+            let dump = fs::read_to_string(dump).map_err(|_| said())?;
+            let total = dump.lines().find_map(|line| {
+                let total = line.strip_prefix("totals:")?;
+                total.trim().parse::<f64>().ok()
+            });
+            Ok((case.name, total.ok_or_else(said)? / f64::from(case.each_of)))
+        })
+        .collect()
 }

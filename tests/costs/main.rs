@@ -27,7 +27,13 @@ mod parts;
 mod stopped;
 mod table;
 
-use std::{alloc::System, env, process::ExitCode, sync::Arc};
+use std::{
+    alloc::System,
+    collections::HashMap,
+    env,
+    process::ExitCode,
+    sync::{Arc, OnceLock},
+};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
@@ -55,15 +61,16 @@ fn main() -> ExitCode {
     let recorded = Arc::new(Table::read());
     let mut trials = vec![names_agree(&cases, &recorded)];
     trials.extend(cases.iter().map(|case| memory_trial(*case, &recorded)));
+    let instructions = Instructions(Arc::new((cases.clone(), OnceLock::new())));
     let counted = cases.iter().filter(|case| case.instructions);
-    trials.extend(counted.map(|case| instruction_trial(*case, &recorded)));
+    trials.extend(counted.map(|case| instruction_trial(*case, &recorded, &instructions)));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 fn record(cases: &[Case]) {
+    let counted = callgrind::count(cases).unwrap();
     let rows = cases.iter().map(|case| {
-        let counted = case.instructions.then(|| callgrind::count(case).unwrap());
-        let row = Row::new(measure::memory(case), counted);
+        let row = Row::new(measure::memory(case), counted.get(case.name).copied());
         (case.name.to_owned(), row)
     });
     Table::new(rows).write();
@@ -95,8 +102,25 @@ fn memory_trial(case: Case, recorded: &Arc<Table>) -> Trial {
     })
 }
 
-fn instruction_trial(case: Case, recorded: &Arc<Table>) -> Trial {
-    let recorded = recorded.clone();
+/// What each case costs in instructions, counted when it is first asked for.
+#[derive(Clone)]
+struct Instructions(Arc<(Vec<Case>, OnceLock<Counted>)>);
+
+type Counted = Result<HashMap<&'static str, f64>, NoCount>;
+
+impl Instructions {
+    fn of(&self, case: &Case) -> Result<f64, NoCount> {
+        let (cases, counted) = &*self.0;
+        let counted = counted.get_or_init(|| callgrind::count(cases));
+        counted
+            .as_ref()
+            .map_err(NoCount::clone)
+            .map(|it| it[case.name])
+    }
+}
+
+fn instruction_trial(case: Case, recorded: &Arc<Table>, instructions: &Instructions) -> Trial {
+    let (recorded, instructions) = (recorded.clone(), instructions.clone());
     Trial::ignorable_test(format!("instructions: {}", case.name), move || {
         if let Some(why) = recorded.is_of_another_build() {
             // `rust-toolchain.toml` names the compiler; a pipeline that has another counts nothing.
@@ -105,7 +129,7 @@ fn instruction_trial(case: Case, recorded: &Arc<Table>) -> Trial {
                 _ => Ok(Completion::ignored_with(why)),
             };
         }
-        match callgrind::count(&case) {
+        match instructions.of(&case) {
             Ok(count) => recorded
                 .compare_instructions(case.name, count)
                 .map(|()| Completion::Completed),

@@ -33,6 +33,9 @@ pub(crate) fn memory(case: &Case) -> Memory {
     }
 }
 
+/// How callgrind calls [`counted_operation`]; it dumps after no function that a pattern names.
+pub(crate) const NAME: &str = concat!(module_path!(), "::counted_operation");
+
 /// Callgrind counts from the beginning of this function to its end.
 #[inline(never)]
 pub(crate) fn counted_operation(run: Operation) -> Box<dyn Any> {
