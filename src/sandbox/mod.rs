@@ -4,7 +4,6 @@
 //! puts Deployments into it and lets the unchanged controller run against it, on time that passes
 //! as fast as it can; whoever listens is told what happens.
 
-mod api;
 mod examples;
 mod observer;
 mod page;
@@ -16,8 +15,10 @@ mod timeline_event;
 mod usage;
 mod user_action;
 
-pub use api::{Admission, Api, Cause, Changes, Details, Fault, RequestLine, Status, StoredChange};
 pub use examples::hands_on_examples;
+pub use kube_in_memory::{
+    Admission, Api, Cause, Changes, Details, Fault, RequestLine, Status, StoredChange,
+};
 pub use page::{Page, Title};
 pub use requests::Requests;
 pub use simulation::Simulation;

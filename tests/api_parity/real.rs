@@ -45,7 +45,12 @@ fn judge(file: &str, plane: &ControlPlane) {
         .1;
     for (number, case) in group.iter().enumerate() {
         let namespace = format!("parity-{file}-{number}");
-        let answers = block_on(run(case, &client, &namespace, &Backend::Real(plane)));
+        let answers = block_on(run(
+            case,
+            &client,
+            &namespace,
+            &Backend::Real(&|| plane.compact()),
+        ));
         if let Err(differences) = compare(case, recorded.answers(case), &answers) {
             report += &differences;
         }

@@ -1,0 +1,143 @@
+//! The server in a test's hands: made, watched, made to fail.
+
+use std::sync::{Arc, Mutex};
+
+use chrono::{DateTime, Utc};
+
+use crate::fault::Fault;
+use crate::request_log::RequestLine;
+use crate::server::{Admission, Server, lock};
+use crate::status::Status;
+
+/// An in-memory Kubernetes API that answers as a kube-apiserver 1.36 does. Clones share it.
+///
+/// It serves Deployments, Namespaces and Events (`events.k8s.io/v1`). [`Api::client`] speaks HTTP to
+/// it without a socket, so it works on tokio's paused clock; the other methods reach in directly, as
+/// the hands of a user or of another controller would.
+///
+/// What it does not do: server-side apply (415), strategic merge patches that hold lists or
+/// directives (415), subresources, authentication. It drops members that a Deployment does not have
+/// and refuses wrong types, as the server does; of the rest it checks what matters here, so that it
+/// takes pod templates that the server would refuse.
+///
+/// ```
+/// # tokio_test().block_on(async {
+/// use kube_in_memory::Api;
+/// use k8s_openapi::api::apps::v1::Deployment;
+///
+/// let api = Api::new(chrono::Utc::now);
+/// api.apply(serde_json::json!({
+///     "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+///     "spec": {
+///         "replicas": 3,
+///         "selector": {"matchLabels": {"app": "web"}},
+///         "template": {
+///             "metadata": {"labels": {"app": "web"}},
+///             "spec": {"containers": [{"name": "nginx", "image": "nginx"}]},
+///         },
+///     },
+/// }))?;
+/// let deployments: kube::Api<Deployment> = kube::Api::namespaced(api.client(), "default");
+/// let web = deployments.get("web").await?;
+/// assert_eq!(web.spec.and_then(|spec| spec.replicas), Some(3));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// # fn tokio_test() -> tokio::runtime::Runtime {
+/// #     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Api {
+    pub(crate) server: Arc<Server>,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api").finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    /// An empty cluster with the namespaces that every cluster has.
+    ///
+    /// `now` is the server's clock: the `Date` header, `creationTimestamp` and all other times.
+    pub fn new(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
+        let api = Self {
+            server: Arc::new(Server::new(now)),
+        };
+        for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+            api.namespace(name);
+        }
+        api
+    }
+
+    /// The requests of all clients, oldest first, in the order of their arrival.
+    pub fn requests(&self) -> Vec<RequestLine> {
+        self.server.log().lines()
+    }
+
+    /// Forgets the requests so far.
+    pub fn forget_requests(&self) {
+        self.server.log().clear();
+    }
+
+    /// Remembers the last `limit` requests from now on, at first 100,000; 0 remembers none.
+    pub fn remember_requests(&self, limit: usize) {
+        self.server.log().set_limit(limit);
+    }
+
+    /// From now on `hook` sees each request before it is served, and may spoil it.
+    pub fn on_request(&self, hook: impl Fn(&RequestLine) -> Option<Fault> + Send + Sync + 'static) {
+        self.server.set_fault(Some(Arc::new(hook)));
+    }
+
+    /// Spoils the next request that `which` accepts, once; replaces any other hook.
+    pub fn fail_next(
+        &self,
+        which: impl Fn(&RequestLine) -> bool + Send + Sync + 'static,
+        fault: Fault,
+    ) {
+        let fault = Mutex::new(Some(fault));
+        self.on_request(move |line| {
+            if which(line) {
+                lock(&fault).take()
+            } else {
+                None
+            }
+        });
+    }
+
+    /// Requests are served as they should be again.
+    pub fn serve_well(&self) {
+        self.server.set_fault(None);
+    }
+
+    /// From now on `policy` is asked about each valid write, and may refuse it, as an admission
+    /// policy does. Writes made directly are not asked about.
+    pub fn on_admission(
+        &self,
+        policy: impl Fn(&Admission<'_>) -> Option<Status> + Send + Sync + 'static,
+    ) {
+        self.server.set_policy(Some(Arc::new(policy)));
+    }
+
+    /// Every valid write is admitted again.
+    pub fn admit_all(&self) {
+        self.server.set_policy(None);
+    }
+
+    /// Ends all watches, as a restart of the server does.
+    pub fn close_watches(&self) {
+        self.server.close_watches();
+    }
+
+    /// Forgets all history: what begins at an older resourceVersion is answered with 410.
+    pub fn compact(&self) {
+        self.server.store().compact();
+    }
+
+    /// The newest resourceVersion.
+    pub fn revision(&self) -> u64 {
+        self.server.store().revision()
+    }
+}
