@@ -11,7 +11,7 @@ use crate::support::{ControlPlane, Parts, Story, block_on};
 
 /// A story for each file of the table.
 pub fn stories() -> Vec<Story> {
-    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches]
+    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets]
 }
 
 fn objects(plane: &ControlPlane) {
@@ -32,6 +32,10 @@ fn lists(plane: &ControlPlane) {
 
 fn watches(plane: &ControlPlane) {
     judge("watches", plane);
+}
+
+fn stateful_sets(plane: &ControlPlane) {
+    judge("statefulsets", plane);
 }
 
 fn judge(file: &str, plane: &ControlPlane) {

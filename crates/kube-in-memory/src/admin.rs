@@ -1,4 +1,4 @@
-//! The hands of a user, for tests and the sandbox: no HTTP, no hooks, no line in the log.
+//! What a test does to the cluster directly: no HTTP, no hooks, no line in the request log.
 
 use serde_json::{Map, Value, json};
 
@@ -73,7 +73,7 @@ impl Api {
         })
     }
 
-    /// Changes an object by a JSON merge patch, as `kubectl patch --type=merge` or a hand would.
+    /// Changes an object by a JSON merge patch, as `kubectl patch --type=merge` does.
     ///
     /// # Errors
     /// 404 where there is none, 422 where the result is invalid.
@@ -122,8 +122,27 @@ impl Api {
     /// # Errors
     /// 404 where there is none, 422 for a negative count.
     pub fn scale(&self, namespace: &str, name: &str, replicas: i32) -> Result<Value, Status> {
+        self.scale_of(DEPLOYMENTS.kind, namespace, name, replicas)
+    }
+
+    /// Sets the count of a Deployment or a StatefulSet through its `scale` subresource.
+    ///
+    /// # Errors
+    /// 404 where there is none, 422 for a negative count, 400 for a kind that is not served or has
+    /// no count.
+    pub fn scale_of(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        replicas: i32,
+    ) -> Result<Value, Status> {
+        let resource = of_kind(kind)?;
+        if resource.group != DEPLOYMENTS.group {
+            return Err(Status::bad_request(format!("{kind} has no scale")));
+        }
         let patch = json!({"spec": {"replicas": replicas}});
-        self.merge_as(SCALE, DEPLOYMENTS, namespace, name, &patch)
+        self.merge_as(SCALE, resource, namespace, name, &patch)
     }
 
     /// Sets an annotation of a Deployment; `None` removes it.
@@ -161,14 +180,27 @@ impl Api {
     /// # Errors
     /// 404 where there is none.
     pub fn delete(&self, namespace: &str, name: &str) -> Result<(), Status> {
-        self.write(DEPLOYMENTS, namespace, name, KUBECTL, |mut write| {
+        self.delete_of(DEPLOYMENTS.kind, namespace, name)
+    }
+
+    /// Deletes an object of any kind but a Namespace; one with finalizers stays, with a
+    /// `deletionTimestamp`.
+    ///
+    /// # Errors
+    /// 404 where there is none, 400 for a kind that is not served, 405 for a Namespace.
+    pub fn delete_of(&self, kind: &str, namespace: &str, name: &str) -> Result<(), Status> {
+        let resource = of_kind(kind)?;
+        if !resource.deletable {
+            return Err(Status::method_not_allowed());
+        }
+        self.write(resource, namespace, name, KUBECTL, |mut write| {
             write.delete(&Value::Null).map(drop)
         })
     }
 
-    /// Makes a namespace, unless it is there or its name is none.
+    /// Makes a Namespace, unless it is there or its name is not valid.
     pub fn namespace(&self, name: &str) {
-        // A name that is none is refused when something is put into it.
+        // Where the name is not valid, what is put into the Namespace is refused.
         let _ = self.create(
             json!({"apiVersion": "v1", "kind": NAMESPACES.kind, "metadata": {"name": name}}),
         );
@@ -212,7 +244,7 @@ impl Api {
     }
 }
 
-fn of_kind(kind: &str) -> Result<&'static Resource, Status> {
+pub(crate) fn of_kind(kind: &str) -> Result<&'static Resource, Status> {
     let unknown = || Status::bad_request(format!("no matches for kind {kind:?}"));
     Resource::of_kind(kind).ok_or_else(unknown)
 }

@@ -1,24 +1,27 @@
-//! What is stored, told to somebody in the same process: no HTTP, no line in the log.
+//! Changes as they are stored, for a reader in the same process: no HTTP, no line in the log.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 
+use crate::admin::of_kind;
 use crate::api::Api;
-use crate::objects::DEPLOYMENTS;
+use crate::objects::{DEPLOYMENTS, Resource};
 use crate::server::Server;
+use crate::status::Status;
 use crate::store::{Listener, Object};
 
-/// The changes of Deployments, in order: see [`Api::changes`].
+/// The changes of one kind, in order: see [`Api::changes`] and [`Api::changes_of`].
 pub struct Changes {
     server: Arc<Server>,
-    /// Everything up to here has been told.
+    resource: &'static Resource,
+    /// Everything up to here has been returned.
     place: u64,
     changed: Listener,
 }
 
-/// A Deployment that was created, changed or deleted.
+/// An object that was created, changed or deleted.
 #[derive(Debug)]
 pub struct StoredChange {
     /// When, by the server's clock.
@@ -31,11 +34,24 @@ pub struct StoredChange {
 impl Api {
     /// All changes of Deployments from now on.
     pub fn changes(&self) -> Changes {
+        self.changes_of_resource(DEPLOYMENTS)
+    }
+
+    /// All changes of a kind from now on.
+    ///
+    /// # Errors
+    /// 400 for a kind that is not served.
+    pub fn changes_of(&self, kind: &str) -> Result<Changes, Status> {
+        of_kind(kind).map(|resource| self.changes_of_resource(resource))
+    }
+
+    fn changes_of_resource(&self, resource: &'static Resource) -> Changes {
         let store = self.server.store();
         Changes {
             server: Arc::clone(&self.server),
+            resource,
             place: store.revision(),
-            changed: store.subscribe(DEPLOYMENTS),
+            changed: store.subscribe(resource),
         }
     }
 }
@@ -55,9 +71,9 @@ impl Changes {
 
     fn read(&mut self) -> Option<StoredChange> {
         let store = self.server.store();
-        let mut changes = match store.changes_after(DEPLOYMENTS, self.place) {
+        let mut changes = match store.changes_after(self.resource, self.place) {
             Ok(changes) => changes,
-            Err(compacted) => store.changes_after(DEPLOYMENTS, compacted.oldest).ok()?,
+            Err(compacted) => store.changes_after(self.resource, compacted.oldest).ok()?,
         };
         let change = changes.next()?;
         self.place = change.revision;
@@ -70,10 +86,10 @@ impl Changes {
 }
 
 impl StoredChange {
-    /// The Deployment as it is now, or as it was last.
+    /// The object as it was stored, or as it was last, before it was deleted.
     ///
     /// # Errors
-    /// Where it is no `T`.
+    /// Where it is not a `T`.
     pub fn object<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         serde_json::from_slice(&self.object.body)
     }

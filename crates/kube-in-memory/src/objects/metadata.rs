@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
-use crate::objects::Resource;
+use super::resource::{Generation, Resource};
 use crate::objects::names;
 use crate::status::Cause;
 
@@ -161,7 +161,7 @@ pub(crate) fn begin(object: &mut Value, resource: &Resource, uid: &str, now: Dat
     }
     metadata["uid"] = json!(uid);
     metadata["creationTimestamp"] = json!(timestamp(now));
-    if resource.generation {
+    if resource.generation.is_some() {
         metadata["generation"] = json!(1);
     }
 }
@@ -188,10 +188,11 @@ fn set(metadata: &mut Value, key: &str, value: &Value) {
     }
 }
 
-/// Raises the generation where the spec or the annotations changed.
-pub(crate) fn count(new: &mut Value, old: &Value) {
+/// Raises the generation where what it counts has changed.
+pub(crate) fn count(new: &mut Value, old: &Value, counted: Generation) {
     let annotations = |object: &Value| object["metadata"].get("annotations").cloned();
-    if new.get("spec") != old.get("spec") || annotations(new) != annotations(old) {
+    let is_counted = counted == Generation::SpecAndAnnotations;
+    if new.get("spec") != old.get("spec") || is_counted && annotations(new) != annotations(old) {
         let generation = old["metadata"]["generation"].as_i64().unwrap_or_default();
         new["metadata"]["generation"] = json!(generation + 1);
     }
@@ -206,12 +207,7 @@ pub(crate) fn check_new(object: &Value, resource: &Resource, causes: &mut Vec<Ca
             "name or generateName is required",
         ));
     } else {
-        let wrong = if resource.namespaced {
-            names::subdomain(name)
-        } else {
-            names::dns_label(name)
-        };
-        for why in wrong {
+        for why in (resource.check_name)(name) {
             causes.push(Cause::invalid("metadata.name", &format!("{name:?}"), &why));
         }
     }

@@ -2,11 +2,14 @@
 
 mod deployment;
 mod event;
+mod fields;
 pub(crate) mod metadata;
 pub(crate) mod names;
 mod namespace;
+mod pod_template;
 mod resource;
 mod resources;
+mod stateful_set;
 
 pub(crate) use resource::Resource;
 pub(crate) use resources::{DEPLOYMENTS, NAMESPACES, RESOURCES};

@@ -18,10 +18,12 @@ pub(crate) struct Resource {
     pub kind: &'static str,
     pub plural: &'static str,
     pub namespaced: bool,
+    /// What is wrong with an object's name.
+    pub check_name: fn(name: &str) -> Vec<String>,
     /// Whether clients may delete it here. Namespaces need a controller to go away.
     pub deletable: bool,
-    /// Whether `metadata.generation` is kept.
-    pub generation: bool,
+    /// What `metadata.generation` counts; `None` where there is none.
+    pub generation: Option<Generation>,
     /// How long an object lives.
     pub lifetime: Option<Duration>,
     /// Refuses members of types that the kind does not have and drops those that it does not know,
@@ -33,6 +35,15 @@ pub(crate) struct Resource {
     pub check: fn(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>),
     /// The members besides `metadata` of the empty object that a bookmark carries.
     pub empty: &'static str,
+}
+
+/// What `metadata.generation` counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Generation {
+    /// Changes of the spec.
+    Spec,
+    /// Changes of the spec or of the annotations.
+    SpecAndAnnotations,
 }
 
 impl Resource {

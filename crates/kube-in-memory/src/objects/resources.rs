@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{deployment, event, namespace};
-use crate::objects::Resource;
+use super::resource::{Generation, Resource};
+use super::{deployment, event, names, namespace, stateful_set};
 
 /// The table.
-pub(crate) static RESOURCES: [Resource; 3] = [
+pub(crate) static RESOURCES: [Resource; 4] = [
     Resource {
         index: 0,
         group: "",
@@ -15,8 +15,9 @@ pub(crate) static RESOURCES: [Resource; 3] = [
         kind: "Namespace",
         plural: "namespaces",
         namespaced: false,
+        check_name: names::dns_label,
         deletable: false,
-        generation: false,
+        generation: None,
         lifetime: None,
         decode: |_, _| Ok(()),
         complete: namespace::complete,
@@ -31,8 +32,9 @@ pub(crate) static RESOURCES: [Resource; 3] = [
         kind: "Deployment",
         plural: "deployments",
         namespaced: true,
+        check_name: names::subdomain,
         deletable: true,
-        generation: true,
+        generation: Some(Generation::SpecAndAnnotations),
         lifetime: None,
         decode: deployment::decode,
         complete: deployment::complete,
@@ -47,13 +49,31 @@ pub(crate) static RESOURCES: [Resource; 3] = [
         kind: "Event",
         plural: "events",
         namespaced: true,
+        check_name: names::subdomain,
         deletable: true,
-        generation: false,
+        generation: None,
         lifetime: Some(Duration::from_secs(3600)),
         decode: |_, _| Ok(()),
         complete: event::complete,
         check: event::check,
         empty: event::EMPTY,
+    },
+    Resource {
+        index: 3,
+        group: "apps",
+        error_group: "apps",
+        version: "v1",
+        kind: "StatefulSet",
+        plural: "statefulsets",
+        namespaced: true,
+        check_name: names::dns_label,
+        deletable: true,
+        generation: Some(Generation::Spec),
+        lifetime: None,
+        decode: stateful_set::decode,
+        complete: stateful_set::complete,
+        check: stateful_set::check,
+        empty: stateful_set::EMPTY,
     },
 ];
 

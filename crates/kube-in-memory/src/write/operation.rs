@@ -169,8 +169,8 @@ impl Write<'_> {
             members.remove("apiVersion");
         }
         (resource.complete)(&mut new, Some(old));
-        if resource.generation {
-            metadata::count(&mut new, old);
+        if let Some(counted) = resource.generation {
+            metadata::count(&mut new, old, counted);
         }
         let mut causes = Vec::new();
         metadata::check_update(&new, old, &mut causes);

@@ -6,6 +6,10 @@ use serde_json::Value;
 pub const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/{ns}/deployments";
 /// The object that most cases are about.
 pub const WEB: &str = "/apis/apps/v1/namespaces/{ns}/deployments/web";
+/// The StatefulSets of the case's namespace.
+pub const STATEFUL_SETS: &str = "/apis/apps/v1/namespaces/{ns}/statefulsets";
+/// The StatefulSet that the cases about them are about.
+pub const DB: &str = "/apis/apps/v1/namespaces/{ns}/statefulsets/db";
 /// The Events of the case's namespace.
 pub const EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/{ns}/events";
 

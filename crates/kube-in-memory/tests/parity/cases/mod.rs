@@ -4,6 +4,7 @@ mod lists;
 mod objects;
 mod patches;
 mod refusals;
+mod stateful_sets;
 mod watches;
 
 use crate::table::{Case, case};
@@ -17,6 +18,7 @@ pub fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("refusals", refusals::cases()),
         ("lists", lists::cases()),
         ("watches", watches::cases()),
+        ("statefulsets", stateful_sets::cases()),
     ]
 }
 
