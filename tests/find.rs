@@ -1,10 +1,8 @@
 //! Finding live Deployments, against the API in memory.
 #![allow(clippy::unwrap_used)]
 
-use dayshift::{
-    cluster::{Deployment, FindError, Found, Missing, Query, find},
-    sandbox::{Api, Fault, Status},
-};
+use dayshift::cluster::{Deployment, FindError, Found, Missing, Query, find};
+use kube_in_memory::{Api, Fault, Status};
 use serde_json::json;
 
 fn cluster<'a>(deployments: impl IntoIterator<Item = (&'a str, &'a str)>) -> Api {

@@ -4,10 +4,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use dayshift::{
-    cluster::{Deployment, list_watch},
-    sandbox::{Api, Fault, RequestLine, Status},
-};
+use dayshift::cluster::{Deployment, list_watch};
 use futures::{StreamExt as _, stream::BoxStream};
 use http::{Request, Response};
 use kube::{
@@ -15,6 +12,7 @@ use kube::{
     client::Body,
     runtime::watcher::{Config, Error, Event},
 };
+use kube_in_memory::{Api, Fault, RequestLine, Status};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 use tower::service_fn;
