@@ -1,4 +1,4 @@
-//! The server in a test's hands: made, watched, made to fail.
+//! The handle by which a test makes a server, looks into it and makes it fail.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,43 +9,11 @@ use crate::request_log::RequestLine;
 use crate::server::{Admission, Server, lock};
 use crate::status::Status;
 
-/// An in-memory Kubernetes API that answers as a kube-apiserver 1.36 does. Clones share it.
+/// A Kubernetes API in memory. Clones share it.
 ///
-/// It serves Deployments, Namespaces and Events (`events.k8s.io/v1`). [`Api::client`] speaks HTTP to
-/// it without a socket, so it works on tokio's paused clock; the other methods reach in directly, as
-/// the hands of a user or of another controller would.
-///
-/// What it does not do: server-side apply (415), strategic merge patches that hold lists or
-/// directives (415), subresources, authentication. It drops members that a Deployment does not have
-/// and refuses wrong types, as the server does; of the rest it checks what matters here, so that it
-/// takes pod templates that the server would refuse.
-///
-/// ```
-/// # tokio_test().block_on(async {
-/// use kube_in_memory::Api;
-/// use k8s_openapi::api::apps::v1::Deployment;
-///
-/// let api = Api::new(chrono::Utc::now);
-/// api.apply(serde_json::json!({
-///     "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
-///     "spec": {
-///         "replicas": 3,
-///         "selector": {"matchLabels": {"app": "web"}},
-///         "template": {
-///             "metadata": {"labels": {"app": "web"}},
-///             "spec": {"containers": [{"name": "nginx", "image": "nginx"}]},
-///         },
-///     },
-/// }))?;
-/// let deployments: kube::Api<Deployment> = kube::Api::namespaced(api.client(), "default");
-/// let web = deployments.get("web").await?;
-/// assert_eq!(web.spec.and_then(|spec| spec.replicas), Some(3));
-/// # Ok::<_, Box<dyn std::error::Error>>(())
-/// # }).unwrap();
-/// # fn tokio_test() -> tokio::runtime::Runtime {
-/// #     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
-/// # }
-/// ```
+/// [`Api::client`] speaks HTTP to it without a socket. The other methods reach in directly, as an
+/// administrator would: they need no client, meet no fault or policy and leave no line in the
+/// request log. What it answers and what it does not: [the crate's page](crate).
 #[derive(Clone)]
 pub struct Api {
     pub(crate) server: Arc<Server>,

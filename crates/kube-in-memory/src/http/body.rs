@@ -5,14 +5,12 @@ use serde_json::Value;
 
 use crate::objects::Resource;
 use crate::status::Status;
-use crate::write::{PatchForm, go_error};
+use crate::write::PatchForm;
 
 const OBJECT_TYPES: &str =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 const PATCH_TYPES: &str = "application/json-patch+json, application/merge-patch+json, \
                            application/strategic-merge-patch+json, application/apply-patch+yaml";
-/// How much of a body that is no object an error shows.
-const SUMMARY: usize = 30;
 
 /// The program's name: what stands before the slash in the User-Agent.
 pub(super) fn agent<'a>(headers: &'a HeaderMap, who: &'a str) -> &'a str {
@@ -66,20 +64,10 @@ pub(super) fn object(resource: &Resource, content: &str, body: &[u8]) -> Result<
     if !matches!(content, "application/json" | "") {
         return Err(Status::unsupported_media_type(OBJECT_TYPES));
     }
-    let unrecognized = |why: &str| {
-        Status::bad_request(format!(
-            "the object provided is unrecognized (must be of type {}): couldn't get version/kind; \
-             json parse error: {why} ({})",
-            resource.kind,
-            summary(body)
-        ))
-    };
-    let mut object: Value =
-        serde_json::from_slice(body).map_err(|error| unrecognized(&go_error(&error)))?;
+    let not_an_object = || Status::bad_request(format!("the body is not a {}", resource.kind));
+    let mut object: Value = serde_json::from_slice(body).map_err(|_| not_an_object())?;
     let Value::Object(members) = &mut object else {
-        return Err(unrecognized(
-            r#"json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#,
-        ));
+        return Err(not_an_object());
     };
     let (kind, version) = (resource.kind, resource.api_version());
     let mut take = |key: &str, own: &str| {
@@ -103,18 +91,4 @@ pub(super) fn object(resource: &Resource, content: &str, body: &[u8]) -> Result<
         )));
     }
     Ok(object)
-}
-
-/// What is shown of a body that is no object.
-pub(super) fn summary(body: &[u8]) -> String {
-    let more = if body.len() > SUMMARY { " ..." } else { "" };
-    let head = &body[..body.len().min(SUMMARY)];
-    match head.first() {
-        None => "<empty>".to_owned(),
-        Some(b'{') => format!("{}{more}", String::from_utf8_lossy(head)),
-        Some(_) => {
-            let hex: String = head.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{hex}{more}")
-        }
-    }
 }

@@ -39,13 +39,14 @@ struct Connection {
 }
 
 impl Api {
-    /// A client that the request log knows as `dayshift`; its default namespace is `default`.
+    /// A client that the request log knows as `client`; its default namespace is `default`.
     /// It must be made within a tokio runtime.
     pub fn client(&self) -> kube::Client {
-        self.client_as("dayshift")
+        self.client_as("client")
     }
 
-    /// A client that the request log knows as `who`.
+    /// A client that the request log knows as `who`: so tests tell several clients apart. It is the
+    /// field manager too where a request names none.
     pub fn client_as(&self, who: &str) -> kube::Client {
         kube::Client::new(self.connection(who), "default")
     }

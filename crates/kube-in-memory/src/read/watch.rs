@@ -39,7 +39,7 @@ struct Watch {
     /// Everything up to here has been looked at.
     place: u64,
     /// The newest resourceVersion that the client knows.
-    told: u64,
+    sent: u64,
     changed: Listener,
     closed: Listener,
     deadline: Pin<Box<Sleep>>,
@@ -81,7 +81,7 @@ pub(crate) fn watch(
         initial: first.into_iter(),
         initial_end,
         place,
-        told: place,
+        sent: place,
         changed,
         closed,
         deadline: Box::pin(sleep_until(Instant::now() + timeout)),
@@ -115,7 +115,7 @@ impl Watch {
                 () = &mut self.deadline => {
                     self.over = true;
                     let revision = self.server.store().revision();
-                    if self.options.bookmarks && revision > self.told {
+                    if self.options.bookmarks && revision > self.sent {
                         let mut last = Vec::new();
                         bookmark(&mut last, self.resource, revision, false);
                         return Some(last);
@@ -162,7 +162,7 @@ impl Watch {
             self.place = change.revision;
             if let Some((kind, body)) = self.seen(change) {
                 line(&mut lines, kind, self.resource, &body);
-                self.told = change.revision;
+                self.sent = change.revision;
                 sent += 1;
             }
             if sent == CHANGES_PER_FRAME {

@@ -8,4 +8,4 @@ mod patch;
 
 pub(crate) use operation::{Deleted, Write};
 pub(crate) use ownership::Writer;
-pub(crate) use patch::{PatchForm, go_error};
+pub(crate) use patch::PatchForm;

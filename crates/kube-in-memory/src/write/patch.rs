@@ -129,7 +129,7 @@ fn wrong_operation(operation: &Value) -> Option<String> {
 }
 
 /// What Go says of a text that is no JSON, where it is cut short; else serde's own words.
-pub(crate) fn go_error(error: &serde_json::Error) -> String {
+fn go_error(error: &serde_json::Error) -> String {
     if error.is_eof() {
         "unexpected end of JSON input".to_owned()
     } else {

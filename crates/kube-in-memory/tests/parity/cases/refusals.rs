@@ -211,9 +211,6 @@ fn requests() -> Vec<Case> {
         case("a merge patch that is a list")
             .given(web())
             .merge_patch(WEB, json!([])),
-        case("an object that is no JSON").ask("POST", DEPLOYMENTS, "application/json", "{\"kind\""),
-        case("an object that is a list").post(DEPLOYMENTS, json!([])),
-        case("an object that is nothing").ask("POST", DEPLOYMENTS, "application/json", ""),
         case("an object of an unknown form").ask("POST", DEPLOYMENTS, "text/plain", "web"),
         case("a method that is not taken")
             .ask("PUT", DEPLOYMENTS, "application/json", "{}")
