@@ -3,9 +3,9 @@
 
 use dayshift::{
     cluster::{FindError, Found, Missing, Query, Workload, find},
-    sandbox::{Api, Fault, Status},
     workload::Kind,
 };
+use kube_in_memory::{Api, Fault, Status};
 use serde_json::json;
 
 fn cluster<'a>(deployments: impl IntoIterator<Item = (&'a str, &'a str)>) -> Api {

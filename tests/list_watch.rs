@@ -6,7 +6,6 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use dayshift::{
     cluster::{Workload, list_watch},
-    sandbox::{Api, Fault, RequestLine, Status},
     workload::Kind,
 };
 use futures::{StreamExt as _, stream::BoxStream};
@@ -16,6 +15,7 @@ use kube::{
     client::Body,
     runtime::watcher::{Config, Error, Event},
 };
+use kube_in_memory::{Api, Fault, RequestLine, Status};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 use tower::service_fn;

@@ -3,7 +3,7 @@
 
 mod loopback;
 
-use dayshift::sandbox::{Fault, Status};
+use kube_in_memory::{Fault, Status};
 use loopback::Cluster;
 use serde_json::{Value, json};
 
@@ -218,7 +218,7 @@ fn what_cannot_come_back_is_said_and_the_others_do() {
 fn a_conflict_is_tried_again_and_a_refusal_is_not() {
     let cluster = Cluster::new();
     left(&cluster, "web", 0, OFFICE, &[("saved-replicas", "3")]);
-    let patches = |line: &dayshift::sandbox::RequestLine| line.verb == "patch";
+    let patches = |line: &kube_in_memory::RequestLine| line.verb == "patch";
     cluster
         .api
         .fail_next(patches, Fault::Answer(Status::new(403, "Forbidden", "no")));

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use dayshift::{
     clock::Clock,
     controller::{Settings, Telemetry, run as run_controller},
-    sandbox::Api,
 };
+use kube_in_memory::Api;
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, time::sleep};
 

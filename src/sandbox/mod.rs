@@ -1,10 +1,11 @@
-//! A cluster in memory, and the scaler on it.
+//! The scaler in a cluster in memory, on simulated time.
 //!
-//! [`Api`] is a Kubernetes API without a server, exact enough to stand in for a real one. [`Simulation`]
-//! puts Deployments into it and lets the unchanged controller run against it, on time that passes
-//! as fast as it can; whoever listens is told what happens.
+//! [`Simulation`] puts Deployments into a Kubernetes API in memory, `kube_in_memory`, and lets the
+//! unchanged controller run against it. Simulated time passes as fast as the controller has nothing
+//! to do; a listener receives every event. Its answers are JSON, whatever a client accepts: of
+//! protobuf they could hold only the fields that dayshift reads, which would be wrong for any other
+//! client. `docs/decisions/protobuf.md` says how both forms are shown to be the same.
 
-mod api;
 mod examples;
 mod observer;
 mod page;
@@ -16,7 +17,6 @@ mod timeline_event;
 mod usage;
 mod user_action;
 
-pub use api::{Admission, Api, Cause, Changes, Details, Fault, RequestLine, Status, StoredChange};
 pub use examples::hands_on_examples;
 pub use page::{Page, Title};
 pub use requests::Requests;

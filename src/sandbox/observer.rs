@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use kube_in_memory::StoredChange;
 
 use crate::{
     cluster::Workload,
@@ -11,7 +12,6 @@ use crate::{
 };
 
 use super::{
-    api::StoredChange,
     timeline_event::{EventKind, TimelineEvent},
     usage::Usage,
 };

@@ -1,6 +1,6 @@
 //! How often the scaler has asked the API for what.
 
-use super::api::RequestLine;
+use kube_in_memory::RequestLine;
 
 /// The requests of the scaler, by what they are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

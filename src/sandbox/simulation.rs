@@ -8,6 +8,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use kube_in_memory::{Api, Changes, Status};
 use serde_json::Value;
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -17,13 +18,8 @@ use crate::{
 };
 
 use super::{
-    api::{Api, Changes, Status},
-    observer::Observer,
-    requests::Requests,
-    speed::Speed,
-    summary::Summary,
-    timeline_event::TimelineEvent,
-    user_action::UserAction,
+    observer::Observer, requests::Requests, speed::Speed, summary::Summary,
+    timeline_event::TimelineEvent, user_action::UserAction,
 };
 
 const DEPLOYMENT: &str = "Deployment";
@@ -163,7 +159,7 @@ impl Simulation {
     fn start_scaler(&self) -> (oneshot::Sender<()>, JoinHandle<()>) {
         let (end, ended) = oneshot::channel();
         let scaler = controller::run(
-            self.api.client(),
+            self.api.client_as("dayshift"),
             self.clock.clone(),
             self.settings.clone(),
             Arc::new(Telemetry::new(self.from)),

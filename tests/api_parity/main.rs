@@ -1,7 +1,8 @@
-//! One table of requests, asked of the in-memory API and of a real server.
+//! The in-memory API beside a real server: is what is recorded still what the real one answers?
 //!
-//! The real server is the judge. Its answers stand in `recorded/`: wherever the tests run, the
-//! in-memory API has to give the same, and where there is a control plane, so has the real one.
+//! The table of requests and the recorded answers are in `crates/kube-in-memory/tests/parity/`,
+//! where the in-memory API is held to them. Here a control plane is asked the same, and both are
+//! asked random patches.
 //! `DAYSHIFT_RECORD=1 cargo test --test api_parity` writes down what the real server answers now.
 #![allow(
     unreachable_pub,
@@ -13,24 +14,31 @@
     reason = "a test may stop where it stands"
 )]
 
+#[path = "../../crates/kube-in-memory/tests/parity/cases/mod.rs"]
 mod cases;
 mod random;
 mod real;
+#[path = "../../crates/kube-in-memory/tests/parity/recorded.rs"]
 mod recorded;
+#[path = "../../crates/kube-in-memory/tests/parity/run.rs"]
 mod run;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../../crates/kube-in-memory/tests/parity/table.rs"]
 mod table;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use dayshift::sandbox::Api;
 use libtest_mimic::{Arguments, Trial};
 
-use recorded::{Recorded, compare};
-use run::{Backend, run};
 use support::{Stage, print_tries};
+
+/// Where the real server's answers are.
+const RECORDED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/crates/kube-in-memory/tests/parity/recorded"
+);
 
 fn main() -> ExitCode {
     // One after the other: a compaction on the real server is felt by all.
@@ -38,29 +46,12 @@ fn main() -> ExitCode {
         test_threads: Some(1),
         ..Arguments::from_args()
     };
-    let mut trials = Vec::new();
-    for (file, cases) in cases::all() {
-        let recorded = Arc::new(Recorded::read(file));
-        for case in cases {
-            let recorded = Arc::clone(&recorded);
-            trials.push(Trial::test(
-                format!("in_memory::{file}: {}", case.name),
-                move || {
-                    let runtime = tokio::runtime::Builder::new_current_thread()
-                        .enable_all()
-                        .build()?;
-                    let answers = runtime.block_on(async {
-                        let api = Api::new(chrono::Utc::now);
-                        run(&case, &api.client(), "parity", &Backend::Memory(&api)).await
-                    });
-                    compare(&case, recorded.answers(&case), &answers).map_err(Into::into)
-                },
-            ));
-        }
-    }
     let stage = Arc::new(Stage::default());
     let stories = [real::stories(), random::stories()].concat();
-    trials.extend(stories.into_iter().map(|story| stage.trial(story)));
+    let trials: Vec<Trial> = stories
+        .into_iter()
+        .map(|story| stage.trial(story))
+        .collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     print_tries();
     conclusion.exit_code()

@@ -11,7 +11,7 @@ use crate::support::{ControlPlane, Parts, Story, block_on};
 
 /// A story for each file of the table.
 pub fn stories() -> Vec<Story> {
-    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches]
+    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets]
 }
 
 fn objects(plane: &ControlPlane) {
@@ -34,6 +34,10 @@ fn watches(plane: &ControlPlane) {
     judge("watches", plane);
 }
 
+fn stateful_sets(plane: &ControlPlane) {
+    judge("statefulsets", plane);
+}
+
 fn judge(file: &str, plane: &ControlPlane) {
     let client = client(plane);
     let (recorded, mut fresh, mut report) =
@@ -45,7 +49,12 @@ fn judge(file: &str, plane: &ControlPlane) {
         .1;
     for (number, case) in group.iter().enumerate() {
         let namespace = format!("parity-{file}-{number}");
-        let answers = block_on(run(case, &client, &namespace, &Backend::Real(plane)));
+        let answers = block_on(run(
+            case,
+            &client,
+            &namespace,
+            &Backend::Real(&|| plane.compact()),
+        ));
         if let Err(differences) = compare(case, recorded.answers(case), &answers) {
             report += &differences;
         }

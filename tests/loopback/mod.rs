@@ -1,6 +1,7 @@
 //! The API in memory behind a socket, for the real program.
 #![allow(dead_code, reason = "each test binary uses its own part of it")]
 
+use kube_in_memory::Api;
 use std::{
     net::SocketAddr,
     path::Path,
@@ -10,7 +11,6 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift::sandbox::Api;
 use http_body_util::BodyExt as _;
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;

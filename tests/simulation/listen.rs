@@ -2,10 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use dayshift::{
-    clock::Clock,
-    sandbox::{Admission, Api, Status},
-};
+use dayshift::clock::Clock;
+use kube_in_memory::{Admission, Api, Status};
 
 use crate::witness::{Witness, Write};
 

@@ -13,10 +13,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     clock::Clock,
     controller::{Settings, Telemetry, run},
-    sandbox::Api,
 };
 use futures::FutureExt as _;
 use kube::Client;
+use kube_in_memory::Api;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::{troubles::Troubles, weather::Weather, wire::Wire, witness::Witness};

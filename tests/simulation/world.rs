@@ -11,9 +11,9 @@ use chrono_tz::Tz;
 use dayshift::{
     clock::Clock,
     controller::{Scope, Settings},
-    sandbox::Api,
     schedule::Zone,
 };
+use kube_in_memory::Api;
 use serde_json::Value;
 use tokio::time::sleep;
 

@@ -4,10 +4,8 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift::{
-    controller::{Scope, Settings},
-    sandbox::{Fault, RequestLine, Status},
-};
+use dayshift::controller::{Scope, Settings};
+use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::json;
 
 use crate::sandbox::{Sandbox, deployment};

@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift::{
-    controller::Settings,
-    sandbox::{Fault, RequestLine},
-};
+use dayshift::controller::Settings;
+use kube_in_memory::{Fault, RequestLine};
 
 use crate::{
     isolation::{answered, healthy},

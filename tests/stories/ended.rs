@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dayshift::{controller::Settings, sandbox::Fault};
+use dayshift::controller::Settings;
+use kube_in_memory::Fault;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, deployment};

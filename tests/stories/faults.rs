@@ -3,10 +3,8 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use chrono::{DateTime, Utc};
-use dayshift::{
-    controller::Settings,
-    sandbox::{Fault, RequestLine, Status},
-};
+use dayshift::controller::Settings;
+use kube_in_memory::{Fault, RequestLine, Status};
 
 use crate::sandbox::{Sandbox, deployment};
 

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use dayshift::{controller::Settings, sandbox::Api};
+use dayshift::controller::Settings;
 use http::{Method, Request};
 use kube::{Client, client::Body};
+use kube_in_memory::Api;
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 

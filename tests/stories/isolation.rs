@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    controller::{Scope, Settings},
-    sandbox::{Fault, RequestLine, Status},
-};
+use dayshift::controller::{Scope, Settings};
+use kube_in_memory::{Fault, RequestLine, Status};
 
 use crate::sandbox::{Deployment, Sandbox, deployment};
 

@@ -1,8 +1,8 @@
 //! Objects that come, change and go while the scaler runs.
 
+use kube_in_memory::Fault;
 use std::time::Duration;
 
-use dayshift::sandbox::Fault;
 use serde_json::json;
 
 use crate::sandbox::{Sandbox, deployment};

@@ -9,9 +9,10 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use dayshift::{controller::Settings, sandbox::Api};
+use dayshift::controller::Settings;
 use http::{Method, Request, Response};
 use kube::{Client, client::Body};
+use kube_in_memory::Api;
 use tower::{BoxError, service_fn};
 
 use crate::sandbox::{Sandbox, deployment};

@@ -13,9 +13,9 @@ use chrono_tz::Tz;
 use dayshift::{
     clock::Clock,
     controller::{Settings, Telemetry, run},
-    sandbox::{Api, RequestLine},
 };
 use kube::Client;
+use kube_in_memory::{Api, RequestLine};
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle, time::sleep};
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use dayshift::{
     controller::{OwnPod, Scope, Settings},
-    sandbox::{Fault, Status},
     workload::Prefix,
 };
+use kube_in_memory::{Fault, Status};
 
 use crate::sandbox::{Sandbox, deployment};
 

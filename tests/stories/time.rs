@@ -5,9 +5,9 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use dayshift::{
     controller::{Condition, Settings},
-    sandbox::{Fault, Status},
     schedule::Zone,
 };
+use kube_in_memory::{Fault, Status};
 
 use crate::sandbox::{Sandbox, deployment};
 

@@ -1,6 +1,7 @@
 //! What this process allocates and how long it takes, but for what is done on behalf of another
 //! machine: a client whose API server, which is in this process too, does not count.
 
+use kube_in_memory::Api;
 use std::{
     cell::Cell,
     convert::Infallible,
@@ -9,7 +10,6 @@ use std::{
     time::Duration,
 };
 
-use dayshift::sandbox::Api;
 use futures::{FutureExt as _, future::BoxFuture};
 use http::{Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;

@@ -3,13 +3,13 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     cluster::Workload,
-    sandbox::Api,
     schedule::Zone,
     workload::{
         Change, Decision, DecisionContext, Kind, Label, Memory, Observed, ParsedInputs, Prefix,
         decide, read,
     },
 };
+use kube_in_memory::Api;
 use serde_json::{Value, json};
 
 use super::large::large;

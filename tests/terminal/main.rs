@@ -12,7 +12,7 @@ mod loopback;
 mod objects;
 mod words;
 
-use dayshift::sandbox::{Fault, Status};
+use kube_in_memory::{Fault, Status};
 use tempfile::TempDir;
 
 use loopback::{Cluster, Ran};

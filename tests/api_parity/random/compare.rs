@@ -16,7 +16,7 @@ use crate::real;
 use crate::recorded::compare;
 use crate::run::{Backend, new_namespace, tell};
 use crate::support::{ControlPlane, Parts, Story as RealStory, block_on};
-use dayshift::sandbox::Api;
+use kube_in_memory::Api;
 
 /// How many patches there are unless `PARITY_PATCHES` says otherwise.
 const PATCHES: usize = 4_000;
@@ -101,7 +101,13 @@ async fn difference(
     let memory = api.client();
     new_namespace(&memory, namespace).await;
     let found = tell(&case, &memory, namespace, &Backend::Memory(&api)).await;
-    let right = tell(&case, client, namespace, &Backend::Real(plane)).await;
+    let right = tell(
+        &case,
+        client,
+        namespace,
+        &Backend::Real(&|| plane.compact()),
+    )
+    .await;
     let [right, found] = [right, found].map(|answers| {
         let answers = answers.into_iter().map(essence);
         answers.collect::<Vec<_>>()

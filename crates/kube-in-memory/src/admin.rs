@@ -1,0 +1,290 @@
+//! What a test does to the cluster directly: no HTTP, no hooks, no line in the request log.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::Api;
+use crate::objects::Resource;
+use crate::objects::{DEPLOYMENTS, NAMESPACES};
+use crate::read::whole_value;
+use crate::status::Status;
+use crate::write::{PatchForm, Write, Writer};
+
+/// Where `kubectl apply` keeps what it applied last.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+const KUBECTL: Writer<'static> = Writer {
+    manager: "kubectl",
+    subresource: "",
+};
+const SCALE: Writer<'static> = Writer {
+    manager: "kubectl",
+    subresource: "scale",
+};
+
+impl Api {
+    /// Creates an object from its manifest; without a namespace it goes to `default`.
+    ///
+    /// # Errors
+    /// What the server would answer: 409 where it exists, 422 where it is invalid, 404 for its
+    /// namespace, 400 for a kind that is not served.
+    pub fn create(&self, manifest: Value) -> Result<Value, Status> {
+        let (resource, namespace, name, manifest) = place(manifest)?;
+        self.write(resource, &namespace, &name, KUBECTL, |mut write| {
+            let object = write.create(manifest)?;
+            Ok(whole_value(write.resource, &object))
+        })
+    }
+
+    /// Creates or changes an object as `kubectl apply` does: what the manifest says is so
+    /// afterwards, what the last one said and this one does not is gone, all else is left alone.
+    /// Lists are replaced whole.
+    ///
+    /// # Errors
+    /// As for [`Api::create`], but an object that exists is no error.
+    pub fn apply(&self, manifest: Value) -> Result<Value, Status> {
+        let (resource, namespace, name, mut manifest) = place(manifest)?;
+        let applied = manifest.to_string();
+        manifest["metadata"]["annotations"][LAST_APPLIED] = json!(applied);
+        let live = self.get(resource.kind, &namespace, &name);
+        let last = live
+            .as_ref()
+            .and_then(|live| live["metadata"]["annotations"][LAST_APPLIED].as_str());
+        let last: Value = last
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default();
+        if live.is_some() {
+            let patch = three_way(&last, &manifest);
+            return self.merge_as(KUBECTL, resource, &namespace, &name, &patch);
+        }
+        self.write(resource, &namespace, &name, KUBECTL, |mut write| {
+            let object = write.create(manifest)?;
+            Ok(whole_value(write.resource, &object))
+        })
+    }
+
+    /// Replaces an object by its manifest, as `kubectl replace` does: what it does not say is gone.
+    ///
+    /// # Errors
+    /// 404 where there is none, 409 for a stale resourceVersion, 422 where it is invalid.
+    pub fn replace(&self, manifest: Value) -> Result<Value, Status> {
+        let (resource, namespace, name, manifest) = place(manifest)?;
+        self.write(resource, &namespace, &name, KUBECTL, |mut write| {
+            let object = write.update(manifest)?;
+            Ok(whole_value(write.resource, &object))
+        })
+    }
+
+    /// Changes an object by a JSON merge patch, as `kubectl patch --type=merge` does.
+    ///
+    /// # Errors
+    /// 404 where there is none, 422 where the result is invalid.
+    pub fn merge(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        patch: &Value,
+    ) -> Result<Value, Status> {
+        self.merge_as(KUBECTL, of_kind(kind)?, namespace, name, patch)
+    }
+
+    /// The object, with its kind and version.
+    pub fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<Value> {
+        let resource = Resource::of_kind(kind)?;
+        let object = self
+            .server
+            .store()
+            .get(resource, &resource.key(namespace, name))?;
+        Some(whole_value(resource, &object))
+    }
+
+    /// All objects of a kind, in the order of namespace and name.
+    pub fn list(&self, kind: &str) -> Vec<Value> {
+        let Some(resource) = Resource::of_kind(kind) else {
+            return Vec::new();
+        };
+        let objects = self.server.store().objects(resource);
+        objects
+            .values()
+            .map(|object| whole_value(resource, object))
+            .collect()
+    }
+
+    /// A Deployment's `spec.replicas`.
+    pub fn replicas(&self, namespace: &str, name: &str) -> Option<i32> {
+        let deployment = self.get(DEPLOYMENTS.kind, namespace, name)?;
+        deployment["spec"]["replicas"]
+            .as_i64()
+            .and_then(|count| i32::try_from(count).ok())
+    }
+
+    /// Sets a Deployment's count through the `scale` subresource, as `kubectl scale` and an HPA do.
+    ///
+    /// # Errors
+    /// 404 where there is none, 422 for a negative count.
+    pub fn scale(&self, namespace: &str, name: &str, replicas: i32) -> Result<Value, Status> {
+        self.scale_of(DEPLOYMENTS.kind, namespace, name, replicas)
+    }
+
+    /// Sets the count of a Deployment or a StatefulSet through its `scale` subresource.
+    ///
+    /// # Errors
+    /// 404 where there is none, 422 for a negative count, 400 for a kind that is not served or has
+    /// no count.
+    pub fn scale_of(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        replicas: i32,
+    ) -> Result<Value, Status> {
+        let resource = of_kind(kind)?;
+        if resource.group != DEPLOYMENTS.group {
+            return Err(Status::bad_request(format!("{kind} has no scale")));
+        }
+        let patch = json!({"spec": {"replicas": replicas}});
+        self.merge_as(SCALE, resource, namespace, name, &patch)
+    }
+
+    /// Sets an annotation of a Deployment; `None` removes it.
+    ///
+    /// # Errors
+    /// 404 where there is none, 422 for a bad key.
+    pub fn annotate(
+        &self,
+        namespace: &str,
+        name: &str,
+        key: &str,
+        value: Option<&str>,
+    ) -> Result<Value, Status> {
+        let patch = json!({"metadata": {"annotations": {key: value}}});
+        self.merge_as(KUBECTL, DEPLOYMENTS, namespace, name, &patch)
+    }
+
+    /// Sets a label of a Deployment; `None` removes it.
+    ///
+    /// # Errors
+    /// 404 where there is none, 422 for a bad key or value.
+    pub fn label(
+        &self,
+        namespace: &str,
+        name: &str,
+        key: &str,
+        value: Option<&str>,
+    ) -> Result<Value, Status> {
+        let patch = json!({"metadata": {"labels": {key: value}}});
+        self.merge_as(KUBECTL, DEPLOYMENTS, namespace, name, &patch)
+    }
+
+    /// Deletes a Deployment; one with finalizers stays, with a `deletionTimestamp`.
+    ///
+    /// # Errors
+    /// 404 where there is none.
+    pub fn delete(&self, namespace: &str, name: &str) -> Result<(), Status> {
+        self.delete_of(DEPLOYMENTS.kind, namespace, name)
+    }
+
+    /// Deletes an object of any kind but a Namespace; one with finalizers stays, with a
+    /// `deletionTimestamp`.
+    ///
+    /// # Errors
+    /// 404 where there is none, 400 for a kind that is not served, 405 for a Namespace.
+    pub fn delete_of(&self, kind: &str, namespace: &str, name: &str) -> Result<(), Status> {
+        let resource = of_kind(kind)?;
+        if !resource.deletable {
+            return Err(Status::method_not_allowed());
+        }
+        self.write(resource, namespace, name, KUBECTL, |mut write| {
+            write.delete(&Value::Null).map(drop)
+        })
+    }
+
+    /// Makes a Namespace, unless it is there or its name is not valid.
+    pub fn namespace(&self, name: &str) {
+        // Where the name is not valid, what is put into the Namespace is refused.
+        let _ = self.create(
+            json!({"apiVersion": "v1", "kind": NAMESPACES.kind, "metadata": {"name": name}}),
+        );
+    }
+
+    fn merge_as(
+        &self,
+        writer: Writer<'_>,
+        resource: &'static Resource,
+        namespace: &str,
+        name: &str,
+        patch: &Value,
+    ) -> Result<Value, Status> {
+        self.write(resource, namespace, name, writer, |mut write| {
+            let object = write.patch(PatchForm::Merge, patch.to_string().as_bytes())?;
+            Ok(whole_value(write.resource, &object))
+        })
+    }
+
+    fn write<T>(
+        &self,
+        resource: &'static Resource,
+        namespace: &str,
+        name: &str,
+        writer: Writer<'_>,
+        then: impl FnOnce(Write<'_>) -> Result<T, Status>,
+    ) -> Result<T, Status> {
+        let now = self.server.now();
+        let mut store = self.server.store();
+        let store = &mut *store;
+        then(Write {
+            store,
+            resource,
+            namespace,
+            name,
+            now,
+            writer,
+            dry_run: false,
+            admit: &|_| None,
+        })
+    }
+}
+
+pub(crate) fn of_kind(kind: &str) -> Result<&'static Resource, Status> {
+    let unknown = || Status::bad_request(format!("no matches for kind {kind:?}"));
+    Resource::of_kind(kind).ok_or_else(unknown)
+}
+
+/// Where a manifest belongs, and the manifest without its kind.
+fn place(mut manifest: Value) -> Result<(&'static Resource, String, String, Value), Status> {
+    let resource = of_kind(manifest["kind"].as_str().unwrap_or_default())?;
+    let metadata = &manifest["metadata"];
+    let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
+    let (namespace, name) = (text("namespace"), text("name"));
+    let namespace = match (resource.namespaced, &*namespace) {
+        (true, "") => "default".to_owned(),
+        _ => namespace,
+    };
+    if let Value::Object(members) = &mut manifest {
+        members.remove("kind");
+        members.remove("apiVersion");
+    }
+    Ok((resource, namespace, name, manifest))
+}
+
+/// The merge patch from what was applied last to what is applied now.
+fn three_way(last: &Value, now: &Value) -> Value {
+    let (Value::Object(last), Value::Object(now)) = (last, now) else {
+        return now.clone();
+    };
+    let gone = last
+        .keys()
+        .filter(|key| !now.contains_key(*key))
+        .map(|key| (key.clone(), Value::Null));
+    let kept = now.iter().map(|(key, value)| {
+        let before = last.get(key).unwrap_or(&Value::Null);
+        (
+            key.clone(),
+            if before.is_object() {
+                three_way(before, value)
+            } else {
+                value.clone()
+            },
+        )
+    });
+    Value::Object(gone.chain(kept).collect::<Map<_, _>>())
+}

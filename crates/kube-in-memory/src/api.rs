@@ -1,0 +1,111 @@
+//! The handle by which a test makes a server, looks into it and makes it fail.
+
+use std::sync::{Arc, Mutex};
+
+use chrono::{DateTime, Utc};
+
+use crate::fault::Fault;
+use crate::request_log::RequestLine;
+use crate::server::{Admission, Server, lock};
+use crate::status::Status;
+
+/// A Kubernetes API in memory. Clones share it.
+///
+/// [`Api::client`] speaks HTTP to it without a socket. The other methods reach in directly, as an
+/// administrator would: they need no client, meet no fault or policy and leave no line in the
+/// request log. What it answers and what it does not: [the crate's page](crate).
+#[derive(Clone)]
+pub struct Api {
+    pub(crate) server: Arc<Server>,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api").finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    /// An empty cluster with the namespaces that every cluster has.
+    ///
+    /// `now` is the server's clock: the `Date` header, `creationTimestamp` and all other times.
+    pub fn new(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
+        let api = Self {
+            server: Arc::new(Server::new(now)),
+        };
+        for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+            api.namespace(name);
+        }
+        api
+    }
+
+    /// The requests of all clients, oldest first, in the order of their arrival.
+    pub fn requests(&self) -> Vec<RequestLine> {
+        self.server.log().lines()
+    }
+
+    /// Forgets the requests so far.
+    pub fn forget_requests(&self) {
+        self.server.log().clear();
+    }
+
+    /// Remembers the last `limit` requests from now on, at first 100,000; 0 remembers none.
+    pub fn remember_requests(&self, limit: usize) {
+        self.server.log().set_limit(limit);
+    }
+
+    /// From now on `hook` sees each request before it is served, and may spoil it.
+    pub fn on_request(&self, hook: impl Fn(&RequestLine) -> Option<Fault> + Send + Sync + 'static) {
+        self.server.set_fault(Some(Arc::new(hook)));
+    }
+
+    /// Spoils the next request that `which` accepts, once; replaces any other hook.
+    pub fn fail_next(
+        &self,
+        which: impl Fn(&RequestLine) -> bool + Send + Sync + 'static,
+        fault: Fault,
+    ) {
+        let fault = Mutex::new(Some(fault));
+        self.on_request(move |line| {
+            if which(line) {
+                lock(&fault).take()
+            } else {
+                None
+            }
+        });
+    }
+
+    /// Requests are served as they should be again.
+    pub fn serve_well(&self) {
+        self.server.set_fault(None);
+    }
+
+    /// From now on `policy` is asked about each valid write, and may refuse it, as an admission
+    /// policy does. Writes made directly are not asked about.
+    pub fn on_admission(
+        &self,
+        policy: impl Fn(&Admission<'_>) -> Option<Status> + Send + Sync + 'static,
+    ) {
+        self.server.set_policy(Some(Arc::new(policy)));
+    }
+
+    /// Every valid write is admitted again.
+    pub fn admit_all(&self) {
+        self.server.set_policy(None);
+    }
+
+    /// Ends all watches, as a restart of the server does.
+    pub fn close_watches(&self) {
+        self.server.close_watches();
+    }
+
+    /// Forgets all history: what begins at an older resourceVersion is answered with 410.
+    pub fn compact(&self) {
+        self.server.store().compact();
+    }
+
+    /// The newest resourceVersion.
+    pub fn revision(&self) -> u64 {
+        self.server.store().revision()
+    }
+}

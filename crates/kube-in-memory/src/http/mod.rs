@@ -1,0 +1,5 @@
+//! HTTP without a socket: from a request to a response.
+
+mod answer;
+mod body;
+mod connection;

@@ -1,0 +1,79 @@
+//! What the server does to Events of `events.k8s.io/v1`.
+
+use serde_json::Value;
+
+use crate::objects::names;
+use crate::status::Cause;
+
+/// The members of a bookmark's Event.
+pub(crate) const EMPTY: &str = r#","eventTime":null,"regarding":{},"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null"#;
+
+/// Fills in the members that the server always shows.
+pub(crate) fn complete(new: &mut Value, _: Option<&Value>) {
+    for key in ["regarding", "deprecatedSource"] {
+        if new[key].is_null() {
+            new[key] = Value::Object(serde_json::Map::new());
+        }
+    }
+    for key in ["deprecatedFirstTimestamp", "deprecatedLastTimestamp"] {
+        // A time that Go leaves out it writes as null all the same.
+        let _ = &mut new[key];
+    }
+}
+
+/// Refuses an Event without its required members, one that is too long, and one of another namespace.
+pub(crate) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
+    let text = |key: &str| new[key].as_str().unwrap_or_default();
+    let namespace = new["metadata"]["namespace"].as_str().unwrap_or_default();
+    let about = new["regarding"]["namespace"].as_str().unwrap_or_default();
+    let timed = !text("eventTime").is_empty();
+    let elsewhere = if timed {
+        about.is_empty() && !matches!(namespace, "default" | "kube-system")
+    } else if about.is_empty() {
+        namespace != "default"
+    } else {
+        about != namespace
+    };
+    if elsewhere {
+        let field = "involvedObject.namespace";
+        causes.push(Cause::invalid(
+            field,
+            &format!("{about:?}"),
+            "does not match event.namespace",
+        ));
+    }
+    if timed {
+        let controller = text("reportingController");
+        if controller.is_empty() {
+            causes.push(Cause::required("reportingController", ""));
+        }
+        for why in names::label_key(controller) {
+            causes.push(Cause::invalid(
+                "reportingController",
+                &format!("{controller:?}"),
+                &why,
+            ));
+        }
+        for (key, required, limit) in [
+            ("reportingInstance", true, 128),
+            ("action", true, 128),
+            ("reason", true, 128),
+            ("note", false, 1024),
+        ] {
+            let field = if key == "note" { "message" } else { key };
+            if required && text(key).is_empty() {
+                causes.push(Cause::required(field, ""));
+            }
+            if text(key).len() > limit {
+                let why = format!("can have at most {limit} characters");
+                causes.push(Cause::invalid(field, "\"\"", &why));
+            }
+        }
+    } else {
+        causes.push(Cause::required("eventTime", ""));
+    }
+    if !matches!(text("type"), "Normal" | "Warning") {
+        let why = format!("has invalid value: {}", text("type"));
+        causes.push(Cause::invalid("type", "\"\"", &why));
+    }
+}

@@ -1,0 +1,119 @@
+//! What kinds with a pod template have in common: how their members are read and filled in.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::metadata::{self, mismatch};
+use crate::status::Cause;
+
+/// A member: where it is, and what Go calls it and its type.
+pub(super) type Field = (&'static str, &'static str, &'static str);
+
+/// Refuses what `fields` or `T` cannot hold, and drops the members of `spec` that `T` does not
+/// have. Looks only where `object` differs from `old` in more than count, labels and annotations.
+pub(super) fn decode<T: DeserializeOwned>(
+    object: &mut Value,
+    old: Option<&Value>,
+    fields: impl IntoIterator<Item = Field>,
+    spec: fn(T) -> serde_json::Result<Value>,
+) -> Result<(), String> {
+    if let Some(wrong) = fields
+        .into_iter()
+        .find_map(|field| type_error(object, field))
+    {
+        return Err(wrong);
+    }
+    if let Some(old) = old
+        && is_like(object, old, &["kind", "apiVersion", "metadata", "spec"])
+        && is_like(&object["spec"], &old["spec"], &["replicas"])
+        && is_like(
+            &object["metadata"],
+            &old["metadata"],
+            &["labels", "annotations"],
+        )
+    {
+        return Ok(());
+    }
+    let mut plain = object.clone();
+    metadata::drop_nulls(&mut plain);
+    let known: T = serde_json::from_value(plain).map_err(|error| format!("json: {error}"))?;
+    if let (Ok(spec @ Value::Object(_)), Value::Object(given)) =
+        (spec(known), object["spec"].take())
+    {
+        object["spec"] = spec;
+        // The type has them always.
+        for key in ["selector", "template"] {
+            if given.get(key).is_none_or(Value::is_null) {
+                object["spec"][key].take();
+            }
+        }
+    }
+    retain(
+        object,
+        &["kind", "apiVersion", "metadata", "spec", "status"],
+    );
+    retain(&mut object["metadata"], &metadata::MEMBERS);
+    Ok(())
+}
+
+/// Why the server could not decode this member.
+fn type_error(object: &Value, (path, field, wanted): Field) -> Option<String> {
+    let value = object.pointer(path)?;
+    let fits = match wanted {
+        "int32" => value
+            .as_i64()
+            .is_some_and(|number| i32::try_from(number).is_ok()),
+        "string" => value.is_string(),
+        list if list.starts_with("[]") => value.is_array(),
+        _ => value.is_object(),
+    };
+    (!fits && !value.is_null()).then(|| mismatch(value, field, wanted))
+}
+
+/// Whether both have the same members, `others` aside.
+pub(super) fn is_like(left: &Value, right: &Value, others: &[&str]) -> bool {
+    let (Some(left), Some(right)) = (left.as_object(), right.as_object()) else {
+        return false;
+    };
+    let is_in = |all: &Map<String, Value>, key: &String, value: &Value| {
+        others.contains(&key.as_str()) || all.get(key) == Some(value)
+    };
+    left.iter().all(|(key, value)| is_in(right, key, value))
+        && right.iter().all(|(key, value)| is_in(left, key, value))
+}
+
+fn retain(value: &mut Value, members: &[&str]) {
+    if let Value::Object(all) = value {
+        all.retain(|key, _| members.contains(&key.as_str()));
+    }
+}
+
+/// The members of an object; null becomes an empty one.
+pub(super) fn object(value: &mut Value) -> Option<&mut Map<String, Value>> {
+    if value.is_null() {
+        *value = json!({});
+    }
+    value.as_object_mut()
+}
+
+/// Fills in a default.
+pub(super) fn or_else(
+    members: &mut Map<String, Value>,
+    key: &str,
+    default: impl FnOnce() -> Value,
+) {
+    members.entry(key).or_insert_with(default);
+}
+
+/// Refuses a negative number at `path` below `spec`, such as `replicas` or `ordinals.start`.
+pub(super) fn not_negative(spec: &Value, path: &str, causes: &mut Vec<Cause>) {
+    let value = path.split('.').fold(spec, |value, key| &value[key]);
+    if let Some(count @ ..0) = value.as_i64() {
+        let why = "must be greater than or equal to 0";
+        causes.push(Cause::invalid(
+            &format!("spec.{path}"),
+            &count.to_string(),
+            why,
+        ));
+    }
+}

@@ -1,0 +1,254 @@
+//! `metadata`: what the server sets, keeps, drops and refuses in it.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Map, Value, json};
+
+use super::resource::{Generation, Resource};
+use crate::objects::names;
+use crate::status::Cause;
+
+/// Members of `metadata` that no client can change by an update.
+const KEPT: [&str; 4] = [
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+];
+/// All members of `metadata` that there are.
+pub(crate) const MEMBERS: [&str; 15] = [
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
+/// Members of `metadata` that are left out when empty.
+const OPTIONAL: [&str; 7] = [
+    "labels",
+    "annotations",
+    "finalizers",
+    "ownerReferences",
+    "generateName",
+    "namespace",
+    "resourceVersion",
+];
+
+/// `2026-11-20T10:00:00Z`, as Kubernetes writes times.
+pub(crate) fn timestamp(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// The text at `metadata.<key>`, or nothing.
+pub(crate) fn text<'a>(object: &'a Value, key: &str) -> &'a str {
+    object["metadata"][key].as_str().unwrap_or_default()
+}
+
+/// The first member with a type that the server cannot decode, in the words of Go's decoder.
+pub(crate) fn type_error(object: &Value) -> Option<String> {
+    if !object.is_object() {
+        return Some("json: cannot unmarshal array into Go value of type struct".into());
+    }
+    let metadata = &object["metadata"];
+    if !(metadata.is_null() || metadata.is_object()) {
+        return Some(mismatch(metadata, "metadata", "v1.ObjectMeta"));
+    }
+    for key in ["labels", "annotations"] {
+        let map = &metadata[key];
+        if !(map.is_null() || map.is_object()) {
+            let field = format!("ObjectMeta.metadata.{key}");
+            return Some(mismatch(map, &field, "map[string]string"));
+        }
+        for value in map.as_object().into_iter().flat_map(Map::values) {
+            if !(value.is_string() || value.is_null()) {
+                let field = format!("ObjectMeta.metadata.{key}");
+                return Some(mismatch(value, &field, "string"));
+            }
+        }
+    }
+    let finalizers = &metadata["finalizers"];
+    if !(finalizers.is_null() || finalizers.is_array()) {
+        let field = "ObjectMeta.metadata.finalizers";
+        return Some(mismatch(finalizers, field, "[]string"));
+    }
+    None
+}
+
+/// What Go says of a value that does not fit its field.
+pub(crate) fn mismatch(value: &Value, field: &str, wanted: &str) -> String {
+    let shown = match value {
+        Value::Number(number) if wanted.starts_with("int") => format!(" {number}"),
+        _ => String::new(),
+    };
+    let found = go_kind(value);
+    format!("json: cannot unmarshal {found}{shown} into Go struct field {field} of type {wanted}")
+}
+
+/// What Go calls a JSON value.
+pub(crate) fn go_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Drops what the server's encoder leaves out: nulls, and empty maps and lists of `metadata`.
+pub(crate) fn normalize(object: &mut Value) {
+    drop_nulls(object);
+    for path in ["/metadata", "/spec/template/metadata"] {
+        let Some(Value::Object(metadata)) = object.pointer_mut(path) else {
+            continue;
+        };
+        for key in OPTIONAL {
+            let empty = match metadata.get(key) {
+                Some(Value::Object(members)) => members.is_empty(),
+                Some(Value::Array(items)) => items.is_empty(),
+                Some(Value::String(text)) => text.is_empty(),
+                _ => false,
+            };
+            if empty {
+                metadata.remove(key);
+            }
+        }
+    }
+}
+
+/// Drops all nulls; those in maps of texts become empty texts.
+pub(crate) fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|key, member| {
+                // A null in a map of texts is the empty text.
+                if let (Value::Object(texts), "labels" | "annotations") = (&mut *member, &**key) {
+                    texts
+                        .values_mut()
+                        .filter(|text| text.is_null())
+                        .for_each(|text| {
+                            *text = json!("");
+                        });
+                }
+                drop_nulls(member);
+                !member.is_null()
+            });
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
+}
+
+/// Sets what only the server sets on a new object.
+pub(crate) fn begin(object: &mut Value, resource: &Resource, uid: &str, now: DateTime<Utc>) {
+    let metadata = &mut object["metadata"];
+    if let Value::Object(members) = metadata {
+        for key in ["resourceVersion", "managedFields", "generation", "selfLink"] {
+            members.remove(key);
+        }
+        members.remove("deletionTimestamp");
+        members.remove("deletionGracePeriodSeconds");
+    }
+    metadata["uid"] = json!(uid);
+    metadata["creationTimestamp"] = json!(timestamp(now));
+    if resource.generation.is_some() {
+        metadata["generation"] = json!(1);
+    }
+}
+
+/// Puts back what an update may not change, silently, as the server does.
+pub(crate) fn keep(new: &mut Value, old: &Value) {
+    let metadata = &mut new["metadata"];
+    for key in KEPT {
+        set(metadata, key, &old["metadata"][key]);
+    }
+    set(metadata, "managedFields", &old["metadata"]["managedFields"]);
+    if metadata["uid"].as_str().is_none_or(str::is_empty) {
+        set(metadata, "uid", &old["metadata"]["uid"]);
+    }
+}
+
+fn set(metadata: &mut Value, key: &str, value: &Value) {
+    if let Value::Object(members) = metadata {
+        if value.is_null() {
+            members.remove(key);
+        } else {
+            members.insert(key.to_owned(), value.clone());
+        }
+    }
+}
+
+/// Raises the generation where what it counts has changed.
+pub(crate) fn count(new: &mut Value, old: &Value, counted: Generation) {
+    let annotations = |object: &Value| object["metadata"].get("annotations").cloned();
+    let is_counted = counted == Generation::SpecAndAnnotations;
+    if new.get("spec") != old.get("spec") || is_counted && annotations(new) != annotations(old) {
+        let generation = old["metadata"]["generation"].as_i64().unwrap_or_default();
+        new["metadata"]["generation"] = json!(generation + 1);
+    }
+}
+
+/// What is wrong with the metadata of a new object.
+pub(crate) fn check_new(object: &Value, resource: &Resource, causes: &mut Vec<Cause>) {
+    let name = text(object, "name");
+    if name.is_empty() {
+        causes.push(Cause::required(
+            "metadata.name",
+            "name or generateName is required",
+        ));
+    } else {
+        for why in (resource.check_name)(name) {
+            causes.push(Cause::invalid("metadata.name", &format!("{name:?}"), &why));
+        }
+    }
+    check_maps(object, causes);
+    for finalizer in object["metadata"]["finalizers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        let name = finalizer.as_str().unwrap_or_default();
+        for why in names::label_key(name) {
+            causes.push(Cause::invalid(
+                "metadata.finalizers",
+                &format!("{name:?}"),
+                &why,
+            ));
+        }
+    }
+}
+
+/// What is wrong with a change of metadata. The server checks it thrice and says so each time.
+pub(crate) fn check_update(new: &Value, old: &Value, causes: &mut Vec<Cause>) {
+    check_maps(new, causes);
+    for _ in 0..2 {
+        let uid = text(new, "uid");
+        if uid != text(old, "uid") {
+            causes.push(Cause::invalid(
+                "metadata.uid",
+                &format!("{uid:?}"),
+                "field is immutable",
+            ));
+        }
+        check_maps(new, causes);
+    }
+}
+
+fn check_maps(object: &Value, causes: &mut Vec<Cause>) {
+    names::check_labels(&object["metadata"]["labels"], "metadata.labels", causes);
+    names::check_annotations(
+        &object["metadata"]["annotations"],
+        "metadata.annotations",
+        causes,
+    );
+}

@@ -1,0 +1,15 @@
+//! The kinds that are served: what the server fills in, keeps and refuses in their objects.
+
+mod deployment;
+mod event;
+mod fields;
+pub(crate) mod metadata;
+pub(crate) mod names;
+mod namespace;
+mod pod_template;
+mod resource;
+mod resources;
+mod stateful_set;
+
+pub(crate) use resource::Resource;
+pub(crate) use resources::{DEPLOYMENTS, NAMESPACES, RESOURCES};

@@ -1,0 +1,7 @@
+//! Refusals: the `Status` object, and a cause for each field at fault.
+
+mod cause;
+mod refusal;
+
+pub use cause::Cause;
+pub use refusal::{Details, Status};

@@ -1,0 +1,337 @@
+//! Objects, their versions and their recent history: what etcd and the watch cache are to the server.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use hyper::body::Bytes;
+use serde_json::{Value, json};
+
+use super::notifier::{Listener, Notifier};
+use super::object::{Change, Compacted, Object, Objects};
+use crate::objects::RESOURCES;
+use crate::objects::Resource;
+
+/// How many changes of a kind can be watched from, or listed at, in retrospect.
+const HISTORY: usize = 100_000;
+/// How long they can: etcd is compacted every five minutes.
+const HISTORY_MINUTES: i64 = 5;
+
+#[derive(Debug)]
+struct Table {
+    objects: Arc<Objects>,
+    changes: VecDeque<Change>,
+    /// Revisions before this one are forgotten.
+    oldest: u64,
+    /// The last snapshot taken of an older revision, for the next page of the same list.
+    snapshot: Option<(u64, Arc<Objects>)>,
+    /// When objects with a lifetime end, in order.
+    ends: VecDeque<(DateTime<Utc>, Arc<str>, u64)>,
+    changed: Notifier,
+}
+
+/// Everything the server stores. One counter gives all resourceVersions.
+#[derive(Debug)]
+pub(crate) struct Store {
+    revision: u64,
+    tables: Vec<Table>,
+}
+
+impl Store {
+    pub(crate) fn new() -> Self {
+        let table = || Table {
+            objects: Arc::default(),
+            changes: VecDeque::new(),
+            oldest: 1,
+            snapshot: None,
+            ends: VecDeque::new(),
+            changed: Notifier::default(),
+        };
+        Self {
+            revision: 1,
+            tables: RESOURCES.iter().map(|_| table()).collect(),
+        }
+    }
+
+    /// The newest resourceVersion.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    pub(crate) fn get(&self, resource: &Resource, key: &str) -> Option<Arc<Object>> {
+        self.tables[resource.index].objects.get(key).cloned()
+    }
+
+    /// All objects as they are now.
+    pub(crate) fn objects(&self, resource: &Resource) -> Arc<Objects> {
+        Arc::clone(&self.tables[resource.index].objects)
+    }
+
+    /// All objects as they were at `revision`, which is not ahead of the store's.
+    pub(crate) fn objects_at(
+        &mut self,
+        resource: &Resource,
+        revision: u64,
+    ) -> Result<Arc<Objects>, Compacted> {
+        let table = &mut self.tables[resource.index];
+        if revision < table.oldest {
+            return Err(Compacted {
+                oldest: table.oldest,
+            });
+        }
+        if table
+            .changes
+            .back()
+            .is_none_or(|change| change.revision <= revision)
+        {
+            return Ok(Arc::clone(&table.objects));
+        }
+        if let Some((at, objects)) = &table.snapshot
+            && *at == revision
+        {
+            return Ok(Arc::clone(objects));
+        }
+        let mut objects = (*table.objects).clone();
+        for change in table
+            .changes
+            .iter()
+            .rev()
+            .take_while(|change| change.revision > revision)
+        {
+            match &change.before {
+                Some(before) => {
+                    objects.insert(Arc::clone(&before.key), Arc::clone(before));
+                }
+                None => {
+                    objects.remove(&change.object.key);
+                }
+            }
+        }
+        let objects = Arc::new(objects);
+        table.snapshot = Some((revision, Arc::clone(&objects)));
+        Ok(objects)
+    }
+
+    /// The changes after `revision`, oldest first.
+    pub(crate) fn changes_after(
+        &self,
+        resource: &Resource,
+        revision: u64,
+    ) -> Result<impl Iterator<Item = &Change>, Compacted> {
+        let table = &self.tables[resource.index];
+        if revision < table.oldest {
+            return Err(Compacted {
+                oldest: table.oldest,
+            });
+        }
+        let first = table
+            .changes
+            .partition_point(|change| change.revision <= revision);
+        Ok(table.changes.range(first..))
+    }
+
+    /// Wakes whenever an object of this kind changes.
+    pub(crate) fn subscribe(&self, resource: &Resource) -> Listener {
+        self.tables[resource.index].changed.listen()
+    }
+
+    /// Stores a new version of an object and returns it, `metadata.resourceVersion` set.
+    pub(crate) fn put(
+        &mut self,
+        resource: &Resource,
+        key: &str,
+        value: &mut Value,
+        at: DateTime<Utc>,
+    ) -> Arc<Object> {
+        self.end_lifetimes(resource, at);
+        let (before, object) = self.version(resource, key, value);
+        let table = &mut self.tables[resource.index];
+        let key = Arc::clone(&object.key);
+        if let (Some(lifetime), None) = (resource.lifetime, &before)
+            && let Ok(lifetime) = chrono::TimeDelta::from_std(lifetime)
+        {
+            table
+                .ends
+                .push_back((at + lifetime, Arc::clone(&key), object.revision));
+        }
+        Arc::make_mut(&mut table.objects).insert(key, Arc::clone(&object));
+        self.log(resource, before, Arc::clone(&object), false, at);
+        object
+    }
+
+    /// Removes an object. Returns its last state with the deletion's resourceVersion.
+    pub(crate) fn delete(
+        &mut self,
+        resource: &Resource,
+        key: &str,
+        at: DateTime<Utc>,
+    ) -> Option<Arc<Object>> {
+        let mut value = self.get(resource, key)?.value();
+        let (before, object) = self.version(resource, key, &mut value);
+        Arc::make_mut(&mut self.tables[resource.index].objects).remove(key);
+        self.log(resource, before, Arc::clone(&object), true, at);
+        Some(object)
+    }
+
+    /// Forgets all history: watches and lists from an older resourceVersion are expired.
+    pub(crate) fn compact(&mut self) {
+        let revision = self.revision;
+        for table in &mut self.tables {
+            table.changes.clear();
+            table.snapshot = None;
+            table.oldest = revision;
+        }
+    }
+
+    fn version(
+        &mut self,
+        resource: &Resource,
+        key: &str,
+        value: &mut Value,
+    ) -> (Option<Arc<Object>>, Arc<Object>) {
+        self.revision += 1;
+        value["metadata"]["resourceVersion"] = json!(self.revision.to_string());
+        let before = self.get(resource, key);
+        let labels = value["metadata"]["labels"]
+            .as_object()
+            .map_or_else(Vec::new, |labels| {
+                labels
+                    .iter()
+                    .map(|(key, value)| {
+                        (key.clone(), value.as_str().unwrap_or_default().to_owned())
+                    })
+                    .collect()
+            });
+        let key = before
+            .as_ref()
+            .map_or_else(|| Arc::from(key), |before| Arc::clone(&before.key));
+        let body = Bytes::from(value.to_string());
+        (
+            before,
+            Arc::new(Object {
+                key,
+                revision: self.revision,
+                labels,
+                body,
+            }),
+        )
+    }
+
+    fn log(
+        &mut self,
+        resource: &Resource,
+        before: Option<Arc<Object>>,
+        object: Arc<Object>,
+        deleted: bool,
+        at: DateTime<Utc>,
+    ) {
+        let table = &mut self.tables[resource.index];
+        let revision = object.revision;
+        table.changes.push_back(Change {
+            revision,
+            before,
+            object,
+            deleted,
+            at,
+        });
+        let horizon = at - chrono::TimeDelta::minutes(HISTORY_MINUTES);
+        while let Some(first) = table.changes.front()
+            && (table.changes.len() > HISTORY || first.at < horizon)
+        {
+            table.oldest = first.revision;
+            table.changes.pop_front();
+        }
+        if table
+            .snapshot
+            .as_ref()
+            .is_some_and(|(at, _)| *at < table.oldest)
+        {
+            table.snapshot = None;
+        }
+        table.changed.notify();
+    }
+
+    /// Deletes what has outlived its lifetime, as etcd's leases do.
+    fn end_lifetimes(&mut self, resource: &Resource, now: DateTime<Utc>) {
+        while let Some((end, key, created)) = self.tables[resource.index].ends.front().cloned()
+            && end <= now
+        {
+            self.tables[resource.index].ends.pop_front();
+            if self
+                .get(resource, &key)
+                .is_some_and(|object| object.revision >= created)
+            {
+                self.delete(resource, &key, now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::DEPLOYMENTS;
+
+    fn put(store: &mut Store, name: &str, mark: u64) -> u64 {
+        let mut value = json!({"metadata": {"name": name}, "mark": mark});
+        store
+            .put(
+                DEPLOYMENTS,
+                &format!("default/{name}"),
+                &mut value,
+                Utc::now(),
+            )
+            .revision
+    }
+
+    fn marks(objects: &Objects) -> Vec<(String, u64)> {
+        let mark = |object: &Arc<Object>| object.value()["mark"].as_u64().unwrap();
+        objects
+            .values()
+            .map(|object| (object.name().to_owned(), mark(object)))
+            .collect()
+    }
+
+    #[test]
+    fn an_older_revision_is_listed_as_it_was() {
+        let mut store = Store::new();
+        put(&mut store, "a", 1);
+        let then = put(&mut store, "b", 1);
+        put(&mut store, "a", 2);
+        put(&mut store, "c", 1);
+        store.delete(DEPLOYMENTS, "default/b", Utc::now()).unwrap();
+
+        let old = store.objects_at(DEPLOYMENTS, then).unwrap();
+        assert_eq!(marks(&old), [("a".to_owned(), 1), ("b".to_owned(), 1)]);
+        let new = store.objects_at(DEPLOYMENTS, store.revision()).unwrap();
+        assert_eq!(marks(&new), [("a".to_owned(), 2), ("c".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn a_compacted_revision_is_gone_and_the_newest_is_not() {
+        let mut store = Store::new();
+        let then = put(&mut store, "a", 1);
+        let now = put(&mut store, "a", 2);
+        store.compact();
+        assert_eq!(
+            store.objects_at(DEPLOYMENTS, then).unwrap_err(),
+            Compacted { oldest: now }
+        );
+        assert!(store.changes_after(DEPLOYMENTS, then).is_err());
+        assert_eq!(store.changes_after(DEPLOYMENTS, now).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn keys_are_in_the_order_of_their_bytes_as_in_etcd() {
+        let mut store = Store::new();
+        for key in ["a/z", "a-b/a", "b/a"] {
+            store.put(DEPLOYMENTS, key, &mut json!({"metadata": {}}), Utc::now());
+        }
+        let keys: Vec<_> = store
+            .objects(DEPLOYMENTS)
+            .keys()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(keys, ["a-b/a", "a/z", "b/a"]);
+    }
+}

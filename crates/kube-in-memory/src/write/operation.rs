@@ -1,0 +1,318 @@
+//! Creating, changing and deleting, with the server's checks in the server's order.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::ownership::{self, Writer};
+use super::patch::{PatchForm, apply_patch, check_kind, read_patch, undecodable_result};
+use crate::objects::metadata::{self, text};
+use crate::objects::{NAMESPACES, Resource};
+use crate::server::Admission;
+use crate::status::{Cause, Status};
+use crate::store::{Object, Store};
+
+const OUTDATED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+/// One write in progress.
+pub(crate) struct Write<'a> {
+    pub store: &'a mut Store,
+    pub resource: &'static Resource,
+    pub namespace: &'a str,
+    pub name: &'a str,
+    pub now: DateTime<Utc>,
+    pub writer: Writer<'a>,
+    /// Everything but the storing is done.
+    pub dry_run: bool,
+    /// The policy that may refuse what is valid.
+    pub admit: &'a dyn Fn(&Admission<'_>) -> Option<Status>,
+}
+
+/// What a deletion leaves.
+pub(crate) enum Deleted {
+    /// Nothing; this is the object's uid.
+    Gone(String),
+    /// The object, until its finalizers are removed.
+    Waiting(Arc<Object>),
+}
+
+impl Write<'_> {
+    pub(crate) fn create(&mut self, mut new: Value) -> Result<Arc<Object>, Status> {
+        let resource = self.resource;
+        decode(resource, &mut new, None).map_err(|why| self.undecodable(&why))?;
+        self.settle_namespace(&mut new)?;
+        if resource.namespaced && self.store.get(NAMESPACES, self.namespace).is_none() {
+            return Err(Status::not_found(NAMESPACES, self.namespace));
+        }
+        let uid = uid(self.store.revision(), self.now);
+        if text(&new, "name").is_empty() && !text(&new, "generateName").is_empty() {
+            let suffix = &uid[..5];
+            new["metadata"]["name"] = json!(format!("{}{suffix}", text(&new, "generateName")));
+        }
+        let versioned = !matches!(text(&new, "resourceVersion"), "" | "0");
+        metadata::normalize(&mut new);
+        metadata::begin(&mut new, resource, &uid, self.now);
+        (resource.complete)(&mut new, None);
+        let name = text(&new, "name").to_owned();
+        let mut causes = Vec::new();
+        metadata::check_new(&new, resource, &mut causes);
+        (resource.check)(&new, None, &mut causes);
+        self.refuse_if(causes, &name)?;
+        ownership::record(&mut new, None, resource, self.writer, self.now);
+        self.admit("create", &name, None, &new)?;
+        if versioned {
+            let why = "resourceVersion should not be set on objects to be created";
+            return Err(Status::unexpected(why));
+        }
+        let key = resource.key(self.namespace, &name);
+        if self.store.get(resource, &key).is_some() {
+            return Err(Status::already_exists(resource, &name));
+        }
+        Ok(self.put(&key, &mut new))
+    }
+
+    pub(crate) fn update(&mut self, mut new: Value) -> Result<Arc<Object>, Status> {
+        decode(self.resource, &mut new, None).map_err(|why| self.undecodable(&why))?;
+        self.settle_namespace(&mut new)?;
+        self.check_name(&new)?;
+        let (object, old) = self.current()?;
+        let (asked, known) = (text(&new, "uid"), text(&old, "uid"));
+        if !asked.is_empty() && asked != known {
+            let key = format!("/registry/{}/{}", self.resource.plural, object.key);
+            let why = format!(
+                "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, \
+                 AdditionalErrorMsg: Precondition failed: UID in precondition: {asked}, \
+                 UID in object meta: {known}"
+            );
+            return Err(Status::conflict(self.resource, self.name, &why));
+        }
+        self.replace(&object, &old, new)
+    }
+
+    pub(crate) fn patch(&mut self, form: PatchForm, body: &[u8]) -> Result<Arc<Object>, Status> {
+        let patch = read_patch(form, body)?;
+        let (object, old) = self.current()?;
+        let mut new = old.clone();
+        new["kind"] = json!(self.resource.kind);
+        new["apiVersion"] = json!(self.resource.api_version());
+        apply_patch(&mut new, form, &patch)?;
+        check_kind(self.resource, self.name, &new)?;
+        if let Err(why) = decode(self.resource, &mut new, Some(&old)) {
+            return Err(undecodable_result(&new, &why));
+        }
+        self.settle_namespace(&mut new)?;
+        self.check_name(&new)?;
+        self.replace(&object, &old, new)
+    }
+
+    pub(crate) fn delete(&mut self, options: &Value) -> Result<Deleted, Status> {
+        let (object, old) = self.current()?;
+        for (key, what) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
+            let (asked, known) = (options["preconditions"][key].as_str(), text(&old, key));
+            if let Some(asked) = asked.filter(|asked| *asked != known) {
+                let hint = if key == "uid" {
+                    "deleted and then recreated"
+                } else {
+                    "modified"
+                };
+                let why = format!(
+                    "the {what} in the precondition ({asked}) does not match the {what} in record \
+                     ({known}). The object might have been {hint}"
+                );
+                return Err(Status::conflict_of_kind(self.resource, self.name, &why));
+            }
+        }
+        self.admit("delete", self.name, Some(&old), &Value::Null)?;
+        let finalizers = old["metadata"]["finalizers"].as_array();
+        if finalizers.is_none_or(Vec::is_empty) {
+            if !self.dry_run {
+                self.store.delete(self.resource, &object.key, self.now);
+            }
+            return Ok(Deleted::Gone(text(&old, "uid").to_owned()));
+        }
+        if old["metadata"]["deletionTimestamp"].is_string() {
+            return Ok(Deleted::Waiting(object));
+        }
+        let mut new = old;
+        let generation = new["metadata"]["generation"].as_i64();
+        new["metadata"]["deletionTimestamp"] = json!(metadata::timestamp(self.now));
+        new["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+        if let Some(generation) = generation {
+            new["metadata"]["generation"] = json!(generation + 1);
+        }
+        Ok(Deleted::Waiting(self.put(&object.key, &mut new)))
+    }
+
+    fn replace(
+        &mut self,
+        object: &Object,
+        old: &Value,
+        mut new: Value,
+    ) -> Result<Arc<Object>, Status> {
+        let resource = self.resource;
+        let asked = text(&new, "resourceVersion");
+        if !asked.is_empty() && asked.parse::<u64>().is_err() {
+            let why = format!("strconv.ParseUint: parsing {asked:?}: invalid syntax");
+            return Err(Status::unexpected(why));
+        }
+        if !asked.is_empty() && asked != object.revision.to_string() {
+            return Err(Status::conflict(resource, self.name, OUTDATED));
+        }
+        metadata::normalize(&mut new);
+        metadata::keep(&mut new, old);
+        if let Value::Object(members) = &mut new {
+            members.remove("kind");
+            members.remove("apiVersion");
+        }
+        (resource.complete)(&mut new, Some(old));
+        if let Some(counted) = resource.generation {
+            metadata::count(&mut new, old, counted);
+        }
+        let mut causes = Vec::new();
+        metadata::check_update(&new, old, &mut causes);
+        (resource.check)(&new, Some(old), &mut causes);
+        self.refuse_if(causes, self.name)?;
+        self.admit("update", self.name, Some(old), &new)?;
+        new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"].clone();
+        let key = Arc::clone(&object.key);
+        if new == *old {
+            return self.store.get(resource, &key).ok_or_else(|| self.absent());
+        }
+        ownership::record(&mut new, Some(old), resource, self.writer, self.now);
+        let deleting = new["metadata"]["deletionTimestamp"].is_string();
+        let held = new["metadata"]["finalizers"]
+            .as_array()
+            .is_some_and(|held| !held.is_empty());
+        if deleting && !held {
+            if !self.dry_run {
+                self.store.delete(resource, &key, self.now);
+            }
+            return Ok(Arc::new(Object::unstored(key, object.revision, &new)));
+        }
+        Ok(self.put(&key, &mut new))
+    }
+
+    fn current(&self) -> Result<(Arc<Object>, Value), Status> {
+        let key = self.resource.key(self.namespace, self.name);
+        let object = self
+            .store
+            .get(self.resource, &key)
+            .ok_or_else(|| self.absent())?;
+        let value = object.value();
+        Ok((object, value))
+    }
+
+    fn absent(&self) -> Status {
+        Status::not_found(self.resource, self.name)
+    }
+
+    fn undecodable(&self, why: &str) -> Status {
+        let (kind, version) = (self.resource.kind, self.resource.version);
+        Status::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
+        ))
+    }
+
+    fn settle_namespace(&self, new: &mut Value) -> Result<(), Status> {
+        let given = text(new, "namespace");
+        let wanted = if self.resource.namespaced {
+            self.namespace
+        } else {
+            ""
+        };
+        if given.is_empty() || given == wanted {
+            if !wanted.is_empty() {
+                new["metadata"]["namespace"] = json!(wanted);
+            }
+            return Ok(());
+        }
+        Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ))
+    }
+
+    fn check_name(&self, new: &Value) -> Result<(), Status> {
+        let (given, wanted) = (text(new, "name"), self.name);
+        if given == wanted {
+            return Ok(());
+        }
+        if given.is_empty() {
+            return Err(Status::without_name(wanted));
+        }
+        Err(Status::bad_request(format!(
+            "the name of the object ({given}) does not match the name on the URL ({wanted})"
+        )))
+    }
+
+    fn refuse_if(&self, causes: Vec<Cause>, name: &str) -> Result<(), Status> {
+        if causes.is_empty() {
+            return Ok(());
+        }
+        Err(Status::invalid(
+            self.resource.error_group,
+            self.resource.kind,
+            name,
+            causes,
+        ))
+    }
+
+    fn admit(
+        &self,
+        verb: &'static str,
+        name: &str,
+        old: Option<&Value>,
+        new: &Value,
+    ) -> Result<(), Status> {
+        let admission = Admission {
+            verb,
+            resource: self.resource.plural,
+            namespace: self.namespace,
+            name,
+            old,
+            new,
+            manager: self.writer.manager,
+        };
+        (self.admit)(&admission).map_or(Ok(()), Err)
+    }
+
+    /// Stores a new version, unless the write is a dry run.
+    fn put(&mut self, key: &str, new: &mut Value) -> Arc<Object> {
+        if self.dry_run {
+            return Arc::new(Object::unstored(key.into(), 0, new));
+        }
+        self.store.put(self.resource, key, new, self.now)
+    }
+}
+
+/// Refuses members of types that the kind does not have, and drops those it does not know.
+fn decode(resource: &Resource, object: &mut Value, old: Option<&Value>) -> Result<(), String> {
+    match metadata::type_error(object) {
+        Some(wrong) => Err(wrong),
+        None => (resource.decode)(object, old),
+    }
+}
+
+/// A uid like the server's, but the same in each run.
+fn uid(revision: u64, now: DateTime<Utc>) -> String {
+    let seed = format!(
+        "{revision} {}",
+        now.timestamp_nanos_opt().unwrap_or_default()
+    );
+    let hash = Sha256::digest(seed.as_bytes());
+    let mut hex = String::with_capacity(32);
+    for byte in hash.iter().take(16) {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    format!(
+        "{}-{}-4{}-a{}-{}",
+        &hex[..8],
+        &hex[8..12],
+        &hex[13..16],
+        &hex[17..20],
+        &hex[20..32]
+    )
+}

@@ -1,0 +1,350 @@
+//! Asks a server what a case asks, and strips from the answers what differs from run to run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use http::Request;
+use http_body_util::BodyExt as _;
+use kube::Client;
+use kube::client::Body;
+use serde_json::{Value, json};
+
+use kube_in_memory::{Api, Status};
+
+use crate::table::{Before, Case, Step};
+
+/// How long a server may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Texts that are longer, in bytes, are recorded as their length.
+const LONG: usize = 10_000;
+
+/// The server behind a client, for what no request can do.
+pub enum Backend<'a> {
+    Memory(&'a Api),
+    /// Its history is forgotten by this.
+    Real(&'a (dyn Fn() + Sync)),
+}
+
+impl Backend<'_> {
+    /// Forgets all history.
+    fn compact(&self) {
+        match self {
+            Self::Memory(api) => api.compact(),
+            Self::Real(compact) => compact(),
+        }
+    }
+
+    /// From now on no Deployment of the namespace may be changed to zero replicas.
+    async fn refuse_zero(&self, client: &Client, namespace: &str) {
+        let message = "one has to run";
+        match self {
+            Self::Memory(api) => api.on_admission(move |asked| {
+                let refused = asked.verb == "update" && asked.new["spec"]["replicas"] == 0;
+                let denied = |name| {
+                    let policy = ("no-zero", "no-zero");
+                    Status::denied_by_policy("apps", asked.resource, name, policy, message)
+                };
+                refused.then(|| denied(asked.name))
+            }),
+            Self::Real(_) => {
+                let api = "/apis/admissionregistration.k8s.io/v1";
+                let policy = json!({"metadata": {"name": "no-zero"}, "spec": {
+                    "matchConstraints": {"resourceRules": [{
+                        "apiGroups": ["apps"], "apiVersions": ["v1"],
+                        "operations": ["UPDATE"], "resources": ["deployments"],
+                    }]},
+                    "validations": [{"expression": "object.spec.replicas > 0", "message": message}],
+                }});
+                let binding = json!({"metadata": {"name": "no-zero"}, "spec": {
+                    "policyName": "no-zero", "validationActions": ["Deny"],
+                    "matchResources": {"namespaceSelector": {"matchLabels": {
+                        "kubernetes.io/metadata.name": namespace,
+                    }}},
+                }});
+                create(
+                    client,
+                    &format!("{api}/validatingadmissionpolicies"),
+                    &policy,
+                )
+                .await;
+                create(
+                    client,
+                    &format!("{api}/validatingadmissionpolicybindings"),
+                    &binding,
+                )
+                .await;
+                let web =
+                    format!("/apis/apps/v1/namespaces/{namespace}/deployments/web?dryRun=All");
+                // The server takes up a policy within about a second.
+                loop {
+                    let try_it = Request::patch(&web)
+                        .header("content-type", "application/merge-patch+json")
+                        .body(Body::from(br#"{"spec":{"replicas":0}}"#.to_vec()));
+                    if client.send(try_it.unwrap()).await.unwrap().status() == 422 {
+                        break;
+                    }
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+    }
+}
+
+async fn create(client: &Client, path: &str, object: &Value) {
+    let request = Request::post(path).header("content-type", "application/json");
+    let request = request
+        .body(Body::from(object.to_string().into_bytes()))
+        .unwrap();
+    assert_eq!(client.send(request).await.unwrap().status(), 201, "{path}");
+}
+
+/// What the next requests may refer to.
+#[derive(Default)]
+struct Seen {
+    versions: Vec<String>,
+    uids: BTreeSet<String>,
+    uid: String,
+    token: String,
+}
+
+/// The answers to a case, one object each; the namespace must be new.
+pub async fn run(
+    case: &Case,
+    client: &Client,
+    namespace: &str,
+    backend: &Backend<'_>,
+) -> Vec<Value> {
+    new_namespace(client, namespace).await;
+    tell(case, client, namespace, backend).await
+}
+
+/// Makes a namespace.
+pub async fn new_namespace(client: &Client, namespace: &str) {
+    let definition = json!({"metadata": {"name": namespace}});
+    create(client, "/api/v1/namespaces", &definition).await;
+}
+
+/// The answers to a case in a namespace that is there.
+pub async fn tell(
+    case: &Case,
+    client: &Client,
+    namespace: &str,
+    backend: &Backend<'_>,
+) -> Vec<Value> {
+    let (mut seen, mut answers) = (Seen::default(), Vec::new());
+    for step in &case.steps {
+        match step.before {
+            Some(Before::Compaction) => backend.compact(),
+            Some(Before::Policy) => backend.refuse_zero(client, namespace).await,
+            None => {}
+        }
+        let answer = tokio::time::timeout(TIMEOUT, ask(step, client, namespace, &mut seen)).await;
+        let answer = answer.unwrap_or_else(|_| json!("no answer"));
+        if step.given {
+            assert_eq!(answer["code"], 201, "{}: {answer}", case.name);
+            answers.push(json!("given"));
+        } else {
+            answers.push(answer);
+        }
+    }
+    answers
+}
+
+async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> Value {
+    let fill = |text: &str| {
+        text.replace("{ns}", namespace)
+            .replace("{rv0}", seen.versions.first().map_or("", |version| version))
+            .replace("{rv}", seen.versions.last().map_or("", |version| version))
+            .replace("{uid}", &seen.uid)
+            .replace("{continue}", &seen.token)
+    };
+    let mut request = Request::builder().method(step.method).uri(fill(&step.path));
+    for (name, value) in &step.headers {
+        request = request.header(*name, *value);
+    }
+    let request = request
+        .body(Body::from(fill(&step.body).into_bytes()))
+        .unwrap();
+    let response = client.send(request).await;
+    let response = response.unwrap_or_else(|error| panic!("{error}: {}", step.body));
+    let header = |name: &str| {
+        response
+            .headers()
+            .get(name)
+            .map(|value| value.to_str().unwrap().to_owned())
+    };
+    let code = response.status().as_u16();
+    let content = header("content-type");
+    let (dated, wait) = (header("date").is_some(), header("retry-after"));
+    let bodies = if step.lines > 0 && code == 200 {
+        lines(response.into_body(), step.lines).await
+    } else {
+        vec![
+            response
+                .into_body()
+                .collect()
+                .await
+                .unwrap()
+                .to_bytes()
+                .to_vec(),
+        ]
+    };
+    let mut bodies: Vec<Value> = bodies
+        .iter()
+        .map(|body| {
+            serde_json::from_slice(body)
+                .unwrap_or_else(|_| json!(String::from_utf8_lossy(body).into_owned()))
+        })
+        .collect();
+    let before = seen.versions.last().cloned();
+    bodies.iter().for_each(|body| seen.note(body));
+    let owned = (step.owners && code == 200).then(|| {
+        let moved = seen.versions.last() != before.as_ref();
+        json!({"moved": moved, "owners": owners(&bodies[0])})
+    });
+    bodies
+        .iter_mut()
+        .for_each(|body| strip(body, step.whole, seen, namespace));
+    let mut answer = json!({"ask": format!("{} {}", step.method, step.path), "code": code});
+    answer["type"] = json!(content);
+    answer["body"] = if step.lines > 0 {
+        json!(bodies)
+    } else {
+        bodies.remove(0)
+    };
+    if let Some(owned) = owned {
+        answer["owned"] = owned;
+    }
+    if let Some(wait) = wait {
+        answer["retry-after"] = json!(wait);
+    }
+    assert!(dated, "a Date header");
+    answer
+}
+
+async fn lines(mut body: Body, count: usize) -> Vec<Vec<u8>> {
+    let (mut lines, mut rest) = (Vec::new(), Vec::new());
+    while lines.len() < count {
+        if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            lines.push(rest.drain(..=end).collect());
+            continue;
+        }
+        match body.frame().await {
+            Some(frame) => rest.extend_from_slice(frame.unwrap().data_ref().unwrap()),
+            None => {
+                lines.push(b"\"end\"".to_vec());
+                break;
+            }
+        }
+    }
+    lines
+}
+
+/// Who owns the count, each label and each annotation.
+fn owners(object: &Value) -> BTreeMap<String, BTreeSet<String>> {
+    let mut owners = BTreeMap::<_, BTreeSet<_>>::new();
+    let entries = object["metadata"]["managedFields"].as_array();
+    for entry in entries.into_iter().flatten() {
+        let manager = entry["manager"].as_str().unwrap_or_default().to_owned();
+        let mut note = |field: String| {
+            owners.entry(field).or_default().insert(manager.clone());
+        };
+        let fields = &entry["fieldsV1"];
+        if fields.pointer("/f:spec/f:replicas").is_some() {
+            note("replicas".to_owned());
+        }
+        for map in ["f:labels", "f:annotations"] {
+            let keys = fields["f:metadata"][map].as_object();
+            for (key, _) in keys.into_iter().flatten().filter(|(key, _)| *key != ".") {
+                note(format!("{map} {key}"));
+            }
+        }
+    }
+    owners
+}
+
+impl Seen {
+    fn note(&mut self, body: &Value) {
+        let object = if body["object"].is_object() {
+            &body["object"]
+        } else {
+            body
+        };
+        let metadata = &object["metadata"];
+        if let Some(version) = metadata["resourceVersion"].as_str() {
+            self.versions.push(version.to_owned());
+        }
+        for uid in [&metadata["uid"], &object["details"]["uid"]] {
+            if let Some(uid) = uid.as_str() {
+                self.uid = uid.to_owned();
+                self.uids.insert(uid.to_owned());
+            }
+        }
+        if let Some(token) = metadata["continue"].as_str() {
+            self.token = token.to_owned();
+        }
+    }
+}
+
+/// Replaces what no two runs have in common, and drops defaults that only few cases are about.
+fn strip(value: &mut Value, whole: bool, seen: &Seen, namespace: &str) {
+    match value {
+        Value::Object(members) => {
+            members.remove("managedFields");
+            for (key, member) in members.iter_mut() {
+                let masked = match key.as_str() {
+                    "uid" | "resourceVersion" | "continue" => true,
+                    "creationTimestamp" | "deletionTimestamp" => !member.is_null(),
+                    _ => false,
+                };
+                if masked && *member != "" {
+                    *member = json!(format!("<{key}>"));
+                }
+                if !whole && key == "items" {
+                    let items = member.as_array_mut().unwrap();
+                    items
+                        .iter_mut()
+                        .for_each(|item| *item = item["metadata"]["name"].take());
+                }
+                if !whole && key == "spec" && member["selector"].is_object() {
+                    *member = json!({"replicas": member["replicas"], "paused": member["paused"]});
+                }
+                strip(member, whole, seen, namespace);
+            }
+        }
+        Value::Array(items) => {
+            items
+                .iter_mut()
+                .for_each(|item| strip(item, whole, seen, namespace));
+        }
+        Value::String(text) => *text = masked(text, seen, namespace),
+        _ => {}
+    }
+}
+
+fn masked(text: &str, seen: &Seen, namespace: &str) -> String {
+    if text.len() > LONG {
+        return format!("<{} bytes>", text.len());
+    }
+    let mut text = text.replace(namespace, "{ns}");
+    for uid in &seen.uids {
+        text = text.replace(uid, "<uid>");
+    }
+    // A patch that cannot be decoded is answered with the whole object in the message.
+    if let Some((head, rest)) = text.split_once("Invalid value: \"{")
+        && let Some((_, tail)) = rest.rsplit_once("}\": ")
+    {
+        text = format!("{head}Invalid value: <object>: {tail}");
+    }
+    if text.to_lowercase().contains("resource version") {
+        text = text
+            .chars()
+            .map(|c| if c.is_ascii_digit() { '#' } else { c })
+            .collect();
+        while text.contains("##") {
+            text = text.replace("##", "#");
+        }
+    }
+    text
+}
