@@ -1,4 +1,4 @@
-//! The witness's place at the server.
+//! The observer's place at the server.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,10 +7,10 @@ use dayshift::{
     sandbox::{Admission, Api, Status},
 };
 
-use crate::witness::{Witness, Write};
+use crate::checker::observer::{Observer, Write};
 
-/// Has the witness look at every write that the server accepts, as it does.
-pub fn listen(api: &Api, truth: &Clock, witness: &Arc<Mutex<Witness>>) {
+/// Has the observer look at every write that the server accepts, as it does.
+pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
     let query = Arc::new(Mutex::new(String::new()));
     api.on_request({
         let query = query.clone();
@@ -19,11 +19,11 @@ pub fn listen(api: &Api, truth: &Clock, witness: &Arc<Mutex<Witness>>) {
             None
         }
     });
-    let (truth, witness) = (truth.clone(), witness.clone());
+    let (truth, observer) = (truth.clone(), observer.clone());
     api.on_admission(move |admission| {
         if admission.resource == "events" {
             let at = truth.now().timestamp_millis();
-            witness.lock().unwrap().event(admission.new, at);
+            observer.lock().unwrap().event(admission.new, at);
         }
         if let Admission {
             resource: "deployments",
@@ -35,8 +35,8 @@ pub fn listen(api: &Api, truth: &Clock, witness: &Arc<Mutex<Witness>>) {
             let query = query.lock().unwrap();
             let number = query.split('&').find_map(|it| it.strip_prefix("sent="));
             let number: usize = number.unwrap().parse().unwrap();
-            let mut witness = witness.lock().unwrap();
-            let sent = witness.sent[number].clone();
+            let mut observer = observer.lock().unwrap();
+            let sent = observer.sent[number].clone();
             let write = Write {
                 number,
                 sent: &sent,
@@ -44,9 +44,9 @@ pub fn listen(api: &Api, truth: &Clock, witness: &Arc<Mutex<Witness>>) {
                 old,
                 new,
             };
-            witness.wrote(&write);
+            observer.wrote(&write);
             // Once something is wrong it is not to go on for ever.
-            return witness
+            return observer
                 .failure
                 .as_ref()
                 .map(|_| Status::internal("the story is over"));

@@ -1,4 +1,4 @@
-//! What the oracle takes as given: how wrong texts are complained of, and how long an object's
+//! What the checker takes as given: how wrong texts are complained of, and how long an object's
 //! starts wait. Both have tests of their own.
 
 use chrono_tz::Tz;
@@ -7,16 +7,16 @@ use dayshift::{
     workload::{Inputs, ObjectRef, ParsedInputs, Prefix, read},
 };
 
-use crate::object::Object;
+use crate::checker::object::Object;
 
 #[derive(Clone)]
-pub struct Given {
+pub struct Assumptions {
     pub complaint: Option<String>,
     /// In seconds.
     pub delay: i64,
 }
 
-pub fn of(object: &Object, zone: Tz) -> Given {
+pub fn of(object: &Object, zone: Tz) -> Assumptions {
     let prefix = Prefix::default();
     let texts: Vec<_> = object
         .texts
@@ -26,11 +26,11 @@ pub fn of(object: &Object, zone: Tz) -> Given {
     let texts = texts.iter().map(|(key, text)| (&**key, text.as_str()));
     let inputs = Inputs::from_annotations(&prefix, texts);
     match read(&inputs, Zone::parse(zone.name()).unwrap()) {
-        ParsedInputs::Invalid(refusal) => Given {
+        ParsedInputs::Invalid(refusal) => Assumptions {
             complaint: Some(refusal.text(&prefix)),
             delay: 0,
         },
-        ParsedInputs::Scheduled(spec) => Given {
+        ParsedInputs::Scheduled(spec) => Assumptions {
             complaint: None,
             delay: spec
                 .delay(&ObjectRef {
@@ -40,7 +40,7 @@ pub fn of(object: &Object, zone: Tz) -> Given {
                 })
                 .num_seconds(),
         },
-        ParsedInputs::Unscheduled => Given {
+        ParsedInputs::Unscheduled => Assumptions {
             complaint: None,
             delay: 0,
         },

@@ -18,32 +18,34 @@ use tokio::time::sleep;
 use tower::{BoxError, Service};
 
 use crate::{
-    request::Request as Asked,
-    troubles::{Trouble, Troubles},
-    weather::{Fault, Stage, Weather, millis},
-    witness::Witness,
+    checker::{observer::Observer, request::Request as Parsed},
+    harness::{
+        faults::{Faults, millis},
+        troubles::Troubles,
+    },
+    story::fault::{Fault, Stage, Trouble},
 };
 
 /// After so long without a byte the program's own transport gives up; it is not part of this.
 const READ_TIMEOUT: Duration = Duration::from_secs(295);
 
 #[derive(Clone)]
-pub struct Wire {
+pub struct Transport {
     pub server: Client,
-    pub weather: Weather,
+    pub faults: Faults,
     /// The server's clock.
     pub truth: Clock,
     /// Which process sends.
     pub by: String,
-    /// Whether the server lists as a stream, or has to be asked for pages.
+    /// Whether the server lists as a stream, or has to be request for pages.
     pub streams: bool,
-    pub witness: Arc<Mutex<Witness>>,
+    pub observer: Arc<Mutex<Observer>>,
     pub troubles: Troubles,
 }
 
 type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
 
-impl Service<Request<Body>> for Wire {
+impl Service<Request<Body>> for Transport {
     type Response = Answer;
     type Error = BoxError;
     type Future = BoxFuture<'static, Result<Answer, BoxError>>;
@@ -53,11 +55,11 @@ impl Service<Request<Body>> for Wire {
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let wire = self.clone();
+        let transport = self.clone();
         let is_patch = request.method() == http::Method::PATCH;
         if is_patch {
-            // So that the witness knows from what it was decided.
-            let number = self.witness().sends(&self.by, request.uri().path());
+            // So that the observer knows from what it was decided.
+            let number = self.observer().sends(&self.by, request.uri().path());
             let uri = format!("{}&sent={number}", request.uri());
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
         }
@@ -66,23 +68,23 @@ impl Service<Request<Body>> for Wire {
             let uri = request.uri().to_string().replace("limit=100", "limit=2");
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
         }
-        if self.witness().asks() {
+        if self.observer().asks() {
             return Box::pin(never());
         }
-        let stage = is_patch.then(|| self.weather.killed()).flatten();
-        let fault = self.weather.of_request();
+        let stage = is_patch.then(|| self.faults.killed()).flatten();
+        let fault = self.faults.of_request();
         Box::pin(async move {
             match stage {
-                Some(stage) => wire.killed(request, stage).await,
-                None => wire.exchange(request, fault).await,
+                Some(stage) => transport.killed(request, stage).await,
+                None => transport.exchange(request, fault).await,
             }
         })
     }
 }
 
-impl Wire {
-    fn witness(&self) -> std::sync::MutexGuard<'_, Witness> {
-        self.witness.lock().unwrap()
+impl Transport {
+    fn observer(&self) -> std::sync::MutexGuard<'_, Observer> {
+        self.observer.lock().unwrap()
     }
 
     async fn killed(self, request: Request<Body>, stage: Stage) -> Result<Answer, BoxError> {
@@ -91,7 +93,7 @@ impl Wire {
             Stage::OnTheWay => drop(self.arrives_in(request, millis(700))),
             Stage::After => drop(self.server.send(request).await),
         }
-        self.weather.kill();
+        self.faults.kill();
         future::pending().await
     }
 
@@ -100,7 +102,7 @@ impl Wire {
         request: Request<Body>,
         fault: Option<Fault>,
     ) -> Result<Answer, BoxError> {
-        let asked = Asked::of(&request);
+        let parsed = Parsed::of(&request);
         match self.troubles.of(request.method(), request.uri().path()) {
             None => {}
             Some(Trouble::Hangs) => return never().await,
@@ -109,7 +111,7 @@ impl Wire {
                 return Ok(self.says(code, message, &json!({}), None));
             }
         }
-        let is_watch = asked.is_watch;
+        let is_watch = parsed.is_watch;
         match fault {
             None => {}
             Some(Fault::Lost) => return Err("connection refused".into()),
@@ -124,13 +126,13 @@ impl Wire {
             }
             Some(Fault::Late(time)) => {
                 let answer = self.arrives_in(request, millis(time)).await??;
-                return self.passes(answer, asked).await;
+                return self.passes(answer, parsed).await;
             }
             Some(Fault::AnswerLate(time)) => {
                 let answer = self.server.send(request).await?;
                 sleep(millis(time)).await;
-                self.witness().heard_late(&self.by, time);
-                return self.passes(answer, asked).await;
+                self.observer().heard_late(&self.by, time);
+                return self.passes(answer, parsed).await;
             }
             Some(Fault::Torn) => {
                 let body = self.server.send(request).await?.into_body();
@@ -156,7 +158,7 @@ impl Wire {
             return Ok(self.answers(422, &json!({}), None));
         }
         let answer = self.server.send(request).await?;
-        self.passes(answer, asked).await
+        self.passes(answer, parsed).await
     }
 
     /// Sends it later, even where nobody waits for it any more.
@@ -211,25 +213,25 @@ impl Wire {
         answer
     }
 
-    async fn passes(&self, answer: Response<Body>, asked: Asked) -> Result<Answer, BoxError> {
+    async fn passes(&self, answer: Response<Body>, parsed: Parsed) -> Result<Answer, BoxError> {
         let (head, body) = answer.into_parts();
-        if !asked.is_watch || !head.status.is_success() {
+        if !parsed.is_watch || !head.status.is_success() {
             let body = body.collect_bytes().await?;
             let code = head.status.as_u16();
-            self.witness().answers(&self.by, &asked, code, &body);
+            self.observer().answers(&self.by, &parsed, code, &body);
             let body = Full::new(body).map_err(Into::into).boxed_unsync();
             return Ok(Response::from_parts(head, body));
         }
-        self.witness().opens(&self.by, &asked);
+        self.observer().opens(&self.by, &parsed);
         let events = Events {
             frames: body.into_data_stream().boxed(),
-            weather: self.weather.clone(),
-            cuts: self.weather.cuts(),
+            faults: self.faults.clone(),
+            cuts: self.faults.cuts(),
             older: None,
             twice: None,
         };
-        let (witness, by) = (self.witness.clone(), self.by.clone());
-        let start = (events, witness, by, asked);
+        let (observer, by) = (self.observer.clone(), self.by.clone());
+        let start = (events, observer, by, parsed);
         let frames = stream::unfold(start, |mut watch| async move {
             let frame = watch.0.next().await?;
             if let Ok(lines) = &frame {
@@ -252,7 +254,7 @@ async fn never<T>() -> Result<T, BoxError> {
 /// The events of one watch.
 struct Events {
     frames: stream::BoxStream<'static, Result<Bytes, kube::Error>>,
-    weather: Weather,
+    faults: Faults,
     cuts: tokio::sync::watch::Receiver<u64>,
     older: Option<Bytes>,
     twice: Option<Bytes>,
@@ -271,7 +273,7 @@ impl Events {
                 Err(error) => return Some(Err(error.into())),
             },
         };
-        match self.weather.of_event() {
+        match self.faults.of_event() {
             Some(Fault::EventLate(time)) => sleep(millis(time)).await,
             Some(Fault::EventTwice) => self.twice = Some(frame.clone()),
             Some(Fault::EventStale) => self.twice.clone_from(&self.older),

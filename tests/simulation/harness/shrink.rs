@@ -1,6 +1,6 @@
 //! The same story without all that can be left out of it.
 
-use crate::{story::Story, told};
+use crate::{outcome_of, story::definition::Story};
 
 /// The shortest story found that still fails.
 pub fn shortest(story: &Story) -> Story {
@@ -14,7 +14,7 @@ pub fn shortest(story: &Story) -> Story {
             shorter
                 .steps
                 .drain(from..(from + size).min(left.steps.len()));
-            if told(&shorter).failure.is_some() {
+            if outcome_of(&shorter).failure.is_some() {
                 left = shorter;
             } else {
                 from += size;

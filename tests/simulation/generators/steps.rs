@@ -5,10 +5,13 @@ use chrono_tz::Tz;
 use fastrand::Rng;
 
 use crate::{
-    asked::Bad,
-    plans::{PLACES, plan},
-    story::{Hold, Kind, Op, SLOTS, Step, Story},
-    weather::{Fault, Stage},
+    generators::schedules::{PLACES, plan},
+    story::{
+        definition::{Kind, Story},
+        fault::{Fault, Stage},
+        intent::Bad,
+        op::{Hold, Op, SLOTS, Step},
+    },
 };
 
 pub(crate) const MINUTE: u32 = 60_000;
@@ -19,9 +22,9 @@ impl Story {
         let mut random = Rng::with_seed(seed);
         let random = &mut random;
         let kind = if random.u8(..4) == 0 {
-            Kind::Calm
+            Kind::NoFaults
         } else {
-            Kind::Storm
+            Kind::Faults
         };
         let (place, dates) = random.choice(PLACES).unwrap();
         let date: NaiveDate = random.choice(dates).unwrap().parse().unwrap();
@@ -40,8 +43,8 @@ impl Story {
             kind,
             begin,
             length: match kind {
-                Kind::Calm => random.u32(HOUR..8 * HOUR),
-                Kind::Storm => random.u32(HOUR..5 * 24 * HOUR),
+                Kind::NoFaults => random.u32(HOUR..8 * HOUR),
+                Kind::Faults => random.u32(HOUR..5 * 24 * HOUR),
             },
             zone,
             plans,
@@ -108,7 +111,7 @@ impl Steps<'_> {
             self.happen(at);
         }
         self.story.steps.sort_by_key(|step| step.at);
-        if self.story.kind == Kind::Storm {
+        if self.story.kind == Kind::Faults {
             self.sleep_over();
         }
     }
@@ -157,7 +160,7 @@ impl Steps<'_> {
                 .unwrap();
             let before = self.random.choice([1, 5000, MINUTE, 10 * MINUTE]).unwrap();
             if to.saturating_sub(from) > 30 * MINUTE && self.random.u8(..20) != 0 {
-                self.add(from + awake, Op::Nap(to - from - awake - before));
+                self.add(from + awake, Op::Suspend(to - from - awake - before));
             }
         }
         self.story.steps.sort_by_key(|step| step.at);
@@ -165,8 +168,8 @@ impl Steps<'_> {
 
     fn happen(&mut self, at: u32) {
         let slot = self.random.usize(..self.objects);
-        let storm = self.story.kind == Kind::Storm;
-        let op = match self.random.u8(..if storm { 64 } else { 44 }) {
+        let has_faults = self.story.kind == Kind::Faults;
+        let op = match self.random.u8(..if has_faults { 64 } else { 44 }) {
             0..=4 => Op::Scale(slot, self.count()),
             5..=6 => Op::Autoscale(slot, self.random.u32(1..9)),
             7..=9 => {
@@ -178,12 +181,12 @@ impl Steps<'_> {
             12..=14 => self.overlay(slot),
             15 => Op::Enforce(slot, self.random.bool()),
             16 => Op::Break(slot, self.random.choice(Bad::ALL).unwrap()),
-            17..=18 => Op::Mend(slot),
+            17..=18 => Op::Fix(slot),
             19 => Op::Delete(slot),
             20 => Op::Recreate(slot, self.count()),
-            21 => Op::Linger(slot),
+            21 => Op::DeleteWithFinalizer(slot),
             22 => Op::Undo(slot, self.random.usize(..9)),
-            23 => Op::PutBack(slot, self.random.bool()),
+            23 => Op::ReplaceFromManifest(slot, self.random.bool()),
             24 => return self.gitops(at, slot),
             25 => Op::Restore(slot, self.random.usize(..9)),
             26 => Op::Copy(slot, self.random.usize(..SLOTS.len())),
@@ -191,14 +194,14 @@ impl Steps<'_> {
             28..=29 => return self.restart(at),
             30 => Op::Rezone(PLACES[self.random.usize(..PLACES.len())].0),
             31..=33 => Op::Quiet,
-            34..=38 if !storm => return self.trouble(at),
-            _ if !storm => return self.clock(at),
+            34..=38 if !has_faults => return self.trouble(at),
+            _ if !has_faults => return self.clock(at),
             34..=35 => return self.trouble(at),
             36..=39 => return self.kill(at),
             40..=43 => return self.clock(at),
             44 => Op::Compact,
             45 => Op::Cut(self.scaler()),
-            _ => return self.weather(at),
+            _ => return self.faults(at),
         };
         self.add(at, op);
     }
@@ -237,7 +240,10 @@ impl Steps<'_> {
         let keeps_labels = self.random.u8(..3) != 0;
         let (every, times) = (self.random.u32(1000..5 * MINUTE), self.random.u32(2..8));
         for time in 0..times {
-            self.add(at + time * every, Op::PutBack(slot, keeps_labels));
+            self.add(
+                at + time * every,
+                Op::ReplaceFromManifest(slot, keeps_labels),
+            );
         }
     }
 
@@ -273,14 +279,14 @@ impl Steps<'_> {
         self.add(back, Op::Up(scaler));
     }
 
-    fn weather(&mut self, at: u32) {
+    fn faults(&mut self, at: u32) {
         let scaler = self.scaler();
         let faults: Vec<_> = (0..self.random.usize(1..6)).map(|_| self.fault()).collect();
         let mut percent = self.random.choice([10, 30, 60, 90, 100]).unwrap();
         if faults.contains(&Fault::Cut) {
             percent = percent.min(90); // a watch that always ends at once is begun without end
         }
-        self.add(at, Op::Weather(scaler, faults, percent));
+        self.add(at, Op::Faults(scaler, faults, percent));
         if self.random.bool() {
             let cut = at + self.random.u32(..5000);
             self.add(cut, Op::Cut(scaler));
@@ -290,7 +296,7 @@ impl Steps<'_> {
                 .random
                 .choice([1000, 20_000, 3 * MINUTE, 20 * MINUTE])
                 .unwrap();
-        self.add(back, Op::Weather(scaler, Vec::new(), 0));
+        self.add(back, Op::Faults(scaler, Vec::new(), 0));
     }
 
     fn fault(&mut self) -> Fault {

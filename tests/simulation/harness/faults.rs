@@ -6,74 +6,12 @@ use std::{
 };
 
 use fastrand::Rng;
-use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, task::AbortHandle};
 
-/// A kind of fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Fault {
-    /// The connection breaks before the server has read the request.
-    Lost,
-    /// It breaks after the request took effect.
-    AnswerLost,
-    /// The request never arrives, and nobody says so.
-    Hangs,
-    /// It takes effect, and no answer ever comes.
-    AnswerHangs,
-    /// It takes effect so many milliseconds later, whether anybody still waits for it or not.
-    Late(u32),
-    /// It takes effect at once and is answered so many milliseconds later.
-    AnswerLate(u32),
-    /// The answer ends in the middle.
-    Torn,
-    /// Another answer comes.
-    Code(u16),
-    /// 422 with causes: a policy refuses.
-    Refused,
-    /// 429, and so many seconds to wait.
-    Busy(u16),
-    /// An event of the watch comes so many milliseconds later, and with it all that follow.
-    EventLate(u32),
-    /// An event comes twice.
-    EventTwice,
-    /// An older event comes once more.
-    EventStale,
-    /// The watch ends in the place of an event.
-    Cut,
-    /// The watch breaks in the middle of one.
-    Broken,
-    /// The watch says nothing any more.
-    Silent,
-}
-
-impl Fault {
-    /// Whether it befalls a watch that is open, and not a request.
-    pub const fn is_of_the_watch(self) -> bool {
-        matches!(
-            self,
-            Self::EventLate(_)
-                | Self::EventTwice
-                | Self::EventStale
-                | Self::Cut
-                | Self::Broken
-                | Self::Silent
-        )
-    }
-}
-
-/// When the scaler is ended in the course of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Stage {
-    /// Nothing was sent.
-    Before,
-    /// The request is on its way and will arrive.
-    OnTheWay,
-    /// It took effect and the answer is on its way.
-    After,
-}
+use crate::story::fault::{Fault, Stage};
 
 #[derive(Clone)]
-pub struct Weather(Arc<Mutex<Inner>>);
+pub struct Faults(Arc<Mutex<Inner>>);
 
 struct Inner {
     random: Rng,
@@ -85,7 +23,7 @@ struct Inner {
     happened: usize,
 }
 
-impl Weather {
+impl Faults {
     pub fn of(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(Inner {
             random: Rng::with_seed(seed),
@@ -109,8 +47,8 @@ impl Weather {
         inner.percent = percent;
     }
 
-    /// All is well, and nobody is to be ended.
-    pub fn calm(&self) {
+    /// Nothing goes wrong any more, and no scaler is to be killed.
+    pub fn end(&self) {
         self.turn(&[], 0);
         self.lock().kill = None;
     }

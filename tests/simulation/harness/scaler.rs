@@ -19,7 +19,10 @@ use futures::FutureExt as _;
 use kube::Client;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{troubles::Troubles, weather::Weather, wire::Wire, witness::Witness};
+use crate::{
+    checker::observer::Observer,
+    harness::{faults::Faults, transport::Transport, troubles::Troubles},
+};
 
 pub struct Scaler {
     pub clock: Clock,
@@ -28,9 +31,9 @@ pub struct Scaler {
     pub drift: i32,
     /// What of it is less than a millisecond, in millionths of one.
     rest: i64,
-    pub weather: Weather,
+    pub faults: Faults,
     starts: u32,
-    pub is_stormy: bool,
+    pub is_faulty: bool,
     pub process: Option<Running>,
     pub crashes: Crashes,
 }
@@ -52,9 +55,9 @@ impl Scaler {
             off: TimeDelta::zero(),
             drift: 0,
             rest: 0,
-            weather: Weather::of(seed),
+            faults: Faults::of(seed),
             starts: 0,
-            is_stormy: false,
+            is_faulty: false,
             process: None,
             crashes,
         }
@@ -67,7 +70,7 @@ impl Scaler {
         api: &Api,
         truth: &Clock,
         settings: Settings,
-        witness: &Arc<Mutex<Witness>>,
+        observer: &Arc<Mutex<Observer>>,
         troubles: &Troubles,
     ) -> Option<String> {
         let runs = |running: &Running| !running.task.is_finished();
@@ -76,12 +79,12 @@ impl Scaler {
         }
         self.starts += 1;
         let by = format!("{number}.{}", self.starts);
-        let wire = Wire {
+        let transport = Transport {
             server: api.client_as(&by),
-            weather: self.weather.clone(),
+            faults: self.faults.clone(),
             truth: truth.clone(),
             by: by.clone(),
-            witness: witness.clone(),
+            observer: observer.clone(),
             troubles: troubles.clone(),
             streams: settings.seed.is_multiple_of(2),
         };
@@ -91,7 +94,7 @@ impl Scaler {
             ..settings
         };
         let (stop, stopped) = oneshot::channel();
-        let (client, clock) = (Client::new(wire, "default"), self.clock.clone());
+        let (client, clock) = (Client::new(transport, "default"), self.clock.clone());
         let telemetry = Arc::new(Telemetry::new(clock.now()));
         let (crashes, name) = (self.crashes.clone(), by.clone());
         let task = tokio::spawn(async move {
@@ -110,7 +113,7 @@ impl Scaler {
             };
             crashes.lock().unwrap().push(format!("scaler {name} {why}"));
         });
-        self.weather.runs(task.abort_handle());
+        self.faults.runs(task.abort_handle());
         self.process = Some(Running {
             by: by.clone(),
             task,

@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    asked::{Asked, Pause},
-    object::{Object, SCOPE},
-    story::{Hold, Op, SLOTS, Slot},
-    texts::local,
-    world::World,
+    checker::{
+        object::{Object, SCOPE},
+        texts::local,
+    },
+    harness::run::Harness,
+    story::{
+        intent::{Intent, Pause},
+        op::{Hold, Op, SLOTS, Slot},
+    },
 };
 
 /// The object that somebody lays hands on.
@@ -26,12 +30,12 @@ pub fn slot(op: &Op) -> Option<Slot> {
         | Op::Sleep(slot, _)
         | Op::Enforce(slot, _)
         | Op::Break(slot, _)
-        | Op::Mend(slot)
+        | Op::Fix(slot)
         | Op::Delete(slot)
         | Op::Recreate(slot, _)
-        | Op::Linger(slot)
+        | Op::DeleteWithFinalizer(slot)
         | Op::Undo(slot, _)
-        | Op::PutBack(slot, _)
+        | Op::ReplaceFromManifest(slot, _)
         | Op::Restore(slot, _)
         | Op::Copy(_, slot)
         | Op::Scope(slot, _) => Some(*slot),
@@ -44,45 +48,45 @@ pub fn touches(op: &Op, object: &Object) -> bool {
     slot(op).is_some_and(|slot| SLOTS[slot] == (&*object.namespace, &*object.name))
 }
 
-impl World<'_> {
+impl Harness<'_> {
     pub(crate) fn act(&mut self, op: &Op) {
         let Some(slot) = slot(op) else { return };
         let then = (self.now().div_euclid(1000), slot);
         match op {
             Op::Make(_, count, plan) => {
-                let asked = Asked {
+                let intent = Intent {
                     plan: Some(*plan),
-                    ..Asked::default()
+                    ..Intent::default()
                 };
-                self.wishes[slot].manifest = asked.clone();
-                self.wishes[slot].asked = asked;
+                self.wishes[slot].manifest = intent.clone();
+                self.wishes[slot].intent = intent;
                 self.wishes[slot].replicas = *count;
                 self.make(slot, None);
             }
             Op::Scale(_, count) => self.merge(slot, &json!({"spec": {"replicas": count}})),
             Op::Autoscale(_, count) => self.autoscale(slot, *count),
-            Op::Plan(_, plan) => self.ask(slot, |asked| asked.plan = *plan),
-            Op::Replicas(_, count) => self.ask(slot, |asked| asked.replicas = *count),
-            Op::StopReplicas(_, count) => self.ask(slot, |asked| asked.stop_replicas = *count),
-            Op::Pause(_, until) => self.ask(slot, |asked| {
-                asked.pause = match until {
+            Op::Plan(_, plan) => self.ask(slot, |intent| intent.plan = *plan),
+            Op::Replicas(_, count) => self.ask(slot, |intent| intent.replicas = *count),
+            Op::StopReplicas(_, count) => self.ask(slot, |intent| intent.stop_replicas = *count),
+            Op::Pause(_, until) => self.ask(slot, |intent| {
+                intent.pause = match until {
                     Hold::Lifted => None,
                     Hold::Forever => Some(Pause::Forever),
                     Hold::For(seconds) => Some(Pause::Until(then.0 + i64::from(*seconds))),
                 };
             }),
-            Op::Wake(_, until) => self.ask(slot, |asked| {
-                asked.wake = until.map(|seconds| then.0 + i64::from(seconds));
+            Op::Wake(_, until) => self.ask(slot, |intent| {
+                intent.wake = until.map(|seconds| then.0 + i64::from(seconds));
             }),
-            Op::Sleep(_, until) => self.ask(slot, |asked| {
-                asked.sleep = until.map(|seconds| then.0 + i64::from(seconds));
+            Op::Sleep(_, until) => self.ask(slot, |intent| {
+                intent.sleep = until.map(|seconds| then.0 + i64::from(seconds));
             }),
-            Op::Enforce(_, enforce) => self.ask(slot, |asked| asked.enforce = *enforce),
-            Op::Break(_, bad) => self.ask(slot, |asked| asked.bad = Some(*bad)),
-            Op::Mend(_) => self.ask(slot, |asked| asked.bad = None),
+            Op::Enforce(_, enforce) => self.ask(slot, |intent| intent.enforce = *enforce),
+            Op::Break(_, bad) => self.ask(slot, |intent| intent.bad = Some(*bad)),
+            Op::Fix(_) => self.ask(slot, |intent| intent.bad = None),
             Op::Delete(_) => self.delete(slot),
             Op::Recreate(_, count) => self.recreate(slot, *count),
-            Op::Linger(_) => {
+            Op::DeleteWithFinalizer(_) => {
                 self.merge(
                     slot,
                     &json!({"metadata": {"finalizers": ["example.com/wait"]}}),
@@ -91,7 +95,9 @@ impl World<'_> {
                 let _ = self.api.delete(namespace, name);
             }
             Op::Undo(_, snapshot) => self.undo(slot, *snapshot),
-            Op::PutBack(_, keeps_labels) => self.put_back(slot, *keeps_labels),
+            Op::ReplaceFromManifest(_, keeps_labels) => {
+                self.replace_from_manifest(slot, *keeps_labels)
+            }
             Op::Restore(_, snapshot) => self.restore(slot, *snapshot),
             Op::Copy(from, to) => self.copy(*from, *to),
             Op::Scope(_, is_in) => {
@@ -101,7 +107,7 @@ impl World<'_> {
             _ => {}
         }
         if let Some(object) = self.object_of(slot) {
-            self.snapshots[slot].push((object, self.wishes[slot].asked.clone()));
+            self.snapshots[slot].push((object, self.wishes[slot].intent.clone()));
         }
     }
 
@@ -134,16 +140,16 @@ impl World<'_> {
             return;
         }
         self.delete(slot);
-        self.wishes[slot].asked = self.wishes[slot].manifest.clone();
+        self.wishes[slot].intent = self.wishes[slot].manifest.clone();
         self.wishes[slot].replicas = count;
         self.make(slot, None);
     }
 
     /// Changes what the annotations ask for; what the scaler has removed since stays removed.
-    fn ask(&mut self, slot: Slot, change: impl FnOnce(&mut Asked)) {
-        let before = self.texts(&self.wishes[slot].asked);
-        change(&mut self.wishes[slot].asked);
-        let after = self.texts(&self.wishes[slot].asked);
+    fn ask(&mut self, slot: Slot, change: impl FnOnce(&mut Intent)) {
+        let before = self.texts(&self.wishes[slot].intent);
+        change(&mut self.wishes[slot].intent);
+        let after = self.texts(&self.wishes[slot].intent);
         let gone = before.keys().filter(|key| !after.contains_key(*key));
         let gone = gone.map(|key| (format!("dayshift/{key}"), Value::Null));
         let new = after
@@ -155,8 +161,8 @@ impl World<'_> {
     }
 
     /// The annotations, with until-times as people write them here.
-    fn texts(&self, asked: &Asked) -> BTreeMap<String, String> {
-        let mut texts = asked.texts(&self.story.plans);
+    fn texts(&self, intent: &Intent) -> BTreeMap<String, String> {
+        let mut texts = intent.texts(&self.story.plans);
         if self.story.is_local {
             let own = texts.get("timezone").and_then(|zone| zone.parse().ok());
             let zone = own.unwrap_or(self.story.zone);
@@ -213,7 +219,7 @@ impl World<'_> {
 
     fn undo(&mut self, slot: Slot, snapshot: usize) {
         let then = self.snapshot(slot, snapshot);
-        let (Some(live), Some((then, asked))) = (self.object_of(slot), then) else {
+        let (Some(live), Some((then, intent))) = (self.object_of(slot), then) else {
             return;
         };
         let mut annotations = then["metadata"]["annotations"]
@@ -228,10 +234,10 @@ impl World<'_> {
             annotations.entry(key.clone()).or_insert(Value::Null);
         }
         self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
-        self.wishes[slot].asked = asked;
+        self.wishes[slot].intent = intent;
     }
 
-    fn put_back(&mut self, slot: Slot, keeps_labels: bool) {
+    fn replace_from_manifest(&mut self, slot: Slot, keeps_labels: bool) {
         let Some(live) = self.object_of(slot) else {
             return;
         };
@@ -240,12 +246,12 @@ impl World<'_> {
             manifest["metadata"]["labels"] = live["metadata"]["labels"].clone();
         }
         self.replace(&live, manifest);
-        self.wishes[slot].asked = self.wishes[slot].manifest.clone();
+        self.wishes[slot].intent = self.wishes[slot].manifest.clone();
     }
 
     fn restore(&mut self, slot: Slot, snapshot: usize) {
         let then = self.snapshot(slot, snapshot);
-        let (Some(live), Some((then, asked))) = (self.object_of(slot), then) else {
+        let (Some(live), Some((then, intent))) = (self.object_of(slot), then) else {
             return;
         };
         let metadata = json!({
@@ -255,7 +261,7 @@ impl World<'_> {
         let mut manifest = self.manifest(slot, Some(metadata));
         manifest["spec"]["replicas"] = then["spec"]["replicas"].clone();
         self.replace(&live, manifest);
-        self.wishes[slot].asked = asked;
+        self.wishes[slot].intent = intent;
     }
 
     fn replace(&self, live: &Value, mut manifest: Value) {
@@ -274,11 +280,11 @@ impl World<'_> {
         });
         self.wishes[to].manifest = self.wishes[from].manifest.clone();
         self.wishes[to].replicas = Object::of(&live).replicas;
-        self.wishes[to].asked = self.wishes[from].asked.clone();
+        self.wishes[to].intent = self.wishes[from].intent.clone();
         self.make(to, Some(metadata));
     }
 
-    fn snapshot(&self, slot: Slot, number: usize) -> Option<(Value, Asked)> {
+    fn snapshot(&self, slot: Slot, number: usize) -> Option<(Value, Intent)> {
         let all = &self.snapshots[slot];
         all.get(number % all.len().max(1)).cloned()
     }

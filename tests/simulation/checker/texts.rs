@@ -6,16 +6,17 @@ use chrono::{DateTime, NaiveDateTime};
 use chrono_tz::Tz;
 
 use crate::{
-    asked::{Asked, Pause},
-    calendar::{self, Plan},
-    object::State,
-    phase::Phase,
+    checker::{object::State, phase::Phase},
+    story::{
+        calendar::{self, Plan},
+        intent::{Intent, Pause},
+    },
 };
 
 const SCHEDULE: [&str; 3] = ["start", "stop", "hours"];
 const FINGERPRINTED: [&str; 6] = ["start", "stop", "hours", "timezone", "except", "jitter"];
 
-impl Asked {
+impl Intent {
     pub fn texts(&self, plans: &[Plan]) -> BTreeMap<String, String> {
         self.annotations(plans).into_iter().collect()
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, NaiveDateTime};
 use serde_json::Value;
 
-use crate::phase::Phase;
+use crate::checker::phase::Phase;
 
 const PREFIX: &str = "dayshift/";
 /// The label by which the stories' scalers select, where they do.

@@ -10,17 +10,21 @@ use dayshift::clock::Clock;
 use serde_json::Value;
 
 use crate::{
-    calendar::{Plan, show},
-    given::Given,
-    judge::{MOST_CORRECTIONS, all, told},
-    known::{Applied, Done, Instants, Known, Shown},
-    object::{Object, SCOPE},
-    outcome::Outcome,
-    request::{Request, name_of},
-    story::SLOTS,
-    timeline::Timelines,
-    troubles::Trouble,
-    world::REFUSED,
+    checker::{
+        assumptions::Assumptions,
+        check_write::told,
+        known::{Done, Instants, Known},
+        object::{Object, SCOPE},
+        request::{Request, name_of},
+        shown::Shown,
+        timeline::Timelines,
+    },
+    harness::run::REFUSED,
+    story::{
+        calendar::{Plan, show},
+        fault::Trouble,
+        op::SLOTS,
+    },
 };
 
 /// How long a scaler may go on with an object that has left its scope: as long as a watch can be
@@ -76,7 +80,7 @@ pub(crate) struct Record {
     pub(crate) left: Option<(i64, i64)>,
 }
 
-pub struct Witness {
+pub struct Observer {
     pub plans: Arc<[Plan]>,
     pub timelines: Timelines,
     pub processes: HashMap<String, Process>,
@@ -104,9 +108,9 @@ pub struct Witness {
     truth: Clock,
     pub sent: Vec<Sent>,
     /// How many requests have been sent in a millisecond.
-    asked: (i64, u32),
+    requests: (i64, u32),
     pub(crate) records: HashMap<String, Record>,
-    pub(crate) parse_cache: Mutex<HashMap<(String, Texts, Tz), Arc<Given>>>,
+    pub(crate) parse_cache: Mutex<HashMap<(String, Texts, Tz), Arc<Assumptions>>>,
 }
 
 /// An accepted write of a scaler.
@@ -119,7 +123,7 @@ pub struct Write<'a> {
     pub new: &'a Value,
 }
 
-impl Witness {
+impl Observer {
     pub fn new(plans: Arc<[Plan]>, timelines: Timelines, truth: Clock, exact: bool) -> Self {
         Self {
             plans,
@@ -140,7 +144,7 @@ impl Witness {
             since: 0,
             truth,
             sent: Vec::new(),
-            asked: (0, 0),
+            requests: (0, 0),
             records: HashMap::new(),
             parse_cache: Mutex::default(),
         }
@@ -155,7 +159,7 @@ impl Witness {
         self.trace.push(format!("{second} .{fraction:03} {text}"));
     }
 
-    fn fail(&mut self, at: i64, why: &str) {
+    pub(super) fn fail(&mut self, at: i64, why: &str) {
         self.note(at, "which is wrong");
         self.failure.get_or_insert_with(|| why.to_owned());
     }
@@ -173,7 +177,7 @@ impl Witness {
         }
     }
 
-    fn in_scope(&self, object: &Value) -> bool {
+    pub(super) fn in_scope(&self, object: &Value) -> bool {
         let namespace = object["metadata"]["namespace"].as_str().unwrap();
         let is_it = |name: &String| name == namespace;
         let is_named = self.namespaces.is_empty() || self.namespaces.iter().any(is_it);
@@ -201,11 +205,11 @@ impl Witness {
                 write.at - write.sent.at.truth
             ),
         );
-        let judged = self.judge(write, &old, &new);
+        let checked = self.check_write(write, &old, &new);
         if let Some(record) = self.records.get_mut(&new.uid) {
             record.touched = record.touched.max(write.at);
         }
-        match judged {
+        match checked {
             Ok(done) => self.sent[write.number].done = Some(done),
             Err(why) => self.fail(write.at, &format!("{}: {why}", new.full_name())),
         }
@@ -271,76 +275,15 @@ impl Witness {
         self.troubled.get(&name).is_some_and(|until| at < *until)
     }
 
-    /// All is quiet: nothing is left to do, whoever of these is asked.
-    pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
-        let in_scope = self.in_scope(object);
-        let object = Object::shown(object);
-        if !in_scope || !self.records.contains_key(&object.uid) {
-            return;
-        }
-        for by in processes {
-            let now = Instants {
-                truth: at,
-                clock: self.processes[by].clock.now().timestamp_millis(),
-                slept: self.slept,
-                unsure: false,
-            };
-            if let Err(why) = self.is_settled_for(by, &object, now) {
-                self.fail(at, &why);
-                return;
-            }
-        }
-    }
-
-    /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
-    fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<(), String> {
-        if self.processes[by].is_dry || self.is_troubled(object, now.truth) {
-            return Ok(());
-        }
-        let (namespace, name) = (&object.namespace, &object.name);
-        let known = self.processes[by].shown.of(namespace, name, now.truth);
-        let Some(known) = known.first() else {
-            if object.is_nothing_of_ours() {
-                return Ok(());
-            }
-            return Err(format!("{by} does not know {}", object.full_name()));
-        };
-        if known.object != *object {
-            return Err(format!("{by} knows an older {}", object.full_name()));
-        }
-        let outcomes = self.outcomes(by, known, now.clock);
-        if outcomes.iter().any(Option::is_none) {
-            return Ok(());
-        }
-        let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
-        let is_corrective = |it: &Outcome| {
-            let applied = Applied::of(&it.state, it.error.as_ref());
-            known.is_corrective(it, &applied)
-        };
-        let is_at_limit = known.corrections.1 >= MOST_CORRECTIONS;
-        if is_at_limit && outcomes.iter().any(is_corrective) {
-            let is_sure = known.corrections.0 >= MOST_CORRECTIONS;
-            if self.exact && is_sure && known.told == 0 && self.event_troubles == 0 {
-                return Err(format!("{by} does not say that it has its hands off"));
-            }
-            return Ok(()); // rule 12
-        }
-        Err(format!(
-            "{} has not settled for {by}{}",
-            told(object, object),
-            all(&outcomes)
-        ))
-    }
-
     /// A request leaves a process; whether there is no end of them while no time passes.
     pub fn asks(&mut self) -> bool {
         let now = self.truth.now().timestamp_millis();
-        let count = if self.asked.0 == now {
-            self.asked.1 + 1
+        let count = if self.requests.0 == now {
+            self.requests.1 + 1
         } else {
             1
         };
-        self.asked = (now, count);
+        self.requests = (now, count);
         let is_endless = count > MOST_REQUESTS;
         if is_endless {
             self.fail(now, "the requests have no end");
@@ -362,22 +305,22 @@ impl Witness {
         self.sent.len() - 1
     }
 
-    pub fn opens(&mut self, by: &str, asked: &Request) {
-        self.process(by).shown.opens(asked);
+    pub fn opens(&mut self, by: &str, request: &Request) {
+        self.process(by).shown.opens(request);
     }
 
-    pub fn tells(&mut self, by: &str, asked: &Request, lines: &[u8]) {
+    pub fn tells(&mut self, by: &str, request: &Request, lines: &[u8]) {
         let at = self.instants(by);
-        self.process(by).shown.tells(asked, lines, at);
+        self.process(by).shown.tells(request, lines, at);
     }
 
-    pub fn answers(&mut self, by: &str, asked: &Request, code: u16, body: &[u8]) {
+    pub fn answers(&mut self, by: &str, request: &Request, code: u16, body: &[u8]) {
         let at = self.instants(by);
-        let done = asked
+        let done = request
             .patch
             .and_then(|number| self.sent[number].done.clone());
         let shown = &mut self.process(by).shown;
-        shown.answers(asked, code, body, done.as_ref(), at);
+        shown.answers(request, code, body, done.as_ref(), at);
     }
 
     /// An answer of the server has come so many milliseconds late.

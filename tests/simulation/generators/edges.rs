@@ -4,10 +4,15 @@
 use fastrand::Rng;
 
 use crate::{
-    generate::{MINUTE, Steps},
-    plans::PLACES,
-    story::{Kind, Op, Story},
-    troubles::Trouble,
+    generators::{
+        schedules::PLACES,
+        steps::{MINUTE, Steps},
+    },
+    story::{
+        definition::{Kind, Story},
+        fault::Trouble,
+        op::Op,
+    },
 };
 
 const SELECTORS: [&str; 4] = [
@@ -48,8 +53,8 @@ impl Steps<'_> {
     /// A clock is set, or goes wrong by and by, for a while.
     pub(crate) fn clock(&mut self, at: u32) {
         let scaler = self.scaler();
-        let is_calm = self.story.kind == Kind::Calm;
-        let by = if is_calm || self.random.bool() {
+        let is_fault_free = self.story.kind == Kind::NoFaults;
+        let by = if is_fault_free || self.random.bool() {
             // By 30 s it may be wrong, and by 31 s it may not.
             let edges = [500, 20_000, 29_900, 30_000, 31_100, 33_000, 900_000];
             self.random.choice(edges)
@@ -70,7 +75,7 @@ impl Steps<'_> {
             return;
         }
         self.add(at, Op::Clock(scaler, by.unwrap()));
-        let back = if is_calm {
+        let back = if is_fault_free {
             at + self.random.u32(2000..20 * MINUTE)
         } else {
             self.back(at)

@@ -5,7 +5,7 @@ use std::{env, fmt::Write as _, fs, path::PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::story::Story;
+use crate::story::definition::Story;
 
 impl Story {
     /// JSON with a line for each step. Fields that a later generator adds have defaults, so that

@@ -5,16 +5,17 @@
 //! annotations for the first time, and what `stop-replicas` was when it was stopped.
 
 use crate::{
-    asked::Asked,
-    calendar::Turn,
-    object::{Object, State},
-    outcome::{Outcome, What},
-    phase::Phase,
-    texts,
-    timeline::Timeline,
+    checker::{
+        object::{Object, State},
+        outcome::{Outcome, What},
+        phase::Phase,
+        texts,
+        timeline::Timeline,
+    },
+    story::{calendar::Turn, intent::Intent},
 };
 
-const HOUR: i64 = 3600;
+pub(super) const HOUR: i64 = 3600;
 
 /// All that a decision rests on, at one instant. Times are in seconds since 1970 by the scaler's
 /// clock.
@@ -25,7 +26,7 @@ pub struct Moment<'a> {
     /// What is wrong with the annotations.
     pub complaint: Option<&'a str>,
     /// Without what has ended before.
-    pub asked: &'a Asked,
+    pub intent: &'a Intent,
     /// The overrides that have ended before.
     pub ended: &'a [&'static str],
     pub timeline: &'a Timeline,
@@ -45,7 +46,7 @@ impl Moment<'_> {
         if self.object.deleting {
             return vec![None];
         }
-        let outcomes = match (self.complaint, self.asked.plan) {
+        let outcomes = match (self.complaint, self.intent.plan) {
             (Some(complaint), _) => vec![self.refuse(complaint)],
             (None, None) => vec![self.remove()],
             (None, Some(_)) => self.follow(),
@@ -104,7 +105,7 @@ impl Moment<'_> {
     }
 
     /// An outcome that leaves everything as it is known to be, but for the error.
-    fn keep(&self, what: What) -> Outcome {
+    pub(super) fn keep(&self, what: What) -> Outcome {
         Outcome {
             what,
             state: self.state.clone(),
@@ -151,7 +152,7 @@ impl Moment<'_> {
         let state = self.state;
         let is_ours = self.is_ours();
         let is_ahead = |state: &State| state.last.is_some_and(|last| last > self.now + HOUR);
-        let held = self.asked.held(self.now);
+        let held = self.intent.held(self.now);
         if let Some((phase, until)) = held {
             if state.phase != Some(phase) {
                 return vec![self.begin(phase, until)];
@@ -194,46 +195,10 @@ impl Moment<'_> {
         is_due.then(|| self.turn(at, turn))
     }
 
-    /// Rule 7: what is laid over the schedule begins.
-    fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
-        let (seen, known) = (self.object.replicas, self.remembered());
-        let (what, replicas, saved) = match phase {
-            Phase::Woken => {
-                let count = seen.max(known.unwrap_or(1)).max(1);
-                (What::Wake, self.asked.replicas.unwrap_or(count), None)
-            }
-            Phase::Slept => (
-                What::Sleep,
-                seen.min(self.stop_count),
-                self.worth_saving(known),
-            ),
-            _ => (What::Pause, seen, known),
-        };
-        let ahead = self.state.last.filter(|last| *last <= self.now + HOUR);
-        let last = ahead.map_or(self.now, |ahead| ahead.max(self.now));
-        Outcome {
-            state: State {
-                phase: Some(phase),
-                last: Some(last),
-                next: until,
-                saved,
-                owner: None,
-            },
-            replicas,
-            expired: if phase == Phase::Paused {
-                Vec::new()
-            } else {
-                self.over()
-            },
-            considers: self.considers(last),
-            ..self.keep(what)
-        }
-    }
-
     /// Rule 4: what is known of the count where the object is taken up anew. What is up has nothing
     /// to do with what was saved for the object that it is a copy of, or before its schedule was
     /// removed.
-    fn remembered(&self) -> Option<u32> {
+    pub(super) fn remembered(&self) -> Option<u32> {
         if self.is_another() {
             let is_down = self.object.replicas <= self.stop_count;
             return self.state.saved.filter(|_| is_down);
@@ -249,15 +214,15 @@ impl Moment<'_> {
     }
 
     /// The annotations that go with a write.
-    fn over(&self) -> Vec<&'static str> {
-        let mut over = self.asked.over(self.now);
+    pub(super) fn over(&self) -> Vec<&'static str> {
+        let mut over = self.intent.over(self.now);
         over.extend(self.ended);
         over
     }
 
     /// Whether the clock explains it: a boundary is considered that was not before, or what was
     /// considered is from the future now.
-    fn considers(&self, last: i64) -> bool {
+    pub(super) fn considers(&self, last: i64) -> bool {
         let is_ahead = |at: i64| at > self.now + HOUR;
         let was_ahead = self.state.last.is_some_and(is_ahead);
         let newest = self.timeline.newest(self.now);
@@ -265,67 +230,19 @@ impl Moment<'_> {
         was_ahead && !is_ahead(last) || newest.is_some_and(|(at, _)| is_new(at))
     }
 
-    /// Rule 7: a pause is over; what has come since its end is done.
-    fn after_pause(&self) -> Vec<Outcome> {
-        let ended = self.let_go();
-        let newest = self.timeline.newest(self.now);
-        [(ended.0, ended.0), (ended.1, ended.1), ended]
-            .into_iter()
-            .map(|(from, to)| match newest {
-                Some((at, turn)) if at > to => self.turn(at, turn),
-                _ => self.adopt(self.considered((from, to)), None),
-            })
-            .collect()
-    }
-
-    /// Rule 7: an override is over; the newest boundary decides, even one before it.
-    fn after_override(&self) -> Vec<Outcome> {
-        let ended = self.let_go();
-        let slept = self.state.phase == Some(Phase::Slept);
-        let newest = self.timeline.newest(self.now);
-        let said = newest.map(|(_, turn)| turn).or(self.timeline.before);
-        let Some(turn) = said.or(slept.then_some(Turn::On)) else {
-            return vec![self.adopt(self.considered(ended), None)];
-        };
-        let at = |ended: i64| newest.map_or(ended, |(at, _)| at.max(ended));
-        let (from, to) = (at(ended.0), at(ended.1));
-        let latest = self.turn(to, turn);
-        let mut outcomes = vec![self.turn(from, turn), latest.clone()];
-        if from < to && latest.what != What::Adopt {
-            let last = self.state.last.map_or(from, |last| last.max(from));
-            let state = State {
-                last: Some(last),
-                ..latest.state.clone()
-            };
-            outcomes.push(Outcome {
-                last_until: latest.state.last,
-                state,
-                ..latest
-            });
-        }
-        outcomes
-    }
-
-    /// When what held was over: at its time, or when somebody was seen to cut it short.
-    fn let_go(&self) -> (i64, i64) {
-        let written = self.state.phase.and_then(|phase| self.asked.end_of(phase));
-        let known = self.object.state.next;
-        let end = written.max(known).filter(|end| *end <= self.now);
-        let (from, to) = end.map_or(self.seen, |end| (end, end));
-        let begun = self.state.last.map(|last| last.min(self.now));
-        let not_before = |at: i64| begun.map_or(at, |begun| begun.max(at)).min(self.now);
-        (not_before(from), not_before(to))
-    }
-
     /// Not before what was considered already.
-    fn considered(&self, (from, to): (i64, i64)) -> (i64, i64) {
+    pub(super) fn considered(&self, (from, to): (i64, i64)) -> (i64, i64) {
         let known = self.state.last.filter(|last| *last <= self.now);
         let at = |at: i64| known.map_or(at, |last| last.max(at)).min(self.now.max(at));
         (at(from.min(self.now)), at(to.min(self.now)))
     }
 
     /// Rules 3 and 10.
-    fn adopt(&self, (from, to): (i64, i64), held: Option<(Phase, Option<i64>)>) -> Outcome {
+    pub(super) fn adopt(
+        &self,
+        (from, to): (i64, i64),
+        held: Option<(Phase, Option<i64>)>,
+    ) -> Outcome {
         let (phase, next) = held.unwrap_or((Phase::Adopted, None));
         // A wake that goes on says by itself that a start came before.
         let is_said = |saved: u32| phase == Phase::Woken && saved == 0;
@@ -346,7 +263,7 @@ impl Moment<'_> {
     }
 
     /// Rules 1 and 4.
-    fn turn(&self, at: i64, turn: Turn) -> Outcome {
+    pub(super) fn turn(&self, at: i64, turn: Turn) -> Outcome {
         let catch_up = i64::from(self.catch_up) * HOUR;
         if (self.now - at) * 1000 + self.fraction > catch_up * 1000 {
             return self.adopt((self.now, self.now), None);
@@ -355,7 +272,7 @@ impl Moment<'_> {
         let (what, phase, replicas, saved) = match turn {
             Turn::On => {
                 let least = self.state.remembered().unwrap_or(1);
-                let count = self.asked.replicas.unwrap_or(seen.max(least));
+                let count = self.intent.replicas.unwrap_or(seen.max(least));
                 (What::Start, Phase::Running, count, None)
             }
             Turn::Off => {
@@ -381,7 +298,7 @@ impl Moment<'_> {
     }
 
     /// What a stop saves: the larger of what is known and seen.
-    fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
+    pub(super) fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
         let seen = self.object.replicas;
         known.max((seen > 0).then_some(seen))
     }
@@ -402,7 +319,7 @@ impl Moment<'_> {
         let last = state.last.unwrap_or(self.now);
         state.phase = state.phase.or(Some(Phase::Adopted));
         let is_down = matches!(state.phase, Some(Phase::Stopped | Phase::Slept));
-        let raised = self.asked.enforce && is_down && self.object.replicas > self.stop_count;
+        let raised = self.intent.enforce && is_down && self.object.replicas > self.stop_count;
         if raised {
             state.saved = self.worth_saving(state.saved);
         }

@@ -8,7 +8,7 @@ use std::{
 use chrono::NaiveDate;
 use chrono_tz::Tz;
 
-use crate::calendar::{Plan, Turn};
+use crate::story::calendar::{Plan, Turn};
 
 pub struct Timeline {
     boundaries: Vec<(i64, Turn)>,

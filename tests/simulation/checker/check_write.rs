@@ -5,16 +5,17 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use crate::{
-    asked::Asked,
-    calendar::show,
-    given::{self, Given},
-    known::{Applied, Done, Known},
-    object::Object,
-    outcome::{Outcome, What},
-    rules::Moment,
-    texts,
-    timeline::Timeline,
-    witness::{BLIND, Process, Record, UNHEARD, Witness, Write},
+    checker::{
+        assumptions::{self, Assumptions},
+        known::{Applied, Done, Known},
+        object::Object,
+        observer::{BLIND, Observer, Process, Record, UNHEARD, Write},
+        outcome::{Outcome, What},
+        rules::Moment,
+        texts,
+        timeline::Timeline,
+    },
+    story::{calendar::show, intent::Intent},
 };
 
 /// Rule 15: how late an object may be that nothing befalls, while something befalls others.
@@ -23,9 +24,9 @@ const TIMEOUT: i64 = 1_200;
 /// Rule 12: so often something is put right between two boundaries.
 pub const MOST_CORRECTIONS: u8 = 3;
 
-impl Witness {
+impl Observer {
     /// What it has done, if the rules ask for it.
-    pub(crate) fn judge(
+    pub(crate) fn check_write(
         &self,
         write: &Write<'_>,
         old: &Object,
@@ -102,43 +103,43 @@ impl Witness {
     }
 
     /// What its texts ask for; nothing where they are refused.
-    fn asked(&self, object: &Object, zone: Tz) -> Asked {
-        match self.given(object, zone).complaint {
-            Some(_) => Asked::default(),
-            None => Asked::of(&object.texts, &self.plans, zone),
+    fn intent(&self, object: &Object, zone: Tz) -> Intent {
+        match self.assumptions(object, zone).complaint {
+            Some(_) => Intent::default(),
+            None => Intent::of(&object.texts, &self.plans, zone),
         }
     }
 
-    fn given(&self, object: &Object, zone: Tz) -> Arc<Given> {
+    fn assumptions(&self, object: &Object, zone: Tz) -> Arc<Assumptions> {
         let key = (object.full_name(), object.texts.clone(), zone);
         let mut known = self.parse_cache.lock().unwrap();
         known
             .entry(key)
-            .or_insert_with(|| Arc::new(given::of(object, zone)))
+            .or_insert_with(|| Arc::new(assumptions::of(object, zone)))
             .clone()
     }
 
     /// What a process may do with an object as it knows it, at a time of its clock.
     pub(crate) fn outcomes(&self, by: &str, known: &Known, at: i64) -> Vec<Option<Outcome>> {
         let (process, old) = (&self.processes[by], &known.object);
-        let given = self.given(old, process.zone);
-        let asked = self.asked(old, process.zone);
-        let timeline = asked.plan.map_or_else(
+        let assumed = self.assumptions(old, process.zone);
+        let intent = self.intent(old, process.zone);
+        let timeline = intent.plan.map_or_else(
             || Arc::new(Timeline::empty()),
             |plan| {
                 self.timelines
-                    .of(&self.plans, plan, process.zone, given.delay)
+                    .of(&self.plans, plan, process.zone, assumed.delay)
             },
         );
         let now = at.div_euclid(1000);
         let state = known.newest(now);
-        let (asked, ended) = asked.without_ended(old.began.as_deref(), &state, now);
+        let (intent, ended) = intent.without_ended(old.began.as_deref(), &state, now);
         let outcomes = known.seen(self.slept).into_iter().flat_map(|seen| {
             let moment = Moment {
                 object: old,
                 state: &state,
-                complaint: given.complaint.as_deref(),
-                asked: &asked,
+                complaint: assumed.complaint.as_deref(),
+                intent: &intent,
                 ended: &ended,
                 timeline: &timeline,
                 now,
@@ -160,11 +161,11 @@ impl Witness {
             (Some(from), Some(to)) => new.state.last.is_some_and(|at| (from..=to).contains(&at)),
             (last, _) => new.state.last == last,
         };
-        let given = self.given(old, process.zone);
-        let plan = self.asked(old, process.zone).plan;
+        let assumed = self.assumptions(old, process.zone);
+        let plan = self.intent(old, process.zone).plan;
         let timeline = plan.map(|plan| {
             self.timelines
-                .of(&self.plans, plan, process.zone, given.delay)
+                .of(&self.plans, plan, process.zone, assumed.delay)
         });
         let next = match (&timeline, new.state.last) {
             (Some(timeline), Some(last)) if outcome.follows => timeline.after(last),
@@ -224,8 +225,8 @@ impl Witness {
     ) -> Result<(), String> {
         let (at, off) = (write.at, write.sent.at.clock - write.sent.at.truth);
         let known = process.started.max(record.touched).max(process.clock_set);
-        let asked = self.asked(old, process.zone);
-        let due = outcome.due.into_iter().chain(asked.ends());
+        let intent = self.intent(old, process.zone);
+        let due = outcome.due.into_iter().chain(intent.ends());
         // By its clock: the first millisecond of the server's in which that has come.
         let awaited = due.map(|due| due * 1000 - off).filter(|due| *due <= at);
         let right = awaited.max().map_or(known, |due| due.max(known));

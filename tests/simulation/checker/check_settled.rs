@@ -1,0 +1,74 @@
+//! Whether an object is in order once all is quiet.
+
+use serde_json::Value;
+
+use crate::checker::{
+    check_write::{MOST_CORRECTIONS, all, told},
+    known::{Applied, Instants},
+    object::Object,
+    observer::Observer,
+    outcome::Outcome,
+};
+
+impl Observer {
+    /// All is quiet: nothing is left to do, whoever of these is request.
+    pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
+        let in_scope = self.in_scope(object);
+        let object = Object::shown(object);
+        if !in_scope || !self.records.contains_key(&object.uid) {
+            return;
+        }
+        for by in processes {
+            let now = Instants {
+                truth: at,
+                clock: self.processes[by].clock.now().timestamp_millis(),
+                slept: self.slept,
+                unsure: false,
+            };
+            if let Err(why) = self.is_settled_for(by, &object, now) {
+                self.fail(at, &why);
+                return;
+            }
+        }
+    }
+
+    /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
+    fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<(), String> {
+        if self.processes[by].is_dry || self.is_troubled(object, now.truth) {
+            return Ok(());
+        }
+        let (namespace, name) = (&object.namespace, &object.name);
+        let known = self.processes[by].shown.of(namespace, name, now.truth);
+        let Some(known) = known.first() else {
+            if object.is_nothing_of_ours() {
+                return Ok(());
+            }
+            return Err(format!("{by} does not know {}", object.full_name()));
+        };
+        if known.object != *object {
+            return Err(format!("{by} knows an older {}", object.full_name()));
+        }
+        let outcomes = self.outcomes(by, known, now.clock);
+        if outcomes.iter().any(Option::is_none) {
+            return Ok(());
+        }
+        let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
+        let is_corrective = |it: &Outcome| {
+            let applied = Applied::of(&it.state, it.error.as_ref());
+            known.is_corrective(it, &applied)
+        };
+        let is_at_limit = known.corrections.1 >= MOST_CORRECTIONS;
+        if is_at_limit && outcomes.iter().any(is_corrective) {
+            let is_sure = known.corrections.0 >= MOST_CORRECTIONS;
+            if self.exact && is_sure && known.told == 0 && self.event_troubles == 0 {
+                return Err(format!("{by} does not say that it has its hands off"));
+            }
+            return Ok(()); // rule 12
+        }
+        Err(format!(
+            "{} has not settled for {by}{}",
+            told(object, object),
+            all(&outcomes)
+        ))
+    }
+}

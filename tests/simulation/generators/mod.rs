@@ -1,0 +1,5 @@
+//! From a seed to a story.
+
+pub mod edges;
+pub mod schedules;
+pub mod steps;
