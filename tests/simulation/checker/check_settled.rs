@@ -34,7 +34,9 @@ impl Observer {
 
     /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
     fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<(), String> {
-        if self.processes[by].is_dry || self.is_troubled(object, now.truth) {
+        let troubled = &self.troubled;
+        let may_wait = troubled.is(object, now.truth) || troubled.may_delay(object, now.truth) > 0;
+        if self.processes[by].is_dry || may_wait {
             return Ok(());
         }
         let (namespace, name) = (&object.namespace, &object.name);

@@ -18,9 +18,6 @@ use crate::{
     story::{calendar::show, intent::Intent},
 };
 
-/// Rule 15: how late an object may be that nothing befalls, while something befalls others.
-const TIMEOUT: i64 = 1_200;
-
 /// Rule 12: so often something is put right between two boundaries.
 pub const MOST_CORRECTIONS: u8 = 3;
 
@@ -230,8 +227,8 @@ impl Observer {
         // By its clock: the first millisecond of the server's in which that has come.
         let awaited = due.map(|due| due * 1000 - off).filter(|due| *due <= at);
         let right = awaited.max().map_or(known, |due| due.max(known));
-        let may_wait = if at < self.troubles { TIMEOUT } else { 0 };
-        if self.is_troubled(old, at) || (right..=right + may_wait).contains(&at) {
+        let may_wait = self.troubled.may_delay(old, at);
+        if self.troubled.is(old, at) || (right..=right + may_wait).contains(&at) {
             return Ok(());
         }
         Err(format!("written {} ms after its time", write.at - right))

@@ -14,3 +14,4 @@ pub mod rules;
 pub mod shown;
 pub mod texts;
 pub mod timeline;
+pub mod troubled;

@@ -18,13 +18,9 @@ use crate::{
         request::{Request, name_of},
         shown::Shown,
         timeline::Timelines,
+        troubled::Troubled,
     },
-    harness::run::REFUSED,
-    story::{
-        calendar::{Plan, show},
-        fault::Trouble,
-        op::SLOTS,
-    },
+    story::calendar::{Plan, show},
 };
 
 /// How long a scaler may go on with an object that has left its scope: as long as a watch can be
@@ -90,10 +86,9 @@ pub struct Observer {
     pub scoped: bool,
     pub namespaces: Vec<String>,
     pub excluded: Vec<String>,
-    /// Until when something may befall writes to some objects, and to Events.
-    pub(crate) troubles: i64,
+    pub(crate) troubled: Troubled,
+    /// When something befell Events last.
     pub(crate) event_troubles: i64,
-    troubled: HashMap<(String, String), i64>,
     /// When all machines woke up last, by the server's clock, and how long they had slept; in
     /// milliseconds.
     pub woke: (i64, i64),
@@ -133,9 +128,8 @@ impl Observer {
             scoped: false,
             namespaces: Vec::new(),
             excluded: Vec::new(),
-            troubles: 0,
+            troubled: Troubled::default(),
             event_troubles: 0,
-            troubled: HashMap::new(),
             woke: (0, 0),
             slept: 0,
             trace: Vec::new(),
@@ -239,40 +233,10 @@ impl Observer {
         }
     }
 
-    /// From now on something befalls writes to this object, or no more.
-    pub fn troubled(&mut self, namespace: &str, name: &str, trouble: Option<Trouble>, at: i64) {
-        self.troubles = i64::MAX;
-        let until = trouble.map_or(at + REFUSED, |_| i64::MAX);
-        // Where a permission is missing one asks for all in the namespace.
-        let is_all = trouble == Some(Trouble::Forbidden);
-        for (place, other) in SLOTS {
-            if place == namespace && (is_all || other == name) {
-                let known = self.troubled.entry((place.into(), other.into()));
-                let known = known.or_insert(0);
-                *known = if other == name { until } else { i64::MAX };
-            }
-        }
-    }
-
+    /// From now on something befalls Events, or no more.
     pub fn events_troubled(&mut self, at: i64) {
-        self.troubles = i64::MAX;
+        self.troubled.set_events();
         self.event_troubles = at;
-    }
-
-    /// Nothing befalls requests any more; whether something did.
-    pub fn all_is_well(&mut self, at: i64) -> bool {
-        let had_troubles = self.troubles > 0;
-        if had_troubles {
-            self.troubles = at + REFUSED;
-            self.troubled.values_mut().for_each(|it| *it = at + REFUSED);
-        }
-        had_troubles
-    }
-
-    /// Whether writes to this object fail, or have failed and may not have been tried again.
-    pub(crate) fn is_troubled(&self, object: &Object, at: i64) -> bool {
-        let name = (object.namespace.clone(), object.name.clone());
-        self.troubled.get(&name).is_some_and(|until| at < *until)
     }
 
     /// A request leaves a process; whether there is no end of them while no time passes.

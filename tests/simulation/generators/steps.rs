@@ -10,7 +10,7 @@ use crate::{
         definition::{Kind, Story},
         fault::{Fault, Stage},
         intent::Bad,
-        op::{Hold, Op, SLOTS, Step},
+        op::{Hold, NAMED, Op, Step},
     },
 };
 
@@ -61,13 +61,20 @@ impl Story {
             is_local: random.u8(..4) == 0,
             steps: Vec::new(),
         };
-        story.draw_scope(random);
-        Steps {
+        let has_fleet = kind == Kind::NoFaults && random.u8(..6) == 0;
+        if !has_fleet {
+            story.draw_scope(random);
+        }
+        let mut steps = Steps {
             random,
             story: &mut story,
             objects: 1,
+        };
+        if has_fleet {
+            steps.write_fleet();
+        } else {
+            steps.write();
         }
-        .write();
         story
     }
 }
@@ -189,7 +196,7 @@ impl Steps<'_> {
             23 => Op::ReplaceFromManifest(slot, self.random.bool()),
             24 => return self.gitops(at, slot),
             25 => Op::Restore(slot, self.random.usize(..9)),
-            26 => Op::Copy(slot, self.random.usize(..SLOTS.len())),
+            26 => Op::Copy(slot, self.random.usize(..NAMED)),
             27 => Op::Scope(slot, self.random.bool()),
             28..=29 => return self.restart(at),
             30 => Op::Rezone(PLACES[self.random.usize(..PLACES.len())].0),
@@ -210,7 +217,7 @@ impl Steps<'_> {
         self.random.usize(..self.story.scalers)
     }
 
-    fn count(&mut self) -> u32 {
+    pub(crate) fn count(&mut self) -> u32 {
         self.random.choice([0, 0, 1, 1, 2, 3, 5, 8]).unwrap()
     }
 

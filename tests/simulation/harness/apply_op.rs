@@ -19,7 +19,10 @@ use crate::{
         scaler::Scaler,
         user_ops,
     },
-    story::op::{Op, SLOTS},
+    story::{
+        fault::Trouble,
+        op::{NAMED, Op, Slot, place},
+    },
 };
 
 impl Harness<'_> {
@@ -65,10 +68,12 @@ impl Harness<'_> {
             }
             Op::Drift(number, by) => self.scalers[*number].drift = *by,
             Op::Trouble(slot, trouble) => {
-                let (namespace, name) = SLOTS[*slot];
-                self.troubles.set(namespace, name, *trouble);
-                let now = self.now();
-                self.observer().troubled(namespace, name, *trouble, now);
+                self.trouble_object(*slot, *trouble);
+            }
+            Op::FleetTrouble(trouble) => {
+                for slot in NAMED..self.wishes.len() {
+                    self.trouble_object(slot, *trouble);
+                }
             }
             Op::EventTrouble(trouble) => {
                 self.troubles.set_events(*trouble);
@@ -90,6 +95,13 @@ impl Harness<'_> {
                 }
             }
         }
+    }
+
+    fn trouble_object(&mut self, slot: Slot, trouble: Option<Trouble>) {
+        let (namespace, name) = place(slot);
+        self.troubles.set(namespace, &name, trouble);
+        let now = self.now();
+        self.observer().troubled.set(namespace, &name, trouble, now);
     }
 
     pub(super) fn set_clock(&mut self, number: usize, set: impl FnOnce(&mut Scaler)) {

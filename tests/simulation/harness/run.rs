@@ -15,6 +15,7 @@ use crate::{
         object::Object,
         observer::{BLIND, Observer},
         timeline::Timelines,
+        troubled::REFUSED,
     },
     harness::{
         listen::listen,
@@ -24,15 +25,13 @@ use crate::{
     story::{
         definition::{Kind, Story},
         intent::Intent,
-        op::SLOTS,
+        op::{NAMED, Op},
     },
 };
 
 /// How long after the last fault everything has to be in order: as long as a watch can be blind,
 /// and a refused patch is not tried again (ten minutes).
 pub(super) const RECOVERING: i64 = BLIND + 60_000;
-/// How long after the last refusal of a write to one object it has been tried again.
-pub const REFUSED: i64 = 11 * 60_000;
 /// How long after what a user does, where nothing goes wrong.
 pub(super) const SETTLING: i64 = 20;
 
@@ -44,7 +43,7 @@ pub struct Harness<'a> {
     pub(super) scalers: Vec<Scaler>,
     crashes: Crashes,
     pub(super) troubles: Troubles,
-    pub(crate) wishes: [Wish; SLOTS.len()],
+    pub(crate) wishes: Vec<Wish>,
     pub(crate) snapshots: Vec<Vec<(Value, Intent)>>,
     pub(super) zone: Tz,
     /// Until when not everything has to be in order, in milliseconds.
@@ -102,7 +101,13 @@ impl<'a> Harness<'a> {
         observer.excluded = story.excluded.clone();
         let observer = Arc::new(Mutex::new(observer));
         listen(&api, &truth, &observer);
+        observer.lock().unwrap().troubled.in_flight = story.in_flight;
         let crashes = Crashes::default();
+        let fleets = story.steps.iter().map(|step| match step.op {
+            Op::MakeFleet(count, ..) => count,
+            _ => 0,
+        });
+        let objects = NAMED + fleets.max().unwrap_or(0);
         let scaler = |number: usize| {
             let seed = story.seed.wrapping_mul(31).wrapping_add(number as u64);
             Scaler::of(seed, story.begin, crashes.clone())
@@ -112,8 +117,8 @@ impl<'a> Harness<'a> {
             truth,
             observer,
             scalers: (0..story.scalers).map(scaler).collect(),
-            wishes: std::array::from_fn(|_| Wish::default()),
-            snapshots: vec![Vec::new(); SLOTS.len()],
+            wishes: vec![Wish::default(); objects],
+            snapshots: vec![Vec::new(); objects],
             crashes,
             troubles: Troubles::default(),
             zone: story.zone,
@@ -167,7 +172,7 @@ impl<'a> Harness<'a> {
         }
         self.troubles.end();
         let now = self.now();
-        let had_troubles = self.observer().all_is_well(now);
+        let had_troubles = self.observer().troubled.end(now);
         self.trouble(match (self.is_fault_free(), had_troubles) {
             (true, false) => SETTLING,
             (true, true) => REFUSED + SETTLING,
@@ -250,9 +255,7 @@ impl<'a> Harness<'a> {
         };
         // What is due in this very second may be done in this millisecond, and not yet.
         let is_instant = now % 1000 == 0;
-        // Where something befalls others, what is due may be late by a little.
-        let has_troubles = is_fault_free && now < self.observer().troubles;
-        if is_instant || has_troubles || now < self.troubled || self.scalers.iter().any(is_faulty) {
+        if is_instant || now < self.troubled || self.scalers.iter().any(is_faulty) {
             return;
         }
         for number in 0..self.scalers.len() {

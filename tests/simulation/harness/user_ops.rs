@@ -12,7 +12,7 @@ use crate::{
     harness::run::Harness,
     story::{
         intent::{Intent, Pause},
-        op::{Hold, Op, SLOTS, Slot},
+        op::{Hold, NAMED, Op, Slot, place},
     },
 };
 
@@ -45,11 +45,21 @@ pub fn slot(op: &Op) -> Option<Slot> {
 
 /// Whether it was this object.
 pub fn touches(op: &Op, object: &Object) -> bool {
-    slot(op).is_some_and(|slot| SLOTS[slot] == (&*object.namespace, &*object.name))
+    let (namespace, name) = (&*object.namespace, &*object.name);
+    let is_it = |slot: Slot| place(slot) == (namespace, name.to_owned());
+    match op {
+        Op::MakeFleet(count, ..) => (NAMED..NAMED + count).any(is_it),
+        _ => slot(op).is_some_and(is_it),
+    }
 }
 
 impl Harness<'_> {
     pub(crate) fn act(&mut self, op: &Op) {
+        if let Op::MakeFleet(count, replicas, plan) = op {
+            for slot in NAMED..NAMED + count {
+                self.act(&Op::Make(slot, *replicas, *plan));
+            }
+        }
         let Some(slot) = slot(op) else { return };
         let then = (self.now().div_euclid(1000), slot);
         match op {
@@ -91,8 +101,8 @@ impl Harness<'_> {
                     slot,
                     &json!({"metadata": {"finalizers": ["example.com/wait"]}}),
                 );
-                let (namespace, name) = SLOTS[slot];
-                let _ = self.api.delete(namespace, name);
+                let (namespace, name) = place(slot);
+                let _ = self.api.delete(namespace, &name);
             }
             Op::Undo(_, snapshot) => self.undo(slot, *snapshot),
             Op::ReplaceFromManifest(_, keeps_labels) => {
@@ -112,15 +122,15 @@ impl Harness<'_> {
     }
 
     fn object_of(&self, slot: Slot) -> Option<Value> {
-        let (namespace, name) = SLOTS[slot];
-        self.api.get("Deployment", namespace, name)
+        let (namespace, name) = place(slot);
+        self.api.get("Deployment", namespace, &name)
     }
 
     fn merge(&self, slot: Slot, patch: &Value) {
-        let (namespace, name) = SLOTS[slot];
+        let (namespace, name) = place(slot);
         if self.object_of(slot).is_some() {
             self.api
-                .merge("Deployment", namespace, name, patch)
+                .merge("Deployment", namespace, &name, patch)
                 .unwrap();
         }
     }
@@ -183,7 +193,7 @@ impl Harness<'_> {
     }
 
     fn manifest(&self, slot: Slot, metadata: Option<Value>) -> Value {
-        let ((namespace, name), wish) = (SLOTS[slot], &self.wishes[slot]);
+        let ((namespace, name), wish) = (place(slot), &self.wishes[slot]);
         let mut metadata = metadata.unwrap_or_else(|| {
             let texts = self.texts(&wish.manifest).into_iter();
             let annotations: Map<_, _> = texts
@@ -212,9 +222,9 @@ impl Harness<'_> {
     }
 
     fn delete(&self, slot: Slot) {
-        let (namespace, name) = SLOTS[slot];
+        let (namespace, name) = place(slot);
         self.merge(slot, &json!({"metadata": {"finalizers": null}}));
-        let _ = self.api.delete(namespace, name);
+        let _ = self.api.delete(namespace, &name);
     }
 
     fn undo(&mut self, slot: Slot, snapshot: usize) {

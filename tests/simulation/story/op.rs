@@ -16,15 +16,23 @@ pub struct Step {
     pub op: Op,
 }
 
-/// One of the objects that there may be.
+/// One of the objects that there may be: the first ones have names, the others are a fleet.
 pub type Slot = usize;
 
-pub const SLOTS: [(&str, &str); 4] = [
-    ("dev", "web"),
-    ("dev", "api"),
-    ("prod", "web"),
-    ("prod", "worker"),
-];
+/// How many objects have names of their own.
+pub const NAMED: usize = 4;
+
+/// The namespace and the name of an object.
+pub fn place(slot: Slot) -> (&'static str, String) {
+    let (namespace, name) = match slot {
+        0 => ("dev", "web"),
+        1 => ("dev", "api"),
+        2 => ("prod", "web"),
+        3 => ("prod", "worker"),
+        _ => return ("dev", format!("fleet-{}", slot - NAMED)),
+    };
+    (namespace, name.to_owned())
+}
 
 /// Something that happens. What happens to an object that is not there does not. Plans and
 /// snapshots are counted in lists, and round again; times are in seconds from then.
@@ -32,6 +40,10 @@ pub const SLOTS: [(&str, &str); 4] = [
 pub enum Op {
     Make(Slot, u32, usize),
     Scale(Slot, u32),
+    /// So many objects at once, with a count and a plan.
+    MakeFleet(usize, u32, usize),
+    /// What becomes of writes to each object of the fleet from now on.
+    FleetTrouble(Option<Trouble>),
     /// An autoscaler sets the count of what runs.
     Autoscale(Slot, u32),
     Plan(Slot, Option<usize>),
