@@ -2,12 +2,16 @@
 
 use serde_json::Value;
 
-use crate::checker::{
-    check_write::{MOST_CORRECTIONS, all, told},
-    known::{Applied, Instants},
-    object::Object,
-    observer::Observer,
-    outcome::Outcome,
+use crate::{
+    checker::{
+        check_write::{MOST_CORRECTIONS, all, told},
+        known::{Applied, Instants},
+        object::Object,
+        observer::Observer,
+        outcome::Outcome,
+        phase::Phase,
+    },
+    story::calendar::show,
 };
 
 impl Observer {
@@ -52,7 +56,7 @@ impl Observer {
         }
         let outcomes = self.outcomes(by, known, now.clock);
         if outcomes.iter().any(Option::is_none) {
-            return Ok(());
+            return self.newest_has_won(by, object, now.clock.div_euclid(1000));
         }
         let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
         let is_corrective = |it: &Outcome| {
@@ -72,5 +76,23 @@ impl Observer {
             told(object, object),
             all(&outcomes)
         ))
+    }
+
+    /// Rule 1, said without the others: where nothing holds an object, no boundary lies between
+    /// what was done last and now.
+    fn newest_has_won(&self, by: &str, object: &Object, now: i64) -> Result<(), String> {
+        let (state, zone) = (&object.state, self.processes[by].zone);
+        let is_held = object.deleting || state.phase.is_some_and(Phase::is_held);
+        let timeline = self.timeline(object, zone);
+        let (Some(last), false, false) = (state.last, is_held, state.is_of_later_version()) else {
+            return Ok(());
+        };
+        match timeline.newest(now) {
+            Some((at, turn)) if at > last => {
+                let name = object.full_name();
+                Err(format!("{name}: {turn:?} of {} was not done", show(at)))
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -7,6 +7,7 @@ use chrono_tz::Tz;
 use crate::{
     checker::{
         assumptions::{self, Assumptions},
+        change_invariants,
         known::{Applied, Done, Known},
         object::Object,
         observer::{BLIND, Observer, Process, Record, UNHEARD, Write},
@@ -88,6 +89,9 @@ impl Observer {
         {
             return Err("rule 12: more than three corrections".into());
         }
+        let now = write.sent.at.clock.div_euclid(1000);
+        change_invariants::check(old, new, outcome.what, now)?;
+        change_invariants::check_labels(write.new)?;
         self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {
             self.is_punctual(write, outcome, old, process, record)?;
@@ -107,6 +111,16 @@ impl Observer {
         }
     }
 
+    /// The boundaries of its schedule; none where it is refused.
+    pub(super) fn timeline(&self, object: &Object, zone: Tz) -> Arc<Timeline> {
+        let delay = self.assumptions(object, zone).delay;
+        let plan = self.intent(object, zone).plan;
+        plan.map_or_else(
+            || Arc::new(Timeline::empty()),
+            |plan| self.timelines.of(&self.plans, plan, zone, delay),
+        )
+    }
+
     fn assumptions(&self, object: &Object, zone: Tz) -> Arc<Assumptions> {
         let key = (object.full_name(), object.texts.clone(), zone);
         let mut known = self.parse_cache.lock().unwrap();
@@ -121,13 +135,7 @@ impl Observer {
         let (process, old) = (&self.processes[by], &known.object);
         let assumed = self.assumptions(old, process.zone);
         let intent = self.intent(old, process.zone);
-        let timeline = intent.plan.map_or_else(
-            || Arc::new(Timeline::empty()),
-            |plan| {
-                self.timelines
-                    .of(&self.plans, plan, process.zone, assumed.delay)
-            },
-        );
+        let timeline = self.timeline(old, process.zone);
         let now = at.div_euclid(1000);
         let state = known.newest(now);
         let (intent, ended) = intent.without_ended(old.began.as_deref(), &state, now);
@@ -181,6 +189,7 @@ impl Observer {
             && outcome.state.phase == new.state.phase
             && outcome.state.saved == new.state.saved
             && outcome.state.owner == new.state.owner
+            && new.state.garbled.is_empty()
     }
 
     /// No count is ever lost: said without rules, by what could be brought back before and after.

@@ -78,7 +78,7 @@ impl Applied {
 impl Known {
     pub(super) fn first(object: Object, version: u64, at: Instants) -> Self {
         Self {
-            state: object.state.clone(),
+            state: first_state(&object.state),
             applied: None,
             corrections: (0, 0),
             told: 0,
@@ -94,11 +94,14 @@ impl Known {
         }
         self.version = version;
         self.object = object;
+        if self.object.state.is_of_later_version() {
+            return self;
+        }
         let newest = self.newest(at.clock.div_euclid(1000));
         let is_gone = !texts::has_schedule(&self.object.texts)
-            && self.object.state == newest.after_removal(self.object.replicas);
+            && self.object.state.read() == newest.after_removal(self.object.replicas);
         self.state = if is_gone {
-            self.object.state.clone()
+            self.object.state.read()
         } else {
             newest
         };
@@ -108,9 +111,7 @@ impl Known {
     /// Rule 9: what it knows, where the object's own state went backwards, too far ahead or
     /// vanished.
     pub fn newest(&self, now: i64) -> State {
-        let Object {
-            state: own, uid, ..
-        } = &self.object;
+        let (own, uid) = (&self.object.state.read(), &self.object.uid);
         let known = &self.state;
         let Some(known_last) = known.last else {
             return own.clone();
@@ -158,6 +159,7 @@ impl Known {
             next: own.next.or(known.next),
             saved: own.saved.or(known.saved),
             owner: own.owner.or_else(|| known.owner.clone()),
+            ..State::default()
         }
     }
 
@@ -221,5 +223,14 @@ impl Known {
             ranges.push((truth - LOOKS_RIGHT, truth + LOOKS_RIGHT + slept));
         }
         ranges
+    }
+}
+
+/// What is known at first sight.
+fn first_state(state: &State) -> State {
+    if state.is_of_later_version() {
+        State::default()
+    } else {
+        state.read()
     }
 }

@@ -1,6 +1,7 @@
 //! The one model of the documented rules: what a scaler may know and what it may write.
 
 pub mod assumptions;
+pub mod change_invariants;
 pub mod check_settled;
 pub mod check_write;
 pub mod known;

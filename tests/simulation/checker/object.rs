@@ -1,11 +1,11 @@
 //! A Deployment as the server stores it, read without any code of dayshift.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, NaiveDateTime};
 use serde_json::Value;
 
-use crate::checker::phase::Phase;
+use crate::checker::{phase::Phase, texts};
 
 const PREFIX: &str = "dayshift/";
 /// The label by which the stories' scalers select, where they do.
@@ -19,6 +19,8 @@ pub struct State {
     pub next: Option<i64>,
     pub saved: Option<u32>,
     pub owner: Option<String>,
+    /// Labels that are there and cannot be read.
+    pub garbled: BTreeSet<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +122,7 @@ impl State {
             saved: self.saved,
             ..Self::default()
         };
-        self.saved.is_some() && *self == only
+        self.saved.is_some() && self.read() == only
     }
 
     /// Rule 11: what stays once the schedule is gone.
@@ -131,26 +133,58 @@ impl State {
         }
     }
 
+    /// Whether a later version of dayshift has written it.
+    pub fn is_of_later_version(&self) -> bool {
+        self.owner
+            .as_deref()
+            .is_some_and(texts::is_of_later_version)
+    }
+
+    /// What of it can be read.
+    pub fn read(&self) -> Self {
+        Self {
+            garbled: BTreeSet::new(),
+            ..self.clone()
+        }
+    }
+
     fn of(labels: &Value) -> Self {
         let text = |key: &str| labels[format!("{PREFIX}{key}")].as_str();
         let instant = |key: &str| {
-            let at = NaiveDateTime::parse_from_str(text(key)?, "%Y-%m-%dT%H.%M.%SZ").unwrap();
+            let at = NaiveDateTime::parse_from_str(text(key)?, "%Y-%m-%dT%H.%M.%SZ").ok()?;
             Some(at.and_utc().timestamp())
         };
-        Self {
-            phase: text("state").map(|name| match name {
-                "adopted" => Phase::Adopted,
-                "running" => Phase::Running,
-                "stopped" => Phase::Stopped,
-                "woken" => Phase::Woken,
-                "slept" => Phase::Slept,
-                "paused" => Phase::Paused,
-                other => panic!("state {other}"),
+        let state = Self {
+            phase: text("state").and_then(|name| match name {
+                "adopted" => Some(Phase::Adopted),
+                "running" => Some(Phase::Running),
+                "stopped" => Some(Phase::Stopped),
+                "woken" => Some(Phase::Woken),
+                "slept" => Some(Phase::Slept),
+                "paused" => Some(Phase::Paused),
+                _ => None,
             }),
             last: instant("last"),
             next: instant("next"),
-            saved: text("saved-replicas").map(|count| count.parse().unwrap()),
-            owner: text("fingerprint").map(str::to_owned),
+            saved: text("saved-replicas").and_then(|count| count.parse().ok()),
+            owner: text("fingerprint")
+                .filter(|label| texts::is_any_fingerprint(label))
+                .map(str::to_owned),
+            garbled: BTreeSet::new(),
+        };
+        let read = [
+            ("state", state.phase.is_some()),
+            ("last", state.last.is_some()),
+            ("next", state.next.is_some()),
+            ("saved-replicas", state.saved.is_some()),
+            ("fingerprint", state.owner.is_some()),
+        ];
+        let garbled = read
+            .into_iter()
+            .filter(|(key, is_read)| !is_read && text(key).is_some());
+        Self {
+            garbled: garbled.map(|(key, _)| key).collect(),
+            ..state
         }
     }
 }

@@ -34,7 +34,7 @@ impl Moment<'_> {
                 last: Some(last),
                 next: until,
                 saved,
-                owner: None,
+                ..State::default()
             },
             replicas,
             expired: if phase == Phase::Paused {

@@ -43,7 +43,8 @@ pub struct Moment<'a> {
 impl Moment<'_> {
     /// What may be done; none where there is nothing to do.
     pub fn outcomes(&self) -> Vec<Option<Outcome>> {
-        if self.object.deleting {
+        // Rule 10: what a later version has written is left alone.
+        if self.object.deleting || self.object.state.is_of_later_version() {
             return vec![None];
         }
         let outcomes = match (self.complaint, self.intent.plan) {
@@ -252,7 +253,7 @@ impl Moment<'_> {
                 last: Some(from),
                 next,
                 saved: self.remembered().filter(|saved| !is_said(*saved)),
-                owner: None,
+                ..State::default()
             },
             last_until: (from < to).then_some(to),
             follows: held.is_none(),

@@ -12,6 +12,7 @@ use crate::{
         definition::{Kind, Story},
         fault::Trouble,
         op::Op,
+        tampering::{Label, Tampering},
     },
 };
 
@@ -107,5 +108,32 @@ impl Steps<'_> {
         let (slot, trouble) = (self.random.usize(..self.objects), self.random.choice(all));
         self.add(at, Op::Trouble(slot, trouble));
         self.add(back, Op::Trouble(slot, None));
+    }
+
+    /// Somebody changes what dayshift wrote.
+    pub(crate) fn tampering(&mut self) -> Tampering {
+        let label = self.random.choice(Label::ALL).unwrap();
+        match self.random.u8(..10) {
+            0..=2 => Tampering::Drop(label),
+            3..=4 => Tampering::Garble(label),
+            5 => Tampering::Saved(self.random.u32(..9)),
+            6 => {
+                let minutes = [-4000, -300, -60, 0, 1, 30, 59, 61, 200];
+                Tampering::Last(self.random.choice(minutes).unwrap())
+            }
+            7 => {
+                let minutes = [-300, -60, 0, 30, 200, 4000];
+                Tampering::Next(self.random.choice(minutes).unwrap())
+            }
+            8 => Tampering::DropError,
+            _ => {
+                let fingerprints = [
+                    Tampering::LaterFingerprint,
+                    Tampering::OtherFingerprint,
+                    Tampering::ForeignFingerprint,
+                ];
+                self.random.choice(fingerprints).unwrap()
+            }
+        }
     }
 }

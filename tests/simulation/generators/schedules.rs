@@ -81,6 +81,29 @@ pub fn plan(random: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
     }
 }
 
+/// The same schedule with one thing changed, as most edits are.
+pub fn edited(random: &mut Rng, first: &Plan, zone: Tz, begin: DateTime<Utc>) -> Plan {
+    let (first, other) = (first.clone(), plan(random, zone, begin));
+    match random.u8(..4) {
+        0 => Plan {
+            except: other.except,
+            ..first
+        },
+        1 => Plan {
+            zone: other.zone,
+            ..first
+        },
+        2 => Plan {
+            jitter: other.jitter,
+            ..first
+        },
+        _ => Plan {
+            style: other.style,
+            ..first
+        },
+    }
+}
+
 fn days(random: &mut Rng) -> u8 {
     match random.u8(..8) {
         0..=4 => 0x7f,

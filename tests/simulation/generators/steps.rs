@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 use fastrand::Rng;
 
 use crate::{
-    generators::schedules::{PLACES, plan},
+    generators::schedules::{PLACES, edited, plan},
     story::{
         definition::{Kind, Story},
         fault::{Fault, Stage},
@@ -34,9 +34,13 @@ impl Story {
             .and_utc()
             + TimeDelta::seconds(random.i64(0..86_400));
         let zone = if random.u8(..4) == 0 { Tz::UTC } else { place };
-        let plans: Vec<_> = (0..random.usize(1..4))
+        let mut plans: Vec<_> = (0..random.usize(1..4))
             .map(|_| plan(random, zone, begin))
             .collect();
+        if random.bool() {
+            let edited = edited(random, &plans[0], zone, begin);
+            plans.push(edited);
+        }
         let scalers = random.choice([1, 1, 1, 1, 1, 2, 2, 3]).unwrap();
         let mut story = Self {
             seed,
@@ -88,10 +92,17 @@ pub(crate) struct Steps<'a> {
 impl Steps<'_> {
     fn write(&mut self) {
         self.objects = self.random.choice([1, 1, 1, 2, 2, 3, 4]).unwrap();
+        let from_v1 = self.random.u8(..8) == 0;
         for slot in 0..self.objects {
             let (count, plan) = (self.count(), self.random.usize(..self.story.plans.len()));
             let at = self.random.u32(..2000);
-            self.add(at, Op::Make(slot, count, plan));
+            let op = if from_v1 {
+                let hours = self.random.choice([0, 0, 1, 9, 30]).unwrap();
+                Op::MakeFromV1(slot, count, plan, hours)
+            } else {
+                Op::Make(slot, count, plan)
+            };
+            self.add(at, op);
         }
         for scaler in 0..self.story.scalers {
             let at = self.random.u32(..3000);
@@ -184,6 +195,11 @@ impl Steps<'_> {
                 Op::Plan(slot, (self.random.u8(..5) != 0).then_some(plan))
             }
             10 => Op::Replicas(slot, self.maybe(0..6)),
+            11 if self.random.bool() => {
+                let plan = self.random.usize(..self.story.plans.len());
+                let plan = self.random.bool().then_some(plan);
+                Op::PlanAndStopReplicas(slot, plan, self.maybe(1..3))
+            }
             11 => Op::StopReplicas(slot, self.maybe(1..3)),
             12..=14 => self.overlay(slot),
             15 => Op::Enforce(slot, self.random.bool()),
@@ -201,6 +217,7 @@ impl Steps<'_> {
             28..=29 => return self.restart(at),
             30 => Op::Rezone(PLACES[self.random.usize(..PLACES.len())].0),
             31..=33 => Op::Quiet,
+            _ if self.random.u8(..6) == 0 => Op::Tamper(slot, self.tampering()),
             34..=38 if !has_faults => return self.trouble(at),
             _ if !has_faults => return self.clock(at),
             34..=35 => return self.trouble(at),

@@ -6,6 +6,7 @@ pub mod listen;
 pub mod run;
 pub mod scaler;
 pub mod shrink;
+pub mod tamper;
 pub mod transport;
 pub mod troubles;
 pub mod user_ops;

@@ -20,6 +20,9 @@ use crate::{
 pub fn slot(op: &Op) -> Option<Slot> {
     match op {
         Op::Make(slot, ..)
+        | Op::MakeFromV1(slot, ..)
+        | Op::PlanAndStopReplicas(slot, ..)
+        | Op::Tamper(slot, _)
         | Op::Scale(slot, _)
         | Op::Autoscale(slot, _)
         | Op::Plan(slot, _)
@@ -63,16 +66,18 @@ impl Harness<'_> {
         let Some(slot) = slot(op) else { return };
         let then = (self.now().div_euclid(1000), slot);
         match op {
-            Op::Make(_, count, plan) => {
-                let intent = Intent {
-                    plan: Some(*plan),
-                    ..Intent::default()
-                };
-                self.wishes[slot].manifest = intent.clone();
-                self.wishes[slot].intent = intent;
-                self.wishes[slot].replicas = *count;
-                self.make(slot, None);
+            Op::Make(_, count, plan) => self.make_anew(slot, *count, *plan),
+            Op::MakeFromV1(_, count, plan, hours) => {
+                self.make_anew(slot, *count, *plan);
+                if let Some(patch) = self.state_of_v1(slot, *count, (*hours).into()) {
+                    self.merge(slot, &patch);
+                }
             }
+            Op::Tamper(_, tampering) => self.tamper(slot, *tampering),
+            Op::PlanAndStopReplicas(_, plan, count) => self.ask(slot, |intent| {
+                intent.plan = *plan;
+                intent.stop_replicas = *count;
+            }),
             Op::Scale(_, count) => self.merge(slot, &json!({"spec": {"replicas": count}})),
             Op::Autoscale(_, count) => self.autoscale(slot, *count),
             Op::Plan(_, plan) => self.ask(slot, |intent| intent.plan = *plan),
@@ -121,12 +126,23 @@ impl Harness<'_> {
         }
     }
 
-    fn object_of(&self, slot: Slot) -> Option<Value> {
+    fn make_anew(&mut self, slot: Slot, count: u32, plan: usize) {
+        let intent = Intent {
+            plan: Some(plan),
+            ..Intent::default()
+        };
+        self.wishes[slot].manifest = intent.clone();
+        self.wishes[slot].intent = intent;
+        self.wishes[slot].replicas = count;
+        self.make(slot, None);
+    }
+
+    pub(super) fn object_of(&self, slot: Slot) -> Option<Value> {
         let (namespace, name) = place(slot);
         self.api.get("Deployment", namespace, &name)
     }
 
-    fn merge(&self, slot: Slot, patch: &Value) {
+    pub(super) fn merge(&self, slot: Slot, patch: &Value) {
         let (namespace, name) = place(slot);
         if self.object_of(slot).is_some() {
             self.api

@@ -7,3 +7,4 @@ pub mod fault;
 pub mod intent;
 pub mod op;
 pub mod stored;
+pub mod tampering;

@@ -7,6 +7,7 @@ use crate::story::{
     as_text,
     fault::{Fault, Stage, Trouble},
     intent::Bad,
+    tampering::Tampering,
 };
 
 /// Milliseconds since the beginning, and what happens then.
@@ -40,6 +41,8 @@ pub fn place(slot: Slot) -> (&'static str, String) {
 pub enum Op {
     Make(Slot, u32, usize),
     Scale(Slot, u32),
+    /// One that a version with `v1-` fingerprints has looked after until so many hours ago.
+    MakeFromV1(Slot, u32, usize, u8),
     /// So many objects at once, with a count and a plan.
     MakeFleet(usize, u32, usize),
     /// What becomes of writes to each object of the fleet from now on.
@@ -49,6 +52,8 @@ pub enum Op {
     Plan(Slot, Option<usize>),
     Replicas(Slot, Option<u32>),
     StopReplicas(Slot, Option<u32>),
+    /// Both in one edit.
+    PlanAndStopReplicas(Slot, Option<usize>, Option<u32>),
     Pause(Slot, Hold),
     Wake(Slot, Option<i32>),
     Sleep(Slot, Option<i32>),
@@ -66,6 +71,8 @@ pub enum Op {
     ReplaceFromManifest(Slot, bool),
     /// All of it as it was.
     Restore(Slot, usize),
+    /// Somebody changes what dayshift wrote.
+    Tamper(Slot, Tampering),
     /// Made from another with all its annotations and labels.
     Copy(Slot, Slot),
     Scope(Slot, bool),
