@@ -111,7 +111,7 @@ impl Harness<'_> {
             }
             Op::Undo(_, snapshot) => self.undo(slot, *snapshot),
             Op::ReplaceFromManifest(_, keeps_labels) => {
-                self.replace_from_manifest(slot, *keeps_labels)
+                self.replace_from_manifest(slot, *keeps_labels);
             }
             Op::Restore(_, snapshot) => self.restore(slot, *snapshot),
             Op::Copy(from, to) => self.copy(*from, *to),

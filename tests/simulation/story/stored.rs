@@ -39,9 +39,11 @@ pub fn asked_for() -> Option<Story> {
     Some(Story::of_text(&fs::read_to_string(file).unwrap()))
 }
 
-/// The stories that once failed, by their names.
-pub fn all() -> Vec<(String, Story)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/simulation/regressions");
+/// The stories of a folder, by their names.
+pub fn all(folder: &str) -> Vec<(String, Story)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/simulation")
+        .join(folder);
     let files = fs::read_dir(folder)
         .unwrap()
         .map(|file| file.unwrap().path());
