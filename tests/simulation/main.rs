@@ -49,9 +49,9 @@ use harness::{
 };
 use story::{definition::Story, stored};
 
-/// A minute and a half on two cores, with those that are new.
-const SEEDS: u64 = 1_000;
-const FRESH: u64 = 250;
+/// Some 180 s of CPU time, with those that are new.
+const SEEDS: u64 = 800;
+const FRESH: u64 = 150;
 
 fn number(variable: &str) -> Option<u64> {
     Some(env::var(variable).ok()?.parse().unwrap())
