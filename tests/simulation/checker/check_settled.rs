@@ -5,9 +5,9 @@ use serde_json::Value;
 use crate::{
     checker::{
         check_write::{MOST_CORRECTIONS, all, told},
-        known::{Applied, Instants},
+        known::{Applied, Instants, Known},
         object::Object,
-        observer::Observer,
+        observer::{Observer, Sent},
         outcome::Outcome,
         phase::Phase,
     },
@@ -63,7 +63,17 @@ impl Observer {
             let applied = Applied::of(&it.state, it.error.as_ref());
             known.is_corrective(it, &applied)
         };
-        let is_at_limit = known.corrections.1 >= MOST_CORRECTIONS;
+        // A write whose answer is lost shows on the object, and so its sender may count it.
+        let is_lost = |sent: &&Sent| {
+            let of_this = |it: &Known| it.object.uid == object.uid;
+            sent.by == by
+                && sent.done.is_some()
+                && !sent.is_answered
+                && sent.known.iter().any(of_this)
+        };
+        let lost = self.sent.iter().filter(is_lost).count();
+        let counted = usize::from(known.corrections.1) + lost;
+        let is_at_limit = counted >= usize::from(MOST_CORRECTIONS);
         if is_at_limit && outcomes.iter().any(is_corrective) {
             let is_sure = known.corrections.0 >= MOST_CORRECTIONS;
             if self.exact && is_sure && known.told == 0 && self.event_troubles == 0 {

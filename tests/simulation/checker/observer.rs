@@ -65,6 +65,8 @@ pub struct Sent {
     pub at: Instants,
     pub known: Vec<Known>,
     pub done: Option<Done>,
+    /// Whether its sender has had an answer.
+    pub is_answered: bool,
 }
 
 /// What is known of one object, from its creation to its end.
@@ -265,6 +267,7 @@ impl Observer {
             at,
             known,
             done: None,
+            is_answered: false,
         });
         self.sent.len() - 1
     }
@@ -283,6 +286,9 @@ impl Observer {
         let done = request
             .patch
             .and_then(|number| self.sent[number].done.clone());
+        if let Some(number) = request.patch {
+            self.sent[number].is_answered = true;
+        }
         let shown = &mut self.process(by).shown;
         shown.answers(request, code, body, done.as_ref(), at);
     }
