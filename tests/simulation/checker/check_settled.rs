@@ -63,13 +63,11 @@ impl Observer {
             let applied = Applied::of(&it.state, it.error.as_ref());
             known.is_corrective(it, &applied)
         };
-        // A write whose answer is lost shows on the object, and so its sender may count it.
+        // A patch whose answer is lost may show on the object, and its sender counts it then. It does
+        // so too where a second try of the same patch is what shows, which counts twice.
         let is_lost = |sent: &&Sent| {
             let of_this = |it: &Known| it.object.uid == object.uid;
-            sent.by == by
-                && sent.done.is_some()
-                && !sent.is_answered
-                && sent.known.iter().any(of_this)
+            sent.by == by && !sent.is_answered && sent.known.iter().any(of_this)
         };
         let lost = self.sent.iter().filter(is_lost).count();
         let counted = usize::from(known.corrections.1) + lost;
