@@ -1,0 +1,92 @@
+//! What holds for every write, whatever led to it: said without rules, so that a mistake in the
+//! model of the rules does not hide one in the code.
+
+use serde_json::Value;
+
+use crate::checker::{object::Object, outcome::What};
+
+/// Nothing longer is written as an error, in bytes.
+const LONGEST_ERROR: usize = 1024;
+
+/// So many characters of one text are quoted at most.
+const LONGEST_QUOTE: usize = 60;
+
+/// A state from further ahead is wrong, in seconds.
+const AHEAD: i64 = 3600;
+
+/// Whether a write may be made of an object at `now`, in seconds of the scaler's clock.
+pub fn check(old: &Object, new: &Object, what: What, now: i64) -> Result<(), String> {
+    let lowers = matches!(what, What::Stop | What::Sleep | What::Enforce);
+    let raises = matches!(what, What::Start | What::Wake);
+    if new.replicas != old.replicas && !lowers && !raises {
+        return Err(format!("{what:?} scales"));
+    }
+    if lowers && new.replicas > old.replicas {
+        return Err(format!("{what:?} raises"));
+    }
+    let is_exact = old.texts.contains_key("replicas");
+    if raises && !is_exact && new.replicas < old.replicas {
+        return Err(format!("{what:?} lowers"));
+    }
+    let removed = old.texts.keys().filter(|key| !new.texts.contains_key(*key));
+    let may_be_removed = ["pause", "sleep-until", "wake-until"];
+    for key in removed {
+        if !may_be_removed.contains(&&**key) {
+            return Err(format!("the user's {key} was removed"));
+        }
+    }
+    if let Some(error) = &new.error {
+        check_error(old, error)?;
+    }
+    check_last(old, new, what, now)
+}
+
+/// `last` goes back only where it was ahead, and is ahead only where it was.
+fn check_last(old: &Object, new: &Object, what: What, now: i64) -> Result<(), String> {
+    let (before, after) = (old.state.last, new.state.last);
+    let was_ahead = before.is_some_and(|last| last > now + AHEAD);
+    let is_adopted = what == What::Adopt && before > Some(now);
+    if after < before && what != What::Remove && !was_ahead && !is_adopted {
+        return Err(format!("`last` goes back from {before:?} to {after:?}"));
+    }
+    if what == What::Adopt && after > Some(now) && after > before {
+        return Err(format!("`last` is still to come: {after:?} at {now}"));
+    }
+    Ok(())
+}
+
+fn check_error(old: &Object, error: &str) -> Result<(), String> {
+    if error.len() > LONGEST_ERROR {
+        return Err(format!("an error of {} bytes", error.len()));
+    }
+    for text in old.texts.values() {
+        let characters: Vec<char> = text.chars().collect();
+        let mut pieces = characters.windows(LONGEST_QUOTE + 1);
+        if pieces.any(|piece| error.contains(&piece.iter().collect::<String>())) {
+            return Err(format!("it quotes too much: {error}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the labels that dayshift wrote are what Kubernetes takes.
+pub fn check_labels(new: &Value) -> Result<(), String> {
+    for (key, text) in new["metadata"]["labels"].as_object().into_iter().flatten() {
+        let text = text.as_str().unwrap_or_default();
+        if key.starts_with("dayshift/") && !is_label_value(text) {
+            return Err(format!("{key} is not a label value: {text}"));
+        }
+    }
+    Ok(())
+}
+
+/// <https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/>
+fn is_label_value(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    let is_outer = |byte: &u8| byte.is_ascii_alphanumeric();
+    bytes.len() <= 63
+        && bytes.iter().all(is_inner)
+        && bytes.first().is_none_or(is_outer)
+        && bytes.last().is_none_or(is_outer)
+}

@@ -1,0 +1,106 @@
+//! Whether an object is in order once all is quiet.
+
+use serde_json::Value;
+
+use crate::{
+    checker::{
+        check_write::{MOST_CORRECTIONS, all, told},
+        known::{Applied, Instants, Known},
+        object::Object,
+        observer::{Observer, Sent},
+        outcome::Outcome,
+        phase::Phase,
+    },
+    story::calendar::show,
+};
+
+impl Observer {
+    /// All is quiet: nothing is left to do, whoever of these is request.
+    pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
+        let in_scope = self.in_scope(object);
+        let object = Object::shown(object);
+        if !in_scope || !self.records.contains_key(&object.uid) {
+            return;
+        }
+        for by in processes {
+            let now = Instants {
+                truth: at,
+                clock: self.processes[by].clock.now().timestamp_millis(),
+                slept: self.slept,
+                unsure: false,
+            };
+            if let Err(why) = self.is_settled_for(by, &object, now) {
+                self.fail(at, &why);
+                return;
+            }
+        }
+    }
+
+    /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
+    fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<(), String> {
+        let troubled = &self.troubled;
+        let may_wait = troubled.is(object, now.truth) || troubled.may_delay(object, now.truth) > 0;
+        if self.processes[by].is_dry || may_wait {
+            return Ok(());
+        }
+        let (namespace, name) = (&object.namespace, &object.name);
+        let known = self.processes[by].shown.of(namespace, name, now.truth);
+        let Some(known) = known.first() else {
+            if object.is_nothing_of_ours() {
+                return Ok(());
+            }
+            return Err(format!("{by} does not know {}", object.full_name()));
+        };
+        if known.object != *object {
+            return Err(format!("{by} knows an older {}", object.full_name()));
+        }
+        let outcomes = self.outcomes(by, known, now.clock);
+        if outcomes.iter().any(Option::is_none) {
+            return self.newest_has_won(by, object, now.clock.div_euclid(1000));
+        }
+        let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
+        let is_corrective = |it: &Outcome| {
+            let applied = Applied::of(&it.state, it.error.as_ref());
+            known.is_corrective(it, &applied)
+        };
+        // A patch whose answer is lost may show on the object, and its sender counts it then. It does
+        // so too where a second try of the same patch is what shows, which counts twice.
+        let is_lost = |sent: &&Sent| {
+            let of_this = |it: &Known| it.object.uid == object.uid;
+            sent.by == by && !sent.is_answered && sent.known.iter().any(of_this)
+        };
+        let lost = self.sent.iter().filter(is_lost).count();
+        let counted = usize::from(known.corrections.1) + lost;
+        let is_at_limit = counted >= usize::from(MOST_CORRECTIONS);
+        if is_at_limit && outcomes.iter().any(is_corrective) {
+            let is_sure = known.corrections.0 >= MOST_CORRECTIONS;
+            if self.exact && is_sure && known.told == 0 && self.event_troubles == 0 {
+                return Err(format!("{by} does not say that it has its hands off"));
+            }
+            return Ok(()); // rule 12
+        }
+        Err(format!(
+            "{} has not settled for {by}{}",
+            told(object, object),
+            all(&outcomes)
+        ))
+    }
+
+    /// Rule 1, said without the others: where nothing holds an object, no boundary lies between
+    /// what was done last and now.
+    fn newest_has_won(&self, by: &str, object: &Object, now: i64) -> Result<(), String> {
+        let (state, zone) = (&object.state, self.processes[by].zone);
+        let is_held = object.deleting || state.phase.is_some_and(Phase::is_held);
+        let timeline = self.timeline(object, zone);
+        let (Some(last), false, false) = (state.last, is_held, state.is_of_later_version()) else {
+            return Ok(());
+        };
+        match timeline.newest(now) {
+            Some((at, turn)) if at > last => {
+                let name = object.full_name();
+                Err(format!("{name}: {turn:?} of {} was not done", show(at)))
+            }
+            _ => Ok(()),
+        }
+    }
+}

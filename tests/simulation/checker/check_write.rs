@@ -1,0 +1,280 @@
+//! Whether a write is what the rules ask for, there and then.
+
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+
+use crate::{
+    checker::{
+        assumptions::{self, Assumptions},
+        change_invariants,
+        known::{Applied, Done, Known},
+        object::Object,
+        observer::{BLIND, Observer, Process, Record, UNHEARD, Write},
+        outcome::{Outcome, What},
+        rules::Moment,
+        texts,
+        timeline::Timeline,
+    },
+    story::{calendar::show, intent::Intent},
+};
+
+/// Rule 12: so often something is put right between two boundaries.
+pub const MOST_CORRECTIONS: u8 = 3;
+
+impl Observer {
+    /// What it has done, if the rules ask for it.
+    pub(crate) fn check_write(
+        &self,
+        write: &Write<'_>,
+        old: &Object,
+        new: &Object,
+    ) -> Result<Done, String> {
+        let process = &self.processes[&write.sent.by];
+        let record = &self.records[&old.uid];
+        let off = write.sent.at.clock - write.sent.at.truth;
+        // A clock that is behind by as much as a machine has just slept, or as an answer was late,
+        // looks right: what is due is only late by it.
+        let (woke, slept) = self.woke;
+        let hidden = if write.at < woke + UNHEARD { slept } else { 0 };
+        // The server's `Date` has whole seconds.
+        let ahead = -31_000 - hidden - process.late..=31_000;
+        if process.guarded && !ahead.contains(&off) {
+            return Err(format!("rule 13: written by a clock {off} ms off"));
+        }
+        if process.is_dry {
+            return Err("written by a dry run".into());
+        }
+        if old.deleting {
+            return Err("it is being deleted, and was patched".into());
+        }
+        if let Some((left, slept)) = record.left
+            && (self.exact && write.sent.at.truth > left
+                || write.at > left + BLIND + self.slept - slept)
+        {
+            return Err("it is out of scope, and was patched".into());
+        }
+        if old.rest != new.rest || old.uid != new.uid {
+            return Err(format!(
+                "more was written than is ours: {} -> {}",
+                old.rest, new.rest
+            ));
+        }
+        if write.sent.known.is_empty() {
+            return Err("it was patched by who knows nothing of it".into());
+        }
+        let (mut legal, mut found) = (Vec::new(), Vec::new());
+        for known in write.sent.known.iter().filter(|it| it.is_still(old)) {
+            let outcomes = self.outcomes(&write.sent.by, known, write.sent.at.clock);
+            let outcomes = outcomes.into_iter().flatten();
+            for outcome in outcomes {
+                if self.is(&outcome, &known.object, &known.wrote(old, new), process) {
+                    let applied = Applied::of(&new.state, new.error.as_ref());
+                    let corrective = known.is_corrective(&outcome, &applied);
+                    found.push((outcome.clone(), known, corrective, applied));
+                }
+                legal.push(outcome);
+            }
+        }
+        let Some((outcome, known, _, applied)) = found.first() else {
+            return Err(format!(
+                "{} is not what the rules ask for{}",
+                told(old, new),
+                all(&legal)
+            ));
+        };
+        if found
+            .iter()
+            .all(|it| it.2 && it.1.corrections.0 >= MOST_CORRECTIONS)
+        {
+            return Err("rule 12: more than three corrections".into());
+        }
+        let now = write.sent.at.clock.div_euclid(1000);
+        change_invariants::check(old, new, outcome.what, now)?;
+        change_invariants::check_labels(write.new)?;
+        self.keeps_the_count(outcome, known, write, new)?;
+        if self.exact {
+            self.is_punctual(write, outcome, old, process, record)?;
+        }
+        Ok(Done {
+            applied: applied.clone(),
+            corrective: (found.iter().all(|it| it.2), found.iter().any(|it| it.2)),
+            begins_anew: found.iter().all(|it| it.0.what.begins_anew()),
+        })
+    }
+
+    /// What its texts ask for; nothing where they are refused.
+    fn intent(&self, object: &Object, zone: Tz) -> Intent {
+        match self.assumptions(object, zone).complaint {
+            Some(_) => Intent::default(),
+            None => Intent::of(&object.texts, &self.plans, zone),
+        }
+    }
+
+    /// The boundaries of its schedule; none where it is refused.
+    pub(super) fn timeline(&self, object: &Object, zone: Tz) -> Arc<Timeline> {
+        let delay = self.assumptions(object, zone).delay;
+        let plan = self.intent(object, zone).plan;
+        plan.map_or_else(
+            || Arc::new(Timeline::empty()),
+            |plan| self.timelines.of(&self.plans, plan, zone, delay),
+        )
+    }
+
+    fn assumptions(&self, object: &Object, zone: Tz) -> Arc<Assumptions> {
+        let key = (object.full_name(), object.texts.clone(), zone);
+        let mut known = self.parse_cache.lock().unwrap();
+        known
+            .entry(key)
+            .or_insert_with(|| Arc::new(assumptions::of(object, zone)))
+            .clone()
+    }
+
+    /// What a process may do with an object as it knows it, at a time of its clock.
+    pub(crate) fn outcomes(&self, by: &str, known: &Known, at: i64) -> Vec<Option<Outcome>> {
+        let (process, old) = (&self.processes[by], &known.object);
+        let assumed = self.assumptions(old, process.zone);
+        let intent = self.intent(old, process.zone);
+        let timeline = self.timeline(old, process.zone);
+        let now = at.div_euclid(1000);
+        let state = known.newest(now);
+        let (intent, ended) = intent.without_ended(old.began.as_deref(), &state, now);
+        let outcomes = known.seen(self.slept).into_iter().flat_map(|seen| {
+            let moment = Moment {
+                object: old,
+                state: &state,
+                complaint: assumed.complaint.as_deref(),
+                intent: &intent,
+                ended: &ended,
+                timeline: &timeline,
+                now,
+                fraction: at.rem_euclid(1000),
+                seen,
+                stop_count: texts::stop_count(&old.texts),
+                catch_up: process.catch_up,
+            };
+            moment.outcomes()
+        });
+        outcomes.collect()
+    }
+
+    fn is(&self, outcome: &Outcome, old: &Object, new: &Object, process: &Process) -> bool {
+        let mut texts = old.texts.clone();
+        texts.retain(|key, _| !outcome.expired.contains(&&**key));
+        let last = (outcome.state.last, outcome.last_until);
+        let in_time = match last {
+            (Some(from), Some(to)) => new.state.last.is_some_and(|at| (from..=to).contains(&at)),
+            (last, _) => new.state.last == last,
+        };
+        let assumed = self.assumptions(old, process.zone);
+        let plan = self.intent(old, process.zone).plan;
+        let timeline = plan.map(|plan| {
+            self.timelines
+                .of(&self.plans, plan, process.zone, assumed.delay)
+        });
+        let next = match (&timeline, new.state.last) {
+            (Some(timeline), Some(last)) if outcome.follows => timeline.after(last),
+            _ => outcome.state.next,
+        };
+        let same_next = timeline.map_or(next == new.state.next, |it| it.same(next, new.state.next));
+        in_time
+            && same_next
+            && texts == new.texts
+            && outcome.replicas == new.replicas
+            && outcome.error == new.error
+            && match outcome.what {
+                What::Refuse => old.began == new.began,
+                _ => new.state.began() == new.began,
+            }
+            && outcome.state.phase == new.state.phase
+            && outcome.state.saved == new.state.saved
+            && outcome.state.owner == new.state.owner
+            && new.state.garbled.is_empty()
+    }
+
+    /// No count is ever lost: said without rules, by what could be brought back before and after.
+    fn keeps_the_count(
+        &self,
+        outcome: &Outcome,
+        known: &Known,
+        write: &Write<'_>,
+        new: &Object,
+    ) -> Result<(), String> {
+        let old = &known.object;
+        let exact =
+            old.texts.contains_key("replicas") && matches!(outcome.what, What::Start | What::Wake);
+        let state = known.newest(write.sent.at.clock.div_euclid(1000));
+        let is_of = |owner: &String| texts::is_of_object(owner, &old.uid);
+        let is_copy = state.owner.as_ref().and_then(is_of) == Some(false);
+        let is_up = old.replicas > texts::stop_count(&old.texts);
+        let floor = if is_up && (is_copy || state.is_only_saved()) {
+            old.replicas
+        } else {
+            old.replicas.max(state.saved.unwrap_or(0))
+        };
+        if exact || new.recoverable() >= floor {
+            return Ok(());
+        }
+        Err(format!(
+            "a count was lost: {} of {floor}",
+            new.recoverable()
+        ))
+    }
+
+    fn is_punctual(
+        &self,
+        write: &Write<'_>,
+        outcome: &Outcome,
+        old: &Object,
+        process: &Process,
+        record: &Record,
+    ) -> Result<(), String> {
+        let (at, off) = (write.at, write.sent.at.clock - write.sent.at.truth);
+        let known = process.started.max(record.touched).max(process.clock_set);
+        let intent = self.intent(old, process.zone);
+        let due = outcome.due.into_iter().chain(intent.ends());
+        // By its clock: the first millisecond of the server's in which that has come.
+        let awaited = due.map(|due| due * 1000 - off).filter(|due| *due <= at);
+        let right = awaited.max().map_or(known, |due| due.max(known));
+        let may_wait = self.troubled.may_delay(old, at);
+        if self.troubled.is(old, at) || (right..=right + may_wait).contains(&at) {
+            return Ok(());
+        }
+        Err(format!("written {} ms after its time", write.at - right))
+    }
+}
+
+/// What the rules allow, each once.
+pub fn all(outcomes: &[Outcome]) -> String {
+    let mut texts: Vec<_> = outcomes
+        .iter()
+        .map(|it| format!("\n    allowed: {it}"))
+        .collect();
+    texts.sort();
+    texts.dedup();
+    texts.concat()
+}
+
+/// What was made of an object.
+pub fn told(old: &Object, new: &Object) -> String {
+    let at = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), show);
+    let state = &new.state;
+    let expired = if old.texts == new.texts {
+        ""
+    } else {
+        ", lifts"
+    };
+    let error = if new.error.is_some() { ", error" } else { "" };
+    let phase = state
+        .phase
+        .map_or_else(|| "-".to_owned(), |phase| format!("{phase:?}"));
+    format!(
+        "{}: {} -> {}, {phase}, last {}, next {}, saved {:?}{expired}{error}",
+        new.full_name(),
+        old.replicas,
+        new.replicas,
+        at(state.last),
+        at(state.next),
+        state.saved,
+    )
+}

@@ -1,0 +1,236 @@
+//! What a process knows of one object: every write is checked against that.
+
+use crate::{
+    checker::{
+        object::{Object, State},
+        outcome::Outcome,
+        phase::Phase,
+        texts,
+    },
+    story::intent::Bad,
+};
+
+/// How far from the server's clock one may be that looks right, in seconds: 30, and what is lost
+/// because a `Date` has whole seconds.
+pub const LOOKS_RIGHT: i64 = 32;
+
+/// A process's own clock at an instant of the server's; in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Instants {
+    pub truth: i64,
+    pub clock: i64,
+    /// How long all machines have slept until then.
+    pub slept: i64,
+    /// Whether the process may take its clock to be wrong.
+    pub unsure: bool,
+}
+
+/// What a process knows of one object.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// As it was shown last.
+    pub object: Object,
+    pub(super) version: u64,
+    /// When its annotations were first shown as they are.
+    pub seen: Instants,
+    /// The newest state of all that it was shown.
+    pub state: State,
+    /// What applied when it wrote something here last.
+    pub applied: Option<Applied>,
+    /// How often it has put something right since the last boundary: surely, and perhaps.
+    pub corrections: (u8, u8),
+    /// How often the user was told that it does so no more.
+    pub told: usize,
+}
+
+/// What applied to an object when it was written to: what somebody changes besides is put right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    owner: Option<String>,
+    held: Option<(Phase, Option<i64>)>,
+    error: Option<String>,
+}
+
+/// What a write has done, as far as rule 12 goes.
+#[derive(Clone, Debug)]
+pub struct Done {
+    pub applied: Applied,
+    /// Whether it puts something right: surely, and perhaps.
+    pub corrective: (bool, bool),
+    /// Whether corrections count from here again.
+    pub begins_anew: bool,
+}
+
+impl Applied {
+    pub fn of(state: &State, error: Option<&String>) -> Self {
+        let phase = state.phase.filter(|phase| phase.is_held());
+        let unless_refused = error.is_none();
+        Self {
+            owner: state.owner.clone().filter(|_| unless_refused),
+            held: phase
+                .map(|phase| (phase, state.next))
+                .filter(|_| unless_refused),
+            error: error.cloned(),
+        }
+    }
+}
+
+impl Known {
+    pub(super) fn first(object: Object, version: u64, at: Instants) -> Self {
+        Self {
+            state: first_state(&object.state),
+            applied: None,
+            corrections: (0, 0),
+            told: 0,
+            seen: at,
+            version,
+            object,
+        }
+    }
+
+    pub(super) fn shown(mut self, object: Object, version: u64, at: Instants) -> Self {
+        if object.inputs() != self.object.inputs() {
+            self.seen = at;
+        }
+        self.version = version;
+        self.object = object;
+        if self.object.state.is_of_later_version() {
+            return self;
+        }
+        let newest = self.newest(at.clock.div_euclid(1000));
+        let is_gone = !texts::has_schedule(&self.object.texts)
+            && self.object.state.read() == newest.after_removal(self.object.replicas);
+        self.state = if is_gone {
+            self.object.state.read()
+        } else {
+            newest
+        };
+        self
+    }
+
+    /// Rule 9: what it knows, where the object's own state went backwards, too far ahead or
+    /// vanished.
+    pub fn newest(&self, now: i64) -> State {
+        let (own, uid) = (&self.object.state.read(), &self.object.uid);
+        let known = &self.state;
+        let Some(known_last) = known.last else {
+            return own.clone();
+        };
+        let is_ahead = |last: i64| last > now + 3600;
+        let is_ours = |state: &State| {
+            let owner = state.owner.as_ref();
+            owner.and_then(|owner| texts::is_of_object(owner, uid)) == Some(true)
+        };
+        // Another scaler has put right what is from the future, or adopted what is a copy.
+        let is_right = is_ahead(known_last) && own.last.is_some_and(|last| !is_ahead(last));
+        let is_adopted = own.owner != known.owner && is_ours(own) && !is_ours(known);
+        if is_right || is_adopted {
+            return own.clone();
+        }
+        let mut own = own.clone();
+        let is_of = |owner: &String| texts::is_fingerprint(owner, &self.object.texts, uid);
+        if own.last == known.last && known.owner.as_ref().is_some_and(is_of) {
+            own.owner.clone_from(&known.owner);
+        }
+        let too_far = own.last.is_some_and(is_ahead) && !is_ahead(known_last);
+        if own.last < known.last || too_far {
+            let is_down = self.object.replicas <= texts::stop_count(&self.object.texts);
+            // A 0 says no more than that a start came before.
+            let more = known.saved.filter(|saved| *saved > 0);
+            let saved = more.or(own.saved.filter(|_| is_down));
+            return State {
+                saved: saved.or(known.saved),
+                ..known.clone()
+            };
+        }
+        // In the same second another scaler may have done something else: that shows in more than
+        // one label, which anybody can change.
+        let alike = State {
+            phase: known.phase,
+            ..own.clone()
+        };
+        let is_other = own.phase.is_some() && own.phase != known.phase && alike != *known;
+        if own.last > known.last || is_other {
+            return own;
+        }
+        State {
+            phase: known.phase.or(own.phase),
+            last: own.last,
+            next: own.next.or(known.next),
+            saved: own.saved.or(known.saved),
+            owner: own.owner.or_else(|| known.owner.clone()),
+            ..State::default()
+        }
+    }
+
+    /// Rule 12: whether an outcome puts right what somebody else has changed. It does not where a
+    /// boundary explains it, or what applies now and did not when something was written last.
+    pub fn is_corrective(&self, outcome: &Outcome, applied: &Applied) -> bool {
+        !outcome.considers && self.applied.as_ref() == Some(applied)
+    }
+
+    /// Its own write was accepted, and it knows.
+    pub(super) fn wrote_it(mut self, done: &Done, state: State) -> Self {
+        self.state = state;
+        self.applied = Some(done.applied.clone());
+        let (surely, perhaps) = done.corrective;
+        self.corrections.0 += u8::from(surely);
+        self.corrections.1 += u8::from(perhaps);
+        if done.begins_anew && !surely {
+            self.corrections = (0, if perhaps { self.corrections.1 } else { 0 });
+            self.told = 0;
+        }
+        self
+    }
+
+    /// Whether a patch that was decided from this may be made of the object as it is: all that it
+    /// rests on is still so, but for annotations whose name nobody knows.
+    pub fn is_still(&self, object: &Object) -> bool {
+        let without_unknown = |object: &Object| {
+            let mut texts = object.texts.clone();
+            texts.remove(Bad::UNKNOWN_KEY);
+            texts
+        };
+        let known = &self.object;
+        without_unknown(known) == without_unknown(object)
+            && (known.replicas, &known.state) == (object.replicas, &object.state)
+            && (&known.uid, &known.error, &known.began)
+                == (&object.uid, &object.error, &object.began)
+    }
+
+    /// What a write made of the object, had it been as it is known.
+    pub fn wrote(&self, old: &Object, new: &Object) -> Object {
+        let mut new = new.clone();
+        let (was, knew) = (&old.texts, &self.object.texts);
+        if was.get(Bad::UNKNOWN_KEY) == new.texts.get(Bad::UNKNOWN_KEY) {
+            new.texts.remove(Bad::UNKNOWN_KEY);
+            let unknown = knew.get_key_value(Bad::UNKNOWN_KEY);
+            new.texts
+                .extend(unknown.map(|(key, text)| (key.clone(), text.clone())));
+        }
+        new
+    }
+
+    /// When its annotations were first seen, by its clock: the ranges that this can be in, in
+    /// seconds. What was seen by a wrong clock is known by how long ago it was, without the time
+    /// that the machine has `slept` since.
+    pub fn seen(&self, slept: i64) -> Vec<(i64, i64)> {
+        let clock = self.seen.clock.div_euclid(1000);
+        let mut ranges = vec![(clock, clock)];
+        if self.seen.unsure {
+            let truth = self.seen.truth.div_euclid(1000);
+            let slept = (slept - self.seen.slept).div_euclid(1000);
+            ranges.push((truth - LOOKS_RIGHT, truth + LOOKS_RIGHT + slept));
+        }
+        ranges
+    }
+}
+
+/// What is known at first sight.
+fn first_state(state: &State) -> State {
+    if state.is_of_later_version() {
+        State::default()
+    } else {
+        state.read()
+    }
+}

@@ -1,0 +1,216 @@
+//! A Deployment as the server stores it, read without any code of dayshift.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, NaiveDateTime};
+use serde_json::Value;
+
+use crate::checker::{phase::Phase, texts};
+
+const PREFIX: &str = "dayshift/";
+/// The label by which the stories' scalers select, where they do.
+pub const SCOPE: &str = "shift";
+
+/// The state labels; instants are in seconds since 1970.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    pub phase: Option<Phase>,
+    pub last: Option<i64>,
+    pub next: Option<i64>,
+    pub saved: Option<u32>,
+    pub owner: Option<String>,
+    /// Labels that are there and cannot be read.
+    pub garbled: BTreeSet<&'static str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    pub uid: String,
+    pub namespace: String,
+    pub name: String,
+    pub replicas: u32,
+    /// A user's annotations, without the prefix.
+    pub texts: BTreeMap<String, String>,
+    pub state: State,
+    pub error: Option<String>,
+    /// When the override that holds began, as it is written for dayshift alone.
+    pub began: Option<String>,
+    pub deleting: bool,
+    /// All that is none of a scaler's business.
+    pub rest: Value,
+}
+
+impl Object {
+    pub fn of(value: &Value) -> Self {
+        Self {
+            rest: rest(value),
+            ..Self::shown(value)
+        }
+    }
+
+    /// The object without what is none of a scaler's business.
+    pub fn shown(value: &Value) -> Self {
+        let metadata = &value["metadata"];
+        let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
+        let mut texts = BTreeMap::new();
+        let (mut error, mut began) = (None, None);
+        for (key, text) in metadata["annotations"].as_object().into_iter().flatten() {
+            let text = text.as_str().unwrap_or_default().to_owned();
+            match key.strip_prefix(PREFIX) {
+                Some("error") => error = Some(text),
+                Some("override-began") => began = Some(text),
+                Some(key) => {
+                    texts.insert(key.to_owned(), text);
+                }
+                None => {}
+            }
+        }
+        Self {
+            uid: text("uid"),
+            namespace: text("namespace"),
+            name: text("name"),
+            replicas: u32::try_from(value["spec"]["replicas"].as_u64().unwrap_or(1)).unwrap(),
+            texts,
+            state: State::of(&metadata["labels"]),
+            error,
+            began,
+            deleting: !metadata["deletionTimestamp"].is_null(),
+            rest: Value::Null,
+        }
+    }
+
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
+    }
+
+    /// What it asks for.
+    pub const fn inputs(&self) -> &BTreeMap<String, String> {
+        &self.texts
+    }
+
+    /// Whether nothing on it concerns a scaler.
+    pub fn is_nothing_of_ours(&self) -> bool {
+        self.texts.is_empty()
+            && self.state == State::default()
+            && self.error.is_none()
+            && self.began.is_none()
+    }
+
+    /// What could be brought back.
+    pub fn recoverable(&self) -> u32 {
+        self.replicas.max(self.state.saved.unwrap_or(0))
+    }
+}
+
+impl State {
+    /// Rule 7: the annotation beside this state.
+    pub fn began(&self) -> Option<String> {
+        self.phase.filter(|phase| phase.is_held())?;
+        let at = DateTime::from_timestamp(self.last?, 0).unwrap();
+        Some(at.format("%Y-%m-%dT%H:%M:%SZ").to_string())
+    }
+
+    /// Rule 4: what a start comes back to. After a start of ours, with nothing saved, that is 0.
+    pub fn remembered(&self) -> Option<u32> {
+        let has_started = matches!(self.phase, Some(Phase::Running | Phase::Woken));
+        self.saved.or(has_started.then_some(0))
+    }
+
+    /// Whether there is nothing but a saved count: the schedule was removed.
+    pub fn is_only_saved(&self) -> bool {
+        let only = Self {
+            saved: self.saved,
+            ..Self::default()
+        };
+        self.saved.is_some() && self.read() == only
+    }
+
+    /// Rule 11: what stays once the schedule is gone.
+    pub fn after_removal(&self, replicas: u32) -> Self {
+        Self {
+            saved: self.saved.filter(|saved| *saved > replicas),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a later version of dayshift has written it.
+    pub fn is_of_later_version(&self) -> bool {
+        self.owner
+            .as_deref()
+            .is_some_and(texts::is_of_later_version)
+    }
+
+    /// What of it can be read.
+    pub fn read(&self) -> Self {
+        Self {
+            garbled: BTreeSet::new(),
+            ..self.clone()
+        }
+    }
+
+    fn of(labels: &Value) -> Self {
+        let text = |key: &str| labels[format!("{PREFIX}{key}")].as_str();
+        let instant = |key: &str| {
+            let at = NaiveDateTime::parse_from_str(text(key)?, "%Y-%m-%dT%H.%M.%SZ").ok()?;
+            Some(at.and_utc().timestamp())
+        };
+        let state = Self {
+            phase: text("state").and_then(|name| match name {
+                "adopted" => Some(Phase::Adopted),
+                "running" => Some(Phase::Running),
+                "stopped" => Some(Phase::Stopped),
+                "woken" => Some(Phase::Woken),
+                "slept" => Some(Phase::Slept),
+                "paused" => Some(Phase::Paused),
+                _ => None,
+            }),
+            last: instant("last"),
+            next: instant("next"),
+            saved: text("saved-replicas").and_then(|count| count.parse().ok()),
+            owner: text("fingerprint")
+                .filter(|label| texts::is_any_fingerprint(label))
+                .map(str::to_owned),
+            garbled: BTreeSet::new(),
+        };
+        let read = [
+            ("state", state.phase.is_some()),
+            ("last", state.last.is_some()),
+            ("next", state.next.is_some()),
+            ("saved-replicas", state.saved.is_some()),
+            ("fingerprint", state.owner.is_some()),
+        ];
+        let garbled = read
+            .into_iter()
+            .filter(|(key, is_read)| !is_read && text(key).is_some());
+        Self {
+            garbled: garbled.map(|(key, _)| key).collect(),
+            ..state
+        }
+    }
+}
+
+/// The object without what dayshift may write, and without what the server writes at each change.
+fn rest(value: &Value) -> Value {
+    let mut rest = value.clone();
+    let metadata = rest["metadata"].as_object_mut().unwrap();
+    for key in ["resourceVersion", "generation", "managedFields", "uid"] {
+        metadata.remove(key);
+    }
+    for map in ["labels", "annotations"] {
+        if let Some(Value::Object(members)) = metadata.get_mut(map) {
+            members.retain(|key, _| !key.starts_with(PREFIX));
+        }
+        if metadata
+            .get(map)
+            .and_then(Value::as_object)
+            .is_some_and(serde_json::Map::is_empty)
+        {
+            metadata.remove(map);
+        }
+    }
+    rest["spec"].as_object_mut().unwrap().remove("replicas");
+    for key in ["kind", "apiVersion", "status"] {
+        rest.as_object_mut().unwrap().remove(key);
+    }
+    rest
+}

@@ -1,0 +1,327 @@
+//! Looks at every write that the API accepts, and at the objects once all is quiet.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex},
+};
+
+use chrono_tz::Tz;
+use dayshift::clock::Clock;
+use serde_json::Value;
+
+use crate::{
+    checker::{
+        assumptions::Assumptions,
+        check_write::told,
+        known::{Done, Instants, Known},
+        object::{Object, SCOPE},
+        request::{Request, name_of},
+        shown::Shown,
+        timeline::Timelines,
+        troubled::Troubled,
+    },
+    story::calendar::{Plan, show},
+};
+
+/// How long a scaler may go on with an object that has left its scope: as long as a watch can be
+/// blind without anybody noticing, and some pauses before it is open again.
+pub const BLIND: i64 = 15 * 60 * 1000;
+
+/// How long a scaler that has woken up may be without a `Date` of the server, in milliseconds.
+pub const UNHEARD: i64 = 60 * 1000;
+
+/// How many requests there may be while no time passes.
+const MOST_REQUESTS: u32 = 2_000;
+
+/// How many writes there may be between two things that happen: some days of boundaries.
+const MOST_WRITES: usize = 400;
+
+pub(crate) type Texts = BTreeMap<String, String>;
+
+/// One run of a scaler, from its start to its end.
+pub struct Process {
+    pub zone: Tz,
+    /// Whether it holds its clock against the server's.
+    pub guarded: bool,
+    /// In hours.
+    pub catch_up: u32,
+    /// By the server's clock, in milliseconds.
+    pub started: i64,
+    /// Its own clock.
+    pub clock: Clock,
+    pub shown: Shown,
+    /// How late an answer, and the `Date` in it, has reached it at most; in milliseconds.
+    pub late: i64,
+    /// When its clock was set last, by the server's; in milliseconds.
+    pub clock_set: i64,
+    /// Whether it only says what it would do.
+    pub is_dry: bool,
+}
+
+/// A patch on its way, and what it was decided from.
+#[derive(Clone)]
+pub struct Sent {
+    pub by: String,
+    pub at: Instants,
+    pub known: Vec<Known>,
+    pub done: Option<Done>,
+    /// Whether its sender has had an answer.
+    pub is_answered: bool,
+}
+
+/// What is known of one object, from its creation to its end.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    /// When anything of it was changed by somebody else, in milliseconds.
+    pub(crate) touched: i64,
+    /// When it left the scope, and how long all machines had slept until then.
+    pub(crate) left: Option<(i64, i64)>,
+}
+
+pub struct Observer {
+    pub plans: Arc<[Plan]>,
+    pub timelines: Timelines,
+    pub processes: HashMap<String, Process>,
+    /// Nothing goes wrong: everything happens at its very millisecond.
+    pub exact: bool,
+    /// Whether only objects in scope are looked at.
+    pub scoped: bool,
+    pub namespaces: Vec<String>,
+    pub excluded: Vec<String>,
+    pub(crate) troubled: Troubled,
+    /// When something befell Events last.
+    pub(crate) event_troubles: i64,
+    /// When all machines woke up last, by the server's clock, and how long they had slept; in
+    /// milliseconds.
+    pub woke: (i64, i64),
+    /// All of that together.
+    pub slept: i64,
+    pub trace: Vec<String>,
+    pub failure: Option<String>,
+    pub writes: usize,
+    /// Writes since something happened.
+    pub since: usize,
+    /// The server's clock.
+    truth: Clock,
+    pub sent: Vec<Sent>,
+    /// How many requests have been sent in a millisecond.
+    requests: (i64, u32),
+    pub(crate) records: HashMap<String, Record>,
+    pub(crate) parse_cache: Mutex<HashMap<(String, Texts, Tz), Arc<Assumptions>>>,
+}
+
+/// An accepted write of a scaler.
+pub struct Write<'a> {
+    pub number: usize,
+    pub sent: &'a Sent,
+    /// When it took effect, by the server's clock, in milliseconds.
+    pub at: i64,
+    pub old: &'a Value,
+    pub new: &'a Value,
+}
+
+impl Observer {
+    pub fn new(plans: Arc<[Plan]>, timelines: Timelines, truth: Clock, exact: bool) -> Self {
+        Self {
+            plans,
+            timelines,
+            processes: HashMap::new(),
+            exact,
+            scoped: false,
+            namespaces: Vec::new(),
+            excluded: Vec::new(),
+            troubled: Troubled::default(),
+            event_troubles: 0,
+            woke: (0, 0),
+            slept: 0,
+            trace: Vec::new(),
+            failure: None,
+            writes: 0,
+            since: 0,
+            truth,
+            sent: Vec::new(),
+            requests: (0, 0),
+            records: HashMap::new(),
+            parse_cache: Mutex::default(),
+        }
+    }
+
+    pub fn note(&mut self, at: i64, text: &str) {
+        if self.failure.is_some() {
+            return; // what comes of it says no more
+        }
+        let second = show(at.div_euclid(1000));
+        let fraction = at.rem_euclid(1000);
+        self.trace.push(format!("{second} .{fraction:03} {text}"));
+    }
+
+    pub(super) fn fail(&mut self, at: i64, why: &str) {
+        self.note(at, "which is wrong");
+        self.failure.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// Somebody else has made the object what it is.
+    pub fn touched(&mut self, object: &Value, at: i64) {
+        let in_scope = self.in_scope(object);
+        let object = Object::shown(object);
+        let record = self.records.entry(object.uid.clone()).or_default();
+        record.touched = at;
+        if in_scope {
+            record.left = None;
+        } else {
+            record.left = record.left.or(Some((at, self.slept)));
+        }
+    }
+
+    pub(super) fn in_scope(&self, object: &Value) -> bool {
+        let namespace = object["metadata"]["namespace"].as_str().unwrap();
+        let is_it = |name: &String| name == namespace;
+        let is_named = self.namespaces.is_empty() || self.namespaces.iter().any(is_it);
+        let is_selected = !self.scoped || object["metadata"]["labels"][SCOPE] == "on";
+        is_named && is_selected && !self.excluded.iter().any(is_it)
+    }
+
+    /// A scaler's write: it has to be what the rules ask for, there and then.
+    pub fn wrote(&mut self, write: &Write<'_>) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.writes += 1;
+        self.since += 1;
+        if self.since > MOST_WRITES {
+            self.fail(write.at, "the writes have no end");
+        }
+        let (old, new) = (Object::of(write.old), Object::of(write.new));
+        let text = told(&old, &new);
+        self.note(
+            write.at,
+            &format!(
+                "{} {text} (sent {} ms before)",
+                write.sent.by,
+                write.at - write.sent.at.truth
+            ),
+        );
+        let checked = self.check_write(write, &old, &new);
+        if let Some(record) = self.records.get_mut(&new.uid) {
+            record.touched = record.touched.max(write.at);
+        }
+        match checked {
+            Ok(done) => self.sent[write.number].done = Some(done),
+            Err(why) => self.fail(write.at, &format!("{}: {why}", new.full_name())),
+        }
+    }
+
+    /// An Event is made.
+    pub fn event(&mut self, event: &Value, at: i64) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let is_dry = |by: &str| self.processes.get(by).is_some_and(|it| it.is_dry);
+        if event["reportingInstance"].as_str().is_some_and(is_dry) {
+            return self.fail(at, "an Event of a dry run");
+        }
+        if event["reason"] != "CorrectionLimitReached" {
+            return;
+        }
+        let (by, uid) = (
+            text(&event["reportingInstance"]),
+            text(&event["regarding"]["uid"]),
+        );
+        self.note(at, &format!("{by}: hands off"));
+        let Some(process) = self.processes.get_mut(&by) else {
+            return;
+        };
+        // Where an answer is lost it is told again.
+        if process.shown.tells_correction_limit(&uid) > 1 && self.exact {
+            self.fail(at, "rule 12: told twice that the limit is reached");
+        }
+    }
+
+    /// From now on something befalls Events, or no more.
+    pub fn events_troubled(&mut self, at: i64) {
+        self.troubled.set_events();
+        self.event_troubles = at;
+    }
+
+    /// A request leaves a process; whether there is no end of them while no time passes.
+    pub fn asks(&mut self) -> bool {
+        let now = self.truth.now().timestamp_millis();
+        let count = if self.requests.0 == now {
+            self.requests.1 + 1
+        } else {
+            1
+        };
+        self.requests = (now, count);
+        let is_endless = count > MOST_REQUESTS;
+        if is_endless {
+            self.fail(now, "the requests have no end");
+        }
+        is_endless
+    }
+
+    /// A patch leaves a process; its number.
+    pub fn sends(&mut self, by: &str, path: &str) -> usize {
+        let at = self.instants(by);
+        let (namespace, name) = name_of(path).unwrap();
+        let known = self.processes[by].shown.of(namespace, name, at.truth);
+        self.sent.push(Sent {
+            by: by.to_owned(),
+            at,
+            known,
+            done: None,
+            is_answered: false,
+        });
+        self.sent.len() - 1
+    }
+
+    pub fn opens(&mut self, by: &str, request: &Request) {
+        self.process(by).shown.opens(request);
+    }
+
+    pub fn tells(&mut self, by: &str, request: &Request, lines: &[u8]) {
+        let at = self.instants(by);
+        self.process(by).shown.tells(request, lines, at);
+    }
+
+    pub fn answers(&mut self, by: &str, request: &Request, code: u16, body: &[u8]) {
+        let at = self.instants(by);
+        let done = request
+            .patch
+            .and_then(|number| self.sent[number].done.clone());
+        if let Some(number) = request.patch {
+            self.sent[number].is_answered = true;
+        }
+        let shown = &mut self.process(by).shown;
+        shown.answers(request, code, body, done.as_ref(), at);
+    }
+
+    /// An answer of the server has come so many milliseconds late.
+    pub fn heard_late(&mut self, by: &str, time: u32) {
+        let process = self.process(by);
+        process.late = process.late.max(time.into());
+    }
+
+    /// The clock of a scaler was set, and perhaps back.
+    pub fn clock_set(&mut self, by: &str) {
+        let at = self.instants(by);
+        let process = self.process(by);
+        process.clock_set = at.truth;
+        process.shown.set_back(at);
+    }
+
+    fn process(&mut self, by: &str) -> &mut Process {
+        self.processes.get_mut(by).unwrap()
+    }
+
+    fn instants(&self, by: &str) -> Instants {
+        let process = &self.processes[by];
+        let now = |clock: &Clock| clock.now().timestamp_millis();
+        let (truth, clock) = (now(&self.truth), now(&process.clock));
+        let has_slept = truth < self.woke.0 + UNHEARD;
+        let is_off = (clock - truth).abs() >= 29_000 || process.late > 0;
+        Instants {
+            truth,
+            clock,
+            slept: self.slept,
+            unsure: process.guarded && (is_off || has_slept),
+        }
+    }
+}

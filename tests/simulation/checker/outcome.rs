@@ -1,0 +1,79 @@
+//! What may be done with an object.
+
+use std::fmt;
+
+use crate::{checker::object::State, story::calendar::show};
+
+/// One legal outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub what: What,
+    pub state: State,
+    /// Where `last` is not known to the second, the latest that it can be.
+    pub last_until: Option<i64>,
+    /// Whether `next` is what follows `last`, whatever that is.
+    pub follows: bool,
+    pub replicas: u32,
+    pub expired: Vec<&'static str>,
+    pub error: Option<String>,
+    /// The instant that it was due at.
+    pub due: Option<i64>,
+    /// Whether it considers a boundary that was not considered before.
+    pub considers: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    Start,
+    Stop,
+    Wake,
+    Sleep,
+    Pause,
+    Adopt,
+    Refuse,
+    Remove,
+    Tidy,
+    Enforce,
+}
+
+impl What {
+    /// Whether corrections count from here again.
+    pub const fn begins_anew(self) -> bool {
+        matches!(
+            self,
+            Self::Start | Self::Stop | Self::Wake | Self::Sleep | Self::Adopt | Self::Remove
+        )
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), show);
+        let Self {
+            what,
+            state,
+            replicas,
+            expired,
+            ..
+        } = self;
+        write!(
+            f,
+            "{what:?}: -> {replicas}, {:?}, last {}",
+            state.phase,
+            at(state.last)
+        )?;
+        if let Some(until) = self.last_until {
+            write!(f, " to {}", show(until))?;
+        }
+        let next = if self.follows {
+            "what follows".to_owned()
+        } else {
+            at(state.next)
+        };
+        write!(
+            f,
+            ", next {next}, saved {:?}, lifts {expired:?}",
+            state.saved
+        )
+    }
+}

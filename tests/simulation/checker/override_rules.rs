@@ -1,0 +1,101 @@
+//! Rule 7: how pauses and overrides begin and end.
+
+use crate::{
+    checker::{
+        object::State,
+        outcome::{Outcome, What},
+        phase::Phase,
+        rules::{HOUR, Moment},
+    },
+    story::calendar::Turn,
+};
+
+impl Moment<'_> {
+    /// Rule 7: what is laid over the schedule begins.
+    pub(super) fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
+        let (seen, known) = (self.object.replicas, self.remembered());
+        let (what, replicas, saved) = match phase {
+            Phase::Woken => {
+                let count = seen.max(known.unwrap_or(1)).max(1);
+                (What::Wake, self.intent.replicas.unwrap_or(count), None)
+            }
+            Phase::Slept => (
+                What::Sleep,
+                seen.min(self.stop_count),
+                self.worth_saving(known),
+            ),
+            _ => (What::Pause, seen, known),
+        };
+        let ahead = self.state.last.filter(|last| *last <= self.now + HOUR);
+        let last = ahead.map_or(self.now, |ahead| ahead.max(self.now));
+        Outcome {
+            state: State {
+                phase: Some(phase),
+                last: Some(last),
+                next: until,
+                saved,
+                ..State::default()
+            },
+            replicas,
+            expired: if phase == Phase::Paused {
+                Vec::new()
+            } else {
+                self.over()
+            },
+            considers: self.considers(last),
+            ..self.keep(what)
+        }
+    }
+
+    /// Rule 7: a pause is over; what has come since its end is done.
+    pub(super) fn after_pause(&self) -> Vec<Outcome> {
+        let ended = self.let_go();
+        let newest = self.timeline.newest(self.now);
+        [(ended.0, ended.0), (ended.1, ended.1), ended]
+            .into_iter()
+            .map(|(from, to)| match newest {
+                Some((at, turn)) if at > to => self.turn(at, turn),
+                _ => self.adopt(self.considered((from, to)), None),
+            })
+            .collect()
+    }
+
+    /// Rule 7: an override is over; the newest boundary decides, even one before it.
+    pub(super) fn after_override(&self) -> Vec<Outcome> {
+        let ended = self.let_go();
+        let slept = self.state.phase == Some(Phase::Slept);
+        let newest = self.timeline.newest(self.now);
+        let said = newest.map(|(_, turn)| turn).or(self.timeline.before);
+        let Some(turn) = said.or(slept.then_some(Turn::On)) else {
+            return vec![self.adopt(self.considered(ended), None)];
+        };
+        let at = |ended: i64| newest.map_or(ended, |(at, _)| at.max(ended));
+        let (from, to) = (at(ended.0), at(ended.1));
+        let latest = self.turn(to, turn);
+        let mut outcomes = vec![self.turn(from, turn), latest.clone()];
+        if from < to && latest.what != What::Adopt {
+            let last = self.state.last.map_or(from, |last| last.max(from));
+            let state = State {
+                last: Some(last),
+                ..latest.state.clone()
+            };
+            outcomes.push(Outcome {
+                last_until: latest.state.last,
+                state,
+                ..latest
+            });
+        }
+        outcomes
+    }
+
+    /// When what held was over: at its time, or when somebody was seen to cut it short.
+    pub(super) fn let_go(&self) -> (i64, i64) {
+        let written = self.state.phase.and_then(|phase| self.intent.end_of(phase));
+        let known = self.object.state.next;
+        let end = written.max(known).filter(|end| *end <= self.now);
+        let (from, to) = end.map_or(self.seen, |end| (end, end));
+        let begun = self.state.last.map(|last| last.min(self.now));
+        let not_before = |at: i64| begun.map_or(at, |begun| begun.max(at)).min(self.now);
+        (not_before(from), not_before(to))
+    }
+}

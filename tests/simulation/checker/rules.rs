@@ -1,0 +1,348 @@
+//! What the documentation has a scaler do with an object at an instant: rules 1 to 13, without
+//! memory, as all the outcomes that are legal. No code is shared with `decide`.
+//!
+//! There is one outcome but where something counts that only the scaler knows: when it saw the
+//! annotations for the first time, and what `stop-replicas` was when it was stopped.
+
+use crate::{
+    checker::{
+        object::{Object, State},
+        outcome::{Outcome, What},
+        phase::Phase,
+        texts,
+        timeline::Timeline,
+    },
+    story::{calendar::Turn, intent::Intent},
+};
+
+pub(super) const HOUR: i64 = 3600;
+
+/// All that a decision rests on, at one instant. Times are in seconds since 1970 by the scaler's
+/// clock.
+pub struct Moment<'a> {
+    pub object: &'a Object,
+    /// The newest state that the scaler can know of.
+    pub state: &'a State,
+    /// What is wrong with the annotations.
+    pub complaint: Option<&'a str>,
+    /// Without what has ended before.
+    pub intent: &'a Intent,
+    /// The overrides that have ended before.
+    pub ended: &'a [&'static str],
+    pub timeline: &'a Timeline,
+    pub now: i64,
+    /// Milliseconds of `now`.
+    pub fraction: i64,
+    /// When these annotations were seen first: between these two.
+    pub seen: (i64, i64),
+    pub stop_count: u32,
+    /// In hours.
+    pub catch_up: u32,
+}
+
+impl Moment<'_> {
+    /// What may be done; none where there is nothing to do.
+    pub fn outcomes(&self) -> Vec<Option<Outcome>> {
+        // Rule 10: what a later version has written is left alone.
+        if self.object.deleting || self.object.state.is_of_later_version() {
+            return vec![None];
+        }
+        let outcomes = match (self.complaint, self.intent.plan) {
+            (Some(complaint), _) => vec![self.refuse(complaint)],
+            (None, None) => vec![self.remove()],
+            (None, Some(_)) => self.follow(),
+        };
+        let news = |outcome: Outcome| (!self.is_so_already(&outcome)).then_some(outcome);
+        let outcomes = outcomes.into_iter().map(news);
+        let owned = |outcome: Outcome| match outcome.what {
+            What::Refuse | What::Remove => outcome,
+            // What a pause keeps from being taken up stays as it was.
+            What::Tidy | What::Enforce if !self.is_ours() => outcome,
+            _ => Outcome {
+                state: State {
+                    owner: Some(self.fingerprint()),
+                    ..outcome.state
+                },
+                ..outcome
+            },
+        };
+        outcomes.map(|outcome| outcome.map(owned)).collect()
+    }
+
+    /// Whether the state is that of this schedule on this object.
+    fn is_ours(&self) -> bool {
+        let (texts, uid) = (&self.object.texts, &self.object.uid);
+        let is_of = |owner: &String| texts::is_fingerprint(owner, texts, uid);
+        self.state.last.is_some() && self.state.owner.as_ref().is_some_and(is_of)
+    }
+
+    fn fingerprint(&self) -> String {
+        texts::fingerprint(&self.object.texts, &self.object.uid)
+    }
+
+    fn is_so_already(&self, outcome: &Outcome) -> bool {
+        outcome.expired.is_empty() && outcome.last_until.is_none() && {
+            let mut state = outcome.state.clone();
+            if outcome.follows {
+                state.next = self.timeline.after(state.last.unwrap());
+            }
+            let began = match outcome.what {
+                What::Refuse => self.object.began.clone(),
+                _ => state.began(),
+            };
+            let same = |a: Option<i64>, b: Option<i64>| self.timeline.same(a, b);
+            same(state.next, self.object.state.next)
+                && State {
+                    next: None,
+                    ..state
+                } == State {
+                    next: None,
+                    ..self.object.state.clone()
+                }
+                && outcome.replicas == self.object.replicas
+                && outcome.error == self.object.error
+                && began == self.object.began
+        }
+    }
+
+    /// An outcome that leaves everything as it is known to be, but for the error.
+    pub(super) fn keep(&self, what: What) -> Outcome {
+        Outcome {
+            what,
+            state: self.state.clone(),
+            last_until: None,
+            follows: false,
+            replicas: self.object.replicas,
+            expired: Vec::new(),
+            error: None,
+            due: None,
+            considers: false,
+        }
+    }
+
+    /// Rule 8.
+    fn refuse(&self, complaint: &str) -> Outcome {
+        let state = State {
+            next: None,
+            ..self.state.clone()
+        };
+        Outcome {
+            state,
+            error: Some(complaint.to_owned()),
+            ..self.keep(What::Refuse)
+        }
+    }
+
+    /// Rule 11.
+    fn remove(&self) -> Outcome {
+        let ours = [&self.object.error, &self.object.began];
+        let is_gone = *self.state == State::default() || self.state.is_only_saved();
+        if is_gone && ours.iter().all(|it| it.is_none()) {
+            return Outcome {
+                state: self.object.state.clone(),
+                ..self.keep(What::Remove)
+            };
+        }
+        Outcome {
+            state: self.state.after_removal(self.object.replicas),
+            ..self.keep(What::Remove)
+        }
+    }
+
+    fn follow(&self) -> Vec<Outcome> {
+        let state = self.state;
+        let is_ours = self.is_ours();
+        let is_ahead = |state: &State| state.last.is_some_and(|last| last > self.now + HOUR);
+        let held = self.intent.held(self.now);
+        if let Some((phase, until)) = held {
+            if state.phase != Some(phase) {
+                return vec![self.begin(phase, until)];
+            }
+            if phase == Phase::Paused {
+                return vec![self.tidy(held)];
+            }
+        }
+        // Rules 3, 10 and 13.
+        if is_ours && is_ahead(state) {
+            return vec![self.adopt((self.now, self.now), held)];
+        }
+        if !is_ours {
+            let let_go = held.is_none() && state.phase.is_some_and(Phase::is_held);
+            let from = if let_go { self.let_go() } else { self.seen };
+            return vec![self.adopt(self.considered(from), held)];
+        }
+        let quiet = || {
+            if is_ahead(&self.object.state) {
+                self.adopt((self.now, self.now), held)
+            } else {
+                self.tidy(held)
+            }
+        };
+        if held.is_some() {
+            return vec![quiet()];
+        }
+        match state.phase {
+            Some(Phase::Paused) => self.after_pause(),
+            Some(Phase::Woken | Phase::Slept) => self.after_override(),
+            _ => vec![self.due().unwrap_or_else(quiet)],
+        }
+    }
+
+    /// Rule 1.
+    fn due(&self) -> Option<Outcome> {
+        let last = self.state.last.unwrap();
+        let (at, turn) = self.timeline.newest(self.now)?;
+        let is_due = at > last && self.state.next.is_none_or(|next| at >= next);
+        is_due.then(|| self.turn(at, turn))
+    }
+
+    /// Rule 4: what is known of the count where the object is taken up anew. What is up has nothing
+    /// to do with what was saved for the object that it is a copy of, or before its schedule was
+    /// removed.
+    pub(super) fn remembered(&self) -> Option<u32> {
+        if self.is_another() {
+            let is_down = self.object.replicas <= self.stop_count;
+            return self.state.saved.filter(|_| is_down);
+        }
+        self.state.remembered()
+    }
+
+    /// Whether what is known is of another object, or of another time.
+    pub fn is_another(&self) -> bool {
+        let owner = self.state.owner.as_ref();
+        let is_ours = owner.and_then(|it| texts::is_of_object(it, &self.object.uid));
+        is_ours == Some(false) || self.state.is_only_saved()
+    }
+
+    /// The annotations that go with a write.
+    pub(super) fn over(&self) -> Vec<&'static str> {
+        let mut over = self.intent.over(self.now);
+        over.extend(self.ended);
+        over
+    }
+
+    /// Whether the clock explains it: a boundary is considered that was not before, or what was
+    /// considered is from the future now.
+    pub(super) fn considers(&self, last: i64) -> bool {
+        let is_ahead = |at: i64| at > self.now + HOUR;
+        let was_ahead = self.state.last.is_some_and(is_ahead);
+        let newest = self.timeline.newest(self.now);
+        let is_new = |at: i64| self.state.last.is_none_or(|known| at > known) && last >= at;
+        was_ahead && !is_ahead(last) || newest.is_some_and(|(at, _)| is_new(at))
+    }
+
+    /// Not before what was considered already.
+    pub(super) fn considered(&self, (from, to): (i64, i64)) -> (i64, i64) {
+        let known = self.state.last.filter(|last| *last <= self.now);
+        let at = |at: i64| known.map_or(at, |last| last.max(at)).min(self.now.max(at));
+        (at(from.min(self.now)), at(to.min(self.now)))
+    }
+
+    /// Rules 3 and 10.
+    pub(super) fn adopt(
+        &self,
+        (from, to): (i64, i64),
+        held: Option<(Phase, Option<i64>)>,
+    ) -> Outcome {
+        let (phase, next) = held.unwrap_or((Phase::Adopted, None));
+        // A wake that goes on says by itself that a start came before.
+        let is_said = |saved: u32| phase == Phase::Woken && saved == 0;
+        Outcome {
+            state: State {
+                phase: Some(phase),
+                last: Some(from),
+                next,
+                saved: self.remembered().filter(|saved| !is_said(*saved)),
+                ..State::default()
+            },
+            last_until: (from < to).then_some(to),
+            follows: held.is_none(),
+            expired: self.over(),
+            considers: self.considers(to.max(from)),
+            ..self.keep(What::Adopt)
+        }
+    }
+
+    /// Rules 1 and 4.
+    pub(super) fn turn(&self, at: i64, turn: Turn) -> Outcome {
+        let catch_up = i64::from(self.catch_up) * HOUR;
+        if (self.now - at) * 1000 + self.fraction > catch_up * 1000 {
+            return self.adopt((self.now, self.now), None);
+        }
+        let seen = self.object.replicas;
+        let (what, phase, replicas, saved) = match turn {
+            Turn::On => {
+                let least = self.state.remembered().unwrap_or(1);
+                let count = self.intent.replicas.unwrap_or(seen.max(least));
+                (What::Start, Phase::Running, count, None)
+            }
+            Turn::Off => {
+                let saved = self.worth_saving(self.state.remembered());
+                (What::Stop, Phase::Stopped, seen.min(self.stop_count), saved)
+            }
+        };
+        let last = self.state.last.map_or(at, |last| last.max(at));
+        Outcome {
+            state: State {
+                phase: Some(phase),
+                last: Some(last),
+                saved,
+                ..self.state.clone()
+            },
+            follows: true,
+            replicas,
+            expired: self.over(),
+            due: Some(at),
+            considers: self.considers(last),
+            ..self.keep(what)
+        }
+    }
+
+    /// What a stop saves: the larger of what is known and seen.
+    pub(super) fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
+        let seen = self.object.replicas;
+        known.max((seen > 0).then_some(seen))
+    }
+
+    /// Rules 2, 7 and 9: nothing is due; what is not as it should be is put right.
+    fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Outcome {
+        let mut state = self.state.clone();
+        let last = state.last.unwrap_or(self.now);
+        let following = self.timeline.after(last);
+        (state.last, state.next) = match (held, following) {
+            (Some((_, until)), _) => (Some(last), until),
+            // A boundary that was not the object's own next has gone by.
+            (None, Some(next)) if next <= self.now => {
+                (Some(self.now), self.timeline.after(self.now))
+            }
+            (None, next) => (Some(last), next),
+        };
+        let last = state.last.unwrap_or(self.now);
+        state.phase = state.phase.or(Some(Phase::Adopted));
+        let is_down = matches!(state.phase, Some(Phase::Stopped | Phase::Slept));
+        let raised = self.intent.enforce && is_down && self.object.replicas > self.stop_count;
+        if raised {
+            state.saved = self.worth_saving(state.saved);
+        }
+        Outcome {
+            state,
+            replicas: if raised {
+                self.stop_count
+            } else {
+                self.object.replicas
+            },
+            expired: if held.is_some() {
+                Vec::new()
+            } else {
+                self.over()
+            },
+            considers: self.considers(last),
+            due: self
+                .timeline
+                .newest(self.now)
+                .map(|(at, _)| at)
+                .filter(|_| self.considers(last)),
+            ..self.keep(if raised { What::Enforce } else { What::Tidy })
+        }
+    }
+}

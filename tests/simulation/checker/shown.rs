@@ -1,0 +1,215 @@
+//! What each process has been shown by the server, answer by answer and event by event, and so
+//! what it can know.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use crate::checker::{
+    known::{Done, Instants, Known},
+    object::Object,
+    request::{Request, name_of},
+};
+
+/// An object for one process: what it knows, and what it knew until something was shown in this
+/// very millisecond.
+#[derive(Default)]
+struct Track {
+    known: Option<Known>,
+    before: Vec<Known>,
+    at: i64,
+}
+
+/// Namespace and name.
+type Name = (String, String);
+
+/// What one process has been shown.
+#[derive(Default)]
+pub struct Shown {
+    tracks: HashMap<Name, Track>,
+    /// Which a list has shown that has not ended yet; by its path.
+    lists: HashMap<String, HashSet<Name>>,
+}
+
+impl Shown {
+    /// What it may know of an object now: more than one where something has just been shown.
+    pub fn of(&self, namespace: &str, name: &str, truth: i64) -> Vec<Known> {
+        let Some(track) = self.tracks.get(&(namespace.into(), name.into())) else {
+            return Vec::new();
+        };
+        let mut all: Vec<_> = track.known.iter().cloned().collect();
+        if track.at == truth {
+            all.extend(track.before.iter().cloned());
+        }
+        all
+    }
+
+    /// The user is told that the limit of corrections is reached; how often so far.
+    pub fn tells_correction_limit(&mut self, uid: &str) -> usize {
+        let known = self.tracks.values_mut().filter_map(|it| it.known.as_mut());
+        let known = known.filter(|known| known.object.uid == uid);
+        known
+            .map(|known| {
+                known.told += 1;
+                known.told
+            })
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Its clock was set back: what it knows from the future, another may have put right.
+    pub fn set_back(&mut self, at: Instants) {
+        for track in self.tracks.values_mut() {
+            if let Some(known) = track.known.clone() {
+                let (object, version) = (known.object.clone(), known.version);
+                track.becomes(Some(known.shown(object, version, at)), at.truth);
+            }
+        }
+    }
+
+    fn shows(&mut self, value: &Value, at: Instants) {
+        let object = Object::shown(value);
+        let text = value["metadata"]["resourceVersion"].as_str();
+        let version = text.and_then(|text| text.parse().ok()).unwrap();
+        let name = (object.namespace.clone(), object.name.clone());
+        let track = self.tracks.entry(name).or_default();
+        let same = track
+            .known
+            .as_ref()
+            .filter(|it| it.object.uid == object.uid);
+        let known = match same {
+            Some(known) if version < known.version => return,
+            Some(known) => known.clone().shown(object, version, at),
+            None => Known::first(object, version, at),
+        };
+        let is_over = known.object.is_nothing_of_ours() && known.applied.is_none();
+        track.becomes((!is_over).then_some(known), at.truth);
+    }
+
+    /// A patch of its own was answered with success.
+    pub fn wrote(&mut self, value: &Value, done: &Done, at: Instants) {
+        let object = Object::shown(value);
+        let name = (object.namespace.clone(), object.name.clone());
+        if let Some(track) = self.tracks.get_mut(&name)
+            && let Some(known) = track.known.clone()
+            && known.object.uid == object.uid
+        {
+            let known = known.wrote_it(done, object.state);
+            track.becomes(Some(known), at.truth);
+        }
+        self.shows(value, at);
+    }
+
+    fn gone(&mut self, namespace: &str, name: &str, uid: Option<&str>, at: Instants) {
+        if let Some(track) = self.tracks.get_mut(&(namespace.into(), name.into())) {
+            let known = track.known.as_ref();
+            if known.is_some_and(|known| uid.is_none_or(|uid| known.object.uid == uid)) {
+                track.becomes(None, at.truth);
+            }
+        }
+    }
+
+    /// A watch was opened.
+    pub fn opens(&mut self, request: &Request) {
+        if request.begins {
+            self.lists.insert(request.path.clone(), HashSet::new());
+        }
+    }
+
+    /// A watch tells of these events.
+    pub fn tells(&mut self, request: &Request, lines: &[u8], at: Instants) {
+        let lines = lines.split(|byte| *byte == b'\n');
+        for line in lines.filter(|line| !line.is_empty()) {
+            let Ok(event) = serde_json::from_slice::<Value>(line) else {
+                continue;
+            };
+            let (object, metadata) = (&event["object"], &event["object"]["metadata"]);
+            let text = |key: &str| metadata[key].as_str().unwrap_or_default();
+            match event["type"].as_str() {
+                Some("ADDED" | "MODIFIED") => self.lists(&request.path, object, at),
+                Some("DELETED") => {
+                    self.gone(text("namespace"), text("name"), Some(text("uid")), at);
+                }
+                Some("BOOKMARK")
+                    if metadata["annotations"]["k8s.io/initial-events-end"] == "true" =>
+                {
+                    self.list_ends(&request.path, at);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// An answer that is whole, of the server itself.
+    pub fn answers(
+        &mut self,
+        request: &Request,
+        code: u16,
+        body: &[u8],
+        done: Option<&Done>,
+        at: Instants,
+    ) {
+        let Ok(value) = serde_json::from_slice::<Value>(body) else {
+            return;
+        };
+        if request.is_list && code == 200 {
+            self.opens(request);
+            for item in value["items"].as_array().into_iter().flatten() {
+                self.lists(&request.path, item, at);
+            }
+            let more = value["metadata"]["continue"].as_str().unwrap_or_default();
+            if more.is_empty() {
+                self.list_ends(&request.path, at);
+            }
+        } else if let Some((namespace, name)) = name_of(&request.path) {
+            match code {
+                200 if done.is_some() => self.wrote(&value, done.unwrap(), at),
+                // Only a watch says what is in scope: another object of that name is not known yet.
+                200 if self.knows(namespace, name, &value) => self.shows(&value, at),
+                200 => self.gone(namespace, name, None, at),
+                404 => self.gone(namespace, name, None, at),
+                _ => {}
+            }
+        }
+    }
+
+    fn knows(&self, namespace: &str, name: &str, value: &Value) -> bool {
+        let track = self.tracks.get(&(namespace.into(), name.into()));
+        let known = track.and_then(|track| track.known.as_ref());
+        known.is_some_and(|known| value["metadata"]["uid"] == *known.object.uid)
+    }
+
+    fn lists(&mut self, path: &str, value: &Value, at: Instants) {
+        let name = |key: &str| value["metadata"][key].as_str().unwrap().to_owned();
+        if let Some(names) = self.lists.get_mut(path) {
+            names.insert((name("namespace"), name("name")));
+        }
+        self.shows(value, at);
+    }
+
+    /// What the list did not show is there no more.
+    fn list_ends(&mut self, path: &str, at: Instants) {
+        let Some(names) = self.lists.remove(path) else {
+            return;
+        };
+        let parts: Vec<_> = path.split('/').collect();
+        let namespace = parts.iter().position(|it| *it == "namespaces");
+        let namespace = namespace.map(|place| parts[place + 1]);
+        for (name, track) in &mut self.tracks {
+            if !names.contains(name) && namespace.is_none_or(|namespace| namespace == name.0) {
+                track.becomes(None, at.truth);
+            }
+        }
+    }
+}
+
+impl Track {
+    fn becomes(&mut self, known: Option<Known>, at: i64) {
+        if self.at != at {
+            self.before.clear();
+            self.at = at;
+        }
+        self.before
+            .extend(std::mem::replace(&mut self.known, known));
+    }
+}

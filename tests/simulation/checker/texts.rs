@@ -1,0 +1,197 @@
+//! What annotations as they stand ask for.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDateTime};
+use chrono_tz::Tz;
+
+use crate::{
+    checker::{object::State, phase::Phase},
+    story::{
+        calendar::{self, Plan},
+        intent::{Intent, Pause},
+    },
+};
+
+const SCHEDULE: [&str; 3] = ["start", "stop", "hours"];
+const FINGERPRINTED: [&str; 6] = ["start", "stop", "hours", "timezone", "except", "jitter"];
+
+impl Intent {
+    pub fn texts(&self, plans: &[Plan]) -> BTreeMap<String, String> {
+        self.annotations(plans).into_iter().collect()
+    }
+
+    /// What texts ask for that are not refused.
+    pub fn of(texts: &BTreeMap<String, String>, plans: &[Plan], default_zone: Tz) -> Self {
+        if !has_schedule(texts) {
+            return Self::default();
+        }
+        let count = |key: &str| texts.get(key).map(|text| text.parse().unwrap());
+        let own = texts.get("timezone").map(|zone| zone.parse().unwrap());
+        let zone = own.unwrap_or(default_zone);
+        let moment = |key: &str| texts.get(key).map(|text| instant(text, zone));
+        let schedule = schedule(texts);
+        let written = |plan: &Plan| -> BTreeMap<String, String> {
+            let texts = plan.texts().into_iter();
+            texts.map(|(key, text)| (key.to_owned(), text)).collect()
+        };
+        let plan = plans.iter().position(|plan| schedule == written(plan));
+        assert!(plan.is_some(), "a schedule of nobody: {schedule:?}");
+        Self {
+            plan,
+            bad: None,
+            replicas: count("replicas"),
+            stop_replicas: count("stop-replicas"),
+            pause: texts.get("pause").map(|text| match &**text {
+                "true" => Pause::Forever,
+                until => Pause::Until(instant(until, zone)),
+            }),
+            wake: moment("wake-until"),
+            sleep: moment("sleep-until"),
+            enforce: texts.contains_key("enforce"),
+        }
+    }
+
+    /// Without the overrides that have ended before and that a rollout undo has brought back, by
+    /// the annotation that came with them; and their names.
+    pub fn without_ended(
+        mut self,
+        began: Option<&str>,
+        state: &State,
+        now: i64,
+    ) -> (Self, Vec<&'static str>) {
+        let Some(began) = began else {
+            return (self, Vec::new());
+        };
+        let holds = |(phase, until)| state.phase == Some(phase) && state.next == until;
+        if state.began().as_deref() == Some(began) || self.held(now).is_some_and(holds) {
+            return (self, Vec::new());
+        }
+        let there = [
+            ("pause", self.pause.take().is_some()),
+            ("sleep-until", self.sleep.take().is_some()),
+            ("wake-until", self.wake.take().is_some()),
+        ];
+        let ended = there.into_iter().filter(|(_, is_there)| *is_there);
+        (self, ended.map(|(key, _)| key).collect())
+    }
+
+    /// All ends that are written.
+    pub fn ends(&self) -> impl Iterator<Item = i64> {
+        let pause = self.end_of(Phase::Paused);
+        pause.into_iter().chain(self.wake).chain(self.sleep)
+    }
+
+    /// The annotations that are over.
+    pub fn over(&self, now: i64) -> Vec<&'static str> {
+        let ends = [
+            ("pause", self.end_of(Phase::Paused)),
+            ("sleep-until", self.sleep),
+            ("wake-until", self.wake),
+        ];
+        let over = |end: Option<i64>| end.is_some_and(|end| end <= now);
+        let keys = ends.into_iter().filter(|(_, end)| over(*end));
+        keys.map(|(key, _)| key).collect()
+    }
+}
+
+pub fn has_schedule(texts: &BTreeMap<String, String>) -> bool {
+    SCHEDULE.iter().any(|key| texts.contains_key(*key))
+}
+
+/// The texts that a fingerprint is made of.
+pub fn schedule(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut schedule = texts.clone();
+    schedule.retain(|key, _| FINGERPRINTED.contains(&&**key));
+    schedule
+}
+
+/// The label `fingerprint`, as documented: anybody can compute it.
+pub fn fingerprint(texts: &BTreeMap<String, String>, uid: &str) -> String {
+    let text = digits(&fingerprinted(texts));
+    format!("v2-{}-{text}", digits(uid))
+}
+
+/// Whether a label `fingerprint`, of any version, is that of the schedule on this object.
+pub fn is_fingerprint(label: &str, texts: &BTreeMap<String, String>, uid: &str) -> bool {
+    label == fingerprint(texts, uid) || label == first_fingerprint(texts, uid)
+}
+
+/// As version 1 has it.
+pub fn first_fingerprint(texts: &BTreeMap<String, String>, uid: &str) -> String {
+    format!("v1-{}", digits(&(uid.to_owned() + &fingerprinted(texts))))
+}
+
+/// Whether a text is a fingerprint of any version, known or not.
+pub fn is_any_fingerprint(label: &str) -> bool {
+    let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|it| it.is_ascii_hexdigit());
+    let Some((version, rest)) = label.strip_prefix('v').and_then(|it| it.split_once('-')) else {
+        return false;
+    };
+    match version.parse() {
+        Ok(1_u32) => is_hash(rest),
+        Ok(2) => rest.split('-').count() == 2 && rest.split('-').all(is_hash),
+        Ok(version) => version > 2,
+        Err(_) => false,
+    }
+}
+
+/// Whether a fingerprint is of a version that does not exist yet.
+pub fn is_of_later_version(label: &str) -> bool {
+    !label.starts_with("v1-") && !label.starts_with("v2-")
+}
+
+/// Whether a label `fingerprint` was made for this object; none where it does not say.
+pub fn is_of_object(label: &str, uid: &str) -> Option<bool> {
+    let (object, _) = label.strip_prefix("v2-")?.split_once('-')?;
+    Some(object == digits(uid))
+}
+
+fn fingerprinted(texts: &BTreeMap<String, String>) -> String {
+    let there = FINGERPRINTED
+        .iter()
+        .filter_map(|key| Some((key, texts.get(*key)?)));
+    there
+        .map(|(key, text)| format!("\n{key}={}:{text}", text.len()))
+        .collect()
+}
+
+fn digits(text: &str) -> String {
+    use sha2::{Digest as _, Sha256};
+    let digest = Sha256::digest(text);
+    digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// The count after a stop that stands there; an unreadable one counts as none.
+pub fn stop_count(texts: &BTreeMap<String, String>) -> u32 {
+    let text = texts.get("stop-replicas");
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// The local form of an instant that is written in RFC 3339, to the minute; other texts as they
+/// are.
+pub fn local(text: &str, zone: Tz) -> String {
+    DateTime::parse_from_rfc3339(text).map_or_else(
+        |_| text.to_owned(),
+        |at| at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string(),
+    )
+}
+
+fn instant(text: &str, zone: Tz) -> i64 {
+    NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").map_or_else(
+        |_| DateTime::parse_from_rfc3339(text).unwrap().timestamp(),
+        |local| calendar::instant(zone, local),
+    )
+}
+
+/// Anybody can compute it: `printf 'uid-1\nstart=13:Mon-Fri 09:00' | sha256sum`.
+#[test]
+fn fingerprints_are_the_documented_hashes() {
+    let texts = BTreeMap::from([("start".to_owned(), "Mon-Fri 09:00".to_owned())]);
+    assert_eq!(first_fingerprint(&texts, "uid-1"), "v1-e88ac71724f40589");
+    let second = "v2-4a49acf8a6bd7277-cdb276bb89557700";
+    assert_eq!(fingerprint(&texts, "uid-1"), second);
+}

@@ -1,0 +1,84 @@
+//! The boundaries of one schedule for one object, painted for the days of a story.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use chrono::NaiveDate;
+use chrono_tz::Tz;
+
+use crate::story::calendar::{Plan, Turn};
+
+pub struct Timeline {
+    boundaries: Vec<(i64, Turn)>,
+    /// What the schedule says before the first of them.
+    pub before: Option<Turn>,
+    /// Nothing is known of what comes later.
+    horizon: i64,
+}
+
+impl Timeline {
+    /// Of no schedule at all.
+    pub fn empty() -> Self {
+        Self {
+            boundaries: Vec::new(),
+            before: None,
+            horizon: i64::MAX,
+        }
+    }
+
+    /// The first boundary after an instant.
+    pub fn after(&self, at: i64) -> Option<i64> {
+        let first = self
+            .boundaries
+            .partition_point(|(boundary, _)| *boundary <= at);
+        self.boundaries.get(first).map(|(at, _)| *at)
+    }
+
+    /// The newest boundary at or before an instant.
+    pub fn newest(&self, at: i64) -> Option<(i64, Turn)> {
+        let first = self
+            .boundaries
+            .partition_point(|(boundary, _)| *boundary <= at);
+        first.checked_sub(1).map(|newest| self.boundaries[newest])
+    }
+
+    /// Whether two instants are the same one, as far as can be told.
+    pub fn same(&self, one: Option<i64>, other: Option<i64>) -> bool {
+        let told = |at: Option<i64>| at.filter(|at| *at < self.horizon);
+        told(one) == told(other)
+    }
+}
+
+/// Painting takes a while: each is painted once a story.
+pub struct Timelines {
+    dates: (NaiveDate, NaiveDate),
+    known: Mutex<HashMap<(usize, Tz, i64), Arc<Timeline>>>,
+}
+
+impl Timelines {
+    pub fn new(dates: (NaiveDate, NaiveDate)) -> Self {
+        Self {
+            dates,
+            known: Mutex::default(),
+        }
+    }
+
+    pub fn of(&self, plans: &[Plan], plan: usize, zone: Tz, delay: i64) -> Arc<Timeline> {
+        let paint = || {
+            let painted = plans[plan].boundaries(zone, self.dates, delay);
+            let midnight = self.dates.1.and_hms_opt(0, 0, 0).unwrap().and_utc();
+            Arc::new(Timeline {
+                before: plans[plan].before(&painted),
+                boundaries: painted,
+                horizon: midnight.timestamp() - 2 * 86400,
+            })
+        };
+        let mut known = self.known.lock().unwrap();
+        known
+            .entry((plan, zone, delay))
+            .or_insert_with(paint)
+            .clone()
+    }
+}

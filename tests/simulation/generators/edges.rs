@@ -1,0 +1,139 @@
+//! What lies at the edges: clocks that are nearly right, troubles of one object alone, and the
+//! many ways to say which objects are looked at.
+
+use fastrand::Rng;
+
+use crate::{
+    generators::{
+        schedules::PLACES,
+        steps::{MINUTE, Steps},
+    },
+    story::{
+        definition::{Kind, Story},
+        fault::Trouble,
+        op::Op,
+        tampering::{Label, Tampering},
+    },
+};
+
+const SELECTORS: [&str; 4] = [
+    "shift in (on, half)",
+    "shift,shift!=off",
+    "shift==on,!retired",
+    "shift notin (off),shift",
+];
+
+impl Story {
+    /// Which objects are looked at, and by whom.
+    pub fn draw_scope(&mut self, random: &mut Rng) {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        if self.scoped && random.bool() {
+            self.selector = random.choice(SELECTORS).map(str::to_owned);
+        }
+        match random.u8(..16) {
+            0 => self.namespaces = names(&["dev"]),
+            1 => self.namespaces = names(&["prod", "dev"]),
+            2 => self.namespaces = names(&["dev", "stage"]),
+            3 => self.excluded = names(&["prod"]),
+            4 => self.excluded = names(&["stage", "dev"]),
+            _ => {}
+        }
+        // Three of different minds are in each other's way more often than they try at once.
+        if self.scalers == 2 && random.u8(..3) == 0 {
+            let place = |_| PLACES[random.usize(..PLACES.len())].0.name().to_owned();
+            self.zones = (0..self.scalers).map(place).collect();
+        }
+        if random.u8(..12) == 0 {
+            self.dry.push(self.scalers - 1);
+        }
+        self.in_flight = random.choice([0, 0, 1, 2, 4]).unwrap();
+    }
+}
+
+impl Steps<'_> {
+    /// A clock is set, or goes wrong by and by, for a while.
+    pub(crate) fn clock(&mut self, at: u32) {
+        let scaler = self.scaler();
+        let is_fault_free = self.story.kind == Kind::NoFaults;
+        let by = if is_fault_free || self.random.bool() {
+            // By 30 s it may be wrong, and by 31 s it may not.
+            let edges = [500, 20_000, 29_900, 30_000, 31_100, 33_000, 900_000];
+            self.random.choice(edges)
+        } else {
+            self.random.choice([20_000, 3_600_000, 172_800_000])
+        };
+        let by = if self.random.bool() {
+            by
+        } else {
+            by.map(|by| -by)
+        };
+        if self.random.u8(..4) == 0 {
+            let drift = self.random.choice([200, 25_000, 100_000]).unwrap();
+            let drift = if by > Some(0) { drift } else { -drift };
+            self.add(at, Op::Drift(scaler, drift));
+            let back = at + self.random.u32(MINUTE..20 * MINUTE);
+            self.add(back, Op::ClockRight(scaler));
+            return;
+        }
+        self.add(at, Op::Clock(scaler, by.unwrap()));
+        let back = if is_fault_free {
+            at + self.random.u32(2000..20 * MINUTE)
+        } else {
+            self.back(at)
+        };
+        self.add(back, Op::ClockRight(scaler));
+    }
+
+    /// Something befalls writes to one object, or Events, for a while.
+    pub(crate) fn trouble(&mut self, at: u32) {
+        let all = [
+            Trouble::Hangs,
+            Trouble::Fails,
+            Trouble::Denies,
+            Trouble::Forbidden,
+        ];
+        let back = at + self.random.u32(1000..40 * MINUTE);
+        if self.random.u8(..3) == 0 {
+            let events = [
+                Trouble::Hangs,
+                Trouble::Fails,
+                Trouble::Busy,
+                Trouble::Denies,
+            ];
+            let trouble = self.random.choice(events);
+            self.add(at, Op::EventTrouble(trouble));
+            self.add(back, Op::EventTrouble(None));
+            return;
+        }
+        let (slot, trouble) = (self.random.usize(..self.objects), self.random.choice(all));
+        self.add(at, Op::Trouble(slot, trouble));
+        self.add(back, Op::Trouble(slot, None));
+    }
+
+    /// Somebody changes what dayshift wrote.
+    pub(crate) fn tampering(&mut self) -> Tampering {
+        let label = self.random.choice(Label::ALL).unwrap();
+        match self.random.u8(..10) {
+            0..=2 => Tampering::Drop(label),
+            3..=4 => Tampering::Garble(label),
+            5 => Tampering::Saved(self.random.u32(..9)),
+            6 => {
+                let minutes = [-4000, -300, -60, 0, 1, 30, 59, 61, 200];
+                Tampering::Last(self.random.choice(minutes).unwrap())
+            }
+            7 => {
+                let minutes = [-300, -60, 0, 30, 200, 4000];
+                Tampering::Next(self.random.choice(minutes).unwrap())
+            }
+            8 => Tampering::DropError,
+            _ => {
+                let fingerprints = [
+                    Tampering::LaterFingerprint,
+                    Tampering::OtherFingerprint,
+                    Tampering::ForeignFingerprint,
+                ];
+                self.random.choice(fingerprints).unwrap()
+            }
+        }
+    }
+}

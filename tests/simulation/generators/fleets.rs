@@ -1,0 +1,94 @@
+//! Many objects of one namespace that nobody can write to when they are due, and others beside
+//! them that no fault concerns.
+
+use chrono::{TimeDelta, Timelike as _};
+
+use crate::{
+    generators::steps::{HOUR, MINUTE, Steps},
+    story::{
+        calendar::{At, Plan, Rule, Style},
+        fault::Trouble,
+        op::{Hold, NAMED, Op},
+    },
+};
+
+/// Of each day.
+const DAILY: u8 = 0x7f;
+
+impl Steps<'_> {
+    /// From a minute before its boundary on, each write to the fleet hangs or fails. Users do
+    /// other things in the same minutes.
+    pub(crate) fn write_fleet(&mut self) {
+        self.story.scalers = self.random.choice([1, 1, 1, 2]).unwrap();
+        self.story.in_flight = self.random.choice([0, 0, 0, 8]).unwrap();
+        self.story.length = 2 * HOUR;
+        self.objects = NAMED;
+        let due = self.random.u32(20..50) * MINUTE;
+        let fleet = self.story.plans.len();
+        let stop = self.stop_at(due);
+        self.story.plans.push(stop);
+        for slot in 0..NAMED {
+            let plan = self.random.choice([0, fleet]).unwrap();
+            let (at, count) = (self.random.u32(..2000), self.count());
+            self.add(at, Op::Make(slot, count, plan));
+        }
+        let size = self.random.choice([20, 45, 70]).unwrap();
+        self.add(2000, Op::MakeFleet(size, 3, fleet));
+        for scaler in 0..self.story.scalers {
+            let at = self.random.u32(2000..3000);
+            self.add(at, Op::Up(scaler));
+        }
+        let troubles = [
+            Trouble::Hangs,
+            Trouble::Hangs,
+            Trouble::Fails,
+            Trouble::Denies,
+        ];
+        let trouble = self.random.choice(troubles);
+        self.add(due - MINUTE, Op::FleetTrouble(trouble));
+        for _ in 0..self.random.u32(6..15) {
+            let at = due + self.random.u32(..90_000);
+            let op = self.of_a_user();
+            self.add(at, op);
+        }
+        let over = due + self.random.u32(2 * MINUTE..9 * MINUTE);
+        self.add(over, Op::FleetTrouble(None));
+        self.story.steps.sort_by_key(|step| step.at);
+    }
+
+    /// A plan that stops each day at the minute in which this instant of the story lies.
+    fn stop_at(&self, at: u32) -> Plan {
+        let at = self.story.instant(at) + TimeDelta::seconds(59);
+        let local = at.with_timezone(&self.story.zone);
+        let minute = local.hour() * 60 + local.minute();
+        let stop = At::Weekly {
+            days: DAILY,
+            minute,
+        };
+        Plan {
+            rule: Rule::Times {
+                start: Vec::new(),
+                stop: vec![stop],
+            },
+            except: Vec::new(),
+            zone: None,
+            jitter: None,
+            style: Style::Names,
+        }
+    }
+
+    fn of_a_user(&mut self) -> Op {
+        let slot = self.random.usize(..NAMED);
+        let until = self.random.i32(60..3600);
+        match self.random.u8(..8) {
+            0..=1 => Op::Wake(slot, Some(until)),
+            2..=3 => Op::Sleep(slot, Some(until)),
+            4 => Op::Pause(slot, Hold::For(until)),
+            5 => Op::Scale(slot, self.count()),
+            _ => {
+                let plan = self.random.usize(..self.story.plans.len());
+                Op::Plan(slot, Some(plan))
+            }
+        }
+    }
+}

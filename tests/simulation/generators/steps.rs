@@ -1,0 +1,349 @@
+//! From a seed to a story.
+
+use chrono::{Days, NaiveDate, TimeDelta};
+use chrono_tz::Tz;
+use fastrand::Rng;
+
+use crate::{
+    generators::schedules::{PLACES, edited, plan},
+    story::{
+        definition::{Kind, Story},
+        fault::{Fault, Stage},
+        intent::Bad,
+        op::{Hold, NAMED, Op, Step},
+    },
+};
+
+pub(crate) const MINUTE: u32 = 60_000;
+pub(crate) const HOUR: u32 = 60 * MINUTE;
+
+impl Story {
+    pub fn of(seed: u64) -> Self {
+        let mut random = Rng::with_seed(seed);
+        let random = &mut random;
+        let kind = if random.u8(..4) == 0 {
+            Kind::NoFaults
+        } else {
+            Kind::Faults
+        };
+        let (place, dates) = random.choice(PLACES).unwrap();
+        let date: NaiveDate = random.choice(dates).unwrap().parse().unwrap();
+        let begin = (date - Days::new(random.u64(0..2)))
+            .and_hms_opt(0, 0, 0)
+            .unwrap()
+            .and_utc()
+            + TimeDelta::seconds(random.i64(0..86_400));
+        let zone = if random.u8(..4) == 0 { Tz::UTC } else { place };
+        let mut plans: Vec<_> = (0..random.usize(1..4))
+            .map(|_| plan(random, zone, begin))
+            .collect();
+        if random.bool() {
+            let edited = edited(random, &plans[0], zone, begin);
+            plans.push(edited);
+        }
+        let scalers = random.choice([1, 1, 1, 1, 1, 2, 2, 3]).unwrap();
+        let mut story = Self {
+            seed,
+            kind,
+            begin,
+            length: match kind {
+                Kind::NoFaults => random.u32(HOUR..8 * HOUR),
+                Kind::Faults => random.u32(HOUR..5 * 24 * HOUR),
+            },
+            zone,
+            plans,
+            scalers,
+            guarded: random.u8(..3) != 0,
+            catch_up: random.choice([72, 72, 72, 1, 7, 24]).unwrap(),
+            scoped: random.u8(..5) == 0,
+            selector: None,
+            namespaces: Vec::new(),
+            excluded: Vec::new(),
+            zones: Vec::new(),
+            dry: Vec::new(),
+            in_flight: 0,
+            is_local: random.u8(..4) == 0,
+            steps: Vec::new(),
+        };
+        let has_fleet = kind == Kind::NoFaults && random.u8(..6) == 0;
+        if !has_fleet {
+            story.draw_scope(random);
+        }
+        let mut steps = Steps {
+            random,
+            story: &mut story,
+            objects: 1,
+        };
+        if has_fleet {
+            steps.write_fleet();
+        } else {
+            steps.write();
+        }
+        story
+    }
+}
+
+pub(crate) struct Steps<'a> {
+    pub(crate) random: &'a mut Rng,
+    pub(crate) story: &'a mut Story,
+    pub(crate) objects: usize,
+}
+
+impl Steps<'_> {
+    fn write(&mut self) {
+        self.objects = self.random.choice([1, 1, 1, 2, 2, 3, 4]).unwrap();
+        let from_v1 = self.random.u8(..8) == 0;
+        for slot in 0..self.objects {
+            let (count, plan) = (self.count(), self.random.usize(..self.story.plans.len()));
+            let at = self.random.u32(..2000);
+            let op = if from_v1 {
+                let hours = self.random.choice([0, 0, 1, 9, 30]).unwrap();
+                Op::MakeFromV1(slot, count, plan, hours)
+            } else {
+                Op::Make(slot, count, plan)
+            };
+            self.add(at, op);
+        }
+        for scaler in 0..self.story.scalers {
+            let at = self.random.u32(..3000);
+            self.add(at, Op::Up(scaler));
+        }
+        let boundaries = self.boundaries();
+        let mut at: Vec<u32> = (0..self.random.u32(3..14))
+            .map(|_| match self.random.choice(&boundaries) {
+                Some(boundary) if self.random.u8(..5) < 2 => {
+                    (boundary + self.random.u32(0..4000)).saturating_sub(2000)
+                }
+                _ => self.random.u32(3000..self.story.length),
+            })
+            .collect();
+        at.sort_unstable();
+        for next in 1..at.len() {
+            match self.random.u8(..6) {
+                0 => at[next] = at[next - 1] + self.random.choice([0, 0, 3, 500, 9000]).unwrap(),
+                1 => at[next] = at[next - 1] + self.random.u32(..20 * MINUTE),
+                _ => {}
+            }
+        }
+        for at in at {
+            self.happen(at);
+        }
+        self.story.steps.sort_by_key(|step| step.at);
+        if self.story.kind == Kind::Faults {
+            self.sleep_over();
+        }
+    }
+
+    pub(crate) fn add(&mut self, at: u32, op: Op) {
+        self.story.steps.push(Step { at, op });
+    }
+
+    /// When something of the first schedules is due, in milliseconds.
+    fn boundaries(&self) -> Vec<u32> {
+        let story = &*self.story;
+        let begin = story.begin.timestamp_millis();
+        let end = story.instant(story.length).date_naive() + Days::new(2);
+        let dates = (story.begin.date_naive() - Days::new(1), end);
+        let all = story
+            .plans
+            .iter()
+            .flat_map(|it| it.boundaries(story.zone, dates, 0));
+        let offsets = all.filter_map(|(at, _)| u32::try_from(at * 1000 - begin).ok());
+        offsets
+            .filter(|at| (3000..story.length).contains(at))
+            .collect()
+    }
+
+    /// Long times in which nothing happens are slept through: they cost a watch each five
+    /// minutes, and show little more than short ones.
+    fn sleep_over(&mut self) {
+        let ends = self
+            .story
+            .steps
+            .iter()
+            .map(|step| step.at)
+            .skip(1)
+            .chain([self.story.length]);
+        let gaps: Vec<_> = self
+            .story
+            .steps
+            .iter()
+            .map(|step| step.at)
+            .zip(ends)
+            .collect();
+        for (from, to) in gaps {
+            let awake = self
+                .random
+                .choice([1, 10, MINUTE, 5 * MINUTE, 17 * MINUTE])
+                .unwrap();
+            let before = self.random.choice([1, 5000, MINUTE, 10 * MINUTE]).unwrap();
+            if to.saturating_sub(from) > 30 * MINUTE && self.random.u8(..20) != 0 {
+                self.add(from + awake, Op::Suspend(to - from - awake - before));
+            }
+        }
+        self.story.steps.sort_by_key(|step| step.at);
+    }
+
+    fn happen(&mut self, at: u32) {
+        let slot = self.random.usize(..self.objects);
+        let has_faults = self.story.kind == Kind::Faults;
+        let op = match self.random.u8(..if has_faults { 64 } else { 44 }) {
+            0..=4 => Op::Scale(slot, self.count()),
+            5..=6 => Op::Autoscale(slot, self.random.u32(1..9)),
+            7..=9 => {
+                let plan = self.random.usize(..self.story.plans.len());
+                Op::Plan(slot, (self.random.u8(..5) != 0).then_some(plan))
+            }
+            10 => Op::Replicas(slot, self.maybe(0..6)),
+            11 if self.random.bool() => {
+                let plan = self.random.usize(..self.story.plans.len());
+                let plan = self.random.bool().then_some(plan);
+                Op::PlanAndStopReplicas(slot, plan, self.maybe(1..3))
+            }
+            11 => Op::StopReplicas(slot, self.maybe(1..3)),
+            12..=14 => self.overlay(slot),
+            15 => Op::Enforce(slot, self.random.bool()),
+            16 => Op::Break(slot, self.random.choice(Bad::ALL).unwrap()),
+            17..=18 => Op::Fix(slot),
+            19 => Op::Delete(slot),
+            20 => Op::Recreate(slot, self.count()),
+            21 => Op::DeleteWithFinalizer(slot),
+            22 => Op::Undo(slot, self.random.usize(..9)),
+            23 => Op::ReplaceFromManifest(slot, self.random.bool()),
+            24 => return self.gitops(at, slot),
+            25 => Op::Restore(slot, self.random.usize(..9)),
+            26 => Op::Copy(slot, self.random.usize(..NAMED)),
+            27 => Op::Scope(slot, self.random.bool()),
+            28..=29 => return self.restart(at),
+            30 => Op::Rezone(PLACES[self.random.usize(..PLACES.len())].0),
+            31..=33 => Op::Quiet,
+            _ if self.random.u8(..6) == 0 => Op::Tamper(slot, self.tampering()),
+            34..=38 if !has_faults => return self.trouble(at),
+            _ if !has_faults => return self.clock(at),
+            34..=35 => return self.trouble(at),
+            36..=39 => return self.kill(at),
+            40..=43 => return self.clock(at),
+            44 => Op::Compact,
+            45 => Op::Cut(self.scaler()),
+            _ => return self.faults(at),
+        };
+        self.add(at, op);
+    }
+
+    pub(crate) fn scaler(&mut self) -> usize {
+        self.random.usize(..self.story.scalers)
+    }
+
+    pub(crate) fn count(&mut self) -> u32 {
+        self.random.choice([0, 0, 1, 1, 2, 3, 5, 8]).unwrap()
+    }
+
+    fn maybe(&mut self, range: std::ops::Range<u32>) -> Option<u32> {
+        self.random.bool().then(|| self.random.u32(range))
+    }
+
+    fn overlay(&mut self, slot: usize) -> Op {
+        let until = match self.random.u8(..8) {
+            0 => self.random.i32(-9000..1),
+            1..=2 => self.random.i32(1..5),
+            3..=5 => self.random.i32(1..9 * 3600),
+            _ => self.random.i32(3600..3 * 86_400),
+        };
+        let is_set = self.random.u8(..4) != 0;
+        match self.random.u8(..8) {
+            0..=2 => Op::Wake(slot, is_set.then_some(until)),
+            3..=5 => Op::Sleep(slot, is_set.then_some(until)),
+            _ if !is_set => Op::Pause(slot, Hold::Lifted),
+            _ if self.random.bool() => Op::Pause(slot, Hold::For(until)),
+            _ => Op::Pause(slot, Hold::Forever),
+        }
+    }
+
+    /// Some minutes of somebody who puts the manifest back again and again.
+    fn gitops(&mut self, at: u32, slot: usize) {
+        let keeps_labels = self.random.u8(..3) != 0;
+        let (every, times) = (self.random.u32(1000..5 * MINUTE), self.random.u32(2..8));
+        for time in 0..times {
+            self.add(
+                at + time * every,
+                Op::ReplaceFromManifest(slot, keeps_labels),
+            );
+        }
+    }
+
+    pub(crate) fn back(&mut self, at: u32) -> u32 {
+        at + match self.random.u8(..4) {
+            0 => self.random.u32(..2000),
+            1..=2 => self.random.u32(..20 * MINUTE),
+            _ => self.random.u32(..6 * HOUR),
+        }
+    }
+
+    fn restart(&mut self, at: u32) {
+        let scaler = self.scaler();
+        let op = if self.random.bool() {
+            Op::Stop(scaler)
+        } else {
+            Op::Kill(scaler)
+        };
+        self.add(at, op);
+        let back = self.back(at);
+        self.add(back, Op::Up(scaler));
+    }
+
+    fn kill(&mut self, at: u32) {
+        let scaler = self.scaler();
+        let stage = self
+            .random
+            .choice([Stage::Before, Stage::OnTheWay, Stage::After])
+            .unwrap();
+        let writes = self.random.u32(..3);
+        self.add(at, Op::KillIn(scaler, writes, stage));
+        let back = self.back(at);
+        self.add(back, Op::Up(scaler));
+    }
+
+    fn faults(&mut self, at: u32) {
+        let scaler = self.scaler();
+        let faults: Vec<_> = (0..self.random.usize(1..6)).map(|_| self.fault()).collect();
+        let mut percent = self.random.choice([10, 30, 60, 90, 100]).unwrap();
+        if faults.contains(&Fault::Cut) {
+            percent = percent.min(90); // a watch that always ends at once is begun without end
+        }
+        self.add(at, Op::Faults(scaler, faults, percent));
+        if self.random.bool() {
+            let cut = at + self.random.u32(..5000);
+            self.add(cut, Op::Cut(scaler));
+        }
+        let back = at
+            + self
+                .random
+                .choice([1000, 20_000, 3 * MINUTE, 20 * MINUTE])
+                .unwrap();
+        self.add(back, Op::Faults(scaler, Vec::new(), 0));
+    }
+
+    fn fault(&mut self) -> Fault {
+        let late = |random: &mut Rng| random.choice([1, 90, 2000, 11_000, 40_000]).unwrap();
+        match self.random.u8(..26) {
+            0..=1 => Fault::Lost,
+            2..=4 => Fault::AnswerLost,
+            5 => Fault::Hangs,
+            6..=7 => Fault::AnswerHangs,
+            8..=9 => Fault::Late(late(self.random)),
+            10..=11 => Fault::AnswerLate(late(self.random)),
+            12 => Fault::Torn,
+            13 => Fault::Refused,
+            14 => Fault::Busy(self.random.u16(1..30)),
+            15..=19 => {
+                let codes = [401, 403, 409, 410, 422, 429, 500, 503];
+                Fault::Code(self.random.choice(codes).unwrap())
+            }
+            20 => Fault::EventLate(late(self.random)),
+            21 => Fault::EventTwice,
+            22..=23 => Fault::EventStale,
+            24 => self.random.choice([Fault::Cut, Fault::Broken]).unwrap(),
+            _ => Fault::Silent,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What each thing that happens does to scalers, clocks and the server.
+
+use std::num::NonZeroUsize;
+
+use chrono::TimeDelta;
+use dayshift::{
+    controller::{Scope, Settings},
+    schedule::Zone,
+};
+
+use crate::{
+    checker::{
+        object::{Object, SCOPE},
+        observer::Process,
+        shown::Shown,
+    },
+    harness::{
+        run::{Harness, RECOVERING, SETTLING},
+        scaler::Scaler,
+        user_ops,
+    },
+    story::{
+        fault::Trouble,
+        op::{NAMED, Op, Slot, place},
+    },
+};
+
+impl Harness<'_> {
+    pub(super) async fn apply_op(&mut self, op: &Op) {
+        self.trouble_by(op);
+        self.carry_out(op).await;
+        self.trouble_by(op); // a suspend takes the time along
+    }
+
+    fn trouble_by(&mut self, op: &Op) {
+        let is_users = user_ops::slot(op).is_some();
+        match (self.is_fault_free(), is_users) {
+            _ if matches!(op, Op::Quiet) => {}
+            (true, _) => self.trouble(SETTLING),
+            (false, true) => self.trouble(60_000),
+            (false, false) => self.trouble(RECOVERING),
+        }
+    }
+
+    async fn carry_out(&mut self, op: &Op) {
+        match op {
+            Op::Up(number) => self.start(*number),
+            Op::Kill(number) => self.scalers[*number].kill(),
+            Op::Stop(number) => self.scalers[*number].stop().await,
+            Op::KillIn(number, writes, stage) => {
+                self.scalers[*number].faults.kill_in(*writes, *stage);
+            }
+            Op::Rezone(zone) => {
+                self.zone = *zone;
+                for number in 0..self.scalers.len() {
+                    self.scalers[number].kill();
+                }
+                for number in 0..self.scalers.len() {
+                    self.start(number);
+                }
+            }
+            Op::Clock(number, by) => self.set_clock(*number, |scaler| scaler.step(*by)),
+            Op::ClockRight(number) => self.set_clock(*number, Scaler::clock_right),
+            Op::Faults(number, faults, percent) => {
+                let scaler = &mut self.scalers[*number];
+                scaler.faults.turn(faults, *percent);
+                scaler.is_faulty = !faults.is_empty();
+            }
+            Op::Drift(number, by) => self.scalers[*number].drift = *by,
+            Op::Trouble(slot, trouble) => {
+                self.trouble_object(*slot, *trouble);
+            }
+            Op::FleetTrouble(trouble) => {
+                for slot in NAMED..self.wishes.len() {
+                    self.trouble_object(slot, *trouble);
+                }
+            }
+            Op::EventTrouble(trouble) => {
+                self.troubles.set_events(*trouble);
+                let now = self.now();
+                self.observer().events_troubled(now);
+            }
+            Op::Cut(number) => self.scalers[*number].faults.cut(),
+            Op::Compact => self.api.compact(),
+            Op::Suspend(time) => self.suspend((*time).into()),
+            Op::Quiet => self.look(),
+            users => {
+                self.act(users);
+                let now = self.now();
+                for object in self.objects() {
+                    let object_ref = Object::of(&object);
+                    if user_ops::touches(users, &object_ref) {
+                        self.observer().touched(&object, now);
+                    }
+                }
+            }
+        }
+    }
+
+    fn trouble_object(&mut self, slot: Slot, trouble: Option<Trouble>) {
+        let (namespace, name) = place(slot);
+        self.troubles.set(namespace, &name, trouble);
+        let now = self.now();
+        self.observer().troubled.set(namespace, &name, trouble, now);
+    }
+
+    pub(super) fn set_clock(&mut self, number: usize, set: impl FnOnce(&mut Scaler)) {
+        set(&mut self.scalers[number]);
+        if let Some(process) = &self.scalers[number].process {
+            self.observer().clock_set(&process.by);
+        }
+    }
+
+    pub(super) fn suspend(&mut self, milliseconds: i64) {
+        let by = TimeDelta::milliseconds(milliseconds);
+        self.truth.step(by);
+        for scaler in &self.scalers {
+            scaler.clock.step(by);
+        }
+        let now = self.truth.now().timestamp_millis();
+        let mut observer = self.observer();
+        observer.woke = (now, milliseconds);
+        observer.slept += milliseconds;
+    }
+
+    pub(super) fn start(&mut self, number: usize) {
+        let scaler = &mut self.scalers[number];
+        let started = self.truth.now().timestamp_millis();
+        let story = self.story;
+        let own = story.zones.get(number).filter(|_| self.zone == story.zone);
+        let zone = own.map_or(self.zone, |zone| zone.parse().unwrap());
+        let selector = || story.selector.clone().unwrap_or(format!("{SCOPE}=on"));
+        let is_dry = story.dry.contains(&number);
+        let settings = Settings {
+            default_zone: Zone::parse(zone.name()).unwrap(),
+            scope: Scope {
+                kinds: vec![dayshift::workload::Kind::Deployment],
+                selector: story.scoped.then(selector),
+                namespaces: story.namespaces.clone(),
+                excluded_namespaces: story.excluded.clone(),
+            },
+            dry_run: is_dry,
+            max_in_flight: NonZeroUsize::new(story.in_flight)
+                .unwrap_or(Settings::default().max_in_flight),
+            catch_up: TimeDelta::hours(self.story.catch_up.into()),
+            max_clock_skew: self.story.guarded.then(|| TimeDelta::seconds(30)),
+            seed: self.story.seed,
+            ..Settings::default()
+        };
+        if let Some(by) = scaler.start(
+            number,
+            &self.api,
+            &self.truth,
+            settings,
+            &self.observer,
+            &self.troubles,
+        ) {
+            let process = Process {
+                zone,
+                is_dry,
+                clock_set: 0,
+                guarded: self.story.guarded,
+                catch_up: self.story.catch_up,
+                started,
+                clock: scaler.clock.clone(),
+                shown: Shown::default(),
+                late: 0,
+            };
+            self.observer().processes.insert(by, process);
+        }
+    }
+}

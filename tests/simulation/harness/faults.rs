@@ -1,0 +1,126 @@
+//! What goes wrong between one scaler and the server: drawn from the seed, request by request.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use fastrand::Rng;
+use tokio::{sync::watch, task::AbortHandle};
+
+use crate::story::fault::{Fault, Stage};
+
+#[derive(Clone)]
+pub struct Faults(Arc<Mutex<Inner>>);
+
+struct Inner {
+    random: Rng,
+    faults: Vec<Fault>,
+    percent: u8,
+    kill: Option<(u32, Stage)>,
+    process: Option<AbortHandle>,
+    cut: watch::Sender<u64>,
+    happened: usize,
+}
+
+impl Faults {
+    pub fn of(seed: u64) -> Self {
+        Self(Arc::new(Mutex::new(Inner {
+            random: Rng::with_seed(seed),
+            faults: Vec::new(),
+            percent: 0,
+            kill: None,
+            process: None,
+            cut: watch::Sender::new(0),
+            happened: 0,
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap()
+    }
+
+    /// From now on so many of a hundred requests and events meet one of these.
+    pub fn turn(&self, faults: &[Fault], percent: u8) {
+        let mut inner = self.lock();
+        inner.faults = faults.to_vec();
+        inner.percent = percent;
+    }
+
+    /// Nothing goes wrong any more, and no scaler is to be killed.
+    pub fn end(&self) {
+        self.turn(&[], 0);
+        self.lock().kill = None;
+    }
+
+    /// The watches that are open end now.
+    pub fn cut(&self) {
+        let mut inner = self.lock();
+        inner.happened += 1;
+        inner.cut.send_modify(|cuts| *cuts += 1);
+    }
+
+    pub fn cuts(&self) -> watch::Receiver<u64> {
+        self.lock().cut.subscribe()
+    }
+
+    pub fn runs(&self, process: AbortHandle) {
+        self.lock().process = Some(process);
+    }
+
+    /// Ends the scaler in the course of a write, after so many others.
+    pub fn kill_in(&self, writes: u32, stage: Stage) {
+        self.lock().kill = Some((writes, stage));
+    }
+
+    /// Whether the scaler is to be ended in this write, and when.
+    pub fn killed(&self) -> Option<Stage> {
+        let mut inner = self.lock();
+        let (left, stage) = inner.kill.take()?;
+        if left > 0 {
+            inner.kill = Some((left - 1, stage));
+            return None;
+        }
+        inner.happened += 1;
+        Some(stage)
+    }
+
+    /// As SIGKILL does.
+    pub fn kill(&self) {
+        if let Some(process) = self.lock().process.take() {
+            process.abort();
+        }
+    }
+
+    /// What befalls this request.
+    pub fn of_request(&self) -> Option<Fault> {
+        self.lock().draw(false)
+    }
+
+    /// What befalls this event.
+    pub fn of_event(&self) -> Option<Fault> {
+        self.lock().draw(true)
+    }
+
+    /// How often something went wrong.
+    pub fn happened(&self) -> usize {
+        self.lock().happened
+    }
+}
+
+impl Inner {
+    fn draw(&mut self, of_the_watch: bool) -> Option<Fault> {
+        if self.percent == 0 || self.random.u8(..100) >= self.percent {
+            return None;
+        }
+        let mut faults = self.faults.clone();
+        faults.retain(|fault| fault.is_of_the_watch() == of_the_watch);
+        let fault = self.random.choice(faults)?;
+        self.happened += 1;
+        Some(fault)
+    }
+}
+
+pub const fn millis(count: u32) -> Duration {
+    Duration::from_millis(count as u64)
+}

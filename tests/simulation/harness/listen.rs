@@ -1,0 +1,54 @@
+//! The observer's place at the server.
+
+use std::sync::{Arc, Mutex};
+
+use dayshift::clock::Clock;
+use kube_in_memory::{Admission, Api, Status};
+
+use crate::checker::observer::{Observer, Write};
+
+/// Has the observer look at every write that the server accepts, as it does.
+pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
+    let query = Arc::new(Mutex::new(String::new()));
+    api.on_request({
+        let query = query.clone();
+        move |line| {
+            query.lock().unwrap().clone_from(&line.query);
+            None
+        }
+    });
+    let (truth, observer) = (truth.clone(), observer.clone());
+    api.on_admission(move |admission| {
+        if admission.resource == "events" {
+            let at = truth.now().timestamp_millis();
+            observer.lock().unwrap().event(admission.new, at);
+        }
+        if let Admission {
+            resource: "deployments",
+            old: Some(old),
+            new,
+            ..
+        } = admission
+        {
+            let query = query.lock().unwrap();
+            let number = query.split('&').find_map(|it| it.strip_prefix("sent="));
+            let number: usize = number.unwrap().parse().unwrap();
+            let mut observer = observer.lock().unwrap();
+            let sent = observer.sent[number].clone();
+            let write = Write {
+                number,
+                sent: &sent,
+                at: truth.now().timestamp_millis(),
+                old,
+                new,
+            };
+            observer.wrote(&write);
+            // Once something is wrong it is not to go on for ever.
+            return observer
+                .failure
+                .as_ref()
+                .map(|_| Status::internal("the story is over"));
+        }
+        None
+    });
+}

@@ -1,0 +1,12 @@
+//! The unchanged controller, the cluster in memory, and all that happens to both.
+
+pub mod apply_op;
+pub mod faults;
+pub mod listen;
+pub mod run;
+pub mod scaler;
+pub mod shrink;
+pub mod tamper;
+pub mod transport;
+pub mod troubles;
+pub mod user_ops;

@@ -1,0 +1,298 @@
+//! A cluster in memory in which a story happens.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use chrono_tz::Tz;
+use dayshift::clock::Clock;
+use kube_in_memory::Api;
+use serde_json::Value;
+use tokio::time::sleep;
+
+use crate::{
+    checker::{
+        object::Object,
+        observer::{BLIND, Observer},
+        timeline::Timelines,
+        troubled::REFUSED,
+    },
+    harness::{
+        listen::listen,
+        scaler::{Crashes, Running, Scaler},
+        troubles::Troubles,
+    },
+    story::{
+        definition::{Kind, Story},
+        intent::Intent,
+        op::{NAMED, Op},
+    },
+};
+
+/// How long after the last fault everything has to be in order: as long as a watch can be blind,
+/// and a refused patch is not tried again (ten minutes).
+pub(super) const RECOVERING: i64 = BLIND + 60_000;
+/// How long after what a user does, where nothing goes wrong.
+pub(super) const SETTLING: i64 = 20;
+
+pub struct Harness<'a> {
+    pub(crate) story: &'a Story,
+    pub(crate) api: Api,
+    pub(super) truth: Clock,
+    pub(super) observer: Arc<Mutex<Observer>>,
+    pub(super) scalers: Vec<Scaler>,
+    crashes: Crashes,
+    pub(super) troubles: Troubles,
+    pub(crate) wishes: Vec<Wish>,
+    pub(crate) snapshots: Vec<Vec<(Value, Intent)>>,
+    pub(super) zone: Tz,
+    /// Until when not everything has to be in order, in milliseconds.
+    troubled: i64,
+}
+
+/// What the user of a slot has in mind, and in the repository.
+#[derive(Clone, Default)]
+pub(crate) struct Wish {
+    pub(crate) intent: Intent,
+    pub(crate) manifest: Intent,
+    pub(crate) replicas: u32,
+}
+
+/// What came of a story.
+#[derive(Debug, Default)]
+pub struct StoryOutcome {
+    pub trace: Vec<String>,
+    pub failure: Option<String>,
+    pub writes: usize,
+    pub faults: usize,
+}
+
+/// Tells a story from its beginning to its end.
+pub fn run(story: &Story) -> StoryOutcome {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut harness = Harness::new(story);
+        harness.run_steps().await;
+        harness.outcome()
+    })
+}
+
+impl<'a> Harness<'a> {
+    fn new(story: &'a Story) -> Self {
+        let truth = Clock::simulated(story.begin);
+        let api = Api::new({
+            let truth = truth.clone();
+            move || truth.now()
+        });
+        api.namespace("dev");
+        api.namespace("prod");
+        let mut observer = Observer::new(
+            story.plans.clone().into(),
+            Timelines::new(story.dates()),
+            truth.clone(),
+            story.kind == Kind::NoFaults,
+        );
+        observer.scoped = story.scoped;
+        observer.namespaces = story.namespaces.clone();
+        observer.excluded = story.excluded.clone();
+        let observer = Arc::new(Mutex::new(observer));
+        listen(&api, &truth, &observer);
+        observer.lock().unwrap().troubled.in_flight = story.in_flight;
+        let crashes = Crashes::default();
+        let fleets = story.steps.iter().map(|step| match step.op {
+            Op::MakeFleet(count, ..) => count,
+            _ => 0,
+        });
+        let objects = NAMED + fleets.max().unwrap_or(0);
+        let scaler = |number: usize| {
+            let seed = story.seed.wrapping_mul(31).wrapping_add(number as u64);
+            Scaler::of(seed, story.begin, crashes.clone())
+        };
+        Self {
+            story,
+            truth,
+            observer,
+            scalers: (0..story.scalers).map(scaler).collect(),
+            wishes: vec![Wish::default(); objects],
+            snapshots: vec![Vec::new(); objects],
+            crashes,
+            troubles: Troubles::default(),
+            zone: story.zone,
+            troubled: 0,
+            api,
+        }
+    }
+
+    pub(super) fn observer(&self) -> MutexGuard<'_, Observer> {
+        self.observer.lock().unwrap()
+    }
+
+    /// Whether something was wrong; that a scaler has ended goes before what came of it.
+    fn has_failed(&self) -> bool {
+        let crash = self.crashes.lock().unwrap().first().cloned();
+        let mut observer = self.observer();
+        observer.failure = crash.or(observer.failure.take());
+        observer.failure.is_some()
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.truth.now().timestamp_millis()
+    }
+
+    async fn run_steps(&mut self) {
+        for step in &self.story.steps {
+            self.pass_until(self.story.instant(step.at).timestamp_millis())
+                .await;
+            if self.story.kind == Kind::NoFaults {
+                self.look();
+            }
+            if self.has_failed() {
+                return;
+            }
+            let now = self.now();
+            self.observer().note(now, &format!("{:?}", step.op));
+            self.observer().since = 0;
+            self.apply_op(&step.op).await;
+        }
+        self.end().await;
+    }
+
+    /// Everything is well again: soon all has to be in order, and what is due then is done in
+    /// its very instant.
+    async fn end(&mut self) {
+        for number in 0..self.scalers.len() {
+            self.scalers[number].faults.end();
+            self.scalers[number].is_faulty = false;
+            self.set_clock(number, Scaler::clock_right);
+            self.start(number);
+        }
+        self.troubles.end();
+        let now = self.now();
+        let had_troubles = self.observer().troubled.end(now);
+        self.trouble(match (self.is_fault_free(), had_troubles) {
+            (true, false) => SETTLING,
+            (true, true) => REFUSED + SETTLING,
+            _ => RECOVERING,
+        });
+        let now = self.now();
+        self.observer().note(now, "all is well");
+        self.pass(self.troubled - now).await;
+        self.look();
+        let now = self.now();
+        let next = self
+            .objects()
+            .into_iter()
+            .filter_map(|object| Object::of(&object).state.next);
+        let next = next
+            .map(|next| next * 1000)
+            .filter(|next| *next > now)
+            .min();
+        let Some(next) = next.filter(|next| *next < now + 3 * 86_400_000) else {
+            return;
+        };
+        let awake = 6 * 60_000;
+        if !self.is_fault_free() && next - now > 2 * awake {
+            self.suspend(next - now - awake);
+        } else if next - now > 86_400_000 {
+            return;
+        }
+        self.pass(next + SETTLING - self.now()).await;
+        self.troubled = 0;
+        self.look();
+    }
+
+    /// While clocks drift they are set wrong a little every few seconds.
+    async fn pass_until(&mut self, at: i64) {
+        while self.now() < at {
+            let drifting: Vec<_> = (0..self.scalers.len())
+                .filter(|number| self.scalers[*number].drift != 0)
+                .collect();
+            let begun = self.now();
+            let left = at - begun;
+            self.pass(if drifting.is_empty() {
+                left
+            } else {
+                left.min(5000)
+            })
+            .await;
+            let passed = self.now() - begun;
+            for number in drifting {
+                self.set_clock(number, |scaler| scaler.drifts(passed));
+            }
+        }
+    }
+
+    async fn pass(&self, milliseconds: i64) {
+        sleep(Duration::from_millis(milliseconds.max(0).unsigned_abs())).await;
+    }
+
+    pub(crate) fn is_fault_free(&self) -> bool {
+        self.story.kind == Kind::NoFaults
+    }
+
+    /// Not everything has to be in order for so many milliseconds.
+    pub(crate) fn trouble(&mut self, time: i64) {
+        self.troubled = self.troubled.max(self.now() + time);
+    }
+
+    pub(super) fn objects(&self) -> Vec<Value> {
+        self.api.list("Deployment")
+    }
+
+    /// Looks whether all is in order, where it has to be.
+    pub(super) fn look(&mut self) {
+        let now = self.now();
+        let (is_guarded, is_fault_free) = (self.story.guarded, self.is_fault_free());
+        let is_faulty = |it: &Scaler| {
+            let off = it.off.num_milliseconds().abs();
+            let is_right = off == 0 || is_fault_free && (!is_guarded || off <= 30_000);
+            // One that is surely wrong does nothing, and has nothing to do.
+            it.is_faulty || !is_right && (!is_fault_free || off < 31_000)
+        };
+        // What is due in this very second may be done in this millisecond, and not yet.
+        let is_instant = now % 1000 == 0;
+        if is_instant || now < self.troubled || self.scalers.iter().any(is_faulty) {
+            return;
+        }
+        for number in 0..self.scalers.len() {
+            let ended = |it: &Running| it.task.is_finished();
+            if self.scalers[number]
+                .process
+                .take_if(|it| ended(it))
+                .is_some()
+            {
+                let text = format!("scaler {number} has been ended");
+                self.observer().note(now, &text);
+            }
+        }
+        let is_asked = |it: &&Scaler| !is_guarded || it.off.num_milliseconds().abs() <= 30_000;
+        let running = self.scalers.iter().filter(is_asked);
+        let running = running.filter_map(|it| it.process.as_ref());
+        let running: Vec<_> = running.map(|it| it.by.clone()).collect();
+        for object in self.objects() {
+            self.observer().is_settled(&object, &running, now);
+        }
+    }
+
+    fn outcome(self) -> StoryOutcome {
+        let faults = self
+            .scalers
+            .iter()
+            .map(|scaler| scaler.faults.happened())
+            .sum::<usize>()
+            + self.troubles.happened();
+        self.has_failed();
+        let mut observer = self.observer();
+        StoryOutcome {
+            trace: std::mem::take(&mut observer.trace),
+            failure: observer.failure.take(),
+            writes: observer.writes,
+            faults,
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The same story without all that can be left out of it.
+
+use crate::{outcome_of, story::definition::Story};
+
+/// The shortest story found that still fails.
+pub fn shortest(story: &Story) -> Story {
+    let mut left = story.clone();
+    let mut size = left.steps.len();
+    while size > 0 {
+        let before = left.steps.len();
+        let mut from = 0;
+        while from < left.steps.len() {
+            let mut shorter = left.clone();
+            shorter
+                .steps
+                .drain(from..(from + size).min(left.steps.len()));
+            if outcome_of(&shorter).failure.is_some() {
+                left = shorter;
+            } else {
+                from += size;
+            }
+        }
+        if left.steps.len() == before {
+            size /= 2;
+        }
+    }
+    left
+}

@@ -1,0 +1,76 @@
+//! State that no scaler of this version has left on an object.
+
+use chrono::DateTime;
+use serde_json::{Value, json};
+
+use crate::{
+    checker::{assumptions, object::Object, texts},
+    harness::run::Harness,
+    story::{
+        calendar::Turn,
+        op::Slot,
+        tampering::{Label, Tampering},
+    },
+};
+
+impl Harness<'_> {
+    /// Somebody changes what dayshift wrote.
+    pub(super) fn tamper(&self, slot: Slot, tampering: Tampering) {
+        let in_minutes =
+            |minutes: i32| label_of(self.now().div_euclid(1000) + i64::from(minutes) * 60);
+        let (label, text) = match tampering {
+            Tampering::Drop(label) => (label, None),
+            // Of each label, and a label value.
+            Tampering::Garble(label) => (label, Some("v1-yesterday".to_owned())),
+            Tampering::Saved(count) => (Label::SavedReplicas, Some(count.to_string())),
+            Tampering::Last(minutes) => (Label::Last, Some(in_minutes(minutes))),
+            Tampering::Next(minutes) => (Label::Next, Some(in_minutes(minutes))),
+            Tampering::LaterFingerprint => (Label::Fingerprint, Some("v3-x".to_owned())),
+            Tampering::OtherFingerprint => {
+                (Label::Fingerprint, Some("v1-0123456789abcdef".to_owned()))
+            }
+            Tampering::ForeignFingerprint => {
+                let text = "v2-0123456789abcdef-0123456789abcdef";
+                (Label::Fingerprint, Some(text.to_owned()))
+            }
+            Tampering::DropError => {
+                let annotations = json!({"dayshift/error": null});
+                return self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
+            }
+        };
+        let labels = json!({label.key(): text});
+        self.merge(slot, &json!({"metadata": {"labels": labels}}));
+    }
+
+    /// What the last version that wrote `v1-` fingerprints has left on an object, so many hours
+    /// ago: none where the schedule cannot be read.
+    pub(super) fn state_of_v1(&self, slot: Slot, count: u32, hours: i64) -> Option<Value> {
+        let object = Object::shown(&self.object_of(slot)?);
+        let assumed = assumptions::of(&object, self.zone);
+        let plan = self.wishes[slot].intent.plan?;
+        let plan = &self.story.plans[plan];
+        let boundaries = plan.boundaries(self.zone, self.story.dates(), assumed.delay);
+        let ended = self.now().div_euclid(1000) - hours * 3600;
+        let following = boundaries.partition_point(|(at, _)| *at <= ended);
+        let newest = following.checked_sub(1).map(|newest| boundaries[newest]);
+        let (state, replicas, saved) = match newest {
+            None => ("adopted", count, None),
+            Some((_, Turn::On)) => ("running", count, None),
+            Some((_, Turn::Off)) => ("stopped", 0, (count > 0).then(|| count.to_string())),
+        };
+        let labels = json!({
+            "dayshift/state": state,
+            "dayshift/last": label_of(newest.map_or(ended, |(at, _)| at)),
+            "dayshift/next": boundaries.get(following).map(|(at, _)| label_of(*at)),
+            "dayshift/saved-replicas": saved,
+            "dayshift/fingerprint": texts::first_fingerprint(&object.texts, &object.uid),
+        });
+        Some(json!({"metadata": {"labels": labels}, "spec": {"replicas": replicas}}))
+    }
+}
+
+/// An instant as a label has it, which takes no colon.
+fn label_of(at: i64) -> String {
+    let at = DateTime::from_timestamp(at, 0).unwrap();
+    at.format("%Y-%m-%dT%H.%M.%SZ").to_string()
+}

@@ -1,0 +1,289 @@
+//! The way between one scaler and the server, on which anything can happen.
+
+use std::{
+    future,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use dayshift::clock::Clock;
+use futures::{StreamExt as _, future::BoxFuture, stream};
+use http::{HeaderValue, Request, Response, Uri, header};
+use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
+use hyper::body::{Bytes, Frame};
+use kube::{Client, client::Body};
+use serde_json::json;
+use tokio::time::sleep;
+use tower::{BoxError, Service};
+
+use crate::{
+    checker::{observer::Observer, request::Request as Parsed},
+    harness::{
+        faults::{Faults, millis},
+        troubles::Troubles,
+    },
+    story::fault::{Fault, Stage, Trouble},
+};
+
+/// After so long without a byte the program's own transport gives up; it is not part of this.
+const READ_TIMEOUT: Duration = Duration::from_secs(295);
+
+#[derive(Clone)]
+pub struct Transport {
+    pub server: Client,
+    pub faults: Faults,
+    /// The server's clock.
+    pub truth: Clock,
+    /// Which process sends.
+    pub by: String,
+    /// Whether the server lists as a stream, or has to be request for pages.
+    pub streams: bool,
+    pub observer: Arc<Mutex<Observer>>,
+    pub troubles: Troubles,
+}
+
+type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
+
+impl Service<Request<Body>> for Transport {
+    type Response = Answer;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Answer, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        let transport = self.clone();
+        let is_patch = request.method() == http::Method::PATCH;
+        if is_patch {
+            // So that the observer knows from what it was decided.
+            let number = self.observer().sends(&self.by, request.uri().path());
+            let uri = format!("{}&sent={number}", request.uri());
+            *request.uri_mut() = uri.parse::<Uri>().unwrap();
+        }
+        if !self.streams {
+            // Two are a page, so that there are pages beyond the first.
+            let uri = request.uri().to_string().replace("limit=100", "limit=2");
+            *request.uri_mut() = uri.parse::<Uri>().unwrap();
+        }
+        if self.observer().asks() {
+            return Box::pin(never());
+        }
+        let stage = is_patch.then(|| self.faults.killed()).flatten();
+        let fault = self.faults.of_request();
+        Box::pin(async move {
+            match stage {
+                Some(stage) => transport.killed(request, stage).await,
+                None => transport.exchange(request, fault).await,
+            }
+        })
+    }
+}
+
+impl Transport {
+    fn observer(&self) -> std::sync::MutexGuard<'_, Observer> {
+        self.observer.lock().unwrap()
+    }
+
+    async fn killed(self, request: Request<Body>, stage: Stage) -> Result<Answer, BoxError> {
+        match stage {
+            Stage::Before => {}
+            Stage::OnTheWay => drop(self.arrives_in(request, millis(700))),
+            Stage::After => drop(self.server.send(request).await),
+        }
+        self.faults.kill();
+        future::pending().await
+    }
+
+    async fn exchange(
+        self,
+        request: Request<Body>,
+        fault: Option<Fault>,
+    ) -> Result<Answer, BoxError> {
+        let parsed = Parsed::of(&request);
+        match self.troubles.of(request.method(), request.uri().path()) {
+            None => {}
+            Some(Trouble::Hangs) => return never().await,
+            Some(trouble) => {
+                let (code, message) = trouble.answer();
+                return Ok(self.says(code, message, &json!({}), None));
+            }
+        }
+        let is_watch = parsed.is_watch;
+        match fault {
+            None => {}
+            Some(Fault::Lost) => return Err("connection refused".into()),
+            Some(Fault::AnswerLost) => {
+                self.server.send(request).await?;
+                return Err("connection reset".into());
+            }
+            Some(Fault::Hangs) => return never().await,
+            Some(Fault::AnswerHangs) => {
+                self.server.send(request).await?;
+                return never().await;
+            }
+            Some(Fault::Late(time)) => {
+                let answer = self.arrives_in(request, millis(time)).await??;
+                return self.passes(answer, parsed).await;
+            }
+            Some(Fault::AnswerLate(time)) => {
+                let answer = self.server.send(request).await?;
+                sleep(millis(time)).await;
+                self.observer().heard_late(&self.by, time);
+                return self.passes(answer, parsed).await;
+            }
+            Some(Fault::Torn) => {
+                let body = self.server.send(request).await?.into_body();
+                if is_watch {
+                    return Err("connection reset".into());
+                }
+                let body = body.collect_bytes().await?;
+                let half = body.slice(..body.len() / 2);
+                return Ok(Response::new(
+                    Full::new(half).map_err(Into::into).boxed_unsync(),
+                ));
+            }
+            Some(Fault::Code(code)) => return Ok(self.answers(code, &json!({}), None)),
+            Some(Fault::Refused) => {
+                let causes = json!({"causes": [{"message": "no", "field": "spec.replicas"}]});
+                return Ok(self.answers(422, &causes, None));
+            }
+            Some(Fault::Busy(seconds)) => return Ok(self.answers(429, &json!({}), Some(seconds))),
+            Some(other) => unreachable!("{other:?} befalls no request"),
+        }
+        let query = request.uri().query().unwrap_or_default();
+        if query.contains("sendInitialEvents") && !self.streams {
+            return Ok(self.answers(422, &json!({}), None));
+        }
+        let answer = self.server.send(request).await?;
+        self.passes(answer, parsed).await
+    }
+
+    /// Sends it later, even where nobody waits for it any more.
+    fn arrives_in(
+        &self,
+        request: Request<Body>,
+        time: Duration,
+    ) -> tokio::task::JoinHandle<kube::Result<Response<Body>>> {
+        let server = self.server.clone();
+        tokio::spawn(async move {
+            sleep(time).await;
+            server.send(request).await
+        })
+    }
+
+    fn answers(&self, code: u16, details: &serde_json::Value, wait: Option<u16>) -> Answer {
+        let message = match code {
+            403 => r#"User "dayshift" cannot patch resource "deployments" in API group "apps""#,
+            _ => "it is spoilt",
+        };
+        self.says(code, message, details, wait)
+    }
+
+    fn says(
+        &self,
+        code: u16,
+        message: &str,
+        details: &serde_json::Value,
+        wait: Option<u16>,
+    ) -> Answer {
+        let status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": message, "reason": "Spoilt", "details": details, "code": code,
+        });
+        let body = Full::new(Bytes::from(status.to_string()));
+        let mut answer = Response::new(body.map_err(Into::into).boxed_unsync());
+        *answer.status_mut() = http::StatusCode::from_u16(code).unwrap();
+        let headers = answer.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        let date = self
+            .truth
+            .now()
+            .format("%a, %d %b %Y %H:%M:%S GMT")
+            .to_string();
+        headers.insert(header::DATE, date.parse().unwrap());
+        if let Some(wait) = wait {
+            headers.insert(header::RETRY_AFTER, wait.into());
+        }
+        answer
+    }
+
+    async fn passes(&self, answer: Response<Body>, parsed: Parsed) -> Result<Answer, BoxError> {
+        let (head, body) = answer.into_parts();
+        if !parsed.is_watch || !head.status.is_success() {
+            let body = body.collect_bytes().await?;
+            let code = head.status.as_u16();
+            self.observer().answers(&self.by, &parsed, code, &body);
+            let body = Full::new(body).map_err(Into::into).boxed_unsync();
+            return Ok(Response::from_parts(head, body));
+        }
+        self.observer().opens(&self.by, &parsed);
+        let events = Events {
+            frames: body.into_data_stream().boxed(),
+            faults: self.faults.clone(),
+            cuts: self.faults.cuts(),
+            older: None,
+            twice: None,
+        };
+        let (observer, by) = (self.observer.clone(), self.by.clone());
+        let start = (events, observer, by, parsed);
+        let frames = stream::unfold(start, |mut watch| async move {
+            let frame = watch.0.next().await?;
+            if let Ok(lines) = &frame {
+                watch.1.lock().unwrap().tells(&watch.2, &watch.3, lines);
+            }
+            Some((frame.map(Frame::data), watch))
+        });
+        Ok(Response::from_parts(
+            head,
+            StreamBody::new(frames).boxed_unsync(),
+        ))
+    }
+}
+
+async fn never<T>() -> Result<T, BoxError> {
+    sleep(READ_TIMEOUT).await;
+    Err("nothing was read for too long".into())
+}
+
+/// The events of one watch.
+struct Events {
+    frames: stream::BoxStream<'static, Result<Bytes, kube::Error>>,
+    faults: Faults,
+    cuts: tokio::sync::watch::Receiver<u64>,
+    older: Option<Bytes>,
+    twice: Option<Bytes>,
+}
+
+impl Events {
+    async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
+        if let Some(again) = self.twice.take() {
+            return Some(Ok(again));
+        }
+        let frame = tokio::select! {
+            biased;
+            _ = self.cuts.changed() => return None,
+            frame = self.frames.next() => match frame? {
+                Ok(frame) => frame,
+                Err(error) => return Some(Err(error.into())),
+            },
+        };
+        match self.faults.of_event() {
+            Some(Fault::EventLate(time)) => sleep(millis(time)).await,
+            Some(Fault::EventTwice) => self.twice = Some(frame.clone()),
+            Some(Fault::EventStale) => self.twice.clone_from(&self.older),
+            Some(Fault::Cut) => return None,
+            Some(Fault::Broken) => return Some(Err("connection reset".into())),
+            Some(Fault::Silent) => future::pending().await,
+            _ => {}
+        }
+        // The first event of a watch is the old one that may come again.
+        self.older.get_or_insert_with(|| frame.clone());
+        Some(Ok(frame))
+    }
+}

@@ -1,0 +1,57 @@
+//! What the server does to requests about one object alone, or to Events alone.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use crate::story::fault::Trouble;
+
+/// Of all scalers.
+#[derive(Clone, Default)]
+pub struct Troubles(Arc<Mutex<Inner>>);
+
+#[derive(Default)]
+struct Inner {
+    /// By the path of the object.
+    objects: HashMap<String, Trouble>,
+    events: Option<Trouble>,
+    happened: usize,
+}
+
+impl Troubles {
+    pub fn set(&self, namespace: &str, name: &str, trouble: Option<Trouble>) {
+        let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
+        let objects = &mut self.0.lock().unwrap().objects;
+        match trouble {
+            Some(trouble) => objects.insert(path, trouble),
+            None => objects.remove(&path),
+        };
+    }
+
+    pub fn set_events(&self, trouble: Option<Trouble>) {
+        self.0.lock().unwrap().events = trouble;
+    }
+
+    pub fn end(&self) {
+        let mut inner = self.0.lock().unwrap();
+        inner.objects.clear();
+        inner.events = None;
+    }
+
+    /// What becomes of this request.
+    pub fn of(&self, method: &http::Method, path: &str) -> Option<Trouble> {
+        let mut inner = self.0.lock().unwrap();
+        let trouble = match *method {
+            http::Method::PATCH => inner.objects.get(path).copied(),
+            http::Method::POST if path.ends_with("/events") => inner.events,
+            _ => None,
+        };
+        inner.happened += usize::from(trouble.is_some());
+        trouble
+    }
+
+    pub fn happened(&self) -> usize {
+        self.0.lock().unwrap().happened
+    }
+}

@@ -1,0 +1,317 @@
+//! The hands of users, and of what else writes to Deployments.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    checker::{
+        object::{Object, SCOPE},
+        texts::local,
+    },
+    harness::run::Harness,
+    story::{
+        intent::{Intent, Pause},
+        op::{Hold, NAMED, Op, Slot, place},
+    },
+};
+
+/// The object that somebody lays hands on.
+pub fn slot(op: &Op) -> Option<Slot> {
+    match op {
+        Op::Make(slot, ..)
+        | Op::MakeFromV1(slot, ..)
+        | Op::PlanAndStopReplicas(slot, ..)
+        | Op::Tamper(slot, _)
+        | Op::Scale(slot, _)
+        | Op::Autoscale(slot, _)
+        | Op::Plan(slot, _)
+        | Op::Replicas(slot, _)
+        | Op::StopReplicas(slot, _)
+        | Op::Pause(slot, _)
+        | Op::Wake(slot, _)
+        | Op::Sleep(slot, _)
+        | Op::Enforce(slot, _)
+        | Op::Break(slot, _)
+        | Op::Fix(slot)
+        | Op::Delete(slot)
+        | Op::Recreate(slot, _)
+        | Op::DeleteWithFinalizer(slot)
+        | Op::Undo(slot, _)
+        | Op::ReplaceFromManifest(slot, _)
+        | Op::Restore(slot, _)
+        | Op::Copy(_, slot)
+        | Op::Scope(slot, _) => Some(*slot),
+        _ => None,
+    }
+}
+
+/// Whether it was this object.
+pub fn touches(op: &Op, object: &Object) -> bool {
+    let (namespace, name) = (&*object.namespace, &*object.name);
+    let is_it = |slot: Slot| place(slot) == (namespace, name.to_owned());
+    match op {
+        Op::MakeFleet(count, ..) => (NAMED..NAMED + count).any(is_it),
+        _ => slot(op).is_some_and(is_it),
+    }
+}
+
+impl Harness<'_> {
+    pub(crate) fn act(&mut self, op: &Op) {
+        if let Op::MakeFleet(count, replicas, plan) = op {
+            for slot in NAMED..NAMED + count {
+                self.act(&Op::Make(slot, *replicas, *plan));
+            }
+        }
+        let Some(slot) = slot(op) else { return };
+        let then = (self.now().div_euclid(1000), slot);
+        match op {
+            Op::Make(_, count, plan) => self.make_anew(slot, *count, *plan),
+            Op::MakeFromV1(_, count, plan, hours) => {
+                self.make_anew(slot, *count, *plan);
+                if let Some(patch) = self.state_of_v1(slot, *count, (*hours).into()) {
+                    self.merge(slot, &patch);
+                }
+            }
+            Op::Tamper(_, tampering) => self.tamper(slot, *tampering),
+            Op::PlanAndStopReplicas(_, plan, count) => self.ask(slot, |intent| {
+                intent.plan = *plan;
+                intent.stop_replicas = *count;
+            }),
+            Op::Scale(_, count) => self.merge(slot, &json!({"spec": {"replicas": count}})),
+            Op::Autoscale(_, count) => self.autoscale(slot, *count),
+            Op::Plan(_, plan) => self.ask(slot, |intent| intent.plan = *plan),
+            Op::Replicas(_, count) => self.ask(slot, |intent| intent.replicas = *count),
+            Op::StopReplicas(_, count) => self.ask(slot, |intent| intent.stop_replicas = *count),
+            Op::Pause(_, until) => self.ask(slot, |intent| {
+                intent.pause = match until {
+                    Hold::Lifted => None,
+                    Hold::Forever => Some(Pause::Forever),
+                    Hold::For(seconds) => Some(Pause::Until(then.0 + i64::from(*seconds))),
+                };
+            }),
+            Op::Wake(_, until) => self.ask(slot, |intent| {
+                intent.wake = until.map(|seconds| then.0 + i64::from(seconds));
+            }),
+            Op::Sleep(_, until) => self.ask(slot, |intent| {
+                intent.sleep = until.map(|seconds| then.0 + i64::from(seconds));
+            }),
+            Op::Enforce(_, enforce) => self.ask(slot, |intent| intent.enforce = *enforce),
+            Op::Break(_, bad) => self.ask(slot, |intent| intent.bad = Some(*bad)),
+            Op::Fix(_) => self.ask(slot, |intent| intent.bad = None),
+            Op::Delete(_) => self.delete(slot),
+            Op::Recreate(_, count) => self.recreate(slot, *count),
+            Op::DeleteWithFinalizer(_) => {
+                self.merge(
+                    slot,
+                    &json!({"metadata": {"finalizers": ["example.com/wait"]}}),
+                );
+                let (namespace, name) = place(slot);
+                let _ = self.api.delete(namespace, &name);
+            }
+            Op::Undo(_, snapshot) => self.undo(slot, *snapshot),
+            Op::ReplaceFromManifest(_, keeps_labels) => {
+                self.replace_from_manifest(slot, *keeps_labels);
+            }
+            Op::Restore(_, snapshot) => self.restore(slot, *snapshot),
+            Op::Copy(from, to) => self.copy(*from, *to),
+            Op::Scope(_, is_in) => {
+                let label = is_in.then_some("on");
+                self.merge(slot, &json!({"metadata": {"labels": {SCOPE: label}}}));
+            }
+            _ => {}
+        }
+        if let Some(object) = self.object_of(slot) {
+            self.snapshots[slot].push((object, self.wishes[slot].intent.clone()));
+        }
+    }
+
+    fn make_anew(&mut self, slot: Slot, count: u32, plan: usize) {
+        let intent = Intent {
+            plan: Some(plan),
+            ..Intent::default()
+        };
+        self.wishes[slot].manifest = intent.clone();
+        self.wishes[slot].intent = intent;
+        self.wishes[slot].replicas = count;
+        self.make(slot, None);
+    }
+
+    pub(super) fn object_of(&self, slot: Slot) -> Option<Value> {
+        let (namespace, name) = place(slot);
+        self.api.get("Deployment", namespace, &name)
+    }
+
+    pub(super) fn merge(&self, slot: Slot, patch: &Value) {
+        let (namespace, name) = place(slot);
+        if self.object_of(slot).is_some() {
+            self.api
+                .merge("Deployment", namespace, &name, patch)
+                .unwrap();
+        }
+    }
+
+    /// It leaves alone what is at 0.
+    fn autoscale(&self, slot: Slot, count: u32) {
+        if self
+            .object_of(slot)
+            .is_some_and(|it| Object::of(&it).replicas > 0)
+        {
+            self.merge(slot, &json!({"spec": {"replicas": count}}));
+        }
+    }
+
+    fn recreate(&mut self, slot: Slot, count: u32) {
+        if self.object_of(slot).is_none() {
+            return;
+        }
+        self.delete(slot);
+        self.wishes[slot].intent = self.wishes[slot].manifest.clone();
+        self.wishes[slot].replicas = count;
+        self.make(slot, None);
+    }
+
+    /// Changes what the annotations ask for; what the scaler has removed since stays removed.
+    fn ask(&mut self, slot: Slot, change: impl FnOnce(&mut Intent)) {
+        let before = self.texts(&self.wishes[slot].intent);
+        change(&mut self.wishes[slot].intent);
+        let after = self.texts(&self.wishes[slot].intent);
+        let gone = before.keys().filter(|key| !after.contains_key(*key));
+        let gone = gone.map(|key| (format!("dayshift/{key}"), Value::Null));
+        let new = after
+            .iter()
+            .filter(|(key, text)| before.get(*key) != Some(text));
+        let new = new.map(|(key, text)| (format!("dayshift/{key}"), json!(text)));
+        let annotations: Map<_, _> = gone.chain(new).collect();
+        self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
+    }
+
+    /// The annotations, with until-times as people write them here.
+    fn texts(&self, intent: &Intent) -> BTreeMap<String, String> {
+        let mut texts = intent.texts(&self.story.plans);
+        if self.story.is_local {
+            let own = texts.get("timezone").and_then(|zone| zone.parse().ok());
+            let zone = own.unwrap_or(self.story.zone);
+            for key in ["pause", "wake-until", "sleep-until"] {
+                if let Some(text) = texts.get_mut(key) {
+                    *text = local(text, zone);
+                }
+            }
+        }
+        texts
+    }
+
+    fn make(&self, slot: Slot, metadata: Option<Value>) {
+        if self.object_of(slot).is_none() {
+            let manifest = self.manifest(slot, metadata);
+            self.api.create(manifest).unwrap();
+        }
+    }
+
+    fn manifest(&self, slot: Slot, metadata: Option<Value>) -> Value {
+        let ((namespace, name), wish) = (place(slot), &self.wishes[slot]);
+        let mut metadata = metadata.unwrap_or_else(|| {
+            let texts = self.texts(&wish.manifest).into_iter();
+            let annotations: Map<_, _> = texts
+                .map(|(key, text)| (format!("dayshift/{key}"), json!(text)))
+                .collect();
+            let labels = if self.story.scoped {
+                json!({SCOPE: "on"})
+            } else {
+                json!({})
+            };
+            json!({"annotations": annotations, "labels": labels})
+        });
+        metadata["name"] = json!(name);
+        metadata["namespace"] = json!(namespace);
+        json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata,
+            "spec": {
+                "replicas": wish.replicas,
+                "selector": {"matchLabels": {"app": name}},
+                "template": {
+                    "metadata": {"labels": {"app": name}},
+                    "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+                },
+            },
+        })
+    }
+
+    fn delete(&self, slot: Slot) {
+        let (namespace, name) = place(slot);
+        self.merge(slot, &json!({"metadata": {"finalizers": null}}));
+        let _ = self.api.delete(namespace, &name);
+    }
+
+    fn undo(&mut self, slot: Slot, snapshot: usize) {
+        let then = self.snapshot(slot, snapshot);
+        let (Some(live), Some((then, intent))) = (self.object_of(slot), then) else {
+            return;
+        };
+        let mut annotations = then["metadata"]["annotations"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
+        for key in live["metadata"]["annotations"]
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+        {
+            annotations.entry(key.clone()).or_insert(Value::Null);
+        }
+        self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
+        self.wishes[slot].intent = intent;
+    }
+
+    fn replace_from_manifest(&mut self, slot: Slot, keeps_labels: bool) {
+        let Some(live) = self.object_of(slot) else {
+            return;
+        };
+        let mut manifest = self.manifest(slot, None);
+        if keeps_labels {
+            manifest["metadata"]["labels"] = live["metadata"]["labels"].clone();
+        }
+        self.replace(&live, manifest);
+        self.wishes[slot].intent = self.wishes[slot].manifest.clone();
+    }
+
+    fn restore(&mut self, slot: Slot, snapshot: usize) {
+        let then = self.snapshot(slot, snapshot);
+        let (Some(live), Some((then, intent))) = (self.object_of(slot), then) else {
+            return;
+        };
+        let metadata = json!({
+            "labels": then["metadata"]["labels"],
+            "annotations": then["metadata"]["annotations"],
+        });
+        let mut manifest = self.manifest(slot, Some(metadata));
+        manifest["spec"]["replicas"] = then["spec"]["replicas"].clone();
+        self.replace(&live, manifest);
+        self.wishes[slot].intent = intent;
+    }
+
+    fn replace(&self, live: &Value, mut manifest: Value) {
+        manifest["metadata"]["finalizers"] = live["metadata"]["finalizers"].clone();
+        self.api.replace(manifest).unwrap();
+    }
+
+    fn copy(&mut self, from: Slot, to: Slot) {
+        let Some(live) = self.object_of(from).filter(|_| from != to) else {
+            return;
+        };
+        self.delete(to);
+        let metadata = json!({
+            "labels": live["metadata"]["labels"],
+            "annotations": live["metadata"]["annotations"],
+        });
+        self.wishes[to].manifest = self.wishes[from].manifest.clone();
+        self.wishes[to].replicas = Object::of(&live).replicas;
+        self.wishes[to].intent = self.wishes[from].intent.clone();
+        self.make(to, Some(metadata));
+    }
+
+    fn snapshot(&self, slot: Slot, number: usize) -> Option<(Value, Intent)> {
+        let all = &self.snapshots[slot];
+        all.get(number % all.len().max(1)).cloned()
+    }
+}

@@ -1,0 +1,285 @@
+//! Schedules as plain values: how they are written for dayshift, and, painted minute by minute
+//! straight from the value, when they start and stop.
+
+use std::fmt::Write;
+
+use chrono::{
+    DateTime, Datelike, Days, LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta,
+    TimeZone, Utc,
+};
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+
+use crate::story::as_text;
+
+/// What a boundary does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Turn {
+    // In this order: at the same instant and local time a start wins.
+    Off,
+    On,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    pub rule: Rule,
+    /// Excepted dates, first and last.
+    #[serde(with = "as_text")]
+    pub except: Vec<(NaiveDate, NaiveDate)>,
+    #[serde(with = "as_text")]
+    pub zone: Option<Tz>,
+    /// In minutes.
+    pub jitter: Option<u32>,
+    pub style: Style,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Rule {
+    Hours(Vec<Window>),
+    Times { start: Vec<At>, stop: Vec<At> },
+}
+
+/// From and to in minutes of the day; one that ends no later than it begins ends the next day.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Window {
+    pub days: u8,
+    pub from: u32,
+    pub to: u32,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum At {
+    Weekly { days: u8, minute: u32 },
+    Once(#[serde(with = "as_text")] NaiveDateTime),
+}
+
+/// Different texts for the same schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Style {
+    Names,
+    Cron,
+    Loud,
+}
+
+const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+impl Plan {
+    /// The annotations, without prefix.
+    pub fn texts(&self) -> Vec<(&'static str, String)> {
+        let mut texts = Vec::new();
+        let list = |times: &[At]| {
+            let items: Vec<_> = times.iter().map(|at| at.text(self.style)).collect();
+            items.join(self.separator())
+        };
+        match &self.rule {
+            Rule::Hours(windows) => {
+                let items: Vec<_> = windows.iter().map(|it| it.text(self.style)).collect();
+                texts.push(("hours", items.join(self.separator())));
+            }
+            Rule::Times { start, stop } => {
+                let both = [("start", start), ("stop", stop)];
+                let written = both.into_iter().filter(|(_, times)| !times.is_empty());
+                texts.extend(written.map(|(key, times)| (key, list(times))));
+            }
+        }
+        texts.extend(self.zone.map(|zone| ("timezone", zone.name().to_owned())));
+        texts.extend(self.jitter.map(|minutes| ("jitter", format!("{minutes}m"))));
+        if !self.except.is_empty() {
+            let dates = self.except.iter().map(|(first, last)| {
+                if first == last {
+                    first.to_string()
+                } else {
+                    format!("{first}..{last}")
+                }
+            });
+            texts.push(("except", dates.collect::<Vec<_>>().join("; ")));
+        }
+        texts
+    }
+
+    const fn separator(&self) -> &'static str {
+        match self.style {
+            Style::Loud => " ;  ",
+            _ => "; ",
+        }
+    }
+
+    /// Its boundaries on the dates from `first` to `last`, in seconds, starts moved by `delay`.
+    pub fn boundaries(
+        &self,
+        default_zone: Tz,
+        (first, last): (NaiveDate, NaiveDate),
+        delay: i64,
+    ) -> Vec<(i64, Turn)> {
+        let zone = self.zone.unwrap_or(default_zone);
+        let dates = first.iter_days().take_while(|date| *date <= last);
+        let painted = match &self.rule {
+            Rule::Hours(windows) => self.painted(windows, zone, (first, last)),
+            Rule::Times { start, stop } => {
+                let mut all = Vec::new();
+                for date in dates {
+                    all.extend(stop.iter().filter_map(|at| Some((at.on(date)?, Turn::Off))));
+                    if !self.is_excepted(date) {
+                        all.extend(start.iter().filter_map(|at| Some((at.on(date)?, Turn::On))));
+                    }
+                }
+                let mut all: Vec<_> = all
+                    .into_iter()
+                    .map(|(local, turn)| (instant(zone, local), local, turn))
+                    .collect();
+                all.sort();
+                // What a clock change moved to one instant keeps its order: the last one counts.
+                all.reverse();
+                all.dedup_by_key(|(at, ..)| *at);
+                all.reverse();
+                all.into_iter().map(|(at, _, turn)| (at, turn)).collect()
+            }
+        };
+        moved(&painted, delay)
+    }
+
+    /// What it says before the first of its boundaries.
+    pub fn before(&self, boundaries: &[(i64, Turn)]) -> Option<Turn> {
+        match (&self.rule, boundaries.first()) {
+            (Rule::Times { .. }, _) => None,
+            (Rule::Hours(_), Some((_, Turn::On))) => Some(Turn::Off),
+            (Rule::Hours(_), _) => Some(Turn::On),
+        }
+    }
+
+    /// One cell for each minute; boundaries are where the colour changes.
+    fn painted(
+        &self,
+        windows: &[Window],
+        zone: Tz,
+        (first, last): (NaiveDate, NaiveDate),
+    ) -> Vec<(i64, Turn)> {
+        let begin = first.and_time(NaiveTime::MIN).and_utc().timestamp() / 60;
+        let end = last.and_time(NaiveTime::MIN).and_utc().timestamp() / 60;
+        let mut cells = vec![false; usize::try_from(end - begin).unwrap()];
+        let dates = (first - Days::new(3)).iter_days();
+        for date in dates.take_while(|date| *date <= last) {
+            if self.is_excepted(date) {
+                continue;
+            }
+            for window in windows.iter().filter(|it| is_on(it.days, date)) {
+                let overnight = u32::from(window.to <= window.from) * 1440;
+                let from = instant(zone, local(date, window.from)) / 60;
+                let to = instant(zone, local(date, window.to + overnight)) / 60;
+                let cell = |minute: i64| usize::try_from((minute - begin).max(0)).unwrap();
+                let (from, to) = (cell(from), cell(to).min(cells.len()));
+                if from < to {
+                    cells[from..to].fill(true);
+                }
+            }
+        }
+        let changes = (1..cells.len()).filter(|at| cells[*at] != cells[at - 1]);
+        changes
+            .map(|at| {
+                let second = (begin + i64::try_from(at).unwrap()) * 60;
+                (second, if cells[at] { Turn::On } else { Turn::Off })
+            })
+            .collect()
+    }
+
+    fn is_excepted(&self, date: NaiveDate) -> bool {
+        let mut ranges = self.except.iter();
+        ranges.any(|(first, last)| (*first..=*last).contains(&date))
+    }
+}
+
+/// Starts go later by `delay`, but not as far as the next stop.
+fn moved(painted: &[(i64, Turn)], delay: i64) -> Vec<(i64, Turn)> {
+    let place = |(index, &(at, turn)): (usize, &(i64, Turn))| {
+        if turn == Turn::Off || delay == 0 {
+            return (at, turn);
+        }
+        let stop = painted[index..].iter().find(|(_, turn)| *turn == Turn::Off);
+        let latest = stop.map_or(i64::MAX, |(stop, _)| stop - 1);
+        ((at + delay).min(latest), turn)
+    };
+    painted.iter().enumerate().map(place).collect()
+}
+
+impl Window {
+    fn text(self, style: Style) -> String {
+        let window = format!("{}-{}", clock(self.from), clock(self.to));
+        with_days(self.days, &window, style)
+    }
+}
+
+impl At {
+    fn text(self, style: Style) -> String {
+        match self {
+            Self::Once(local) => local.format("%Y-%m-%d %H:%M").to_string(),
+            Self::Weekly { days, minute } if style == Style::Cron => {
+                let numbers: Vec<_> = on(days).map(|day| ((day + 1) % 7).to_string()).collect();
+                let days = if days == 0x7f {
+                    "*".to_owned()
+                } else {
+                    numbers.join(",")
+                };
+                format!("{} {} * * {days}", minute % 60, minute / 60)
+            }
+            Self::Weekly { days, minute } => with_days(days, &clock(minute), style),
+        }
+    }
+
+    fn on(self, date: NaiveDate) -> Option<NaiveDateTime> {
+        match self {
+            Self::Weekly { days, minute } => is_on(days, date).then(|| local(date, minute)),
+            Self::Once(local) => (local.date() == date).then_some(local),
+        }
+    }
+}
+
+/// The instant of a local time: the first of two, and the end of the gap for one that is skipped.
+pub fn instant(zone: Tz, mut local: NaiveDateTime) -> i64 {
+    loop {
+        match zone.from_local_datetime(&local) {
+            LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => return at.timestamp(),
+            LocalResult::None => local += TimeDelta::minutes(1),
+        }
+    }
+}
+
+fn local(date: NaiveDate, minute: u32) -> NaiveDateTime {
+    date.and_time(NaiveTime::MIN) + TimeDelta::minutes(i64::from(minute))
+}
+
+fn is_on(days: u8, date: NaiveDate) -> bool {
+    days & (1 << date.weekday().num_days_from_monday()) != 0
+}
+
+fn on(days: u8) -> impl Iterator<Item = usize> {
+    (0..7).filter(move |day| days & (1 << day) != 0)
+}
+
+fn clock(minute: u32) -> String {
+    format!("{:02}:{:02}", minute / 60, minute % 60)
+}
+
+fn with_days(days: u8, time: &str, style: Style) -> String {
+    let mut text = match days {
+        0x7f if style == Style::Loud => "DAILY".to_owned(),
+        0x7f => String::new(),
+        0x1f if style == Style::Loud => "Weekdays".to_owned(),
+        0x1f => "Mon-Fri".to_owned(),
+        0x60 => "weekends".to_owned(),
+        _ => on(days).map(|day| NAMES[day]).collect::<Vec<_>>().join(","),
+    };
+    if style == Style::Loud {
+        text = text.to_uppercase();
+    }
+    let blank = if text.is_empty() { "" } else { " " };
+    write!(text, "{blank}{time}").unwrap();
+    text
+}
+
+/// Seconds as people read them.
+pub fn show(second: i64) -> String {
+    DateTime::<Utc>::from_timestamp(second, 0).map_or_else(
+        || second.to_string(),
+        |at| at.format("%a %Y-%m-%d %H:%M:%SZ").to_string(),
+    )
+}

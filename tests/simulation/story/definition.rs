@@ -1,0 +1,113 @@
+//! A story: some objects, some scalers, and what happens to them.
+
+use std::fmt;
+
+use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+
+use crate::story::{
+    as_text,
+    calendar::{Plan, show},
+    op::Step,
+};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Story {
+    pub seed: u64,
+    pub kind: Kind,
+    #[serde(with = "as_text")]
+    pub begin: DateTime<Utc>,
+    /// In milliseconds.
+    pub length: u32,
+    #[serde(with = "as_text")]
+    pub zone: Tz,
+    pub plans: Vec<Plan>,
+    pub scalers: usize,
+    /// Whether the scalers hold their clocks against the server's.
+    pub guarded: bool,
+    /// What they do nothing about any more, in hours.
+    pub catch_up: u32,
+    /// Whether they look at what a selector matches alone.
+    pub scoped: bool,
+    /// How they select where they do, in other words than `shift=on`.
+    #[serde(default)]
+    pub selector: Option<String>,
+    /// `--namespace`; all where there is none.
+    #[serde(default)]
+    pub namespaces: Vec<String>,
+    /// `--exclude-namespace`.
+    #[serde(default)]
+    pub excluded: Vec<String>,
+    /// The zones of scalers that have one of their own.
+    #[serde(default)]
+    pub zones: Vec<String>,
+    /// The scalers that only say what they would do.
+    #[serde(default)]
+    pub dry: Vec<usize>,
+    /// `--max-in-flight`; 32 where it is 0.
+    #[serde(default)]
+    pub in_flight: usize,
+    /// Whether until-times are written in local time.
+    #[serde(default)]
+    pub is_local: bool,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// Users and restarts; nothing goes wrong, and everything happens at its very millisecond.
+    NoFaults,
+    /// Everything goes wrong.
+    Faults,
+}
+
+impl Story {
+    /// The dates on which its calendars are painted: boundaries beyond are unknown.
+    pub fn dates(&self) -> (NaiveDate, NaiveDate) {
+        let first = self.begin.date_naive() - Days::new(21);
+        let days = u64::from(self.length / 86_400_000);
+        (first, self.begin.date_naive() + Days::new(days + 13))
+    }
+
+    pub fn instant(&self, at: u32) -> DateTime<Utc> {
+        self.begin + TimeDelta::milliseconds(i64::from(at))
+    }
+}
+
+impl fmt::Display for Story {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kind,
+            scalers,
+            zone,
+            guarded,
+            catch_up,
+            scoped,
+            selector,
+            namespaces,
+            excluded,
+            zones,
+            dry,
+            in_flight,
+            is_local,
+            ..
+        } = self;
+        let begin = show(self.begin.timestamp());
+        writeln!(
+            f,
+            "{kind:?}, {begin}, {scalers} scalers in {zone}, guarded: {guarded}, catch up: \
+             {catch_up} h, scoped: {scoped} \
+             {selector:?}, namespaces: {namespaces:?} without {excluded:?}, zones: {zones:?}, dry: \
+             {dry:?}, in flight: {in_flight}, local times: {is_local}"
+        )?;
+        for (number, plan) in self.plans.iter().enumerate() {
+            writeln!(f, "  plan {number}: {:?}", plan.texts())?;
+        }
+        for Step { at, op } in &self.steps {
+            let second = show(self.instant(*at).timestamp());
+            writeln!(f, "  {second} .{:03} {op:?}", at % 1000)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! What can go wrong between scalers and the server.
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fault {
+    /// The connection breaks before the server has read the request.
+    Lost,
+    /// It breaks after the request took effect.
+    AnswerLost,
+    /// The request never arrives, and nobody says so.
+    Hangs,
+    /// It takes effect, and no answer ever comes.
+    AnswerHangs,
+    /// It takes effect so many milliseconds later, whether anybody still waits for it or not.
+    Late(u32),
+    /// It takes effect at once and is answered so many milliseconds later.
+    AnswerLate(u32),
+    /// The answer ends in the middle.
+    Torn,
+    /// Another answer comes.
+    Code(u16),
+    /// 422 with causes: a policy refuses.
+    Refused,
+    /// 429, and so many seconds to wait.
+    Busy(u16),
+    /// An event of the watch comes so many milliseconds later, and with it all that follow.
+    EventLate(u32),
+    /// An event comes twice.
+    EventTwice,
+    /// An older event comes once more.
+    EventStale,
+    /// The watch ends in the place of an event.
+    Cut,
+    /// The watch breaks in the middle of one.
+    Broken,
+    /// The watch says nothing any more.
+    Silent,
+}
+
+impl Fault {
+    /// Whether it befalls a watch that is open, and not a request.
+    pub const fn is_of_the_watch(self) -> bool {
+        matches!(
+            self,
+            Self::EventLate(_)
+                | Self::EventTwice
+                | Self::EventStale
+                | Self::Cut
+                | Self::Broken
+                | Self::Silent
+        )
+    }
+}
+
+/// When the scaler is ended in the course of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stage {
+    /// Nothing was sent.
+    Before,
+    /// The request is on its way and will arrive.
+    OnTheWay,
+    /// It took effect and the answer is on its way.
+    After,
+}
+
+/// What becomes of each such request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Trouble {
+    /// An admission webhook takes longer than anybody waits.
+    Hangs,
+    /// An admission webhook does not answer, and the server says so.
+    Fails,
+    /// An admission webhook says no.
+    Denies,
+    /// A permission is missing.
+    Forbidden,
+    /// There are too many.
+    Busy,
+}
+
+impl Trouble {
+    /// The code and the message of the API server, as a real one words them.
+    pub const fn answer(self) -> (u16, &'static str) {
+        match self {
+            Self::Hangs => (
+                504,
+                "Timeout: request did not complete within requested timeout",
+            ),
+            Self::Fails => (
+                500,
+                "Internal error occurred: failed calling webhook \"policy.example.com\": failed to \
+                 call webhook: Post \"https://policy.ops.svc:443/validate?timeout=10s\": dial tcp \
+                 10.96.0.7:443: connect: connection refused",
+            ),
+            Self::Denies => (
+                403,
+                "admission webhook \"policy.example.com\" denied the request: not on Fridays",
+            ),
+            Self::Forbidden => (
+                403,
+                "deployments.apps \"web\" is forbidden: User \"dayshift\" cannot patch resource \
+                 \"deployments\" in API group \"apps\" in the namespace \"dev\"",
+            ),
+            Self::Busy => (429, "too many requests, please try again later"),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What a user asks for with annotations, as a value and as texts.
+
+use chrono::DateTime;
+use serde::{Deserialize, Serialize};
+
+use crate::{checker::phase::Phase, story::calendar::Plan};
+
+/// All of a user's annotations. `plan` counts in the story's list of plans.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Intent {
+    pub plan: Option<usize>,
+    pub bad: Option<Bad>,
+    pub replicas: Option<u32>,
+    pub stop_replicas: Option<u32>,
+    pub pause: Option<Pause>,
+    /// In seconds since 1970.
+    pub wake: Option<i64>,
+    pub sleep: Option<i64>,
+    pub enforce: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    Forever,
+    Until(i64),
+}
+
+/// What can be wrong with annotations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Bad {
+    Day,
+    Zone,
+    UnknownKey,
+    NoHoursBeside,
+    Replicas,
+    StopReplicas,
+    Long,
+    Foreign,
+    Override,
+}
+
+impl Bad {
+    pub const ALL: [Self; 9] = [
+        Self::Day,
+        Self::Zone,
+        Self::UnknownKey,
+        Self::NoHoursBeside,
+        Self::Replicas,
+        Self::StopReplicas,
+        Self::Long,
+        Self::Foreign,
+        Self::Override,
+    ];
+
+    /// A name that is no key.
+    pub const UNKNOWN_KEY: &str = "strat";
+
+    fn spoil(self, texts: &mut Vec<(String, String)>) {
+        let mut put = |key: &str, text: &str| {
+            texts.retain(|(known, _)| known != key);
+            texts.push((key.to_owned(), text.to_owned()));
+        };
+        match self {
+            Self::Day => put("stop", "Mon-Fry 19:00"),
+            Self::Zone => put("timezone", "Mars/Olympus"),
+            Self::UnknownKey => put(Self::UNKNOWN_KEY, "Mon-Fri 09:00"),
+            Self::NoHoursBeside => {
+                put("hours", "09:00-17:00");
+                put("start", "09:00");
+            }
+            Self::Replicas => put("replicas", "two"),
+            Self::StopReplicas => put("stop-replicas", "-1"),
+            Self::Long => put("start", &"Mon-Fri 09:00, ".repeat(400)),
+            Self::Foreign => put("start", &"月曜日 ９時 🕘 ".repeat(30)),
+            Self::Override => put("wake-until", "tomorrow"),
+        }
+    }
+}
+
+impl Intent {
+    /// Names without prefix, and texts.
+    pub fn annotations(&self, plans: &[Plan]) -> Vec<(String, String)> {
+        let mut texts: Vec<_> = self.plan.map_or_else(Vec::new, |plan| {
+            let texts = plans[plan].texts().into_iter();
+            texts.map(|(key, text)| (key.to_owned(), text)).collect()
+        });
+        let counts = [
+            ("replicas", self.replicas),
+            ("stop-replicas", self.stop_replicas),
+        ];
+        for (key, count) in counts {
+            texts.extend(count.map(|count| (key.to_owned(), count.to_string())));
+        }
+        let until = |at: i64| {
+            let at = DateTime::from_timestamp(at, 0).unwrap();
+            at.format("%Y-%m-%dT%H:%M:%SZ").to_string()
+        };
+        let overlays = [
+            (
+                "pause",
+                self.pause.map(|pause| match pause {
+                    Pause::Forever => "true".to_owned(),
+                    Pause::Until(at) => until(at),
+                }),
+            ),
+            ("wake-until", self.wake.map(until)),
+            ("sleep-until", self.sleep.map(until)),
+            ("enforce", self.enforce.then(|| "true".to_owned())),
+        ];
+        for (key, text) in overlays {
+            texts.extend(text.map(|text| (key.to_owned(), text)));
+        }
+        if let Some(bad) = self.bad {
+            bad.spoil(&mut texts);
+        }
+        texts
+    }
+
+    /// What is laid over the schedule at an instant, and until when.
+    pub fn held(&self, now: i64) -> Option<(Phase, Option<i64>)> {
+        match self.pause {
+            Some(Pause::Forever) => return Some((Phase::Paused, None)),
+            Some(Pause::Until(at)) if at > now => return Some((Phase::Paused, Some(at))),
+            _ => {}
+        }
+        let wake = self
+            .wake
+            .filter(|at| *at > now)
+            .map(|at| (Phase::Woken, Some(at)));
+        let sleep = || {
+            self.sleep
+                .filter(|at| *at > now)
+                .map(|at| (Phase::Slept, Some(at)))
+        };
+        wake.or_else(sleep)
+    }
+
+    /// The end that is written for what a phase stands for.
+    pub fn end_of(&self, phase: Phase) -> Option<i64> {
+        match (phase, self.pause) {
+            (Phase::Paused, Some(Pause::Until(at))) => Some(at),
+            (Phase::Woken, _) => self.wake,
+            (Phase::Slept, _) => self.sleep,
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! What a story is: some objects, some scalers, and what happens to them; and how it is stored.
+
+pub mod as_text;
+pub mod calendar;
+pub mod definition;
+pub mod fault;
+pub mod intent;
+pub mod op;
+pub mod stored;
+pub mod tampering;

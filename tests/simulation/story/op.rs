@@ -1,0 +1,111 @@
+//! What can happen in a story, and to which object.
+
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+
+use crate::story::{
+    as_text,
+    fault::{Fault, Stage, Trouble},
+    intent::Bad,
+    tampering::Tampering,
+};
+
+/// Milliseconds since the beginning, and what happens then.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Step {
+    pub at: u32,
+    pub op: Op,
+}
+
+/// One of the objects that there may be: the first ones have names, the others are a fleet.
+pub type Slot = usize;
+
+/// How many objects have names of their own.
+pub const NAMED: usize = 4;
+
+/// The namespace and the name of an object.
+pub fn place(slot: Slot) -> (&'static str, String) {
+    let (namespace, name) = match slot {
+        0 => ("dev", "web"),
+        1 => ("dev", "api"),
+        2 => ("prod", "web"),
+        3 => ("prod", "worker"),
+        _ => return ("dev", format!("fleet-{}", slot - NAMED)),
+    };
+    (namespace, name.to_owned())
+}
+
+/// Something that happens. What happens to an object that is not there does not. Plans and
+/// snapshots are counted in lists, and round again; times are in seconds from then.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Op {
+    Make(Slot, u32, usize),
+    Scale(Slot, u32),
+    /// One that a version with `v1-` fingerprints has looked after until so many hours ago.
+    MakeFromV1(Slot, u32, usize, u8),
+    /// So many objects at once, with a count and a plan.
+    MakeFleet(usize, u32, usize),
+    /// What becomes of writes to each object of the fleet from now on.
+    FleetTrouble(Option<Trouble>),
+    /// An autoscaler sets the count of what runs.
+    Autoscale(Slot, u32),
+    Plan(Slot, Option<usize>),
+    Replicas(Slot, Option<u32>),
+    StopReplicas(Slot, Option<u32>),
+    /// Both in one edit.
+    PlanAndStopReplicas(Slot, Option<usize>, Option<u32>),
+    Pause(Slot, Hold),
+    Wake(Slot, Option<i32>),
+    Sleep(Slot, Option<i32>),
+    Enforce(Slot, bool),
+    Break(Slot, Bad),
+    Fix(Slot),
+    Delete(Slot),
+    /// Deleted, and made again at once from the same manifest.
+    Recreate(Slot, u32),
+    /// Deleted, but something holds it.
+    DeleteWithFinalizer(Slot),
+    /// `kubectl rollout undo`: annotations of before, labels of now.
+    Undo(Slot, usize),
+    /// The manifest is put back, and the labels with it or not.
+    ReplaceFromManifest(Slot, bool),
+    /// All of it as it was.
+    Restore(Slot, usize),
+    /// Somebody changes what dayshift wrote.
+    Tamper(Slot, Tampering),
+    /// Made from another with all its annotations and labels.
+    Copy(Slot, Slot),
+    Scope(Slot, bool),
+    Up(usize),
+    Kill(usize),
+    Stop(usize),
+    KillIn(usize, u32, Stage),
+    /// All scalers are started again, in another zone.
+    Rezone(#[serde(with = "as_text")] Tz),
+    /// The scaler's clock is set forward or back, by milliseconds.
+    Clock(usize, i32),
+    ClockRight(usize),
+    /// Faults from now on, in so many of a hundred requests and events; none ends them.
+    Faults(usize, Vec<Fault>, u8),
+    Cut(usize),
+    /// From now on the scaler's clock goes wrong by so many millionths; by none it goes right.
+    Drift(usize, i32),
+    /// What becomes of writes to one object from now on.
+    Trouble(Slot, Option<Trouble>),
+    /// What becomes of Events.
+    EventTrouble(Option<Trouble>),
+    /// What is watched from an older version expires.
+    Compact,
+    /// The whole cluster stands still so long, clocks excepted.
+    Suspend(u32),
+    /// So quiet that everything has to be in order.
+    Quiet,
+}
+
+/// What becomes of a pause; times are in seconds from then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Hold {
+    Lifted,
+    Forever,
+    For(i32),
+}

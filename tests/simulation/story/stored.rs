@@ -1,0 +1,57 @@
+//! Stories as texts: those that once failed are kept as what happens in them, because a seed
+//! means another story as soon as the generator changes.
+
+use std::{env, fmt::Write as _, fs, path::PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::story::definition::Story;
+
+impl Story {
+    /// JSON with a line for each step. Fields that a later generator adds have defaults, so that
+    /// the text means the same for good.
+    pub fn to_text(&self) -> String {
+        let Value::Object(fields) = serde_json::to_value(self).unwrap() else {
+            unreachable!("a story is a struct")
+        };
+        let (lists, rest): (Map<_, _>, Map<_, _>) =
+            fields.into_iter().partition(|(_, value)| value.is_array());
+        let mut text = "{".to_owned();
+        for (key, value) in rest {
+            write!(text, "\n  \"{key}\": {value},").unwrap();
+        }
+        let lists = lists.into_iter().map(|(key, list)| {
+            let lines = list.as_array().into_iter().flatten();
+            let lines: Vec<_> = lines.map(|line| format!("\n    {line}")).collect();
+            format!("\n  \"{key}\": [{}]", lines.join(","))
+        });
+        text + &lists.collect::<Vec<_>>().join(",") + "\n}\n"
+    }
+
+    pub fn of_text(text: &str) -> Self {
+        serde_json::from_str(text).unwrap()
+    }
+}
+
+/// The story in the file that `SIMULATION_STORY` names.
+pub fn asked_for() -> Option<Story> {
+    let file = env::var("SIMULATION_STORY").ok()?;
+    Some(Story::of_text(&fs::read_to_string(file).unwrap()))
+}
+
+/// The stories of a folder, by their names.
+pub fn all(folder: &str) -> Vec<(String, Story)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/simulation")
+        .join(folder);
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let stories = files.map(|file| {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        (name, Story::of_text(&fs::read_to_string(file).unwrap()))
+    });
+    let mut stories: Vec<_> = stories.collect();
+    stories.sort_by(|(one, _), (other, _)| one.cmp(other));
+    stories
+}

@@ -1,0 +1,51 @@
+//! What somebody can do to the labels and annotations that dayshift writes.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Label {
+    State,
+    Last,
+    Next,
+    SavedReplicas,
+    Fingerprint,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Tampering {
+    Drop(Label),
+    /// A text that cannot be read takes its place.
+    Garble(Label),
+    Saved(u32),
+    /// In minutes from then.
+    Last(i32),
+    Next(i32),
+    /// A fingerprint of a version that does not exist yet.
+    LaterFingerprint,
+    /// One of version 1 that belongs to nothing.
+    OtherFingerprint,
+    /// One of version 2, of another object.
+    ForeignFingerprint,
+    DropError,
+}
+
+impl Label {
+    pub const ALL: [Self; 5] = [
+        Self::State,
+        Self::Last,
+        Self::Next,
+        Self::SavedReplicas,
+        Self::Fingerprint,
+    ];
+
+    /// Its key.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::State => "dayshift/state",
+            Self::Last => "dayshift/last",
+            Self::Next => "dayshift/next",
+            Self::SavedReplicas => "dayshift/saved-replicas",
+            Self::Fingerprint => "dayshift/fingerprint",
+        }
+    }
+}
