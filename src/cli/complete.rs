@@ -10,7 +10,7 @@ use tokio::{runtime, time::timeout};
 
 use crate::{
     cluster::{Connection, Deployment, Query, connect, find},
-    schedule::printable,
+    text::printable,
 };
 
 /// How long the cluster may take: somebody waits with a finger on the key.

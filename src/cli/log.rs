@@ -11,7 +11,7 @@ use tracing_subscriber::{
 };
 
 use super::terminal;
-use crate::{clock::Clock, json::Tame, schedule::printable};
+use crate::{clock::Clock, text::TerminalSafe, text::printable};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Logs, on standard error")]
@@ -69,7 +69,7 @@ impl LogArgs {
             LogFormat::Text => lines.event_format(Line(timer)).try_init(),
             LogFormat::Json => lines
                 .json()
-                .with_writer(|| Tame(io::stderr()))
+                .with_writer(|| TerminalSafe(io::stderr()))
                 .with_timer(timer)
                 .flatten_event(true)
                 .with_current_span(false)

@@ -21,10 +21,11 @@ use super::{
 use crate::{
     clock::Clock,
     cluster::{ConnectError, Deployment, FindError, Missing, connect, find},
-    json::Tame,
     manifest::{OpenError, Source, SyntaxError},
     plan::{Chart, Period, Plan, Planner},
-    schedule::{Zone, quote},
+    schedule::Zone,
+    text::TerminalSafe,
+    text::quote,
 };
 
 /// Show when Deployments will start and stop: those in files, or live ones
@@ -257,7 +258,8 @@ impl PlanArgs {
         let mut out = BufWriter::new(stdout.lock());
         match output {
             Output::Json => {
-                serde_json::to_writer_pretty(Tame(&mut out), plan).map_err(io::Error::from)?;
+                serde_json::to_writer_pretty(TerminalSafe(&mut out), plan)
+                    .map_err(io::Error::from)?;
                 writeln!(out)?;
             }
             Output::Table => {

@@ -46,7 +46,7 @@ pub(super) fn write_problems(out: &mut impl Write, plan: &Plan, style: Style) ->
         for problem in workload.problems() {
             let error = style.paint(Paint::Red, "error:");
             let (name, message) = (&problem.annotation, &problem.message);
-            let text = crate::schedule::printable(&format!("{workload}: {name}: {message}"));
+            let text = crate::text::printable(&format!("{workload}: {name}: {message}"));
             writeln!(out, "{error} {text}")?;
         }
     }

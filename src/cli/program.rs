@@ -22,7 +22,7 @@ use super::{
     sandbox::SandboxArgs,
     status::StatusArgs,
 };
-use crate::schedule::printable;
+use crate::text::printable;
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.
 #[derive(Debug, Parser)]

@@ -25,7 +25,7 @@ use crate::{
     manifest::{EXAMPLES, OpenError, Source, SyntaxError, Workload},
     plan::Period,
     sandbox::{Page, Simulation, Speed, Title, hands_on_examples},
-    schedule::quote,
+    text::quote,
     workload::Prefix,
 };
 

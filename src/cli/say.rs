@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use crate::schedule::printable;
+use crate::text::printable;
 
 /// A line of the result.
 pub(super) fn say(line: &str) {

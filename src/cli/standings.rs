@@ -13,10 +13,10 @@ use super::{
     table::{Cell, Table},
 };
 use crate::{
-    json::Tame,
-    schedule::printable,
     status::{Owner, ScheduleStatus, WorkloadStatus},
     style::{Paint, Style},
+    text::TerminalSafe,
+    text::printable,
     workload::{Override, Pause, Phase, Prefix, Replicas},
 };
 
@@ -167,7 +167,7 @@ impl<'a> Standings<'a> {
     /// One document, whose form the long help tells.
     pub(super) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         let workloads: Vec<_> = self.statuses.iter().map(|it| self.json(it)).collect();
-        serde_json::to_writer_pretty(Tame(&mut *out), &json!({ "workloads": workloads }))?;
+        serde_json::to_writer_pretty(TerminalSafe(&mut *out), &json!({ "workloads": workloads }))?;
         writeln!(out)
     }
 

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    schedule::printable,
     style::{Paint, Style},
+    text::printable,
 };
 
 /// What stands in a cell where there is nothing, as in kubectl.

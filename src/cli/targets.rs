@@ -3,7 +3,7 @@
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{selector::selector, values::one_namespace};
-use crate::{cluster::Query, schedule::quote};
+use crate::{cluster::Query, text::quote};
 
 /// The arguments that name live Deployments, alike in every subcommand that takes any.
 #[derive(Debug, clap::Args)]

@@ -8,7 +8,7 @@ use crate::{
 
 /// What is wrong with a mark of a Deployment: the rule, the message, and what to do.
 pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, String, String)> {
-    let full = crate::schedule::quote(&mark.field.name);
+    let full = crate::text::quote(&mark.field.name);
     let ours = prefix.strip(&mark.field.name);
     let key = ours.and_then(Key::from_name);
     match (mark.site, key) {

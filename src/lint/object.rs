@@ -248,7 +248,7 @@ impl<'o> Object<'o> {
         {
             let message = format!(
                 "dayshift scales Deployments of apps/v1 alone, and does nothing to this {}",
-                crate::schedule::quote(&other.kind)
+                crate::text::quote(&other.kind)
             );
             let help = "remove its annotations, or move them to a Deployment".to_owned();
             self.findings

@@ -3,7 +3,7 @@
 use super::{finding::Finding, rule::Rule};
 use crate::{
     manifest::{Annotation, MisplacedKey, Site},
-    schedule::quote,
+    text::quote,
     workload::Prefix,
 };
 

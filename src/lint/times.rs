@@ -229,7 +229,7 @@ impl Look<'_> {
                 rule: Rule::PastDate,
                 name: key.name().into(),
                 span: span.clone(),
-                message: format!("`{}` is over", crate::schedule::quote(item)),
+                message: format!("`{}` is over", crate::text::quote(item)),
                 help: "remove it from the list".to_owned(),
             }));
         }

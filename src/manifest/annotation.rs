@@ -7,7 +7,7 @@ use super::{
     node::{Entry, Node},
     scalar::Scalar,
 };
-use crate::schedule::quote;
+use crate::text::quote;
 
 /// An annotation or a label, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]

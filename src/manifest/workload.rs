@@ -12,7 +12,7 @@ use super::{
     scope::Scope,
 };
 use crate::{
-    schedule::quote,
+    text::quote,
     workload::{Inputs, ObjectRef, Problem, ProblemKind, Replicas},
 };
 

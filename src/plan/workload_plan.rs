@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 
 use super::period::Period;
 use crate::{
-    schedule::{Action, Zone, quote},
+    schedule::{Action, Zone},
+    text::quote,
     workload::{
         Inputs, Key, ObjectRef, Observed, ParsedInputs, Prefix, Problem, Replicas, ScheduleSpec,
         read, started, stopped,

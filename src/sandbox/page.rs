@@ -5,6 +5,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use crate::{
     schedule::{Boundary, Zone},
     style::{Paint, Style},
+    text::counted,
     workload::Replicas,
 };
 
@@ -64,9 +65,9 @@ impl Page {
             Speed::DAY_A_SECOND => "; a day takes a second (--speed max: all at once)".to_owned(),
             Speed::Times(times) => format!("; {times} times as fast as real time"),
         };
-        let plural = if workloads == 1 { "" } else { "s" };
         let first = format!(
-            "{workloads} Deployment{plural} on a Kubernetes API in memory; no cluster is touched.\n"
+            "{} on a Kubernetes API in memory; no cluster is touched.\n",
+            counted(workloads, "Deployment")
         );
         let second = format!(
             "{} from {}{speed}; times are those of each schedule's zone.",
@@ -185,10 +186,9 @@ pub(super) fn moment(at: DateTime<Utc>, zone: Zone) -> String {
 /// `7 days`, `1 day 12 h` or `1 min 30 s`.
 pub(super) fn span(time: TimeDelta) -> String {
     let days = time.num_days();
-    let plural = if days == 1 { "" } else { "s" };
     let rest = time.num_seconds() % 86_400;
     let parts = [
-        (days, format!("{days} day{plural}")),
+        (days, counted(days, "day")),
         (rest / 3600, format!("{} h", rest / 3600)),
         (rest / 60 % 60, format!("{} min", rest / 60 % 60)),
         (rest % 60, format!("{} s", rest % 60)),

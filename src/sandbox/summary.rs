@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::{schedule::Zone, style::Paint};
+use crate::{schedule::Zone, style::Paint, text::counted};
 
 use super::{
     page::{Page, moment, span},
@@ -102,27 +102,18 @@ fn footnotes(summary: &Summary) -> String {
         events,
     } = summary.requests;
     let asked = [
-        count(lists, "list"),
-        count(gets, "read"),
-        count(patches, "patch"),
-        count(events, "Event"),
+        counted(lists, "list"),
+        counted(gets, "read"),
+        counted(patches, "patch"),
+        counted(events, "Event"),
     ];
     format!(
         "\n{}, the latest {lateness} ms after its instant. \
          Always on: the highest count, all the time.\n\
          Requests besides the watch: {}.\n",
-        count(transitions, "transition"),
+        counted(transitions, "transition"),
         asked.join(", ")
     )
-}
-
-fn count(number: u64, what: &str) -> String {
-    let plural = match (number, what) {
-        (1, _) => "",
-        (_, "patch") => "es",
-        _ => "s",
-    };
-    format!("{number} {what}{plural}")
 }
 
 fn hours(time: TimeDelta) -> f64 {

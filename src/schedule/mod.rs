@@ -31,8 +31,9 @@ mod windows;
 mod zone;
 mod zone_name;
 
+pub use crate::text::{printable, quote};
 pub use boundary::{Action, Boundary};
-pub use error::{TextError, is_unprintable, printable, quote};
+pub use error::TextError;
 pub use except::ExceptedDates;
 pub use gap::Gap;
 pub use hours::Hours;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::error::TextError;
 use super::reason::{MAX_TEXT, Reason};
+use crate::text::cut_bytes;
 
 /// Part of a text, and where in it the part stands.
 #[derive(Clone, Copy, Debug)]
@@ -17,9 +18,7 @@ impl<'a> Piece<'a> {
     /// The whole text without the blanks around it, or the error for one too long or empty.
     pub(super) fn whole(text: &'a str, example: &'static str) -> Result<Self, TextError> {
         if text.len() > MAX_TEXT {
-            let cut = (0..=MAX_TEXT)
-                .rfind(|&at| text.is_char_boundary(at))
-                .unwrap_or_default();
+            let cut = cut_bytes(text, MAX_TEXT).len();
             let reason = Reason::TooLong { bytes: text.len() };
             return Err(TextError::new(cut..text.len(), "", reason));
         }

@@ -18,11 +18,11 @@ use crate::{
         values::namespace,
     },
     clock::Clock,
-    json::Tame,
     lint::{Linter, Report},
     manifest::{OpenError, Source},
     plan::Period,
-    schedule::quote,
+    text::TerminalSafe,
+    text::quote,
 };
 
 /// Find what is wrong with the schedules in files, and what is surely not meant
@@ -157,11 +157,14 @@ fn write(report: &Report, sources: &[Source], output: Output) -> io::Result<()> 
         Output::Github => github::write(&mut out, report, sources)?,
         Output::Junit => junit::write(&mut out, report, sources)?,
         Output::Json => {
-            serde_json::to_writer_pretty(Tame(&mut out), &json::document(report, sources))?;
+            serde_json::to_writer_pretty(TerminalSafe(&mut out), &json::document(report, sources))?;
             writeln!(out)?;
         }
         Output::Sarif => {
-            serde_json::to_writer_pretty(Tame(&mut out), &sarif::document(report, sources))?;
+            serde_json::to_writer_pretty(
+                TerminalSafe(&mut out),
+                &sarif::document(report, sources),
+            )?;
             writeln!(out)?;
         }
     }

@@ -1,6 +1,10 @@
 //! Where a finding stands, in lines and columns, and the piece of its line that is shown.
 
-use crate::{lint::Finding, manifest::Source};
+use crate::{
+    lint::Finding,
+    manifest::Source,
+    text::{cut_bytes, last_bytes},
+};
 
 /// The part of the first line of a finding that is at fault.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +34,12 @@ impl<'s> Region<'s> {
             .unwrap_or((text, ""));
         let length = place.span.end.saturating_sub(place.span.start);
         let fault = first_line(rest.get(..length).unwrap_or(rest));
-        let near = tail(head, AROUND);
+        let near = last_bytes(head, AROUND);
         let before = near.rsplit('\n').next().unwrap_or_default();
-        let after = first_line(head_of(rest.get(fault.len()..).unwrap_or_default(), AROUND));
+        let after = first_line(cut_bytes(
+            rest.get(fault.len()..).unwrap_or_default(),
+            AROUND,
+        ));
         Self {
             line: place.line,
             column: place.column,
@@ -51,20 +58,4 @@ fn first_line(text: &str) -> &str {
         .next()
         .unwrap_or_default()
         .trim_end_matches('\r')
-}
-
-fn tail(text: &str, bytes: usize) -> &str {
-    let mut at = text.len().saturating_sub(bytes);
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    &text[at..]
-}
-
-fn head_of(text: &str, bytes: usize) -> &str {
-    let mut at = text.len().min(bytes);
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    &text[..at]
 }

@@ -9,6 +9,7 @@ use crate::{
     lint::{Finding, Quoted, Report, Severity},
     manifest::Source,
     style::{Paint, Style},
+    text::{counted, cut_chars},
 };
 
 /// How many characters of a part at fault, or of a decoded text on each side of it, are shown.
@@ -116,32 +117,29 @@ fn decoded(quoted: &Quoted, cut: &str) -> (String, String, String) {
 }
 
 fn summary(report: &Report) -> String {
-    let count =
-        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let suppressed = match report.suppressed {
         0 => String::new(),
         suppressed => format!(" ({suppressed} suppressed)"),
     };
     format!(
         "{}, {}{suppressed} in {} of {}",
-        count(report.count(Severity::Error), "error"),
-        count(report.count(Severity::Warning), "warning"),
-        count(report.deployments, "Deployment"),
-        count(report.files, "file")
+        counted(report.count(Severity::Error), "error"),
+        counted(report.count(Severity::Warning), "warning"),
+        counted(report.deployments, "Deployment"),
+        counted(report.files, "file")
     )
 }
 
 /// `text` with nothing in it that acts on a terminal or reorders what is read.
 pub(super) fn printable(text: &str) -> String {
-    crate::schedule::printable(&text.replace('\t', "    "))
+    crate::text::printable(&text.replace('\t', "    "))
 }
 
 /// At most so much of it as is shown, and what says that there is more.
 fn printable_up_to(text: &str, cut: &str) -> String {
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}{cut}", printable(&text[..end])),
-        None => printable(text),
-    }
+    let shown = cut_chars(text, MOST);
+    let cut = if shown.len() < text.len() { cut } else { "" };
+    format!("{}{cut}", printable(shown))
 }
 
 fn width(shown: &str) -> usize {

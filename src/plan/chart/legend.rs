@@ -11,6 +11,7 @@ use crate::{
     plan::period::Period,
     schedule::{Action, Boundary, ClockChange, Rule, Zone},
     style::Style,
+    text::counted,
     workload::{Override, Pause, Replicas},
 };
 
@@ -106,8 +107,7 @@ fn hour(seconds: i64) -> String {
 }
 
 fn replicas(count: Replicas) -> String {
-    let plural = if count == Replicas::ONE { "" } else { "s" };
-    format!("{count} replica{plural}")
+    counted(count.get(), "replica")
 }
 
 /// What is laid over the schedule, from `since` on.

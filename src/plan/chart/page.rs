@@ -15,8 +15,9 @@ use super::{
 };
 use crate::{
     plan::{period::Period, workload_plan::Plan},
-    schedule::{Zone, printable},
+    schedule::Zone,
     style::{Paint, Style},
+    text::printable,
 };
 
 /// Draws plans: a row a day on the clocks of each schedule's zone, running hours solid.
