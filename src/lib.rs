@@ -16,8 +16,4 @@ pub mod server;
 pub mod status;
 pub mod style;
 pub mod text;
-/// What the cluster room still takes from here.
-pub mod json {
-    pub use crate::text::escape_json as escape;
-}
 pub mod workload;

@@ -9,8 +9,7 @@ use kube::{Client, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::json;
-use crate::schedule::printable;
+use crate::text::{escape_json, printable};
 use crate::workload::{Annotation, Change, EventNote, ObjectRef, Observed, Prefix};
 
 use super::{
@@ -213,7 +212,7 @@ fn event_name(object: &str) -> String {
 fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
     let escaped = |it| matches!(it, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
     let json = serde_json::to_string(patch)?;
-    Ok(json::escape(&json, escaped).into_owned().into_bytes())
+    Ok(escape_json(&json, escaped).into_owned().into_bytes())
 }
 
 fn path(object: &ObjectRef) -> String {

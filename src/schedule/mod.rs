@@ -31,7 +31,6 @@ mod windows;
 mod zone;
 mod zone_name;
 
-pub use crate::text::{printable, quote};
 pub use boundary::{Action, Boundary};
 pub use error::TextError;
 pub use except::ExceptedDates;
