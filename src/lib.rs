@@ -14,6 +14,5 @@ pub mod sandbox;
 pub mod schedule;
 pub mod server;
 pub mod status;
-pub mod style;
 pub mod text;
 pub mod workload;

@@ -7,12 +7,14 @@ use futures::StreamExt as _;
 use kube::Client;
 use tokio::time::timeout;
 
-use super::{
-    exit::Exit,
-    progress::Progress,
-    say::{complain, say},
-};
 use crate::{
+    cli::{
+        exit::Exit,
+        output::{
+            messages::{complain, say},
+            progress::Progress,
+        },
+    },
     cluster::{Deployment, Query, WatchEvent, watch},
     workload::{Annotation, ObjectRef, Observed, OverrideCommand, Prefix, Replicas},
 };

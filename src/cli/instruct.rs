@@ -4,17 +4,21 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures::{StreamExt as _, stream};
 use kube::Client;
 
-use super::{
-    await_obeyed::{Told, await_obeyed},
-    exit::Exit,
-    meant::Meant,
-    moments::clock,
-    retry::{AT_ONCE, Retry, retry},
-    say::{complain, say},
-    targets::Targets,
-    until::{Until, UntilError},
-};
 use crate::{
+    cli::{
+        args::{
+            targets::Targets,
+            until::{Until, UntilError},
+        },
+        await_obeyed::{Told, await_obeyed},
+        exit::Exit,
+        meant::Meant,
+        output::{
+            messages::{complain, say},
+            time_format::clock,
+        },
+        retry::{AT_ONCE, Retry, retry},
+    },
     cluster::{FindError, PatchError, ReadError, Writer},
     schedule::Zone,
     workload::{Observed, Override, OverrideCommand, OverrideError, Pause, Prefix},

@@ -2,8 +2,8 @@
 
 use kube::Client;
 
-use super::{exit::Exit, say::complain, targets::Targets};
 use crate::{
+    cli::{args::targets::Targets, exit::Exit, output::messages::complain},
     cluster::{Deployment, FindError, Query, find},
     workload::{Observed, Prefix},
 };

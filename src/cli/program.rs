@@ -10,19 +10,20 @@ use std::{
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::{
-    complete::complete,
-    completions::CompletionsArgs,
-    exit::{Exit, wrong_usage},
-    lint::LintArgs,
-    override_args::{PauseArgs, ResumeArgs, SleepArgs, WakeArgs},
-    plan::PlanArgs,
-    restore_args::RestoreArgs,
-    run_args::RunArgs,
-    sandbox::SandboxArgs,
-    status::StatusArgs,
+use crate::{
+    cli::{
+        args::{
+            override_args::{PauseArgs, ResumeArgs, SleepArgs, WakeArgs},
+            run_args::RunArgs,
+        },
+        commands::{
+            complete::complete, completions::CompletionsArgs, lint::LintArgs, plan::PlanArgs,
+            restore::RestoreArgs, sandbox::SandboxArgs, status::StatusArgs,
+        },
+        exit::{Exit, wrong_usage},
+    },
+    text::printable,
 };
-use crate::text::printable;
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.
 #[derive(Debug, Parser)]

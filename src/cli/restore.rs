@@ -4,15 +4,17 @@ use chrono::{DateTime, Utc};
 use futures::{StreamExt as _, stream};
 use kube::Client;
 
-use super::{
-    exit::Exit,
-    meant::Meant,
-    progress::Progress,
-    retry::{AT_ONCE, Retry, retry},
-    say::{complain, remark, say},
-    targets::Targets,
-};
 use crate::{
+    cli::{
+        args::targets::Targets,
+        exit::Exit,
+        meant::Meant,
+        output::{
+            messages::{complain, remark, say},
+            progress::Progress,
+        },
+        retry::{AT_ONCE, Retry, retry},
+    },
     cluster::{FindError, PatchError, ReadError, Writer},
     workload::{Label, NotRestored, Observed, Prefix, Replicas, restored},
 };

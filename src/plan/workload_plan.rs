@@ -174,22 +174,22 @@ impl WorkloadPlan {
     }
 
     /// What it is asked to do; none where anything is wrong.
-    pub(super) fn spec(&self) -> Option<&ScheduleSpec> {
+    pub fn spec(&self) -> Option<&ScheduleSpec> {
         self.boundaries.spec.as_ref()
     }
 
     /// How much later than written it starts.
-    pub(super) fn delay(&self) -> TimeDelta {
+    pub fn delay(&self) -> TimeDelta {
         self.boundaries.delay
     }
 
     /// The count that a start brings back, where it is known.
-    pub(super) fn brings_back(&self) -> Option<Replicas> {
+    pub fn brings_back(&self) -> Option<Replicas> {
         self.boundaries.brings_back
     }
 
     /// When overrides begin to hold: at the beginning of the time that is looked at.
-    pub(super) fn since(&self) -> DateTime<Utc> {
+    pub fn since(&self) -> DateTime<Utc> {
         self.boundaries.period.from()
     }
 

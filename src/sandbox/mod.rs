@@ -7,7 +7,6 @@
 mod api;
 mod examples;
 mod observer;
-mod page;
 mod requests;
 mod simulation;
 mod speed;
@@ -18,7 +17,7 @@ mod user_action;
 
 pub use api::{Admission, Api, Cause, Changes, Details, Fault, RequestLine, Status, StoredChange};
 pub use examples::hands_on_examples;
-pub use page::{Page, Title};
+pub use observer::MOST_IDLE;
 pub use requests::Requests;
 pub use simulation::Simulation;
 pub use speed::{Speed, SpeedError};

@@ -1,0 +1,172 @@
+//! The arguments of `dayshift lint`, and what it does with them.
+
+use std::{
+    io::{self, BufWriter, Write},
+    path::PathBuf,
+};
+
+use chrono::{DateTime, Utc};
+use clap::error::ErrorKind;
+
+use crate::{
+    cli::{
+        args::{schedule_args::ReadingArgs, value_parsers::namespace},
+        exit::{Exit, wrong_usage},
+        output::{
+            lint::{github, json, junit, sarif, text},
+            messages::complain,
+            terminal,
+        },
+    },
+    clock::Clock,
+    lint::{Linter, Report},
+    manifest::{OpenError, Source},
+    plan::Period,
+    text::{TerminalSafe, quote},
+};
+
+/// Find what is wrong with the schedules in files, and what is surely not meant
+///
+/// No cluster is needed. An annotation suppresses a warning on its object and says why:
+/// lint.dayshift/start-without-stop: "stopped by hand".
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, such
+as 2026-11-23T09:00:00+09:00.
+Exit status: 0 nothing found, 1 errors or warnings found, 2 wrong usage, 3 a file cannot be read.")]
+pub(crate) struct LintArgs {
+    /// Files of YAML or JSON, folders of such files, or - for standard input
+    #[arg(value_name = "FILE", required_unless_present = "file")]
+    files: Vec<PathBuf>,
+
+    /// The same as FILE, as kubectl has it; several times for several
+    #[arg(short, long, value_name = "FILE", env = "DAYSHIFT_FILE")]
+    file: Vec<PathBuf>,
+
+    /// The day from which a year is looked at [default: now]
+    #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
+    from: Option<String>,
+
+    /// How it is shown
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        env = "DAYSHIFT_OUTPUT"
+    )]
+    output: Output,
+
+    /// The namespace of objects that name none
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        default_value = "default",
+        value_parser = one_namespace,
+        env = "DAYSHIFT_NAMESPACE"
+    )]
+    namespace: String,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Output {
+    /// As compilers show it
+    Text,
+    /// For other programs
+    Json,
+    /// Workflow commands of GitHub Actions
+    Github,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// XML for build servers
+    Junit,
+}
+
+fn one_namespace(text: &str) -> Result<String, String> {
+    namespace(text).map_err(|_| {
+        "a namespace has 1 to 63 of the characters a-z, 0-9 and -, such as team-a".to_owned()
+    })
+}
+
+impl LintArgs {
+    pub(crate) fn run(self) -> Exit {
+        let from = match self.from(Clock::system().now()) {
+            Ok(from) => from,
+            Err(error) => return wrong_usage(&error),
+        };
+        let (sources, errors) = self.sources();
+        let linter = Linter {
+            from,
+            default_zone: self.reading.timezone,
+            prefix: self.reading.annotation_prefix.clone(),
+            namespace: self.namespace.clone(),
+        };
+        let report = linter.lint(&sources);
+        for error in &errors {
+            complain(error);
+        }
+        match write(&report, &sources, self.output) {
+            // Who reads only the beginning has what they want.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                complain(&format!("cannot write what was found: {error}"));
+                Exit::CouldNotRun
+            }
+            _ if !errors.is_empty() => Exit::CouldNotRun,
+            _ if !report.findings.is_empty() => Exit::Problems,
+            _ => Exit::Done,
+        }
+    }
+
+    fn from(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>, clap::Error> {
+        let Some(text) = &self.from else {
+            return Ok(now);
+        };
+        Period::parse_end(text, self.reading.timezone).map_err(|error| {
+            let message = format!(
+                "invalid value '{}' for '--from <T>': {error}\n",
+                quote(text)
+            );
+            clap::Error::raw(ErrorKind::ValueValidation, message)
+        })
+    }
+
+    /// What could be opened, and why the rest could not.
+    fn sources(&self) -> (Vec<Source>, Vec<OpenError>) {
+        let mut sources = Vec::new();
+        let mut errors = Vec::new();
+        for file in self.files.iter().chain(&self.file) {
+            match Source::open(file) {
+                Ok(found) => sources.extend(found),
+                Err(error) => errors.push(error),
+            }
+        }
+        (sources, errors)
+    }
+}
+
+fn write(report: &Report, sources: &[Source], output: Output) -> io::Result<()> {
+    let stdout = io::stdout();
+    let style = terminal::style(&stdout);
+    let mut out = BufWriter::new(stdout.lock());
+    match output {
+        Output::Text => text::write(&mut out, report, sources, style)?,
+        Output::Github => github::write(&mut out, report, sources)?,
+        Output::Junit => junit::write(&mut out, report, sources)?,
+        Output::Json => {
+            serde_json::to_writer_pretty(TerminalSafe(&mut out), &json::document(report, sources))?;
+            writeln!(out)?;
+        }
+        Output::Sarif => {
+            serde_json::to_writer_pretty(
+                TerminalSafe(&mut out),
+                &sarif::document(report, sources),
+            )?;
+            writeln!(out)?;
+        }
+    }
+    out.flush()
+}

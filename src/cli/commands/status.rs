@@ -1,0 +1,235 @@
+//! `dayshift status`: how the scheduled Deployments of a cluster stand.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, BufWriter, IsTerminal as _, Write as _},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use clap::builder::BoolishValueParser;
+use futures::StreamExt as _;
+use kube::Client;
+
+use crate::{
+    cli::{
+        args::{
+            connection::ConnectionArgs,
+            schedule_args::ReadingArgs,
+            targets::{TargetArgs, Targets},
+        },
+        exit::{Exit, wrong_usage},
+        output::{messages::complain, status_output::Standings, terminal::style},
+    },
+    clock::Clock,
+    cluster::{FindError, Query, WatchEvent, WithManagers, find, server_time, watch},
+    status::WorkloadStatus,
+};
+
+/// Show how scheduled Deployments stand: their state, what comes next, and what is wrong
+///
+/// Those with a problem come first. Under the table stand the errors, what to do about them, and
+/// what makes an HPA, Argo CD, Flux or Helm leave the count of replicas alone.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "\
+Exit status: 0 done, 1 a Deployment has an error, 2 wrong usage, 3 no cluster, no permission or no such
+Deployment.",
+    after_long_help = AFTER_LONG_HELP
+)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    /// How it is shown
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "table",
+        env = "DAYSHIFT_OUTPUT"
+    )]
+    output: Output,
+
+    /// Go on, and show all of it again after each change
+    #[arg(
+        short,
+        long,
+        value_parser = BoolishValueParser::new(),
+        env = "DAYSHIFT_WATCH"
+    )]
+    watch: bool,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+const AFTER_LONG_HELP: &str = "\
+With -o json there is one document, {\"workloads\": [...]}, with these fields for each Deployment, null
+where there is nothing to say:
+  kind, namespace, name, timezone, replicas
+  state          adopted, running, stopped, woken, slept or paused; null before a controller saw it
+  since, next    RFC 3339 in the Deployment's zone
+  savedReplicas  the count to come back to
+  override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null}
+  error          what is wrong, in words
+  problems       [{\"annotation\", \"message\", \"start\", \"end\"}], with bytes of the annotation's text
+  restore        the command that brings back what is down without a schedule
+  owners         who else sets the count: \"HPA\", \"Argo CD\", \"Flux Kustomization\", ...
+
+Exit status: 0 done, 1 a Deployment has an error, 2 wrong usage, 3 no cluster, no permission or no such
+Deployment.";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    Table,
+    Wide,
+    Json,
+}
+
+impl StatusArgs {
+    pub(crate) fn run(self) -> Exit {
+        let targets = match self.targets.targets() {
+            Ok(targets) => targets,
+            Err(error) => return wrong_usage(&error),
+        };
+        let screen = Screen {
+            output: self.output,
+            reading: self.reading,
+        };
+        let shown = self.connection.on_cluster(async |client| {
+            if self.watch {
+                screen.follow(&client, &targets).await
+            } else {
+                screen.show(&client, &targets).await
+            }
+        });
+        shown.unwrap_or_else(|error| error.report())
+    }
+}
+
+/// Where the standings are shown, and how.
+struct Screen {
+    output: Output,
+    reading: ReadingArgs,
+}
+
+impl Screen {
+    async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
+        let query = targets.query(client.default_namespace());
+        let found = find::<WithManagers>(client, &query).await?;
+        let now = now(client).await;
+        let mut exit = Exit::Done;
+        let mut statuses = Vec::new();
+        for managed in &found.deployments {
+            match self.standing(managed, now) {
+                Some(standing) => statuses.push(standing),
+                None if matches!(query, Query::Named { .. }) => complain(&format!(
+                    "deployment.apps/{} has no schedule",
+                    managed.deployment.name()
+                )),
+                None => {}
+            }
+        }
+        if statuses.is_empty() && !matches!(query, Query::Named { .. }) {
+            let place = query.place();
+            // It is an answer and no error.
+            let _ = writeln!(io::stderr(), "No Deployment has a schedule in {place}.");
+        }
+        for missing in &found.missing {
+            complain(missing);
+            exit = Exit::CouldNotRun;
+        }
+        Ok(exit.worse(self.write(&statuses, now)))
+    }
+
+    /// Shows all of it after each change, until the reader leaves or what is sought cannot be
+    /// watched.
+    async fn follow(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
+        let query = targets.query(client.default_namespace());
+        let ahead = now(client).await - Clock::system().now();
+        let mut known = BTreeMap::new();
+        let mut complete = false;
+        // Changes that come together are shown together.
+        let mut sights = watch::<WithManagers>(client, &query).ready_chunks(1024);
+        while let Some(chunk) = sights.next().await {
+            for sight in chunk {
+                match sight? {
+                    WatchEvent::Is(managed) => {
+                        known.insert(key(&managed), managed);
+                    }
+                    WatchEvent::Gone(managed) => {
+                        known.remove(&key(&managed));
+                    }
+                    WatchEvent::Complete => complete = true,
+                }
+            }
+            if complete {
+                let now = Clock::system().now() + ahead;
+                let statuses: Vec<_> = known
+                    .values()
+                    .filter_map(|managed| self.standing(managed, now))
+                    .collect();
+                if io::stdout().is_terminal() && self.output != Output::Json {
+                    // Home, and nothing below it (ECMA-48, CUP and ED).
+                    let _ = write!(io::stdout(), "\u{1b}[H\u{1b}[J");
+                }
+                if self.write(&statuses, now) == Exit::CouldNotRun {
+                    return Ok(Exit::CouldNotRun);
+                }
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn standing(&self, managed: &WithManagers, now: DateTime<Utc>) -> Option<WorkloadStatus> {
+        let ReadingArgs {
+            timezone,
+            annotation_prefix,
+        } = &self.reading;
+        WorkloadStatus::of(managed, annotation_prefix, *timezone, now)
+    }
+
+    fn write(&self, statuses: &[WorkloadStatus], now: DateTime<Utc>) -> Exit {
+        let statuses = Standings::new(statuses, &self.reading.annotation_prefix, now);
+        let stdout = io::stdout();
+        let style = style(&stdout);
+        let mut out = BufWriter::new(stdout.lock());
+        let written = match self.output {
+            Output::Table => statuses.write_table(&mut out, style, false),
+            Output::Wide => statuses.write_table(&mut out, style, true),
+            Output::Json => statuses.write_json(&mut out),
+        };
+        match written.and_then(|()| out.flush()) {
+            // Who reads only the beginning has what they want.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                complain(&format!("cannot write the status: {error}"));
+                Exit::CouldNotRun
+            }
+            _ if statuses.have_errors() => Exit::Problems,
+            _ => Exit::Done,
+        }
+    }
+}
+
+/// The time by which schedules are followed: the API server's, whose clock is known to be good,
+/// and this machine's where that does not differ by a second or more.
+async fn now(client: &Client) -> DateTime<Utc> {
+    let here = Clock::system().now();
+    let there = server_time(client).await.unwrap_or(here);
+    if (there - here).abs() < TimeDelta::seconds(2) {
+        here
+    } else {
+        there
+    }
+}
+
+fn key(managed: &WithManagers) -> (String, String) {
+    let deployment = &managed.deployment;
+    (
+        deployment.namespace().to_owned(),
+        deployment.name().to_owned(),
+    )
+}

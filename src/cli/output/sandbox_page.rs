@@ -1,0 +1,306 @@
+//! What is told, as lines of text in columns.
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+
+use super::style::{Paint, Style};
+use crate::{
+    sandbox::{EventKind, MOST_IDLE, Speed, TimelineEvent},
+    schedule::{Boundary, Zone},
+    text::counted,
+    workload::Replicas,
+};
+
+/// Lays out lines of columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    style: Style,
+    /// How wide the column of names is.
+    names: usize,
+}
+
+/// What is about to be played.
+#[derive(Clone, Copy, Debug)]
+pub struct Title {
+    /// How many Deployments there are.
+    pub workloads: usize,
+    /// The beginning.
+    pub from: DateTime<Utc>,
+    /// The end.
+    pub until: DateTime<Utc>,
+    /// The zone in which beginning and end are told.
+    pub zone: Zone,
+    /// How fast it is shown.
+    pub speed: Speed,
+}
+
+/// Longer names push the rest of their line to the right.
+const WIDEST_NAME: usize = 40;
+
+impl Page {
+    /// A page on which these names of objects will stand.
+    pub fn new<'a>(style: Style, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let widest = names.into_iter().map(|name| name.chars().count()).max();
+        Self {
+            style,
+            names: widest.unwrap_or_default().min(WIDEST_NAME),
+        }
+    }
+
+    /// What is about to be played, with the command that shows it at another pace.
+    pub fn title(&self, play: &Title) -> String {
+        let Title {
+            workloads,
+            from,
+            until,
+            zone,
+            speed,
+        } = *play;
+        let speed = match speed {
+            Speed::Max => String::new(),
+            Speed::DAY_A_SECOND => "; a day takes a second (--speed max: all at once)".to_owned(),
+            Speed::Times(times) => format!("; {times} times as fast as real time"),
+        };
+        let first = format!(
+            "{} on a Kubernetes API in memory; no cluster is touched.\n",
+            counted(workloads, "Deployment")
+        );
+        let second = format!(
+            "{} from {}{speed}; times are those of each schedule's zone.",
+            span(until - from),
+            moment(from, zone)
+        );
+        format!("{first}{}\n\n", self.paint(Paint::Faint, &second))
+    }
+
+    /// One line for what happened, without its end:
+    /// `Mon 2026-11-23 09:00:00 JST   start   default/web   0 → 3    next stop 19:00`.
+    pub fn line(&self, event: &TimelineEvent) -> String {
+        let local = event.at.with_timezone(&event.zone.tz());
+        let time = local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string();
+        let (verb, paint) = verb(&event.kind);
+        let verb = self.paint(paint, &format!("{verb:<7}"));
+        let object = event.object.to_string();
+        let counts = self.counts(event.from, event.to);
+        let note = self.paint(Paint::Faint, &note(event));
+        let line = format!(
+            "{time:<29} {verb} {object:<names$}  {counts}   {note}",
+            names = self.names
+        );
+        line.trim_end().to_owned()
+    }
+
+    /// `0 → 3`, or the one count where it did not change, in a column of nine.
+    fn counts(&self, from: Replicas, to: Replicas) -> String {
+        let arrow = self.style.either("→", "->");
+        if from == to {
+            let space = " ".repeat(arrow.chars().count());
+            return format!("{:>3} {space} {to:<3}", "");
+        }
+        let counts = format!("{from:>3} {arrow} {to:<3}");
+        self.paint(if to > from { Paint::Green } else { Paint::Blue }, &counts)
+    }
+
+    pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
+        self.style.paint(paint, text)
+    }
+}
+
+const fn verb(kind: &EventKind) -> (&'static str, Paint) {
+    match kind {
+        EventKind::Start => ("start", Paint::Green),
+        EventKind::Stop => ("stop", Paint::Blue),
+        EventKind::Wake(_) => ("wake", Paint::Green),
+        EventKind::Sleep(_) => ("sleep", Paint::Blue),
+        EventKind::Pause(_) => ("pause", Paint::Yellow),
+        EventKind::Enforce => ("enforce", Paint::Blue),
+        EventKind::Adopt => ("adopt", Paint::Faint),
+        EventKind::Ignore => ("ignore", Paint::Faint),
+        EventKind::Refuse(_) => ("refuse", Paint::Red),
+        EventKind::Resume => ("resume", Paint::Green),
+        EventKind::Leave => ("leave", Paint::Faint),
+        EventKind::UserAction(_) => ("by hand", Paint::Yellow),
+    }
+}
+
+fn note(event: &TimelineEvent) -> String {
+    let next = || coming(event);
+    match &event.kind {
+        EventKind::Start | EventKind::Stop if event.idle == MOST_IDLE => {
+            format!("as it was; more of the same is only counted; {}", next())
+        }
+        EventKind::Start | EventKind::Stop if event.idle > 0 => format!("as it was; {}", next()),
+        EventKind::Start | EventKind::Stop | EventKind::Resume => next(),
+        EventKind::Wake(until) => format!("held up until {}", clock(event, *until)),
+        EventKind::Sleep(until) => format!("held down until {}", clock(event, *until)),
+        EventKind::Pause(None) => "nothing is done until the annotation is removed".to_owned(),
+        EventKind::Pause(Some(until)) => format!("nothing is done until {}", clock(event, *until)),
+        EventKind::Enforce => format!("put back; {}", next()),
+        EventKind::Adopt => format!("taken up, nothing scaled; {}", next()),
+        EventKind::Ignore => "has no schedule and is left alone".to_owned(),
+        EventKind::Refuse(error) => error.replace('\n', "; "),
+        EventKind::Leave => "the schedule is gone, nothing scaled".to_owned(),
+        EventKind::UserAction(command) => command.clone(),
+    }
+}
+
+/// `next stop Mon 19:00`.
+fn coming(event: &TimelineEvent) -> String {
+    match event.next {
+        Some(Boundary { at, action }) => format!("next {action} {}", clock(event, at)),
+        None => "no boundary is to come".to_owned(),
+    }
+}
+
+/// `19:00` or `Mon 19:00`: with the date where a weekday alone might be another week's.
+fn clock(event: &TimelineEvent, at: DateTime<Utc>) -> String {
+    let local =
+        |at: DateTime<Utc>| -> NaiveDateTime { at.with_timezone(&event.zone.tz()).naive_local() };
+    let (now, then) = (local(event.at), local(at));
+    let day = if then.date() == now.date() {
+        ""
+    } else if then - now < TimeDelta::days(6) {
+        "%a "
+    } else {
+        "%a %Y-%m-%d "
+    };
+    let time = if at.timestamp() % 60 == 0 {
+        "%H:%M"
+    } else {
+        "%H:%M:%S"
+    };
+    then.format(&format!("{day}{time}")).to_string()
+}
+
+/// `Fri 2026-11-20 10:00:00 UTC`.
+pub(crate) fn moment(at: DateTime<Utc>, zone: Zone) -> String {
+    at.with_timezone(&zone.tz())
+        .format("%a %Y-%m-%d %H:%M:%S %Z")
+        .to_string()
+}
+
+/// `7 days`, `1 day 12 h` or `1 min 30 s`.
+pub(crate) fn span(time: TimeDelta) -> String {
+    let days = time.num_days();
+    let rest = time.num_seconds() % 86_400;
+    let parts = [
+        (days, counted(days, "day")),
+        (rest / 3600, format!("{} h", rest / 3600)),
+        (rest / 60 % 60, format!("{} min", rest / 60 % 60)),
+        (rest % 60, format!("{} s", rest % 60)),
+    ];
+    let some = parts.into_iter().filter(|(count, _)| *count > 0);
+    let text: Vec<_> = some.map(|(_, part)| part).collect();
+    if text.is_empty() {
+        "0 s".to_owned()
+    } else {
+        text.join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{schedule::Action, workload::ObjectRef};
+
+    fn event(kind: EventKind, from: u32, to: u32, next: Option<(&str, Action)>) -> TimelineEvent {
+        TimelineEvent {
+            at: "2026-11-23T00:00:00Z".parse().unwrap(),
+            zone: Zone::parse("Asia/Tokyo").unwrap(),
+            object: ObjectRef {
+                namespace: "default".into(),
+                name: "web".into(),
+                uid: Arc::default(),
+            },
+            kind,
+            from: Replicas::new(from),
+            to: Replicas::new(to),
+            idle: 0,
+            next: next.map(|(at, action)| Boundary {
+                at: at.parse().unwrap(),
+                action,
+            }),
+        }
+    }
+
+    #[test]
+    fn a_line_has_columns_and_tells_what_is_next() {
+        let stop = |at| Some((at, Action::Stop));
+        let page = Page::new(Style::default(), ["default/web"]);
+        for (event, expected) in [
+            (
+                event(EventKind::Start, 0, 3, stop("2026-11-23T10:00:00Z")),
+                "start   default/web    0 -> 3     next stop 19:00",
+            ),
+            (
+                event(EventKind::Stop, 12, 0, stop("2026-11-24T10:00:07Z")),
+                "stop    default/web   12 -> 0     next stop Tue 19:00:07",
+            ),
+            (
+                event(EventKind::Adopt, 3, 3, stop("2026-12-01T10:00:00Z")),
+                "adopt   default/web         3     taken up, nothing scaled; next stop Tue \
+                 2026-12-01 19:00",
+            ),
+            (
+                event(EventKind::Resume, 3, 3, None),
+                "resume  default/web         3     no boundary is to come",
+            ),
+            (
+                event(
+                    EventKind::Wake("2026-11-24T13:00:00Z".parse().unwrap()),
+                    0,
+                    3,
+                    None,
+                ),
+                "wake    default/web    0 -> 3     held up until Tue 22:00",
+            ),
+            (
+                event(EventKind::Pause(None), 3, 3, None),
+                "pause   default/web         3     nothing is done until the annotation is removed",
+            ),
+            (
+                event(EventKind::Enforce, 2, 0, stop("2026-11-23T10:00:00Z")),
+                "enforce default/web    2 -> 0     put back; next stop 19:00",
+            ),
+            (
+                event(EventKind::Refuse("a: bad\nb: bad".into()), 3, 3, None),
+                "refuse  default/web         3     a: bad; b: bad",
+            ),
+            (
+                event(EventKind::UserAction("kubectl …".into()), 3, 1, None),
+                "by hand default/web    3 -> 1     kubectl …",
+            ),
+        ] {
+            let line = page.line(&event);
+            let line = line.strip_prefix("Mon 2026-11-23 09:00:00 JST   ").unwrap();
+            assert_eq!(line, expected);
+        }
+    }
+
+    #[test]
+    fn colour_and_arrows_are_for_screens_that_have_them() {
+        let event = event(EventKind::Start, 0, 3, None);
+        let style = Style {
+            colour: true,
+            unicode: true,
+        };
+        let line = Page::new(style, ["default/web"]).line(&event);
+        assert!(line.contains("\u{1b}[32m  0 → 3  \u{1b}[0m"), "{line:?}");
+        let plain = Page::new(Style::default(), ["default/web"]).line(&event);
+        assert!(plain.is_ascii(), "{plain:?}");
+    }
+
+    #[test]
+    fn a_span_is_told_in_the_units_it_has() {
+        for (seconds, expected) in [
+            (7 * 86_400, "7 days"),
+            (86_400 + 43_200, "1 day 12 h"),
+            (3600, "1 h"),
+            (90, "1 min 30 s"),
+            (0, "0 s"),
+        ] {
+            assert_eq!(span(TimeDelta::seconds(seconds)), expected);
+        }
+    }
+}
