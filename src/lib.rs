@@ -1,7 +1,10 @@
 //! dayshift starts and stops Kubernetes Deployments at the times written in their annotations.
 //!
 //! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
-//! Each room uses only the rooms listed above it here.
+//! Each module uses only those before it in this order: [`text`], [`schedule`], [`workload`],
+//! then [`manifest`], [`plan`] and [`lint`] for files, then [`cluster`], [`status`],
+//! [`operations`], [`controller`], [`server`], [`sandbox`], and last [`cli`]. [`clock`] alone
+//! reads the time and sleeps.
 
 pub mod cli;
 pub mod clock;
@@ -9,6 +12,7 @@ pub mod cluster;
 pub mod controller;
 pub mod lint;
 pub mod manifest;
+pub mod operations;
 pub mod plan;
 pub mod sandbox;
 pub mod schedule;

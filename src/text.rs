@@ -95,7 +95,7 @@ pub fn error_chain(error: &(dyn Error + 'static)) -> String {
 }
 
 /// A count of things: `1 file`, `2 files`, `3 patches`.
-pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
     let plural = match what {
         _ if count == N::from(1) => "",
         _ if what.ends_with("ch") => "es",

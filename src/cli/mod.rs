@@ -2,15 +2,11 @@
 //! that they share, and `output` everything that is shown.
 
 mod args;
-mod await_obeyed;
 mod commands;
 mod exit;
-mod instruct;
-mod meant;
 mod output;
 mod program;
-mod restore;
-mod retry;
+mod runtime;
 mod signals;
 
 pub use exit::Exit;

@@ -12,13 +12,11 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     cli::{
-        args::{
-            override_args::{PauseArgs, ResumeArgs, SleepArgs, WakeArgs},
-            run_args::RunArgs,
-        },
+        args::run_args::RunArgs,
         commands::{
-            complete::complete, completions::CompletionsArgs, lint::LintArgs, plan::PlanArgs,
-            restore::RestoreArgs, sandbox::SandboxArgs, status::StatusArgs,
+            complete::complete, completions::CompletionsArgs, lint::LintArgs, pause::PauseArgs,
+            plan::PlanArgs, restore::RestoreArgs, resume::ResumeArgs, sandbox::SandboxArgs,
+            sleep::SleepArgs, status::StatusArgs, wake::WakeArgs,
         },
         exit::{Exit, wrong_usage},
     },

@@ -4,10 +4,9 @@ use std::{io, path::PathBuf};
 
 use http::Uri;
 use kube::Client;
-use tokio::runtime;
 
 use crate::{
-    cli::{exit::Exit, output::messages::complain},
+    cli::{exit::Exit, output::messages::complain, runtime::block_on},
     cluster::{ConnectError, Connection, FindError, connect},
 };
 
@@ -67,10 +66,7 @@ impl ConnectionArgs {
     where
         F: Future<Output = Result<T, FindError>>,
     {
-        let runtime = runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let done = runtime.block_on(async {
+        block_on(async {
             let (client, server) = connect(&self.connection()).await?;
             work(client).await.map_err(|error| match error {
                 FindError::Unavailable(_) => ClusterError::Unavailable {
@@ -79,10 +75,7 @@ impl ConnectionArgs {
                 },
                 error => ClusterError::Find(error),
             })
-        });
-        // A name that is being looked up is nobody's reason to wait.
-        runtime.shutdown_background();
-        done
+        })?
     }
 }
 

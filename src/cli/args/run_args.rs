@@ -13,7 +13,7 @@ use clap::{builder::BoolishValueParser, error::ErrorKind};
 use super::{
     connection::ConnectionArgs,
     log::LogArgs,
-    schedule_args::ReadingArgs,
+    schedule_args::ScheduleArgs,
     selector::selector,
     value_parsers::{ClockSkew, catch_up, clock_skew, listen, namespace},
 };
@@ -38,7 +38,7 @@ pub(crate) struct RunArgs {
     scope: ScopeArgs,
 
     #[command(flatten)]
-    schedules: ScheduleArgs,
+    timing: TimingArgs,
 
     #[command(flatten)]
     requests: RequestArgs,
@@ -96,9 +96,9 @@ struct ScopeArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
-struct ScheduleArgs {
+struct TimingArgs {
     #[command(flatten)]
-    reading: ReadingArgs,
+    schedules: ScheduleArgs,
 
     /// A start or stop that was missed for longer than this is left out
     #[arg(
@@ -204,15 +204,15 @@ impl TryFrom<RunArgs> for Run {
             connection: args.connection.connection(),
             listen: args.own.listen,
             settings: Settings {
-                default_zone: args.schedules.reading.timezone,
-                prefix: args.schedules.reading.annotation_prefix,
+                default_zone: args.timing.schedules.timezone,
+                prefix: args.timing.schedules.annotation_prefix,
                 scope: Scope {
                     namespaces: args.scope.namespace,
                     excluded_namespaces: args.scope.exclude_namespace,
                     selector: args.scope.selector.filter(|selector| !selector.is_empty()),
                 },
-                catch_up: args.schedules.catch_up,
-                max_clock_skew: args.schedules.max_clock_skew.0,
+                catch_up: args.timing.catch_up,
+                max_clock_skew: args.timing.max_clock_skew.0,
                 max_in_flight: NonZeroUsize::new(args.requests.max_in_flight.into())
                     .unwrap_or(NonZeroUsize::MIN),
                 dry_run: args.requests.dry_run,

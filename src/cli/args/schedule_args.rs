@@ -4,7 +4,7 @@ use crate::{schedule::Zone, workload::Prefix};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
-pub(crate) struct ReadingArgs {
+pub(crate) struct ScheduleArgs {
     /// The IANA time zone of Deployments that name none
     #[arg(
         long,

@@ -6,9 +6,10 @@
 use std::{collections::BTreeMap, env, path::PathBuf, time::Duration};
 
 use clap::{Arg, Command};
-use tokio::{runtime, time::timeout};
+use tokio::time::timeout;
 
 use crate::{
+    cli::runtime::block_on,
     cluster::{Connection, Deployment, Query, connect, find},
     text::printable,
 };
@@ -190,10 +191,6 @@ impl<'a> Typed<'a> {
             user: self.value("user"),
             groups: Vec::new(),
         };
-        let runtime = runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .ok()?;
         let work = async {
             let (client, _) = connect(&connection).await.ok()?;
             let context = client.default_namespace().to_owned();
@@ -211,9 +208,8 @@ impl<'a> Typed<'a> {
             )
         };
         // A timer can only be made inside.
-        let names = runtime.block_on(async { timeout(REQUEST_TIMEOUT, work).await });
-        runtime.shutdown_background();
-        names.ok().flatten()
+        let names = block_on(async { timeout(REQUEST_TIMEOUT, work).await });
+        names.ok()?.ok().flatten()
     }
 
     /// What a flag, or its variable, says.

@@ -10,7 +10,7 @@ use clap::error::ErrorKind;
 
 use crate::{
     cli::{
-        args::{schedule_args::ReadingArgs, value_parsers::namespace},
+        args::{schedule_args::ScheduleArgs, value_parsers::namespace},
         exit::{Exit, wrong_usage},
         output::{
             lint::{github, json, junit, sarif, text},
@@ -69,7 +69,7 @@ pub(crate) struct LintArgs {
     namespace: String,
 
     #[command(flatten)]
-    reading: ReadingArgs,
+    schedules: ScheduleArgs,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -101,8 +101,8 @@ impl LintArgs {
         let (sources, errors) = self.sources();
         let linter = Linter {
             from,
-            default_zone: self.reading.timezone,
-            prefix: self.reading.annotation_prefix.clone(),
+            default_zone: self.schedules.timezone,
+            prefix: self.schedules.annotation_prefix.clone(),
             namespace: self.namespace.clone(),
         };
         let report = linter.lint(&sources);
@@ -125,7 +125,7 @@ impl LintArgs {
         let Some(text) = &self.from else {
             return Ok(now);
         };
-        Period::parse_end(text, self.reading.timezone).map_err(|error| {
+        Period::parse_end(text, self.schedules.timezone).map_err(|error| {
             let message = format!(
                 "invalid value '{}' for '--from <T>': {error}\n",
                 quote(text)

@@ -7,13 +7,12 @@ use std::{
 
 use chrono::{DateTime, NaiveTime, Utc};
 use clap::error::ErrorKind;
-use tokio::runtime;
 
 use crate::{
     cli::{
         args::{
             connection::ConnectionArgs,
-            schedule_args::ReadingArgs,
+            schedule_args::ScheduleArgs,
             targets::{TargetArgs, Targets},
         },
         exit::{Exit, wrong_usage},
@@ -23,6 +22,7 @@ use crate::{
             plan_table::{TooLong, table, write_problems},
             terminal,
         },
+        runtime::block_on,
     },
     clock::Clock,
     cluster::{ConnectError, Deployment, FindError, Missing, connect, find},
@@ -84,7 +84,7 @@ pub(crate) struct PlanArgs {
     connection: ConnectionArgs,
 
     #[command(flatten)]
-    reading: ReadingArgs,
+    schedules: ScheduleArgs,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -126,15 +126,15 @@ enum ShowError {
 impl PlanArgs {
     pub(crate) fn run(self) -> Exit {
         let now = Clock::system().now();
-        let asked = self.period(now, self.reading.timezone);
+        let asked = self.period(now, self.schedules.timezone);
         let (period, targets) = match asked.and_then(|period| Ok((period, self.targets()?))) {
             Ok(asked) => asked,
             Err(error) => return wrong_usage(&error),
         };
         let planner = Planner {
             period,
-            default_zone: self.reading.timezone,
-            prefix: self.reading.annotation_prefix.clone(),
+            default_zone: self.schedules.timezone,
+            prefix: self.schedules.annotation_prefix.clone(),
         };
         let (plan, errors) = match &targets {
             None => self.of_files(&planner),
@@ -232,13 +232,9 @@ impl PlanArgs {
         let found = async {
             let (client, _) = connect(&self.connection.clone().connection()).await?;
             let query = targets.query(client.default_namespace());
-            Ok(find::<Deployment>(&client, &query).await?)
+            Ok::<_, PlanError>(find::<Deployment>(&client, &query).await?)
         };
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let found = runtime
-            .map_err(PlanError::System)
-            .and_then(|runtime| runtime.block_on(found));
-        let found = match found {
+        let found = match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
             Ok(found) => found,
             Err(error) => return (Plan::default(), vec![error]),
         };

@@ -1,15 +1,21 @@
-//! `dayshift restore`: what it takes.
+//! `dayshift restore`.
 
 use clap::builder::BoolishValueParser;
+use kube::Client;
 
 use crate::{
     cli::{
-        args::{connection::ConnectionArgs, override_args::ChosenArgs},
+        args::{connection::ConnectionArgs, override_args::ChosenArgs, targets::Targets},
         exit::{Exit, wrong_usage},
-        restore::Restore,
+        output::{
+            messages::{complain, remark, say},
+            progress::Progress,
+        },
     },
     clock::Clock,
-    workload::Prefix,
+    cluster::FindError,
+    operations::{Restore, Selection},
+    workload::{Label, Observed, Prefix},
 };
 
 /// Bring up what is down, to the counts that are saved, for good
@@ -56,13 +62,75 @@ impl RestoreArgs {
             Err(error) => return wrong_usage(&error),
         };
         let restore = Restore {
-            targets,
             prefix: self.annotation_prefix,
             now: Clock::system().now(),
             dry_run: self.dry_run,
         };
         self.connection
-            .on_cluster(|client| restore.carry_out(client))
+            .on_cluster(async |client| restore_all(&client, &targets, &restore).await)
             .unwrap_or_else(|error| error.report())
     }
+}
+
+/// Brings each Deployment up to its saved count.
+async fn restore_all(
+    client: &Client,
+    targets: &Targets,
+    restore: &Restore,
+) -> Result<Exit, FindError> {
+    let has_saved = |it: &Observed| it.labels.text(Label::SavedReplicas).is_some();
+    let query = targets.query(client.default_namespace());
+    let selection = Selection::find(client, query, &restore.prefix, has_saved).await?;
+    let mut exit = Exit::Done;
+    for missing in &selection.missing {
+        complain(missing);
+        exit = Exit::CouldNotRun;
+    }
+    let named = selection.is_by_name();
+    let mut progress = Progress::new();
+    let (mut done, mut scheduled, mut quiet) = (0, false, exit == Exit::Done);
+    restore
+        .restore(client, &selection, |observed, answer| {
+            let subject = selection.subject(&observed.object);
+            done += 1;
+            progress.clear();
+            match answer {
+                Ok(Some((before, after))) => {
+                    let dry = if restore.dry_run { " (dry run)" } else { "" };
+                    say(&format!("{subject} restored, {before} -> {after}{dry}"));
+                    scheduled |= observed.inputs.has_schedule();
+                    quiet = false;
+                }
+                Ok(None) if named => {
+                    say(&format!("{subject} unchanged"));
+                    quiet = false;
+                }
+                Ok(None) => {}
+                // Where all are selected, those that are deleted are not.
+                Err(error) if error.is_of_deleted() && !named => {}
+                Err(error) => {
+                    complain(&format!("{subject}: not restored: {error}"));
+                    exit = exit.worse(if error.is_refusal() {
+                        Exit::Problems
+                    } else {
+                        Exit::CouldNotRun
+                    });
+                    quiet = false;
+                }
+            }
+            let all = selection.observed.len();
+            progress.say(&format!("restoring: {done} of {all}"));
+        })
+        .await;
+    progress.clear();
+    if quiet {
+        say(&format!(
+            "nothing to restore in {}",
+            selection.query.place()
+        ));
+    }
+    if scheduled && !restore.dry_run {
+        remark("where a dayshift runs, it acts again at the next boundary");
+    }
+    Ok(exit)
 }

@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, pin::pin, sync::Arc};
 
 use http::Uri;
-use tokio::{net::TcpListener, runtime, sync::oneshot};
+use tokio::{net::TcpListener, sync::oneshot};
 
 use crate::{
     cli::{
@@ -12,6 +12,7 @@ use crate::{
             run_args::{Run, RunArgs},
         },
         exit::{Exit, wrong_usage},
+        runtime::block_on,
         signals::Signals,
     },
     clock::Clock,
@@ -41,20 +42,13 @@ impl RunArgs {
             Ok(run) => run,
             Err(error) => return wrong_usage(&error),
         };
-        let ended = runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(StartError::from)
-            .and_then(|runtime| {
-                let ended = runtime.block_on(run.until_signal());
-                // A name that is being looked up is nobody's reason to wait.
-                runtime.shutdown_background();
-                ended
-            });
-        ended.unwrap_or_else(|error| {
-            tracing::error!("{error}");
-            Exit::CouldNotRun
-        })
+        let ended = block_on(run.until_signal());
+        ended
+            .unwrap_or_else(|error| Err(error.into()))
+            .unwrap_or_else(|error| {
+                tracing::error!("{error}");
+                Exit::CouldNotRun
+            })
     }
 }
 

@@ -8,17 +8,17 @@ use std::{
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use clap::error::ErrorKind;
 use serde_json::Value;
-use tokio::runtime;
 
 use crate::{
     cli::{
-        args::{log::LogArgs, schedule_args::ReadingArgs, value_parsers::span},
+        args::{log::LogArgs, schedule_args::ScheduleArgs, value_parsers::span},
         exit::{Exit, wrong_usage},
         output::{
             messages::complain,
             sandbox_page::{Page, Title},
             terminal,
         },
+        runtime::block_on_paused_time,
         signals::Signals,
     },
     clock::Clock,
@@ -65,7 +65,7 @@ pub(crate) struct SandboxArgs {
     speed: Option<Speed>,
 
     #[command(flatten)]
-    reading: ReadingArgs,
+    schedules: ScheduleArgs,
 
     #[command(flatten)]
     log: LogArgs,
@@ -101,15 +101,7 @@ impl SandboxArgs {
             Err(error) => return wrong_usage(&error),
         };
         let played = self.workloads().and_then(|workloads| {
-            let runtime = runtime::Builder::new_current_thread()
-                .enable_all()
-                .start_paused(true)
-                .build()
-                .map_err(PlayError::System)?;
-            let played = runtime.block_on(self.play(&workloads, from));
-            // A pause that was cut short is nobody's reason to wait.
-            runtime.shutdown_background();
-            played
+            block_on_paused_time(self.play(&workloads, from)).map_err(PlayError::System)?
         });
         match played {
             Ok(exit) => exit,
@@ -131,7 +123,7 @@ impl SandboxArgs {
                 return Ok(now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now));
             }
         };
-        Period::parse_end(text, self.reading.timezone).map_err(|error| {
+        Period::parse_end(text, self.schedules.timezone).map_err(|error| {
             let text = quote(text);
             let message = format!("invalid value '{text}' for '--from <T>': {error}\n");
             clap::Error::raw(ErrorKind::ValueValidation, message)
@@ -146,14 +138,14 @@ impl SandboxArgs {
         }
         if self.files.is_empty() {
             let ours = Prefix::default().full("");
-            let prefix = self.reading.annotation_prefix.full("");
+            let prefix = self.schedules.annotation_prefix.full("");
             let examples =
                 EXAMPLES.map(|(name, text)| Source::new(name, text.replace(&ours, &prefix)));
             sources.extend(examples);
         }
         let mut found = Vec::new();
         for source in &sources {
-            let manifests = source.manifests(&self.reading.annotation_prefix, "default")?;
+            let manifests = source.manifests(&self.schedules.annotation_prefix, "default")?;
             found.extend(
                 manifests
                     .into_iter()
@@ -171,8 +163,8 @@ impl SandboxArgs {
         let clock = Clock::simulated(from);
         self.log.start_on(clock.clone());
         let settings = Settings {
-            default_zone: self.reading.timezone,
-            prefix: self.reading.annotation_prefix.clone(),
+            default_zone: self.schedules.timezone,
+            prefix: self.schedules.annotation_prefix.clone(),
             instance: "sandbox".to_owned(),
             ..Settings::default()
         };
@@ -191,8 +183,8 @@ impl SandboxArgs {
             hands_on_examples(
                 &taken,
                 from,
-                &self.reading.annotation_prefix,
-                self.reading.timezone,
+                &self.schedules.annotation_prefix,
+                self.schedules.timezone,
             )
         } else {
             Vec::new()
@@ -210,7 +202,7 @@ impl SandboxArgs {
             workloads: taken.len(),
             from,
             until,
-            zone: self.reading.timezone,
+            zone: self.schedules.timezone,
             speed,
         });
         write!(out, "{title}").map_err(PlayError::Write)?;
@@ -228,7 +220,7 @@ impl SandboxArgs {
             )
             .await
             .map_err(PlayError::Write)?;
-        let summary_text = page.summary(&summary, self.reading.timezone);
+        let summary_text = page.summary(&summary, self.schedules.timezone);
         write!(out, "\n{summary_text}").map_err(PlayError::Write)?;
         Ok(if summary.refusals > 0 || taken.len() < workloads.len() {
             Exit::Problems

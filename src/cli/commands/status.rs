@@ -14,7 +14,7 @@ use crate::{
     cli::{
         args::{
             connection::ConnectionArgs,
-            schedule_args::ReadingArgs,
+            schedule_args::ScheduleArgs,
             targets::{TargetArgs, Targets},
         },
         exit::{Exit, wrong_usage},
@@ -63,7 +63,7 @@ pub(crate) struct StatusArgs {
     connection: ConnectionArgs,
 
     #[command(flatten)]
-    reading: ReadingArgs,
+    schedules: ScheduleArgs,
 }
 
 const AFTER_LONG_HELP: &str = "\
@@ -97,7 +97,7 @@ impl StatusArgs {
         };
         let screen = Screen {
             output: self.output,
-            reading: self.reading,
+            schedules: self.schedules,
         };
         let shown = self.connection.on_cluster(async |client| {
             if self.watch {
@@ -113,7 +113,7 @@ impl StatusArgs {
 /// Where the standings are shown, and how.
 struct Screen {
     output: Output,
-    reading: ReadingArgs,
+    schedules: ScheduleArgs,
 }
 
 impl Screen {
@@ -185,15 +185,15 @@ impl Screen {
     }
 
     fn standing(&self, managed: &WithManagers, now: DateTime<Utc>) -> Option<WorkloadStatus> {
-        let ReadingArgs {
+        let ScheduleArgs {
             timezone,
             annotation_prefix,
-        } = &self.reading;
+        } = &self.schedules;
         WorkloadStatus::of(managed, annotation_prefix, *timezone, now)
     }
 
     fn write(&self, statuses: &[WorkloadStatus], now: DateTime<Utc>) -> Exit {
-        let statuses = Standings::new(statuses, &self.reading.annotation_prefix, now);
+        let statuses = Standings::new(statuses, &self.schedules.annotation_prefix, now);
         let stdout = io::stdout();
         let style = style(&stdout);
         let mut out = BufWriter::new(stdout.lock());

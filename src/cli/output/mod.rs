@@ -3,6 +3,7 @@
 pub(super) mod chart;
 pub(super) mod lint;
 pub(super) mod messages;
+pub(super) mod override_output;
 pub(super) mod plan_table;
 pub(super) mod progress;
 pub(super) mod sandbox_page;
