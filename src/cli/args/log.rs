@@ -2,6 +2,7 @@
 
 use std::{fmt, io};
 
+use anstyle::{AnsiColor, Style};
 use chrono::SecondsFormat;
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::{
@@ -139,16 +140,16 @@ where
     ) -> fmt::Result {
         let level = *event.metadata().level();
         let target = event.metadata().target();
-        let (faint, colour, plain) = if line.has_ansi_escapes() {
-            ("\u{1b}[2m", colour(level), "\u{1b}[0m")
+        let (faint, colour) = if line.has_ansi_escapes() {
+            (Style::new().dimmed(), colour(level))
         } else {
-            ("", "", "")
+            (Style::new(), Style::new())
         };
-        line.write_str(faint)?;
+        write!(line, "{faint}")?;
         self.0.format_time(&mut line)?;
-        write!(line, "{plain} {colour}{level:>5}{plain} ")?;
+        write!(line, "{faint:#} {colour}{level:>5}{colour:#} ")?;
         if target != "dayshift" && !target.starts_with("dayshift::") {
-            write!(line, "{faint}{target}:{plain} ")?;
+            write!(line, "{faint}{target}:{faint:#} ")?;
         }
         let mut fields = String::new();
         context.format_fields(Writer::new(&mut fields), event)?;
@@ -156,13 +157,13 @@ where
     }
 }
 
-const fn colour(level: Level) -> &'static str {
+const fn colour(level: Level) -> Style {
     match level {
-        Level::ERROR => "\u{1b}[31m",
-        Level::WARN => "\u{1b}[33m",
-        Level::INFO => "\u{1b}[32m",
-        Level::DEBUG => "\u{1b}[34m",
-        Level::TRACE => "\u{1b}[35m",
+        Level::ERROR => AnsiColor::Red.on_default(),
+        Level::WARN => AnsiColor::Yellow.on_default(),
+        Level::INFO => AnsiColor::Green.on_default(),
+        Level::DEBUG => AnsiColor::Blue.on_default(),
+        Level::TRACE => AnsiColor::Magenta.on_default(),
     }
 }
 

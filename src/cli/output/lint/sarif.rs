@@ -1,5 +1,6 @@
 //! SARIF 2.1.0, which code scanning reads.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::region::Region;
@@ -57,18 +58,18 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source]) -> Value {
     })
 }
 
+/// Everything but the unreserved characters (RFC 3986, 2.3) and the slash.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
+
 /// A path as a relative URI (RFC 3986), its odd bytes escaped.
 fn uri(path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
-    let mut uri = String::new();
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri += &format!("%{byte:02X}");
-        }
-    }
-    uri
+    utf8_percent_encode(path, ESCAPED).to_string()
 }
 
 #[cfg(test)]
