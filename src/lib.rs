@@ -1,7 +1,8 @@
 //! dayshift starts and stops Kubernetes Deployments at the times written in their annotations.
 //!
 //! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
-//! Each module uses only those before it in this order: [`text`], [`schedule`], [`workload`],
+//! Each module uses only those before it in this order: [`text`] and [`names`],
+//! [`schedule`], [`workload`],
 //! then [`manifest`], [`plan`] and [`lint`] for files, then [`cluster`], [`status`],
 //! [`operations`], [`controller`], [`server`], [`sandbox`], and last [`cli`]. [`clock`] alone
 //! reads the time and sleeps.
@@ -12,6 +13,7 @@ pub mod cluster;
 pub mod controller;
 pub mod lint;
 pub mod manifest;
+pub mod names;
 pub mod operations;
 pub mod plan;
 pub mod sandbox;

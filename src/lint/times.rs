@@ -1,12 +1,10 @@
 //! Warnings that come from the calendar: gaps, ties, and times that are over.
 
-use std::ops::Range;
-
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
 use super::{examples::right_line, rule::Rule, schedule_finding::ScheduleFinding};
 use crate::{
-    schedule::{ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone},
+    schedule::{ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone, list_items},
     workload::{Inputs, Key, Prefix, ScheduleSpec},
 };
 
@@ -78,7 +76,7 @@ impl Look<'_> {
                 return;
             }
             if on == off && !except.contains(on.date()) {
-                let item = items(self.inputs.text(Key::Stop).unwrap_or_default())
+                let item = list_items(self.inputs.text(Key::Stop).unwrap_or_default())
                     .find(|(_, item)| {
                         let times = Times::parse(item).ok();
                         times.and_then(|it| it.next_local(just_before(on))) == Some(on)
@@ -111,7 +109,7 @@ impl Look<'_> {
         let Some(text) = self.inputs.text(key).filter(|_| !gaps.is_empty()) else {
             return;
         };
-        for (span, item) in items(text) {
+        for (span, item) in list_items(text) {
             let next: Box<dyn Fn(NaiveDateTime) -> Option<NaiveDateTime>> = if key == Key::Hours {
                 let Ok(hours) = Hours::parse(item) else {
                     continue;
@@ -218,7 +216,7 @@ impl Look<'_> {
             ));
         }
         for key in [Key::Start, Key::Stop] {
-            let items: Vec<_> = items(self.inputs.text(key).unwrap_or_default()).collect();
+            let items: Vec<_> = list_items(self.inputs.text(key).unwrap_or_default()).collect();
             let over = |item: &str| Times::parse(item).is_ok_and(|it| it.next_local(now).is_none());
             let past: Vec<_> = items.iter().filter(|(_, item)| over(item)).collect();
             // Where all are over, that is a finding of its own.
@@ -248,15 +246,4 @@ fn shown(at: NaiveDateTime) -> String {
         "%Y-%m-%d %H:%M:%S"
     };
     at.format(form).to_string()
-}
-
-/// The items of a list, without the blanks around them, and where they stand in it.
-fn items(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
-    let mut begin = 0;
-    text.split(';').map(move |raw| {
-        let item = raw.trim();
-        let at = begin + raw.len() - raw.trim_start().len();
-        begin += raw.len() + 1;
-        (at..at + item.len(), item)
-    })
 }

@@ -125,6 +125,16 @@ impl<'a> Piece<'a> {
     }
 }
 
+/// The items between the `;` of a list, without the blanks around them, and where in bytes they
+/// stand in it. A list that is refused as empty or too long has none.
+pub fn list_items(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    Piece::items(text, "")
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .map(|item| (item.span(), item.text()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,5 +7,6 @@ pub(super) mod run_args;
 pub(super) mod schedule_args;
 mod selector;
 pub(super) mod targets;
+pub(super) mod time_flag;
 pub(super) mod until;
 pub(super) mod value_parsers;

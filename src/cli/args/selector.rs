@@ -1,5 +1,7 @@
 //! Label selectors, checked before the API server would refuse them at each try.
 
+use crate::names::{is_dns_subdomain, is_label_value};
+
 /// A label selector as kubectl's `-l` takes it (apimachinery's `labels.Parse`): requirements with
 /// commas between them, each `key`, `!key`, `key=value`, `key!=value`, `key in (a,b)`,
 /// `key notin (a,b)`, `key>1` or `key<1`. The empty one selects all.
@@ -37,16 +39,16 @@ fn is_requirement(text: &str) -> bool {
         return is_key(key)
             && matches!(operator, Some("in" | "notin"))
             && words.next().is_none()
-            && values.split(',').all(|value| is_value(value.trim()));
+            && values.split(',').all(|value| is_label_value(value.trim()));
     }
     for operator in ["!=", "==", "="] {
         if let Some((key, value)) = text.split_once(operator) {
-            return is_key(key.trim()) && is_value(value.trim());
+            return is_key(key.trim()) && is_label_value(value.trim());
         }
     }
     if let Some((key, number)) = text.split_once(['>', '<']) {
         let number = number.trim();
-        return is_key(key.trim()) && is_value(number) && number.parse::<i64>().is_ok();
+        return is_key(key.trim()) && is_label_value(number) && number.parse::<i64>().is_ok();
     }
     is_key(text)
 }
@@ -56,22 +58,7 @@ fn is_key(text: &str) -> bool {
     let (prefix, name) = text
         .split_once('/')
         .map_or((None, text), |(it, name)| (Some(it), name));
-    let subdomain = |prefix: &str| {
-        let inner = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
-        (1..=253).contains(&prefix.len()) && prefix.bytes().all(inner)
-    };
-    !name.is_empty() && is_value(name) && prefix.is_none_or(subdomain)
-}
-
-/// At most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends.
-fn is_value(text: &str) -> bool {
-    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    let edge = |character: char| character.is_ascii_alphanumeric();
-    text.is_empty()
-        || (text.len() <= 63
-            && text.bytes().all(inner)
-            && text.starts_with(edge)
-            && text.ends_with(edge))
+    !name.is_empty() && is_label_value(name) && prefix.is_none_or(is_dns_subdomain)
 }
 
 #[cfg(test)]

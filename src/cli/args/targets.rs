@@ -3,7 +3,7 @@
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{selector::selector, value_parsers::one_namespace};
-use crate::{cluster::Query, text::quote};
+use crate::{cluster::Query, names::is_dns_subdomain, text::quote};
 
 /// The arguments that name live Deployments, alike in every subcommand that takes any.
 #[derive(Debug, clap::Args)]
@@ -135,7 +135,7 @@ fn names(words: &[String]) -> Result<Vec<String>, TargetError> {
             Some((kind, name)) if is_deployment(kind) => name,
             Some(_) => return Err(TargetError::OtherKind(quote(word))),
         };
-        if !is_name(name) {
+        if !is_dns_subdomain(name) {
             return Err(TargetError::NoName(quote(word)));
         }
         if !names.iter().any(|known| known == name) {
@@ -181,18 +181,6 @@ fn is_other_kind(word: &str) -> bool {
             | "namespaces"
             | "all"
     )
-}
-
-/// The name of a Deployment is a DNS subdomain (RFC 1123).
-fn is_name(text: &str) -> bool {
-    let inner = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
-    let label = |part: &str| {
-        !part.is_empty()
-            && part.bytes().all(inner)
-            && !part.starts_with('-')
-            && !part.ends_with('-')
-    };
-    text.len() <= 253 && text.split('.').all(label)
 }
 
 #[cfg(test)]

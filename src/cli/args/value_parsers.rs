@@ -4,6 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use chrono::TimeDelta;
 
+use crate::names::is_dns_label;
+
 /// A time such as `72h`, `30s` or `1h30m`; `0` needs no unit.
 pub(crate) fn duration(text: &str) -> Result<TimeDelta, String> {
     humantime::parse_duration(text)
@@ -52,12 +54,7 @@ pub(crate) struct ClockSkew(pub(crate) Option<TimeDelta>);
 
 /// A namespace's name, which is a DNS label (RFC 1123).
 pub(crate) fn namespace(text: &str) -> Result<String, String> {
-    let inner = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
-    let is_label = (1..=63).contains(&text.len())
-        && text.bytes().all(inner)
-        && !text.starts_with('-')
-        && !text.ends_with('-');
-    is_label.then(|| text.to_owned()).ok_or_else(|| {
+    is_dns_label(text).then(|| text.to_owned()).ok_or_else(|| {
         "a namespace has 1 to 63 of the characters a-z, 0-9 and -, such as team-a; several are \
          separated by commas; leave the flag out for all"
             .to_owned()

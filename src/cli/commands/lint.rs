@@ -6,11 +6,10 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use clap::error::ErrorKind;
 
 use crate::{
     cli::{
-        args::{schedule_args::ScheduleArgs, value_parsers::namespace},
+        args::{schedule_args::ScheduleArgs, time_flag::time_flag, value_parsers::one_namespace},
         exit::{Exit, wrong_usage},
         output::{
             lint::{github, json, junit, sarif, text},
@@ -21,8 +20,7 @@ use crate::{
     clock::Clock,
     lint::{Linter, Report},
     manifest::{OpenError, Source},
-    plan::Period,
-    text::{TerminalSafe, quote},
+    text::TerminalSafe,
 };
 
 /// Find what is wrong with the schedules in files, and what is surely not meant
@@ -86,12 +84,6 @@ enum Output {
     Junit,
 }
 
-fn one_namespace(text: &str) -> Result<String, String> {
-    namespace(text).map_err(|_| {
-        "a namespace has 1 to 63 of the characters a-z, 0-9 and -, such as team-a".to_owned()
-    })
-}
-
 impl LintArgs {
     pub(crate) fn run(self) -> Exit {
         let from = match self.from(Clock::system().now()) {
@@ -125,13 +117,7 @@ impl LintArgs {
         let Some(text) = &self.from else {
             return Ok(now);
         };
-        Period::parse_end(text, self.schedules.timezone).map_err(|error| {
-            let message = format!(
-                "invalid value '{}' for '--from <T>': {error}\n",
-                quote(text)
-            );
-            clap::Error::raw(ErrorKind::ValueValidation, message)
-        })
+        time_flag("from", text, self.schedules.timezone)
     }
 
     /// What could be opened, and why the rest could not.

@@ -14,6 +14,7 @@ use crate::{
             connection::ConnectionArgs,
             schedule_args::ScheduleArgs,
             targets::{TargetArgs, Targets},
+            time_flag::time_flag,
         },
         exit::{Exit, wrong_usage},
         output::{
@@ -29,7 +30,7 @@ use crate::{
     manifest::{OpenError, Source, SyntaxError},
     plan::{Period, Plan, Planner},
     schedule::Zone,
-    text::{TerminalSafe, quote},
+    text::TerminalSafe,
 };
 
 /// Show when Deployments will start and stop: those in files, or live ones
@@ -186,20 +187,12 @@ impl PlanArgs {
     /// The time that is asked for, on the clocks of a zone.
     fn period(&self, now: DateTime<Utc>, zone: Zone) -> Result<Period, clap::Error> {
         let usage = |message| clap::Error::raw(ErrorKind::ValueValidation, format!("{message}\n"));
-        let end = |flag: &str, text: &str| {
-            Period::parse_end(text, zone).map_err(|error| {
-                usage(format!(
-                    "invalid value '{}' for '--{flag} <T>': {error}",
-                    quote(text)
-                ))
-            })
-        };
         let from = self
             .from
             .as_deref()
-            .map_or(Ok(now), |text| end("from", text))?;
+            .map_or(Ok(now), |text| time_flag("from", text, zone))?;
         let period = match &self.until {
-            Some(until) => Period::new(from, end("until", until)?),
+            Some(until) => Period::new(from, time_flag("until", until, zone)?),
             None => Period::days(from, self.days, zone),
         };
         period.map_err(|error| usage(error.to_string()))

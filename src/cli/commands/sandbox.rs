@@ -6,12 +6,13 @@ use std::{
 };
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
-use clap::error::ErrorKind;
 use serde_json::Value;
 
 use crate::{
     cli::{
-        args::{log::LogArgs, schedule_args::ScheduleArgs, value_parsers::span},
+        args::{
+            log::LogArgs, schedule_args::ScheduleArgs, time_flag::time_flag, value_parsers::span,
+        },
         exit::{Exit, wrong_usage},
         output::{
             messages::complain,
@@ -24,9 +25,7 @@ use crate::{
     clock::Clock,
     controller::Settings,
     manifest::{EXAMPLES, OpenError, Source, SyntaxError, Workload},
-    plan::Period,
     sandbox::{Simulation, Speed, hands_on_examples},
-    text::quote,
     workload::Prefix,
 };
 
@@ -123,11 +122,7 @@ impl SandboxArgs {
                 return Ok(now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now));
             }
         };
-        Period::parse_end(text, self.schedules.timezone).map_err(|error| {
-            let text = quote(text);
-            let message = format!("invalid value '{text}' for '--from <T>': {error}\n");
-            clap::Error::raw(ErrorKind::ValueValidation, message)
-        })
+        time_flag("from", text, self.schedules.timezone)
     }
 
     /// The Deployments of the files, or the examples.
