@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use chrono::Timelike;
-
 use super::{
     style::{Paint, Style},
     table::{Cell, Table},
+    time_format::time_of_day,
 };
 use crate::{
     plan::{Plan, PlannedBoundary, WorkloadPlan},
@@ -56,8 +55,7 @@ pub(crate) fn write_problems(out: &mut impl Write, plan: &Plan, style: Style) ->
 }
 
 fn row(boundary: &PlannedBoundary) -> [Cell; 3] {
-    let seconds = if boundary.at.second() == 0 { "" } else { ":%S" };
-    let format = format!("%a %Y-%m-%d %H:%M{seconds} %Z");
+    let format = format!("%a %Y-%m-%d {} %Z", time_of_day(&boundary.at));
     let time = boundary.at.format(&format).to_string();
     let (action, count) = match boundary.replicas {
         _ if !boundary.applied => (format!("({})", boundary.action), "<unchanged>".to_owned()),

@@ -2,7 +2,10 @@
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
-use super::style::{Paint, Style};
+use super::{
+    style::{Paint, Style},
+    time_format::{span, time_of_day},
+};
 use crate::{
     sandbox::{EventKind, MOST_IDLE, Speed, TimelineEvent},
     schedule::{Boundary, Zone},
@@ -163,12 +166,8 @@ fn clock(event: &TimelineEvent, at: DateTime<Utc>) -> String {
     } else {
         "%a %Y-%m-%d "
     };
-    let time = if at.timestamp() % 60 == 0 {
-        "%H:%M"
-    } else {
-        "%H:%M:%S"
-    };
-    then.format(&format!("{day}{time}")).to_string()
+    then.format(&format!("{day}{}", time_of_day(&then)))
+        .to_string()
 }
 
 /// `Fri 2026-11-20 10:00:00 UTC`.
@@ -176,25 +175,6 @@ pub(crate) fn moment(at: DateTime<Utc>, zone: Zone) -> String {
     at.with_timezone(&zone.tz())
         .format("%a %Y-%m-%d %H:%M:%S %Z")
         .to_string()
-}
-
-/// `7 days`, `1 day 12 h` or `1 min 30 s`.
-pub(crate) fn span(time: TimeDelta) -> String {
-    let days = time.num_days();
-    let rest = time.num_seconds() % 86_400;
-    let parts = [
-        (days, counted(days, "day")),
-        (rest / 3600, format!("{} h", rest / 3600)),
-        (rest / 60 % 60, format!("{} min", rest / 60 % 60)),
-        (rest % 60, format!("{} s", rest % 60)),
-    ];
-    let some = parts.into_iter().filter(|(count, _)| *count > 0);
-    let text: Vec<_> = some.map(|(_, part)| part).collect();
-    if text.is_empty() {
-        "0 s".to_owned()
-    } else {
-        text.join(" ")
-    }
 }
 
 #[cfg(test)]
@@ -289,18 +269,5 @@ mod tests {
         assert!(line.contains("\u{1b}[32m  0 → 3  \u{1b}[0m"), "{line:?}");
         let plain = Page::new(Style::default(), ["default/web"]).line(&event);
         assert!(plain.is_ascii(), "{plain:?}");
-    }
-
-    #[test]
-    fn a_span_is_told_in_the_units_it_has() {
-        for (seconds, expected) in [
-            (7 * 86_400, "7 days"),
-            (86_400 + 43_200, "1 day 12 h"),
-            (3600, "1 h"),
-            (90, "1 min 30 s"),
-            (0, "0 s"),
-        ] {
-            assert_eq!(span(TimeDelta::seconds(seconds)), expected);
-        }
     }
 }

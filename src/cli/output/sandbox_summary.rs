@@ -3,8 +3,9 @@
 use chrono::TimeDelta;
 
 use super::{
-    sandbox_page::{Page, moment, span},
+    sandbox_page::{Page, moment},
     style::Paint,
+    time_format::span,
 };
 use crate::{
     sandbox::{Requests, Summary, Usage},
@@ -47,7 +48,7 @@ impl Page {
         let whole = format!("{:.1}", hours(whole));
         let whole = whole.trim_end_matches(".0");
         let mut text = format!("\n{}\n", self.paint(Paint::Faint, &heading));
-        let (mut starts, mut stops, mut used, mut always) = (0, 0, 0.0, 0.0);
+        let (mut starts, mut stops, mut used, mut always, mut saved) = (0, 0, 0.0, 0.0, 0.0);
         for (name, usage) in tallies {
             let up = format!("{:.1} of {whole}", hours(usage.up()));
             text += &format!(
@@ -56,14 +57,15 @@ impl Page {
                 usage.stops,
                 usage.replica_hours(),
                 usage.always_on(),
-                percent(usage.always_on() - usage.replica_hours(), usage.always_on()),
+                percent(usage.saved(), usage.always_on()),
             );
             starts += usage.starts;
             stops += usage.stops;
             used += usage.replica_hours();
             always += usage.always_on();
+            saved += usage.saved();
         }
-        let saved = percent(always - used, always);
+        let saved = percent(saved, always);
         let total = format!(
             "{:names$}  {starts:>6}  {stops:>5}  {:>16}  {used:>13.1}  {always:>9.1}  {saved:>5}",
             "all", ""

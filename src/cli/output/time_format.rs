@@ -1,8 +1,8 @@
 //! Instants, as short as a reader can take them.
 
-use chrono::{DateTime, NaiveDate, Timelike as _, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Timelike, Utc};
 
-use crate::schedule::Zone;
+use crate::{schedule::Zone, text::counted};
 
 /// `at` on the clocks of `zone`, for one who reads it at `now`: `22:00 CET` today, `Mon 09:00 CET`
 /// within six days, else `Mon 2026-12-07 09:00 CET`. Seconds are shown where there are any.
@@ -15,12 +15,43 @@ pub(crate) fn clock(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String
         -6..=6 => "%a ",
         _ => "%a %Y-%m-%d ",
     };
-    let time = if at.second() == 0 {
+    let time = time_of_day(&at);
+    at.format(&format!("{date}{time} %Z")).to_string()
+}
+
+/// `Mon 2026-11-23 09:00` on the clocks of `zone`; with seconds where there are any.
+pub(crate) fn date_and_time(at: DateTime<Utc>, zone: Zone) -> String {
+    let at = at.with_timezone(&zone.tz());
+    at.format(&format!("%a %Y-%m-%d {}", time_of_day(&at)))
+        .to_string()
+}
+
+/// The format of a time of day: seconds only where there are any.
+pub(crate) fn time_of_day(at: &impl Timelike) -> &'static str {
+    if at.second() == 0 {
         "%H:%M"
     } else {
         "%H:%M:%S"
-    };
-    at.format(&format!("{date}{time} %Z")).to_string()
+    }
+}
+
+/// `7 days`, `1 day 12 h`, `1 min 30 s` or `0 s`.
+pub(crate) fn span(time: TimeDelta) -> String {
+    let rest = time.num_seconds() % 86_400;
+    let days = time.num_days();
+    let parts = [
+        (days, counted(days, "day")),
+        (rest / 3600, format!("{} h", rest / 3600)),
+        (rest / 60 % 60, format!("{} min", rest / 60 % 60)),
+        (rest % 60, format!("{} s", rest % 60)),
+    ];
+    let some = parts.into_iter().filter(|(count, _)| *count > 0);
+    let text: Vec<_> = some.map(|(_, part)| part).collect();
+    if text.is_empty() {
+        "0 s".to_owned()
+    } else {
+        text.join(" ")
+    }
 }
 
 /// How far `at` is from `now`, in the one or two units that matter: `in 2h`, `in 3d4h`, `5m ago`.
@@ -52,8 +83,6 @@ fn length(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
-
     use super::*;
 
     #[test]
@@ -87,6 +116,19 @@ mod tests {
             ("2027-07-01T07:00:00Z", "Thu 2027-07-01 09:00 CEST"),
         ] {
             assert_eq!(clock(at.parse().unwrap(), berlin, now), expected);
+        }
+    }
+
+    #[test]
+    fn a_span_is_told_in_the_units_it_has() {
+        for (seconds, expected) in [
+            (7 * 86_400, "7 days"),
+            (86_400 + 43_200, "1 day 12 h"),
+            (3600, "1 h"),
+            (90, "1 min 30 s"),
+            (0, "0 s"),
+        ] {
+            assert_eq!(span(TimeDelta::seconds(seconds)), expected);
         }
     }
 }

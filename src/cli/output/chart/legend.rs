@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     cli::output::style::Style,
+    cli::output::time_format::{date_and_time, span},
     plan::Period,
     schedule::{Action, Boundary, ClockChange, Rule, Zone},
     text::counted,
@@ -78,7 +79,7 @@ pub(super) fn counts(group: &Group<'_>) -> String {
     }
 }
 
-/// `50 of 168 hours running, 118 saved (70%).`
+/// `50 of 168 hours running, 118 stopped (70%).`
 fn hours(totals: &Totals, stop_replicas: Replicas) -> String {
     let whole: i64 = totals.0.iter().sum();
     let running = totals.of(&[State::Running, State::Woken]);
@@ -90,7 +91,7 @@ fn hours(totals: &Totals, stop_replicas: Replicas) -> String {
     }
     let percent = (stopped * 100 + whole / 2) / whole.max(1);
     text += &match stop_replicas {
-        Replicas::ZERO => format!(", {} saved ({percent}%)", hour(stopped)),
+        Replicas::ZERO => format!(", {} stopped ({percent}%)", hour(stopped)),
         count => format!(", {} at {} ({percent}%)", hour(stopped), replicas(count)),
     };
     if open > 0 {
@@ -128,16 +129,16 @@ pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -
             Override::Pause(Pause::Until(until)) => {
                 let words = format!(
                     "paused until {}: nothing is done before the next boundary after that",
-                    moment(until, zone)
+                    date_and_time(until, zone)
                 );
                 (State::Paused, words)
             }
             Override::Wake(until) => {
-                let words = format!("woken: runs until {}", moment(until, zone));
+                let words = format!("woken: runs until {}", date_and_time(until, zone));
                 (State::Woken, words)
             }
             Override::Sleep(until) => {
-                let words = format!("put to sleep: stopped until {}", moment(until, zone));
+                let words = format!("put to sleep: stopped until {}", date_and_time(until, zone));
                 (State::Slept, words)
             }
         };
@@ -175,18 +176,10 @@ pub(super) fn coming(next: Option<Boundary>, zone: Zone) -> String {
     match next {
         None => "No boundary is to come.".to_owned(),
         Some(next) => {
-            let at = moment(next.at, zone);
+            let at = date_and_time(next.at, zone);
             format!("The next boundary is a {} on {at}.", next.action)
         }
     }
-}
-
-/// `Mon 2026-11-23 09:00`.
-pub(super) fn moment(at: DateTime<Utc>, zone: Zone) -> String {
-    let seconds = if at.timestamp() % 60 == 0 { "" } else { ":%S" };
-    at.with_timezone(&zone.tz())
-        .format(&format!("%a %Y-%m-%d %H:%M{seconds}"))
-        .to_string()
 }
 
 /// `* Sun 25: clocks go back from 03:00 to 02:00`.
@@ -228,15 +221,6 @@ pub(super) fn ranges(days: &[NaiveDate]) -> String {
         })
     });
     ranges.collect::<Vec<_>>().join(", ")
-}
-
-/// `4 min 12 s`.
-fn span(time: TimeDelta) -> String {
-    match (time.num_minutes(), time.num_seconds() % 60) {
-        (0, seconds) => format!("{seconds} s"),
-        (minutes, 0) => format!("{minutes} min"),
-        (minutes, seconds) => format!("{minutes} min {seconds} s"),
-    }
 }
 
 /// Words in lines of at most `width` columns, the later ones after `indent` blanks. A longer word

@@ -1,9 +1,9 @@
 //! The times of a day's boundaries, in few words.
 
-use chrono::{DateTime, Timelike};
+use chrono::DateTime;
 use chrono_tz::Tz;
 
-use crate::{cli::output::style::Style, schedule::Action};
+use crate::{cli::output::style::Style, cli::output::time_format::time_of_day, schedule::Action};
 
 /// More than fit on any screen.
 const KEPT: usize = 24;
@@ -96,10 +96,5 @@ impl Times {
 
 /// `09:00`, and `09:00:30` where there are seconds.
 pub(super) fn clock(at: &DateTime<Tz>) -> String {
-    let format = if at.second() == 0 {
-        "%H:%M"
-    } else {
-        "%H:%M:%S"
-    };
-    at.format(format).to_string()
+    at.format(time_of_day(at)).to_string()
 }
