@@ -87,7 +87,7 @@ impl Look<'_> {
                     name: Key::Stop.name().into(),
                     span: item,
                     message: format!(
-                        "start and stop fall together at {} in {}; the start wins, and this stop does nothing then",
+                        "start and stop are both at {} in {}; the start wins, and this stop does nothing",
                         shown(on),
                         self.zone
                     ),
@@ -163,7 +163,7 @@ impl Look<'_> {
     ) {
         let help = |key| {
             format!(
-                "write times that come again, such as {}",
+                "write times that repeat, such as {}",
                 right_line(self.prefix, key)
             )
         };
@@ -173,7 +173,8 @@ impl Look<'_> {
                 .is_none()
         };
         if self.inputs.text(Key::Hours).is_some() && none(&spec.schedule) {
-            let message = "these hours have no more beginning and no more end: nothing will be started or stopped";
+            let message =
+                "these hours have no further boundary: nothing will be started or stopped";
             found.push(ScheduleFinding::on(
                 Key::Hours,
                 self.inputs,
@@ -190,7 +191,7 @@ impl Look<'_> {
         ] {
             if schedule.as_ref().is_some_and(none) {
                 let message = format!(
-                    "no {key} comes any more after {}",
+                    "there is no further {key} after {}",
                     shown(self.local(self.span.from))
                 );
                 found.push(ScheduleFinding::on(
@@ -211,8 +212,8 @@ impl Look<'_> {
                 Key::Except,
                 self.inputs,
                 Rule::PastDate,
-                "all of these dates are over".to_owned(),
-                "remove them, or write dates to come".to_owned(),
+                "all of these dates are in the past".to_owned(),
+                "remove them, or write future dates".to_owned(),
             ));
         }
         for key in [Key::Start, Key::Stop] {
@@ -227,7 +228,7 @@ impl Look<'_> {
                 rule: Rule::PastDate,
                 name: key.name().into(),
                 span: span.clone(),
-                message: format!("`{}` is over", crate::text::quote(item)),
+                message: format!("`{}` is in the past", crate::text::quote(item)),
                 help: "remove it from the list".to_owned(),
             }));
         }

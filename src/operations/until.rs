@@ -13,14 +13,14 @@ pub enum Until {
     Local(String),
 }
 
-/// Why a text is no end of an override.
+/// Why a text cannot be the end of an override.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UntilError {
     /// The text is not a time.
     #[error(transparent)]
     Text(#[from] TextError),
     /// The time is in the past; as it was written.
-    #[error("{0} has passed")]
+    #[error("{0} is in the past")]
     Passed(String),
 }
 
@@ -28,7 +28,7 @@ impl Until {
     /// The instant, in whole seconds, for an object whose local times are in `zone`.
     ///
     /// # Errors
-    /// Where the text is no moment, or has passed.
+    /// Where the text is not a date and time, or has passed.
     pub fn in_zone(&self, zone: Zone, now: DateTime<Utc>) -> Result<DateTime<Utc>, UntilError> {
         let text = match self {
             Self::At(at) => return Ok(*at),
@@ -120,7 +120,7 @@ mod tests {
             ("25:00", "is not in a day"),
             ("22:00+01:00", "2026-12-24 18:00"),
             ("2026-12-24", "2026-12-24 18:00"),
-            ("2026-11-20 09:59", "has passed"),
+            ("2026-11-20 09:59", "is in the past"),
             ("", "2026-12-24 18:00"),
         ] {
             let until = Until::Local(text.to_owned());

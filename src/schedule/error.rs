@@ -15,7 +15,7 @@ use crate::text::quote;
 ///
 /// let error = Times::parse("Mon-Fry 09:00").unwrap_err();
 /// assert_eq!(error.span(), 4..7);
-/// assert!(error.to_string().starts_with("`Fry` is no day; write Mon, Tue,"));
+/// assert!(error.to_string().starts_with("`Fry` is not a day; write Mon, Tue,"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
@@ -66,7 +66,7 @@ mod tests {
         let error = TextError::new(0..0, "", Reason::Empty { example: "09:00" });
         assert_eq!(
             error.to_string(),
-            "nothing is written here; write for example `09:00`"
+            "the value is empty; write for example `09:00`"
         );
     }
 }

@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(error.span(), 2..12);
         assert_eq!(
             error.to_string(),
-            "`Asia/Tokio` is no time zone; write a name of the IANA database: did you mean `Asia/Tokyo`?"
+            "`Asia/Tokio` is not a time zone; write a name of the IANA database: did you mean `Asia/Tokyo`?"
         );
         let error = Zone::parse("東京").unwrap_err();
         assert_eq!(error.span(), 0..6);

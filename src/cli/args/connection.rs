@@ -21,11 +21,11 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "NAME", env = "DAYSHIFT_CONTEXT")]
     context: Option<String>,
 
-    /// The user to be for the API server, as in kubectl
+    /// The user to impersonate, as in kubectl
     #[arg(long = "as", value_name = "USER", env = "DAYSHIFT_AS")]
     user: Option<String>,
 
-    /// A group to be in, as that user; several times for several
+    /// A group to impersonate; repeatable
     #[arg(
         long = "as-group",
         value_name = "GROUP",
@@ -36,7 +36,7 @@ pub(crate) struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// An empty value, as a template leaves it, is none.
+    /// An empty value, as a template may leave it, counts as missing.
     pub(crate) fn connection(self) -> Connection {
         Connection {
             kubeconfig: self.kubeconfig.filter(|path| !path.as_os_str().is_empty()),
@@ -56,12 +56,15 @@ pub(crate) enum ClusterError {
     Unavailable { error: FindError, server: String },
     #[error(transparent)]
     Find(FindError),
-    #[error("cannot ask the system for timers or sockets: {0}")]
+    #[error("cannot create timers or sockets: {0}")]
     System(#[from] io::Error),
 }
 
 impl ConnectionArgs {
     /// Does `work` with a client for that cluster.
+    ///
+    /// # Errors
+    /// Where there is no cluster, or `work` fails.
     pub(crate) fn on_cluster<T, F>(self, work: impl FnOnce(Client) -> F) -> Result<T, ClusterError>
     where
         F: Future<Output = Result<T, FindError>>,
@@ -80,7 +83,7 @@ impl ConnectionArgs {
 }
 
 impl ClusterError {
-    /// Says it, on standard error.
+    /// Reports it on standard error.
     pub(crate) fn report(&self) -> Exit {
         complain(self);
         Exit::CouldNotRun

@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Logs, on standard error")]
 pub(crate) struct LogArgs {
-    /// One line of text for each event, or one JSON object
+    /// One line of text or one JSON object for each event
     #[arg(
         long,
         value_name = "FORMAT",
@@ -39,7 +39,7 @@ pub(crate) struct LogArgs {
     )]
     log_level: Filter,
 
-    /// Say more: -v is `--log-level debug`, -vv is `trace`
+    /// More output: -v is `--log-level debug`, -vv is `trace`
     #[arg(short, action = clap::ArgAction::Count)]
     verbose: u8,
 }

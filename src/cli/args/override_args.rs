@@ -11,9 +11,9 @@ use super::{
 };
 
 pub(crate) const AFTER_HELP: &str = "\
-It writes annotations and nothing else, as kubectl annotate would; a running dayshift obeys them.
-Exit status: 0 obeyed, 1 not obeyed in time or not possible, 2 wrong usage, 3 the cluster could not
-be asked.";
+The command only writes annotations, as kubectl annotate does; a running controller acts on them.
+Exit status: 0 done, 1 no controller has acted in time, or it is not possible, 2 wrong usage,
+3 could not reach the cluster.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct OverrideArgs {
@@ -30,13 +30,13 @@ pub(crate) struct OverrideArgs {
     pub(crate) connection: ConnectionArgs,
 }
 
-/// Which Deployments are written to: never all because nothing was said.
+/// Which Deployments are changed. None is selected by default.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChosenArgs {
     #[command(flatten)]
     targets: TargetArgs,
 
-    /// All Deployments of the namespace that dayshift looks after
+    /// All Deployments of the namespace that have a schedule
     #[arg(
         long,
         value_parser = BoolishValueParser::new(),
@@ -47,13 +47,13 @@ pub(crate) struct ChosenArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What is done")]
+#[command(next_help_heading = "Changes")]
 pub(crate) struct WaitArgs {
-    /// Write, and do not wait until a running dayshift has obeyed
+    /// Write the annotations, and do not wait until a controller has acted
     #[arg(long, value_parser = BoolishValueParser::new(), env = "DAYSHIFT_NO_WAIT")]
     pub(crate) no_wait: bool,
 
-    /// How long to wait for that
+    /// How long to wait for a controller to act
     #[arg(
         long,
         value_name = "TIME",
@@ -63,7 +63,7 @@ pub(crate) struct WaitArgs {
     )]
     pub(crate) timeout: TimeDelta,
 
-    /// Say what would be written, and write nothing
+    /// Show what would be written, and write nothing
     #[arg(long, value_parser = BoolishValueParser::new(), env = "DAYSHIFT_DRY_RUN")]
     pub(crate) dry_run: bool,
 }
@@ -77,7 +77,7 @@ impl ChosenArgs {
         let targets = self.targets.targets()?;
         let everything = self.all || self.targets.all_namespaces;
         let message = match (targets.are_chosen(), everything) {
-            (false, false) => "say which Deployments: deploy/web, --selector, --all or -A",
+            (false, false) => "name the Deployments: deploy/web, --selector, --all or -A",
             (true, true) if self.all => "give either names or a selector, or --all",
             _ => return Ok(targets),
         };

@@ -24,8 +24,9 @@ use crate::{
 
 /// Watch the Deployments of a cluster, and start and stop them at their times
 ///
-/// It runs until SIGTERM or Ctrl-C, then lets the requests under way end, for at most 10 seconds;
-/// a second signal ends it at once. Without an API server, or without permission, it keeps trying.
+/// dayshift runs until SIGTERM or Ctrl-C, then waits at most 10 seconds for requests in flight; a
+/// second signal ends it immediately. Without an API server, or without permission, it keeps
+/// retrying with backoff.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Each flag can be set by a variable too: --max-in-flight is DAYSHIFT_MAX_IN_FLIGHT. Several values
@@ -53,7 +54,7 @@ pub(crate) struct RunArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which Deployments")]
 struct ScopeArgs {
-    /// Only those in this namespace; several times or with commas for several [default: all]
+    /// Only this namespace; repeatable, or a list with commas [default: all]
     #[arg(
         short,
         long,
@@ -64,7 +65,7 @@ struct ScopeArgs {
     )]
     namespace: Vec<String>,
 
-    /// Those in all namespaces, which is the default
+    /// All namespaces, which is the default
     #[arg(
         short = 'A',
         long,
@@ -73,7 +74,7 @@ struct ScopeArgs {
     )]
     all_namespaces: bool,
 
-    /// But none in this namespace; several times or with commas for several
+    /// Exclude this namespace; repeatable, or a list with commas
     #[arg(
         long,
         value_name = "NAME",
@@ -83,7 +84,7 @@ struct ScopeArgs {
     )]
     exclude_namespace: Vec<String>,
 
-    /// Only those that this label selector matches, such as `team=web,tier!=db`
+    /// A label selector, such as `team=web,tier!=db`
     #[arg(
         short = 'l',
         long,
@@ -100,7 +101,7 @@ struct TimingArgs {
     #[command(flatten)]
     schedules: ScheduleArgs,
 
-    /// A start or stop that was missed for longer than this is left out
+    /// Skip a start or stop that was missed for longer than this
     #[arg(
         long,
         value_name = "TIME",
@@ -110,7 +111,7 @@ struct TimingArgs {
     )]
     catch_up: TimeDelta,
 
-    /// Nothing is done while the clock is further than this from the API server's; 0: do not look
+    /// Do nothing while the clock differs from the API server's by more than this; 0 turns it off
     #[arg(
         long,
         value_name = "TIME",
@@ -124,12 +125,12 @@ struct TimingArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Requests")]
 struct RequestArgs {
-    /// Say what would be done, and write nothing to the cluster
+    /// Show what would be done, and write nothing to the cluster
     #[arg(long, value_parser = BoolishValueParser::new(), env = "DAYSHIFT_DRY_RUN")]
     dry_run: bool,
 
-    /// How many starts and stops of one namespace may be under way at once, 1 to 256: a quarter more
-    /// in all, as many slow requests, half as many adoptions, and 8 Events
+    /// The most starts and stops of one namespace in flight, 1 to 256. In all: a quarter more, as
+    /// many slow requests, half as many adoptions, and 8 Events
     #[arg(
         long,
         value_name = "COUNT",
@@ -141,9 +142,9 @@ struct RequestArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "The program itself")]
+#[command(next_help_heading = "Process")]
 struct OwnArgs {
-    /// Where /healthz, /readyz and /metrics are served; port 0 is a free one, which the log names
+    /// The address of /healthz, /readyz and /metrics; port 0 takes a free port and logs it
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -153,7 +154,7 @@ struct OwnArgs {
     )]
     listen: SocketAddr,
 
-    /// The pod it runs in: the Deployment that made the pod is never scaled
+    /// The pod that dayshift runs in; the Deployment of that pod is never scaled
     #[arg(
         long,
         value_name = "NAME",
@@ -172,7 +173,7 @@ struct OwnArgs {
     pod_namespace: Option<String>,
 }
 
-/// What [`RunArgs`] come down to.
+/// What [`RunArgs`] mean.
 pub(crate) struct Run {
     pub(crate) connection: Connection,
     pub(crate) listen: SocketAddr,

@@ -5,7 +5,7 @@ use crate::{schedule::Zone, workload::Prefix};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
 pub(crate) struct ScheduleArgs {
-    /// The IANA time zone of Deployments that name none
+    /// The IANA time zone of Deployments without a timezone annotation
     #[arg(
         long,
         value_name = "ZONE",
@@ -15,7 +15,7 @@ pub(crate) struct ScheduleArgs {
     )]
     pub(crate) timezone: Zone,
 
-    /// What stands before the slash in annotations and labels
+    /// The prefix of annotations and labels, before the slash
     #[arg(
         long,
         value_name = "PREFIX",

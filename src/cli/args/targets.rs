@@ -1,4 +1,4 @@
-//! Which live Deployments, said as kubectl's users say it.
+//! Which live Deployments, in the form of kubectl.
 
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
@@ -13,7 +13,7 @@ pub(crate) struct TargetArgs {
     #[arg(value_name = "DEPLOYMENT")]
     pub(crate) deployments: Vec<String>,
 
-    /// Those in this namespace [default: the context's own]
+    /// The namespace [default: the namespace of the context]
     #[arg(
         short,
         long,
@@ -23,7 +23,7 @@ pub(crate) struct TargetArgs {
     )]
     pub(crate) namespace: Option<String>,
 
-    /// Those in all namespaces
+    /// All namespaces
     #[arg(
         short = 'A',
         long,
@@ -32,7 +32,7 @@ pub(crate) struct TargetArgs {
     )]
     pub(crate) all_namespaces: bool,
 
-    /// Only those that this label selector matches, such as `team=web,tier!=db`
+    /// A label selector, such as `team=web,tier!=db`
     #[arg(
         short = 'l',
         long,
@@ -56,14 +56,16 @@ pub(crate) struct Targets {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum TargetError {
     #[error(
-        "`{0}` is no Deployment, and dayshift scales nothing else; write for example deploy/web"
+        "`{0}` is not a Deployment, and dayshift scales only Deployments; write for example deploy/web"
     )]
     OtherKind(String),
-    #[error("`{0}` is no name of a Deployment; write for example deploy/web, or deploy web api")]
+    #[error(
+        "`{0}` is not the name of a Deployment; write for example deploy/web, or deploy web api"
+    )]
     NoName(String),
-    #[error("a Deployment is named in one namespace: give -n NAME in place of -A")]
+    #[error("names need one namespace: use -n NAME instead of -A")]
     NameInAllNamespaces,
-    #[error("give either names of Deployments or --selector")]
+    #[error("give either names or --selector, not both")]
     NameAndSelector,
 }
 
@@ -71,7 +73,7 @@ impl TargetArgs {
     /// What is meant by these arguments.
     ///
     /// # Errors
-    /// Where a name is none or of another kind, or two ways to say it stand beside each other.
+    /// Where a name is not valid or of another kind, or two ways to select are combined.
     pub(crate) fn targets(&self) -> Result<Targets, clap::Error> {
         self.checked()
             .map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, format!("{error}\n")))

@@ -26,7 +26,7 @@ impl UntilArgs {
     /// The end; none where neither flag is given.
     ///
     /// # Errors
-    /// Where the text is no moment, or one that has passed in any zone.
+    /// Where the text is not a date and time, or one that is in the past in any zone.
     pub(crate) fn until(&self, now: DateTime<Utc>) -> Result<Option<Until>, UntilError> {
         if let Some(length) = self.length {
             return Ok(Some(Until::At(now + length)));

@@ -1,4 +1,4 @@
-//! From a flag's text to its value, with a right example where the text is none.
+//! From a flag's text to its value, with an example where the text is wrong.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -15,10 +15,10 @@ pub(crate) fn duration(text: &str) -> Result<TimeDelta, String> {
         .ok_or_else(|| "write a time such as 30s, 1h30m or 72h, at most ten years".to_owned())
 }
 
-/// A span of time that is longer than none.
+/// A span of time longer than zero.
 pub(crate) fn span(text: &str) -> Result<TimeDelta, String> {
     match duration(text)? {
-        none if none.is_zero() => Err("write more than none, such as 12h or 7d".to_owned()),
+        none if none.is_zero() => Err("write a time longer than 0, such as 12h or 7d".to_owned()),
         long => Ok(long),
     }
 }
@@ -28,27 +28,27 @@ pub(crate) fn span(text: &str) -> Result<TimeDelta, String> {
 pub(crate) fn catch_up(text: &str) -> Result<TimeDelta, String> {
     match duration(text)? {
         short if short < TimeDelta::minutes(1) => Err(
-            "write a minute or more, such as 1h or 72h; a boundary is always done a little \
-                 after its instant"
+            "write a minute or more, such as 1h or 72h; every boundary is carried out a \
+                 little after its instant"
                 .to_owned(),
         ),
         long => Ok(long),
     }
 }
 
-/// A bound on the clock's skew, none for `0`. The API server's clock is seen in whole seconds,
+/// A bound on the clock's skew; `0` turns the check off. The API server's clock is seen in whole seconds,
 /// so a bound of less than two would be met by chance.
 pub(crate) fn clock_skew(text: &str) -> Result<ClockSkew, String> {
     match duration(text)? {
         none if none.is_zero() => Ok(ClockSkew(None)),
         short if short < TimeDelta::seconds(2) => {
-            Err("write 2s or more, such as 30s, or 0 to look at no other clock".to_owned())
+            Err("write 2s or more, such as 30s, or 0 to turn the check off".to_owned())
         }
         long => Ok(ClockSkew(Some(long))),
     }
 }
 
-/// The clock's greatest skew; none where it is not looked at.
+/// The greatest skew of the clock; `None` where it is not checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockSkew(pub(crate) Option<TimeDelta>);
 

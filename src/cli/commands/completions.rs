@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use crate::cli::exit::Exit;
 
-/// Print what makes a shell, or kubectl, complete commands, flags and names of Deployments
+/// Print a script that lets a shell, or kubectl, complete commands, flags and Deployments
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 bash:     source <(dayshift completions bash)
@@ -13,7 +13,7 @@ fish:     dayshift completions fish | source
 kubectl:  dayshift completions kubectl > ~/bin/kubectl_complete-dayshift, made executable, in a folder
           of PATH; kubectl's own completion then calls it (kubectl 1.26 and later)")]
 pub(crate) struct CompletionsArgs {
-    /// For which
+    /// The shell, or kubectl
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

@@ -23,10 +23,10 @@ use crate::{
     text::TerminalSafe,
 };
 
-/// Find what is wrong with the schedules in files, and what is surely not meant
+/// Find errors and likely mistakes in the schedules of files
 ///
-/// No cluster is needed. An annotation suppresses a warning on its object and says why:
-/// lint.dayshift/start-without-stop: "stopped by hand".
+/// No cluster is needed. An annotation suppresses a warning on its object and gives the reason:
+/// lint.dayshift/start-without-stop: "stopped manually".
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, such
@@ -37,15 +37,15 @@ pub(crate) struct LintArgs {
     #[arg(value_name = "FILE", required_unless_present = "file")]
     files: Vec<PathBuf>,
 
-    /// The same as FILE, as kubectl has it; several times for several
+    /// The same as FILE, as in kubectl; repeatable
     #[arg(short, long, value_name = "FILE", env = "DAYSHIFT_FILE")]
     file: Vec<PathBuf>,
 
-    /// The day from which a year is looked at [default: now]
+    /// The first day of the year that is checked [default: now]
     #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
     from: Option<String>,
 
-    /// How it is shown
+    /// The output format
     #[arg(
         short,
         long,
@@ -55,7 +55,7 @@ pub(crate) struct LintArgs {
     )]
     output: Output,
 
-    /// The namespace of objects that name none
+    /// The namespace of objects without one
     #[arg(
         short,
         long,
@@ -72,7 +72,7 @@ pub(crate) struct LintArgs {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Output {
-    /// As compilers show it
+    /// Lines and carets, as in rustc
     Text,
     /// For other programs
     Json,
@@ -104,7 +104,7 @@ impl LintArgs {
         match write(&report, &sources, self.output) {
             // Who reads only the beginning has what they want.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                complain(&format!("cannot write what was found: {error}"));
+                complain(&format!("cannot write the report: {error}"));
                 Exit::CouldNotRun
             }
             _ if !errors.is_empty() => Exit::CouldNotRun,

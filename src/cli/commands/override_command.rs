@@ -35,7 +35,7 @@ impl OverrideArgs {
         let now = Clock::system().now();
         match until.until(now) {
             Ok(Some(until)) => self.request(now, requested(until)),
-            Ok(None) => usage(&"say until when: --for 2h, or --until 22:00"),
+            Ok(None) => usage(&"set an end: --for 2h, or --until 22:00"),
             Err(error) => usage(&error),
         }
     }
@@ -155,9 +155,7 @@ async fn wait_for_all(
     let mut progress = Progress::new();
     let report = |event: WaitEvent<'_>| {
         if let WaitEvent::Waiting { done, all } = event {
-            progress.say(&format!(
-                "waiting for dayshift: {done} of {all} have obeyed"
-            ));
+            progress.say(&format!("waiting for the controller: {done} of {all} done"));
             return;
         }
         progress.clear();
@@ -182,7 +180,7 @@ async fn wait_for_all(
             }
             WaitEvent::TimedOut(it) => {
                 complain(&format!(
-                    "{} is told, but no dayshift has obeyed within {} s: it will be {} when one \
+                    "{}: annotated, but no controller has acted within {} s; it will be {} when one \
                      runs",
                     subject(it),
                     limit.as_secs(),

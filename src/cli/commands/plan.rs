@@ -33,29 +33,28 @@ use crate::{
     text::TerminalSafe,
 };
 
-/// Show when Deployments will start and stop: those in files, or live ones
+/// Show when Deployments will start and stop, from files or from the cluster
 ///
-/// For files no cluster is needed, and everything but Deployments in them is passed over. Without
-/// files it is the Deployments of the cluster that are named, or all of the context's namespace.
-/// Deployments without a schedule are left out.
+/// Files need no cluster; objects other than Deployments are skipped. Without files, the plan shows
+/// the named Deployments of the cluster, or all in the namespace of the context. Deployments
+/// without a schedule are left out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, such
-as 2026-11-23T09:00:00+09:00. What happens at the end of the time shown is not shown. A chart shows
-whole days on the clocks of each schedule's own zone: a local T is a time there, and now is today.
-It is as wide as the terminal, or as COLUMNS says.
+as 2026-11-23T09:00:00+09:00. The end of the period is exclusive. A chart shows whole days
+in the zone of each schedule: a local T is a time there, and now is today. It is as wide as the
+terminal, or as COLUMNS says.
 Exit status: 0 done, 1 a schedule has problems, 2 wrong usage, 3 a file or the cluster cannot be read.")]
 pub(crate) struct PlanArgs {
-    /// A file of YAML or JSON, a folder of such files, or - for standard input; several times for
-    /// several
+    /// A file of YAML or JSON, a folder of such files, or - for standard input; repeatable
     #[arg(short, long, value_name = "FILE", env = "DAYSHIFT_FILE")]
     file: Vec<PathBuf>,
 
-    /// The beginning of the time shown [default: now]
+    /// The beginning of the period [default: now]
     #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
     from: Option<String>,
 
-    /// How many days are shown, of the calendar of --timezone
+    /// The length of the period in days of the calendar of --timezone
     #[arg(
         long,
         value_name = "N",
@@ -65,7 +64,7 @@ pub(crate) struct PlanArgs {
     )]
     days: u32,
 
-    /// The end of the time shown, in place of --days
+    /// The end of the period, instead of --days
     #[arg(
         long,
         value_name = "T",
@@ -74,7 +73,7 @@ pub(crate) struct PlanArgs {
     )]
     until: Option<String>,
 
-    /// How it is shown [default: chart on a terminal, else json]
+    /// The output format [default: chart on a terminal, else json]
     #[arg(short, long, value_name = "FORMAT", env = "DAYSHIFT_OUTPUT")]
     output: Option<Output>,
 
@@ -94,7 +93,7 @@ enum Output {
     Chart,
     /// A row for each start and stop
     Table,
-    /// What other programs can rely on
+    /// A stable format for other programs
     Json,
 }
 
@@ -111,7 +110,7 @@ enum PlanError {
     Find(#[from] FindError),
     #[error(transparent)]
     Missing(#[from] Missing),
-    #[error("cannot ask the system for timers or sockets: {0}")]
+    #[error("cannot create timers or sockets: {0}")]
     System(io::Error),
 }
 

@@ -18,29 +18,29 @@ use crate::{
     workload::{Label, Observed, Prefix},
 };
 
-/// Bring up what is down, to the counts that are saved, for good
+/// Bring stopped Deployments back to their saved counts, without a controller
 ///
-/// No running dayshift is needed: this is for the time after it, or instead of it. Deployments
-/// whose schedule is gone come back too. One that runs acts again at the next boundary: take it
-/// away first, or pause the Deployments.
+/// Use it after you have removed dayshift, or in its place. Deployments whose schedule was removed
+/// come back too. A controller that is still running acts again at the next boundary: remove it
+/// first, or pause the Deployments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit status: 0 all that is down came back, 1 something could not, 2 wrong usage, 3 the cluster could
-not be asked.")]
+Exit status: 0 done, 1 a Deployment could not be restored, 2 wrong usage, 3 could not reach the
+cluster.")]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     chosen: ChosenArgs,
 
-    /// Say what would come back, and write nothing
+    /// Show what would be restored, and write nothing
     #[arg(
         long,
         value_parser = BoolishValueParser::new(),
-        help_heading = "What is done",
+        help_heading = "Changes",
         env = "DAYSHIFT_DRY_RUN"
     )]
     dry_run: bool,
 
-    /// What stands before the slash in annotations and labels
+    /// The prefix of annotations and labels, before the slash
     #[arg(
         long,
         value_name = "PREFIX",
@@ -130,7 +130,7 @@ async fn restore_all(
         ));
     }
     if scheduled && !restore.dry_run {
-        remark("where a dayshift runs, it acts again at the next boundary");
+        remark("a running controller acts again at the next boundary");
     }
     Ok(exit)
 }

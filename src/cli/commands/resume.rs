@@ -8,7 +8,7 @@ use crate::{
     operations::RequestedOverride,
 };
 
-/// End a wake, a sleep or a pause now: the schedule counts again
+/// End a wake, a sleep or a pause now, and follow the schedule again
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ResumeArgs {

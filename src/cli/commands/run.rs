@@ -31,7 +31,7 @@ enum StartError {
         address: SocketAddr,
         source: io::Error,
     },
-    #[error("cannot ask the system for signals, timers or sockets: {0}")]
+    #[error("cannot create signals, timers or sockets: {0}")]
     System(#[from] io::Error),
 }
 

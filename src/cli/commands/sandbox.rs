@@ -29,26 +29,26 @@ use crate::{
     workload::Prefix,
 };
 
-/// Watch the scaler at work on a cluster in memory, on time that flies
+/// Watch the controller at work on a cluster in memory, in simulated time
 ///
-/// No cluster is needed and none is touched. The same controller as in `dayshift run` starts and
-/// stops the Deployments of the files, or of the examples that come with dayshift, each at its
-/// exact instant, and every change is told as it happens.
+/// No cluster is needed or changed. The same controller as in `dayshift run` starts and stops the
+/// Deployments of the files, or of the examples that come with dayshift, each at its exact instant,
+/// and every change is shown as it happens.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A time T is local time of --timezone, such as 2026-11-23 or \"2026-11-23 09:00\", or RFC 3339, such as
-2026-11-23T09:00:00+09:00. `kubectl get deploy -A -o yaml | dayshift sandbox -` plays your own cluster.
+2026-11-23T09:00:00+09:00. `kubectl get deploy -A -o yaml | dayshift sandbox -` simulates your own cluster.
 Exit status: 0 done, 1 a schedule or a Deployment was refused, 2 wrong usage, 3 a file cannot be read.")]
 pub(crate) struct SandboxArgs {
     /// Files of YAML or JSON, folders of such files, or - for standard input [default: the examples]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// When it begins [default: now, and 2026-10-23 08:00, a Friday, for the examples]
+    /// When the simulation begins [default: now, and 2026-10-23 08:00, a Friday, for the examples]
     #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
     from: Option<String>,
 
-    /// How much time passes, such as 12h, 7d or 365d
+    /// How much time is simulated, such as 12h, 7d or 365d
     #[arg(
         long = "for",
         value_name = "TIME",
@@ -58,8 +58,8 @@ pub(crate) struct SandboxArgs {
     )]
     span: TimeDelta,
 
-    /// How many seconds pass in one, or max; it paces only what is shown [default: 86400, a day in
-    /// a second, on a terminal, else max]
+    /// How many simulated seconds are shown in one second, or max [default: 86400, a day in a
+    /// second, on a terminal, else max]
     #[arg(long, value_name = "FACTOR", env = "DAYSHIFT_SPEED")]
     speed: Option<Speed>,
 
@@ -73,18 +73,18 @@ pub(crate) struct SandboxArgs {
 /// When the examples begin: on a Friday, two days before the clocks of Europe change.
 const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
 
-/// Why a play cannot begin or go on.
+/// Why a simulation cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
 enum PlayError {
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
-    #[error("there is no Deployment of apps/v1 to play with in {0}")]
+    #[error("there is no Deployment of apps/v1 in {0}")]
     Empty(String),
-    #[error("the API server would take none of the Deployments")]
+    #[error("the API server accepts none of the Deployments")]
     NoneTaken,
-    #[error("cannot ask the system for signals or timers: {0}")]
+    #[error("cannot create signals or timers: {0}")]
     System(io::Error),
     #[error("cannot write: {0}")]
     Write(#[source] io::Error),

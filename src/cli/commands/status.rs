@@ -25,10 +25,10 @@ use crate::{
     status::WorkloadStatus,
 };
 
-/// Show how scheduled Deployments stand: their state, what comes next, and what is wrong
+/// Show the state of scheduled Deployments, their next boundary, and what is wrong
 ///
-/// Those with a problem come first. Under the table stand the errors, what to do about them, and
-/// what makes an HPA, Argo CD, Flux or Helm leave the count of replicas alone.
+/// Deployments with a problem come first. Errors, what to do about them, and how to configure an
+/// HPA, Argo CD, Flux or Helm to ignore replicas follow the table.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "\
@@ -40,7 +40,7 @@ pub(crate) struct StatusArgs {
     #[command(flatten)]
     targets: TargetArgs,
 
-    /// How it is shown
+    /// The output format
     #[arg(
         short,
         long,
@@ -50,7 +50,7 @@ pub(crate) struct StatusArgs {
     )]
     output: Output,
 
-    /// Go on, and show all of it again after each change
+    /// Keep running, and show everything again after each change
     #[arg(
         short,
         long,
@@ -68,15 +68,15 @@ pub(crate) struct StatusArgs {
 
 const AFTER_LONG_HELP: &str = "\
 With -o json there is one document, {\"workloads\": [...]}, with these fields for each Deployment, null
-where there is nothing to say:
+where there is no value:
   kind, namespace, name, timezone, replicas
-  state          adopted, running, stopped, woken, slept or paused; null before a controller saw it
+  state          adopted, running, stopped, woken, slept or paused; null until a controller has seen it
   since, next    RFC 3339 in the Deployment's zone
-  savedReplicas  the count to come back to
+  savedReplicas  the count that a start restores
   override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null}
-  error          what is wrong, in words
-  problems       [{\"annotation\", \"message\", \"start\", \"end\"}], with bytes of the annotation's text
-  restore        the command that brings back what is down without a schedule
+  error          what is wrong
+  problems       [{\"annotation\", \"message\", \"start\", \"end\"}], start and end are bytes of the annotation's text
+  restore        the command that restores a stopped Deployment without a schedule
   owners         who else sets the count: \"HPA\", \"Argo CD\", \"Flux Kustomization\", ...
 
 Exit status: 0 done, 1 a Deployment has an error, 2 wrong usage, 3 no cluster, no permission or no such

@@ -121,7 +121,7 @@ const fn verb(kind: &EventKind) -> (&'static str, Paint) {
         EventKind::Refuse(_) => ("refuse", Paint::Red),
         EventKind::Resume => ("resume", Paint::Green),
         EventKind::Leave => ("leave", Paint::Faint),
-        EventKind::UserAction(_) => ("by hand", Paint::Yellow),
+        EventKind::UserAction(_) => ("manual", Paint::Yellow),
     }
 }
 
@@ -129,19 +129,19 @@ fn note(event: &TimelineEvent) -> String {
     let next = || coming(event);
     match &event.kind {
         EventKind::Start | EventKind::Stop if event.idle == MOST_IDLE => {
-            format!("as it was; more of the same is only counted; {}", next())
+            format!("no change; more like this are only counted; {}", next())
         }
-        EventKind::Start | EventKind::Stop if event.idle > 0 => format!("as it was; {}", next()),
+        EventKind::Start | EventKind::Stop if event.idle > 0 => format!("no change; {}", next()),
         EventKind::Start | EventKind::Stop | EventKind::Resume => next(),
-        EventKind::Wake(until) => format!("held up until {}", clock(event, *until)),
-        EventKind::Sleep(until) => format!("held down until {}", clock(event, *until)),
-        EventKind::Pause(None) => "nothing is done until the annotation is removed".to_owned(),
-        EventKind::Pause(Some(until)) => format!("nothing is done until {}", clock(event, *until)),
+        EventKind::Wake(until) => format!("running until {}", clock(event, *until)),
+        EventKind::Sleep(until) => format!("stopped until {}", clock(event, *until)),
+        EventKind::Pause(None) => "paused until the annotation is removed".to_owned(),
+        EventKind::Pause(Some(until)) => format!("paused until {}", clock(event, *until)),
         EventKind::Enforce => format!("put back; {}", next()),
-        EventKind::Adopt => format!("taken up, nothing scaled; {}", next()),
+        EventKind::Adopt => format!("adopted, nothing scaled; {}", next()),
         EventKind::Ignore => "has no schedule and is left alone".to_owned(),
         EventKind::Refuse(error) => error.replace('\n', "; "),
-        EventKind::Leave => "the schedule is gone, nothing scaled".to_owned(),
+        EventKind::Leave => "the schedule was removed, nothing scaled".to_owned(),
         EventKind::UserAction(command) => command.clone(),
     }
 }
@@ -150,7 +150,7 @@ fn note(event: &TimelineEvent) -> String {
 fn coming(event: &TimelineEvent) -> String {
     match event.next {
         Some(Boundary { at, action }) => format!("next {action} {}", clock(event, at)),
-        None => "no boundary is to come".to_owned(),
+        None => "no further boundary".to_owned(),
     }
 }
 
@@ -219,12 +219,12 @@ mod tests {
             ),
             (
                 event(EventKind::Adopt, 3, 3, stop("2026-12-01T10:00:00Z")),
-                "adopt   default/web         3     taken up, nothing scaled; next stop Tue \
+                "adopt   default/web         3     adopted, nothing scaled; next stop Tue \
                  2026-12-01 19:00",
             ),
             (
                 event(EventKind::Resume, 3, 3, None),
-                "resume  default/web         3     no boundary is to come",
+                "resume  default/web         3     no further boundary",
             ),
             (
                 event(
@@ -233,11 +233,11 @@ mod tests {
                     3,
                     None,
                 ),
-                "wake    default/web    0 -> 3     held up until Tue 22:00",
+                "wake    default/web    0 -> 3     running until Tue 22:00",
             ),
             (
                 event(EventKind::Pause(None), 3, 3, None),
-                "pause   default/web         3     nothing is done until the annotation is removed",
+                "pause   default/web         3     paused until the annotation is removed",
             ),
             (
                 event(EventKind::Enforce, 2, 0, stop("2026-11-23T10:00:00Z")),
@@ -249,7 +249,7 @@ mod tests {
             ),
             (
                 event(EventKind::UserAction("kubectl …".into()), 3, 1, None),
-                "by hand default/web    3 -> 1     kubectl …",
+                "manual  default/web    3 -> 1     kubectl …",
             ),
         ] {
             let line = page.line(&event);

@@ -141,7 +141,7 @@ impl<'a> Standings<'a> {
             }
             if status.condition == ScheduleStatus::Unseen {
                 let text = format!(
-                    "note: {object}: no controller has seen it yet; is `dayshift run` at work in this cluster?"
+                    "note: {object}: no controller has seen it yet; is `dayshift run` running in this cluster?"
                 );
                 notes.push((Paint::Yellow, text));
             }

@@ -70,10 +70,10 @@ pub(super) fn counts(group: &Group<'_>) -> String {
     };
     match only_action(spec.schedule.rule()) {
         Some(Action::Start) => {
-            format!("Starts only: a {start}, and nothing stops it again by the clock.")
+            format!("Starts only: a {start}, and no schedule stops it again.")
         }
         Some(Action::Stop) => {
-            format!("Stops only: a {stop}, and nothing starts it again by the clock.")
+            format!("Stops only: a {stop}, and no schedule starts it again.")
         }
         None => format!("A {start}, a {stop}."),
     }
@@ -111,7 +111,7 @@ fn replicas(count: Replicas) -> String {
     counted(count.get(), "replica")
 }
 
-/// What is laid over the schedule, from `since` on.
+/// The overrides that are active at some time from `since` on.
 pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -> Vec<String> {
     let overrides = &group.spec.overrides;
     let zone = group.spec.schedule.zone();
@@ -123,12 +123,13 @@ pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -
     let holds = |it: &Override| it.until().is_none_or(|until| until > since);
     let say = |it: Override| {
         let (state, words) = match it {
-            Override::Pause(Pause::Forever) => {
-                (State::Paused, "paused for good: nothing is done".to_owned())
-            }
+            Override::Pause(Pause::Forever) => (
+                State::Paused,
+                "paused until the annotation is removed".to_owned(),
+            ),
             Override::Pause(Pause::Until(until)) => {
                 let words = format!(
-                    "paused until {}: nothing is done before the next boundary after that",
+                    "paused until {}: then left as it is until the next boundary",
                     date_and_time(until, zone)
                 );
                 (State::Paused, words)
@@ -142,7 +143,7 @@ pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -
                 (State::Slept, words)
             }
         };
-        let brackets = "; boundaries in brackets are not applied";
+        let brackets = "; boundaries in brackets are skipped";
         format!("{} {words}{brackets}", drawn(state, style).0)
     };
     all.into_iter().flatten().filter(holds).map(say).collect()
@@ -174,7 +175,7 @@ pub(super) fn next_after(group: &Group<'_>, period: Period) -> Option<Boundary> 
 /// What comes after a period without a boundary.
 pub(super) fn coming(next: Option<Boundary>, zone: Zone) -> String {
     match next {
-        None => "No boundary is to come.".to_owned(),
+        None => "There is no further boundary.".to_owned(),
         Some(next) => {
             let at = date_and_time(next.at, zone);
             format!("The next boundary is a {} on {at}.", next.action)

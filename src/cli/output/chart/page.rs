@@ -65,7 +65,9 @@ impl Chart {
             let name = self
                 .style
                 .paint(Paint::Bold, &printable(&refused.to_string()));
-            let refusal = self.style.paint(Paint::Red, "refused, and left as it is:");
+            let refusal = self
+                .style
+                .paint(Paint::Red, "has an invalid schedule and is left as it is:");
             writeln!(out, "{name} {refusal}")?;
             for problem in refused.problems() {
                 let text = printable(&format!("{}: {}", problem.annotation, problem.message));
