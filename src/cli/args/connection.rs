@@ -6,7 +6,7 @@ use http::Uri;
 use kube::Client;
 
 use crate::{
-    cli::{exit::Exit, output::messages::complain, runtime::block_on},
+    cli::{exit::Exit, output::messages::print_error, runtime::block_on},
     cluster::{ConnectError, Connection, FindError, connect},
 };
 
@@ -85,7 +85,7 @@ impl ConnectionArgs {
 impl ClusterError {
     /// Reports it on standard error.
     pub(crate) fn report(&self) -> Exit {
-        complain(self);
+        print_error(self);
         Exit::CouldNotRun
     }
 }

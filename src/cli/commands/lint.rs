@@ -13,7 +13,7 @@ use crate::{
         exit::{Exit, wrong_usage},
         output::{
             lint::{github, json, junit, sarif, text},
-            messages::complain,
+            messages::print_error,
             terminal,
         },
     },
@@ -99,12 +99,12 @@ impl LintArgs {
         };
         let report = linter.lint(&sources);
         for error in &errors {
-            complain(error);
+            print_error(error);
         }
         match write(&report, &sources, self.output) {
             // Who reads only the beginning has what they want.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                complain(&format!("cannot write the report: {error}"));
+                print_error(&format!("cannot write the report: {error}"));
                 Exit::CouldNotRun
             }
             _ if !errors.is_empty() => Exit::CouldNotRun,

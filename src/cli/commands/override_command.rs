@@ -11,7 +11,7 @@ use crate::{
         args::{override_args::OverrideArgs, targets::Targets, until::UntilArgs},
         exit::{Exit, wrong_usage},
         output::{
-            messages::{complain, say},
+            messages::{print_error, print_line},
             override_output::{action, annotations, failed, obeyed},
             progress::Progress,
         },
@@ -93,11 +93,11 @@ async fn send(
     let selection = Selection::find(client, query, &request.prefix, has_schedule).await?;
     let mut exit = Exit::Done;
     for missing in &selection.missing {
-        complain(missing);
+        print_error(missing);
         exit = Exit::CouldNotRun;
     }
     if selection.observed.is_empty() && exit == Exit::Done {
-        complain(&format!(
+        print_error(&format!(
             "no Deployment has a schedule in {}",
             selection.query.place()
         ));
@@ -108,10 +108,10 @@ async fn send(
         .send(client, &selection, |observed, answer| {
             let subject = selection.subject(&observed.object);
             match answer {
-                Ok(RequestOutcome::Unchanged) => say(&format!("{subject} unchanged")),
+                Ok(RequestOutcome::Unchanged) => print_line(&format!("{subject} unchanged")),
                 Ok(RequestOutcome::Annotated(it)) => annotated.push(*it),
                 Err(error) => {
-                    complain(&format!(
+                    print_error(&format!(
                         "{subject}: {}: {error}",
                         failed(&request.requested)
                     ));
@@ -133,7 +133,7 @@ async fn send(
             let dry = if request.dry_run { " (dry run)" } else { "" };
             for it in &annotated {
                 let subject = selection.subject(&it.object);
-                say(&format!(
+                print_line(&format!(
                     "{subject} {}{dry}",
                     annotations(it, &request.prefix)
                 ));
@@ -163,7 +163,7 @@ async fn wait_for_all(
         exit = exit.worse(match event {
             WaitEvent::Waiting { .. } => Exit::Done,
             WaitEvent::Obeyed(it, seen) => {
-                say(&format!(
+                print_line(&format!(
                     "{} {}",
                     subject(it),
                     obeyed(it, seen, request.now)
@@ -171,15 +171,15 @@ async fn wait_for_all(
                 Exit::Done
             }
             WaitEvent::Refused(it, why) => {
-                complain(&format!("{}: its schedule is refused: {why}", subject(it)));
+                print_error(&format!("{}: its schedule is refused: {why}", subject(it)));
                 Exit::Problems
             }
             WaitEvent::Failed(error) => {
-                complain(&error);
+                print_error(&error);
                 Exit::CouldNotRun
             }
             WaitEvent::TimedOut(it) => {
-                complain(&format!(
+                print_error(&format!(
                     "{}: annotated, but no controller has acted within {} s; it will be {} when one \
                      runs",
                     subject(it),

@@ -19,7 +19,7 @@ use crate::{
         exit::{Exit, wrong_usage},
         output::{
             chart::Chart,
-            messages::complain,
+            messages::print_error,
             plan_table::{TooLong, table, write_problems},
             terminal,
         },
@@ -141,7 +141,7 @@ impl PlanArgs {
             Some(targets) => self.of_cluster(&planner, targets),
         };
         for error in &errors {
-            complain(&error);
+            print_error(&error);
         }
         let only_missing = |it: &PlanError| matches!(it, PlanError::Missing(_));
         if !errors.iter().all(only_missing) {
@@ -155,7 +155,7 @@ impl PlanArgs {
             // Who reads only the beginning has what they want.
             Err(ShowError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
             Err(error) => {
-                complain(&error);
+                print_error(&error);
                 return Exit::CouldNotRun;
             }
             Ok(()) => {}

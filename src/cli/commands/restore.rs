@@ -8,7 +8,7 @@ use crate::{
         args::{connection::ConnectionArgs, override_args::ChosenArgs, targets::Targets},
         exit::{Exit, wrong_usage},
         output::{
-            messages::{complain, remark, say},
+            messages::{print_error, print_line, print_note},
             progress::Progress,
         },
     },
@@ -83,7 +83,7 @@ async fn restore_all(
     let selection = Selection::find(client, query, &restore.prefix, has_saved).await?;
     let mut exit = Exit::Done;
     for missing in &selection.missing {
-        complain(missing);
+        print_error(missing);
         exit = Exit::CouldNotRun;
     }
     let named = selection.is_by_name();
@@ -97,19 +97,19 @@ async fn restore_all(
             match answer {
                 Ok(Some((before, after))) => {
                     let dry = if restore.dry_run { " (dry run)" } else { "" };
-                    say(&format!("{subject} restored, {before} -> {after}{dry}"));
+                    print_line(&format!("{subject} restored, {before} -> {after}{dry}"));
                     scheduled |= observed.inputs.has_schedule();
                     quiet = false;
                 }
                 Ok(None) if named => {
-                    say(&format!("{subject} unchanged"));
+                    print_line(&format!("{subject} unchanged"));
                     quiet = false;
                 }
                 Ok(None) => {}
                 // Where all are selected, those that are deleted are not.
                 Err(error) if error.is_of_deleted() && !named => {}
                 Err(error) => {
-                    complain(&format!("{subject}: not restored: {error}"));
+                    print_error(&format!("{subject}: not restored: {error}"));
                     exit = exit.worse(if error.is_refusal() {
                         Exit::Problems
                     } else {
@@ -124,13 +124,13 @@ async fn restore_all(
         .await;
     progress.clear();
     if quiet {
-        say(&format!(
+        print_line(&format!(
             "nothing to restore in {}",
             selection.query.place()
         ));
     }
     if scheduled && !restore.dry_run {
-        remark("a running controller acts again at the next boundary");
+        print_note("a running controller acts again at the next boundary");
     }
     Ok(exit)
 }

@@ -15,7 +15,7 @@ use crate::{
         },
         exit::{Exit, wrong_usage},
         output::{
-            messages::complain,
+            messages::print_error,
             sandbox_page::{Page, Title},
             terminal,
         },
@@ -107,7 +107,7 @@ impl SandboxArgs {
             // Who reads only the beginning has what they want.
             Err(PlayError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Err(error) => {
-                complain(&error);
+                print_error(&error);
                 Exit::CouldNotRun
             }
         }
@@ -230,7 +230,7 @@ fn refused(file: &str, workload: &Workload, why: &str) {
     let Workload { object, place, .. } = workload;
     if workload.problems.is_empty() {
         let (line, column) = (place.line, place.column);
-        complain(&format!("{file}:{line}:{column}: {object}: {why}"));
+        print_error(&format!("{file}:{line}:{column}: {object}: {why}"));
     }
     for problem in &workload.problems {
         let annotation = workload
@@ -239,7 +239,7 @@ fn refused(file: &str, workload: &Workload, why: &str) {
             .find(|annotation| annotation.name == problem.annotation);
         let place = annotation.map_or(place, |annotation| &annotation.value);
         let (line, column, name) = (place.line, place.column, &problem.annotation);
-        complain(&format!(
+        print_error(&format!(
             "{file}:{line}:{column}: {object}: {name}: {}",
             problem.message
         ));

@@ -18,7 +18,7 @@ use crate::{
             targets::{TargetArgs, Targets},
         },
         exit::{Exit, wrong_usage},
-        output::{messages::complain, status_output::Standings, terminal::style},
+        output::{messages::print_error, status_output::Standings, terminal::style},
     },
     clock::Clock,
     cluster::{FindError, Query, WatchEvent, WithManagers, find, server_time, watch},
@@ -126,7 +126,7 @@ impl Screen {
         for managed in &found.deployments {
             match self.standing(managed, now) {
                 Some(standing) => statuses.push(standing),
-                None if matches!(query, Query::Named { .. }) => complain(&format!(
+                None if matches!(query, Query::Named { .. }) => print_error(&format!(
                     "deployment.apps/{} has no schedule",
                     managed.deployment.name()
                 )),
@@ -139,7 +139,7 @@ impl Screen {
             let _ = writeln!(io::stderr(), "No Deployment has a schedule in {place}.");
         }
         for missing in &found.missing {
-            complain(missing);
+            print_error(missing);
             exit = Exit::CouldNotRun;
         }
         Ok(exit.worse(self.write(&statuses, now)))
@@ -205,7 +205,7 @@ impl Screen {
         match written.and_then(|()| out.flush()) {
             // Who reads only the beginning has what they want.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                complain(&format!("cannot write the status: {error}"));
+                print_error(&format!("cannot write the status: {error}"));
                 Exit::CouldNotRun
             }
             _ if statuses.have_errors() => Exit::Problems,
