@@ -43,7 +43,7 @@ impl Period {
     /// Whole days of the calendar of `zone`: to the same time of day, so many days later.
     ///
     /// # Errors
-    /// Where there are none, or more than time is counted for.
+    /// Where `days` is 0 or the end is out of range.
     pub fn days(from: DateTime<Utc>, days: u32, zone: Zone) -> Result<Self, PeriodError> {
         let local = from.with_timezone(&zone.tz()).naive_local();
         let until = local

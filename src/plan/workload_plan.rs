@@ -50,7 +50,7 @@ pub struct PlannedBoundary {
     /// What.
     #[serde(serialize_with = "name")]
     pub action: Action,
-    /// The count afterwards; none where it depends on the count saved at the stop.
+    /// The count afterwards; `None` where it depends on the count saved at the stop.
     #[serde(serialize_with = "count")]
     pub replicas: Option<Replicas>,
     /// Whether it is applied: not while an override holds. In JSON only where it is not.
@@ -173,7 +173,7 @@ impl WorkloadPlan {
         &self.name
     }
 
-    /// What it is asked to do; none where anything is wrong.
+    /// What it is asked to do; `None` where anything is wrong.
     pub fn spec(&self) -> Option<&ScheduleSpec> {
         self.boundaries.spec.as_ref()
     }

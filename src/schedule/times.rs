@@ -42,6 +42,10 @@ impl Times {
     /// Reads items separated by `;`. Each is cron (five fields, six with seconds before them, or
     /// a nickname such as `@daily`), or `[days] HH:MM[,HH:MM…]`, or one local moment
     /// `YYYY-MM-DD HH:MM`.
+    ///
+    /// # Errors
+    /// Where the text is not a list of times, or has a date that never comes. The span is in bytes
+    /// of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let mut weekly = Vec::new();
         let mut moments = Vec::new();

@@ -54,6 +54,9 @@ impl Zone {
 
     /// The zone of that exact name, such as `Asia/Tokyo`. An unknown name is an error that
     /// suggests the nearest one.
+    ///
+    /// # Errors
+    /// Where the text is not the name of a zone in the IANA database. The span is in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let name = Piece::whole(text, "Europe/Berlin")?;
         name.text().parse().map(Self).map_err(|_| {

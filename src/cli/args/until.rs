@@ -23,7 +23,7 @@ pub(crate) struct UntilArgs {
 }
 
 impl UntilArgs {
-    /// The end; none where neither flag is given.
+    /// The end; `None` where neither flag is given.
     ///
     /// # Errors
     /// Where the text is not a date and time, or one that is in the past in any zone.

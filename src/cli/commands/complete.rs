@@ -172,7 +172,7 @@ impl<'a> Typed<'a> {
         (found, NO_FILES)
     }
 
-    /// The names of live Deployments; none where the cluster cannot be asked.
+    /// The names of live Deployments; empty where the cluster cannot be reached.
     fn deployments(&self, last: &str) -> Candidates {
         let kind = last.rfind('/').map_or("", |at| &last[..=at]);
         let names = self.live_names().unwrap_or_default();

@@ -169,7 +169,7 @@ impl PlanArgs {
         }
     }
 
-    /// The live Deployments that are meant; none where files are.
+    /// The selected live Deployments; `None` where files are given.
     fn targets(&self) -> Result<Option<Targets>, clap::Error> {
         let targets = self.targets.targets()?;
         if self.file.is_empty() {

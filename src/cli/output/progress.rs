@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use super::terminal::moves_cursor;
 
-/// A line on standard error, written over again and again. Where that is no terminal there is none.
+/// A line on standard error, written over again and again. Only a terminal shows it.
 #[derive(Debug)]
 pub(crate) struct Progress {
     visible: bool,
