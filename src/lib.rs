@@ -1,19 +1,24 @@
 //! dayshift starts and stops Kubernetes Deployments at the times written in their annotations.
 //!
 //! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
-//! Each room uses only the rooms listed above it here.
+//! Each module uses only those before it in this order: [`text`] and [`names`],
+//! [`schedule`], [`workload`],
+//! then [`manifest`], [`plan`] and [`lint`] for files, then [`cluster`], [`status`],
+//! [`operations`], [`controller`], [`server`], [`sandbox`], and last [`cli`]. [`clock`] alone
+//! reads the time and sleeps.
 
 pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod controller;
-pub mod json;
 pub mod lint;
 pub mod manifest;
+pub mod names;
+pub mod operations;
 pub mod plan;
 pub mod sandbox;
 pub mod schedule;
 pub mod server;
 pub mod status;
-pub mod style;
+pub mod text;
 pub mod workload;

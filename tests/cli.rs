@@ -48,10 +48,7 @@ fn wrong_usage_is_2_and_says_what_would_be_right() {
         (&["--catch-up", "3"], "such as 30s, 1h30m or 72h"),
         (&["--catch-up", "10s"], "a minute or more"),
         (&["--max-clock-skew=-1"], "such as 30s"),
-        (
-            &["--max-clock-skew", "500ms"],
-            "or 0 to look at no other clock",
-        ),
+        (&["--max-clock-skew", "500ms"], "or 0 to turn the check off"),
         (&["--namespace", "Team_A"], "such as team-a"),
         (&["--namespace", "a,,b"], "such as team-a"),
         (&["--exclude-namespace", "a b"], "such as team-a"),

@@ -8,7 +8,7 @@ use loopback::Cluster;
 use serde_json::{Value, json};
 
 const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00")];
-const NOTE: &str = "note: where a dayshift runs, it acts again at the next boundary\n";
+const NOTE: &str = "note: a running controller acts again at the next boundary\n";
 
 /// A Deployment as a scaler left it.
 fn left(

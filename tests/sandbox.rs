@@ -111,8 +111,8 @@ fn a_time_that_is_over_is_told_at_its_end() {
     let input = deployment("web", &[("hours", "\"Mon-Fri 09:00-19:00\"")]);
     let tokyo = ["--timezone", "Asia/Tokyo", "--from", FRIDAY, "-"];
     let told = |time: &str| sandbox(&[&tokyo[..], &["--for", time]].concat(), &input);
-    let adopted = "adopt default/web 3 taken up, nothing scaled; next start 09:00";
-    let started = "start default/web 3 as it was; next stop 19:00";
+    let adopted = "adopt default/web 3 adopted, nothing scaled; next start 09:00";
+    let started = "start default/web 3 no change; next stop 19:00";
     assert_eq!(told("1h").of("web"), [adopted], "09:00 is not before 09:00");
     assert_eq!(told("1h1s").of("web"), [adopted, started]);
     let day = told("11h1s");
@@ -151,7 +151,7 @@ fn what_the_api_server_would_not_take_is_1_and_says_where() {
     let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
     assert_eq!(ended.status, 1);
     for says in [
-        "error: standard input:23:24: default/unquoted: replicas: `5` is a number to YAML",
+        "error: standard input:23:24: default/unquoted: replicas: `5` is a number in YAML",
         "error: standard input:34:1: default/Loud: Deployment.apps \"Loud\" is invalid: \
          metadata.name",
     ] {
@@ -167,7 +167,7 @@ fn what_cannot_be_played_is_3() {
         (&["/nowhere.yaml"][..], "", "cannot read /nowhere.yaml"),
         (&["-"], "a: [", "error: standard input:"),
         (&["-"], "kind: Service", "no Deployment of apps/v1"),
-        (&["-"], &none, "would take none"),
+        (&["-"], &none, "accepts none"),
     ] {
         let ended = sandbox(args, input);
         assert_eq!((ended.status, ended.out.as_str()), (3, ""), "{args:?}");
@@ -223,7 +223,7 @@ fn an_export_of_a_cluster_is_adopted() {
     assert_eq!(
         ended.of("team-a/web"),
         [
-            "adopt team-a/web 0 taken up, nothing scaled; next start 09:00",
+            "adopt team-a/web 0 adopted, nothing scaled; next start 09:00",
             "start team-a/web 0 -> 4 next stop 19:00",
         ]
     );
@@ -242,7 +242,7 @@ fn the_examples_follow_the_prefix_and_the_files_may_be_many() {
     );
     let ended = sandbox(&[&cron, &hours, "--for", "1h"], "");
     assert!(ended.out.starts_with("2 Deployments "), "{}", ended.out);
-    assert!(!ended.out.contains("by hand"), "{}", ended.out);
+    assert!(!ended.out.contains("manual "), "{}", ended.out);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn what_repeats_is_only_counted() {
     let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
     let told = ended.of("default/web");
     assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[2].contains("more of the same is only counted"));
+    assert!(told[2].contains("more like this are only counted"));
     assert!(ended.out.contains("1439 transitions, the latest 0 ms"));
 }
 

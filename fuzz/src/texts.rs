@@ -1,6 +1,7 @@
 //! Texts, and what is said of the wrong ones.
 
-use dayshift::schedule::{TextError, is_unprintable};
+use dayshift::schedule::TextError;
+use dayshift::text::is_unprintable;
 
 /// The lines of an input; a missing one is empty.
 pub fn lines<const N: usize>(bytes: &[u8]) -> Option<[&str; N]> {

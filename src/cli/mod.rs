@@ -1,37 +1,13 @@
-//! The program's command line: one thin file per subcommand.
+//! The program's command line: `commands` has one thin file for each subcommand, `args` the flags
+//! that they share, and `output` everything that is shown.
 
-mod await_obeyed;
-mod complete;
-mod completions;
-mod connection;
+mod args;
+mod commands;
 mod exit;
-mod instruct;
-mod lint;
-mod log;
-mod meant;
-mod moments;
-mod override_args;
-mod plan;
-mod plan_table;
+mod output;
 mod program;
-mod progress;
-mod reading;
-mod restore;
-mod restore_args;
-mod retry;
-mod run;
-mod run_args;
-mod sandbox;
-mod say;
-mod selector;
+mod runtime;
 mod signals;
-mod standings;
-mod status;
-mod table;
-mod targets;
-mod terminal;
-mod until;
-mod values;
 
 pub use exit::Exit;
 pub use program::Program;

@@ -10,19 +10,18 @@ use std::{
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::{
-    complete::complete,
-    completions::CompletionsArgs,
-    exit::{Exit, wrong_usage},
-    lint::LintArgs,
-    override_args::{PauseArgs, ResumeArgs, SleepArgs, WakeArgs},
-    plan::PlanArgs,
-    restore_args::RestoreArgs,
-    run_args::RunArgs,
-    sandbox::SandboxArgs,
-    status::StatusArgs,
+use crate::{
+    cli::{
+        args::run_args::RunArgs,
+        commands::{
+            complete::complete, completions::CompletionsArgs, lint::LintArgs, pause::PauseArgs,
+            plan::PlanArgs, restore::RestoreArgs, resume::ResumeArgs, sandbox::SandboxArgs,
+            sleep::SleepArgs, status::StatusArgs, wake::WakeArgs,
+        },
+        exit::{Exit, wrong_usage},
+    },
+    text::printable,
 };
-use crate::schedule::printable;
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.
 #[derive(Debug, Parser)]

@@ -9,8 +9,7 @@ use kube::{Client, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::json;
-use crate::schedule::printable;
+use crate::text::{escape_json, printable};
 use crate::workload::{Annotation, Change, EventNote, Kind, Observed, Prefix, WorkloadRef};
 
 use super::{
@@ -211,7 +210,7 @@ fn event_name(object: &str) -> String {
 fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
     let escaped = |it| matches!(it, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
     let json = serde_json::to_string(patch)?;
-    Ok(json::escape(&json, escaped).into_owned().into_bytes())
+    Ok(escape_json(&json, escaped).into_owned().into_bytes())
 }
 
 /// The longest that a server is left alone because it asks for it: a maintenance page may ask for

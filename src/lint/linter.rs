@@ -113,7 +113,7 @@ fn unreadable(source: usize, error: &SyntaxError) -> Finding {
     } else {
         (
             Rule::Syntax,
-            "mend this first; nothing below it in the file was looked at",
+            "fix this first: the rest of the file was not checked",
         )
     };
     Finding {

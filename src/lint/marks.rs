@@ -8,7 +8,7 @@ use crate::{
 
 /// What is wrong with a mark of a Deployment: the rule, the message, and what to do.
 pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, String, String)> {
-    let full = crate::schedule::quote(&mark.field.name);
+    let full = crate::text::quote(&mark.field.name);
     let ours = prefix.strip(&mark.field.name);
     let key = ours.and_then(Key::from_name);
     match (mark.site, key) {
@@ -16,13 +16,15 @@ pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, Strin
             let key = meant(&mark.field.name).filter(|_| ours.is_none())?;
             Some((
                 Rule::LookalikePrefix,
-                format!("`{full}` is not read; dayshift reads what stands behind `{prefix}/`"),
+                format!(
+                    "`{full}` is not read; dayshift reads annotations with the prefix `{prefix}/`"
+                ),
                 format!("write {}", right_line(prefix, key)),
             ))
         }
         (Site::Labels, Some(key)) if Label::ALL.iter().all(|it| it.name() != key.name()) => Some((
             Rule::ScheduleAsLabel,
-            format!("`{full}` stands among the labels, and schedules are read from annotations"),
+            format!("`{full}` is a label; dayshift reads schedules from annotations"),
             format!(
                 "move it to metadata.annotations: {}",
                 right_line(prefix, key)
@@ -30,7 +32,7 @@ pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, Strin
         )),
         (Site::TemplateAnnotations | Site::TemplateLabels, Some(key)) => Some((
             Rule::OnPodTemplate,
-            format!("`{full}` stands on the pod template, where it does nothing"),
+            format!("`{full}` is on the pod template, where it has no effect"),
             format!(
                 "move it to metadata.annotations of the Deployment: {}",
                 right_line(prefix, key)

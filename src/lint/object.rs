@@ -234,7 +234,7 @@ impl<'o> Object<'o> {
         self.findings.push(Finding { source, ..finding });
     }
 
-    /// A schedule on an object that is no Deployment.
+    /// A schedule on an object that is not a Deployment.
     pub(super) fn other_kind(&mut self, other: &Other) {
         let is_schedule = |mark: &&MisplacedKey| {
             let name = self.prefix.strip(&mark.field.name);
@@ -247,8 +247,8 @@ impl<'o> Object<'o> {
             .filter(|_| !other.is_owned)
         {
             let message = format!(
-                "dayshift scales Deployments of apps/v1 alone, and does nothing to this {}",
-                crate::schedule::quote(&other.kind)
+                "dayshift scales only Deployments of apps/v1, and ignores this {}",
+                crate::text::quote(&other.kind)
             );
             let help = "remove its annotations, or move them to a Deployment".to_owned();
             self.findings

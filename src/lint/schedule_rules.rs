@@ -34,7 +34,7 @@ pub(super) fn schedule_findings(
             Key::Stop,
             inputs,
             Rule::StopWithoutStart,
-            "there is a stop and no start, so that nothing brings this Deployment back".to_owned(),
+            "there is a stop but no start: nothing starts this Deployment again".to_owned(),
             format!("add {}", right_line(prefix, Key::Start)),
         ));
     }
@@ -43,7 +43,7 @@ pub(super) fn schedule_findings(
             Key::Start,
             inputs,
             Rule::StartWithoutStop,
-            "there is a start and no stop, so that nothing takes this Deployment down".to_owned(),
+            "there is a start but no stop: nothing stops this Deployment".to_owned(),
             format!("add {}", right_line(prefix, Key::Stop)),
         ));
     }
@@ -55,7 +55,7 @@ pub(super) fn schedule_findings(
             inputs,
             Rule::StopNotBelowStart,
             format!(
-                "a start sets {count} and a stop {}, so that a stop takes nothing down",
+                "a start sets {count} and a stop sets {}: a stop does not scale down",
                 spec.stop_replicas
             ),
             format!(
@@ -69,8 +69,8 @@ pub(super) fn schedule_findings(
             key,
             inputs,
             Rule::PastUntil,
-            format!("this {key} is over: dayshift would remove it at once"),
-            "remove it, or write a time to come".to_owned(),
+            format!("this {key} is in the past: dayshift removes it at once"),
+            "remove it, or write a future time".to_owned(),
         ));
     }
     let zone = spec.schedule.zone();
@@ -104,7 +104,7 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
                 key,
                 inputs,
                 Rule::NoEffect,
-                format!("{} does nothing without {names}", prefix.annotation(key)),
+                format!("{} has no effect without {names}", prefix.annotation(key)),
                 format!("remove it, or add {}", right_line(prefix, example)),
             ));
         }

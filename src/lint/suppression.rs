@@ -3,7 +3,7 @@
 use super::{finding::Finding, rule::Rule};
 use crate::{
     manifest::{Annotation, MisplacedKey, Site},
-    schedule::quote,
+    text::quote,
     workload::Prefix,
 };
 
@@ -31,19 +31,19 @@ impl<'m> Suppressions<'m> {
         let mut more = Vec::new();
         for (id, field) in &self.0 {
             let wrong = match Rule::from_id(id) {
-                None => Some(format!("`{}` is no rule of lint", quote(id))),
+                None => Some(format!("`{}` is not a rule of lint", quote(id))),
                 Some(rule) if !rule.can_be_suppressed() => Some(format!(
-                    "`{rule}` cannot be suppressed, since what it finds has to be mended"
+                    "`{rule}` cannot be suppressed, since what it finds has to be fixed"
                 )),
                 Some(_) if field.text.trim().is_empty() => {
-                    Some("this suppression gives no reason".to_owned())
+                    Some("this suppression has no reason".to_owned())
                 }
                 Some(rule) => {
                     let before = findings.len();
                     findings.retain(|it| it.rule != rule);
                     suppressed += before - findings.len();
                     if before == findings.len() {
-                        let message = format!("there is nothing for `{rule}` to find here");
+                        let message = format!("`{rule}` finds nothing here");
                         let help = "remove this annotation".to_owned();
                         more.push(finding(Rule::UnusedSuppression, field, message, help));
                     }
@@ -52,7 +52,7 @@ impl<'m> Suppressions<'m> {
             };
             if let Some(message) = wrong {
                 let help = "write the name of a warning and why it does not matter, such as \
-                            lint.dayshift/start-without-stop: \"stopped by hand\"";
+                            lint.dayshift/start-without-stop: \"stopped manually\"";
                 more.push(finding(
                     Rule::BadSuppression,
                     field,

@@ -1,12 +1,10 @@
 //! Warnings that come from the calendar: gaps, ties, and times that are over.
 
-use std::ops::Range;
-
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
 use super::{examples::right_line, rule::Rule, schedule_finding::ScheduleFinding};
 use crate::{
-    schedule::{ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone},
+    schedule::{ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone, list_items},
     workload::{Inputs, Key, Prefix, ScheduleSpec},
 };
 
@@ -78,7 +76,7 @@ impl Look<'_> {
                 return;
             }
             if on == off && !except.contains(on.date()) {
-                let item = items(self.inputs.text(Key::Stop).unwrap_or_default())
+                let item = list_items(self.inputs.text(Key::Stop).unwrap_or_default())
                     .find(|(_, item)| {
                         let times = Times::parse(item).ok();
                         times.and_then(|it| it.next_local(just_before(on))) == Some(on)
@@ -89,7 +87,7 @@ impl Look<'_> {
                     name: Key::Stop.name().into(),
                     span: item,
                     message: format!(
-                        "start and stop fall together at {} in {}; the start wins, and this stop does nothing then",
+                        "start and stop are both at {} in {}; the start wins, and this stop does nothing",
                         shown(on),
                         self.zone
                     ),
@@ -111,7 +109,7 @@ impl Look<'_> {
         let Some(text) = self.inputs.text(key).filter(|_| !gaps.is_empty()) else {
             return;
         };
-        for (span, item) in items(text) {
+        for (span, item) in list_items(text) {
             let next: Box<dyn Fn(NaiveDateTime) -> Option<NaiveDateTime>> = if key == Key::Hours {
                 let Ok(hours) = Hours::parse(item) else {
                     continue;
@@ -165,7 +163,7 @@ impl Look<'_> {
     ) {
         let help = |key| {
             format!(
-                "write times that come again, such as {}",
+                "write times that repeat, such as {}",
                 right_line(self.prefix, key)
             )
         };
@@ -175,7 +173,8 @@ impl Look<'_> {
                 .is_none()
         };
         if self.inputs.text(Key::Hours).is_some() && none(&spec.schedule) {
-            let message = "these hours have no more beginning and no more end: nothing will be started or stopped";
+            let message =
+                "these hours have no further boundary: nothing will be started or stopped";
             found.push(ScheduleFinding::on(
                 Key::Hours,
                 self.inputs,
@@ -192,7 +191,7 @@ impl Look<'_> {
         ] {
             if schedule.as_ref().is_some_and(none) {
                 let message = format!(
-                    "no {key} comes any more after {}",
+                    "there is no further {key} after {}",
                     shown(self.local(self.span.from))
                 );
                 found.push(ScheduleFinding::on(
@@ -213,12 +212,12 @@ impl Look<'_> {
                 Key::Except,
                 self.inputs,
                 Rule::PastDate,
-                "all of these dates are over".to_owned(),
-                "remove them, or write dates to come".to_owned(),
+                "all of these dates are in the past".to_owned(),
+                "remove them, or write future dates".to_owned(),
             ));
         }
         for key in [Key::Start, Key::Stop] {
-            let items: Vec<_> = items(self.inputs.text(key).unwrap_or_default()).collect();
+            let items: Vec<_> = list_items(self.inputs.text(key).unwrap_or_default()).collect();
             let over = |item: &str| Times::parse(item).is_ok_and(|it| it.next_local(now).is_none());
             let past: Vec<_> = items.iter().filter(|(_, item)| over(item)).collect();
             // Where all are over, that is a finding of its own.
@@ -229,7 +228,7 @@ impl Look<'_> {
                 rule: Rule::PastDate,
                 name: key.name().into(),
                 span: span.clone(),
-                message: format!("`{}` is over", crate::schedule::quote(item)),
+                message: format!("`{}` is in the past", crate::text::quote(item)),
                 help: "remove it from the list".to_owned(),
             }));
         }
@@ -248,15 +247,4 @@ fn shown(at: NaiveDateTime) -> String {
         "%Y-%m-%d %H:%M:%S"
     };
     at.format(form).to_string()
-}
-
-/// The items of a list, without the blanks around them, and where they stand in it.
-fn items(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
-    let mut begin = 0;
-    text.split(';').map(move |raw| {
-        let item = raw.trim();
-        let at = begin + raw.len() - raw.trim_start().len();
-        begin += raw.len() + 1;
-        (at..at + item.len(), item)
-    })
 }

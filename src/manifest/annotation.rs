@@ -7,7 +7,7 @@ use super::{
     node::{Entry, Node},
     scalar::Scalar,
 };
-use crate::schedule::quote;
+use crate::text::quote;
 
 /// An annotation or a label, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,9 +76,11 @@ pub(super) fn not_text(value: &Node<'_>) -> Option<String> {
     }
     let what = value.what();
     Some(value.written().map(quote).map_or_else(
-        || format!("is {what}, and the API server takes only text; write one in quotes"),
+        || format!("is {what}, but the API server accepts only text; write text in quotes"),
         |it| {
-            format!("`{it}` is {what} to YAML, and the API server takes only text; write \"{it}\"")
+            format!(
+                "`{it}` is {what} in YAML, but the API server accepts only text; write \"{it}\""
+            )
         },
     ))
 }

@@ -33,7 +33,7 @@ pub enum OpenError {
         line: usize,
     },
     /// It is a folder without a manifest.
-    #[error("{name} holds no file that ends in .yaml, .yml or .json")]
+    #[error("{name} has no file that ends in .yaml, .yml or .json")]
     EmptyFolder {
         /// The folder.
         name: String,

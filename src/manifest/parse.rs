@@ -110,7 +110,7 @@ impl<'a> Builder<'a> {
             }
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
-                    let message = "this alias stands inside of what it names";
+                    let message = "this alias is inside of its own anchor";
                     return Err(ParseError::of_text(Location::of(span), message));
                 };
                 self.charge(node.cost, &Location::of(span))?;
@@ -223,7 +223,7 @@ impl<'a> Builder<'a> {
                     merged: false,
                 }),
                 Content::List(_) | Content::Map(_) => {
-                    let message = format!("a key is a text, and this is {}", key.what());
+                    let message = format!("a key must be text, but this is {}", key.what());
                     return Err(ParseError::of_text(key.place.clone(), message));
                 }
             }
@@ -235,7 +235,7 @@ impl<'a> Builder<'a> {
     fn charge(&mut self, cost: usize, place: &Location) -> Result<(), ParseError> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > MAX_COST {
-            let message = "the file holds too much, written out with its aliases; split it";
+            let message = "the file is too large once its aliases are expanded; split it";
             return Err(ParseError::of_text(place.clone(), message));
         }
         Ok(())

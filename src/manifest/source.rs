@@ -161,7 +161,7 @@ impl Source {
         // Of faults in objects there may be thousands, and finding a line costs the whole file.
         let line = || self.text.lines().nth(fault.place.line.saturating_sub(1));
         if !fault.in_object && line().is_some_and(|line| line.contains("{{")) {
-            fault.message += "; a template has to be rendered first, as `helm template` does";
+            fault.message += "; render a template first, for example with `helm template`";
         }
         SyntaxError {
             file: self.name.clone(),

@@ -12,7 +12,7 @@ use super::{
     scope::Scope,
 };
 use crate::{
-    schedule::quote,
+    text::quote,
     workload::{Inputs, Kind, Problem, ProblemKind, Replicas, WorkloadRef},
 };
 
@@ -79,7 +79,8 @@ impl Workload {
             }
             let length = |it: &Entry<'_>| it.name().len() + it.value.written().map_or(0, str::len);
             if annotations.entries().iter().map(length).sum::<usize>() > MAX_ANNOTATIONS {
-                let message = "these annotations hold over 256 kB, more than the API server takes";
+                let message =
+                    "these annotations are larger than 256 kB, the limit of the API server";
                 return Err(ParseError::at(&annotations.place, message));
             }
             workload.annotate(annotations.entries(), scope);
@@ -126,7 +127,7 @@ impl Workload {
 
 fn twice(annotation: &Annotation, earlier: &Annotation) -> Problem {
     let message = format!(
-        "stands here twice, in lines {} and {}, and only the last counts; remove one",
+        "is given twice, in lines {} and {}, and only the last counts; remove one",
         earlier.key.line, annotation.key.line
     );
     Problem {
@@ -146,7 +147,7 @@ fn text<'n>(node: &'n Node<'_>, path: &str, name: &str) -> Result<Option<&'n str
         Some("") => Ok(None),
         Some(text) => Ok(Some(text)),
         None => {
-            let message = format!("{path}{name} is {}, not a text; quote it", field.what());
+            let message = format!("{path}{name} is {}, not text; quote it", field.what());
             Err(ParseError::at(&field.place, message))
         }
     }
@@ -173,7 +174,7 @@ fn replicas(node: &Node<'_>) -> Result<Option<Replicas>, ParseError> {
             .map_or_else(|| field.what().to_owned(), |it| format!("`{}`", quote(it)));
         ParseError::at(
             &field.place,
-            format!("spec.replicas is {found}, and not a whole number such as 3"),
+            format!("spec.replicas is {found}, not a whole number such as 3"),
         )
     })
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Days, Utc};
 
-use crate::schedule::{Reason, TextError, Zone, parse_moment};
+use crate::schedule::Zone;
 
 /// A span of time from an instant to another, which does not belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,37 +43,13 @@ impl Period {
     /// Whole days of the calendar of `zone`: to the same time of day, so many days later.
     ///
     /// # Errors
-    /// Where there are none, or more than time is counted for.
+    /// Where `days` is 0 or the end is out of range.
     pub fn days(from: DateTime<Utc>, days: u32, zone: Zone) -> Result<Self, PeriodError> {
         let local = from.with_timezone(&zone.tz()).naive_local();
         let until = local
             .checked_add_days(Days::new(days.into()))
             .ok_or(PeriodError::TooLong(days))?;
         Self::new(from, zone.instant(until))
-    }
-
-    /// Reads an end of a period: a moment, or a date, which is its midnight, on the clocks of
-    /// `zone` unless the text has an offset.
-    ///
-    /// ```
-    /// use dayshift::{plan::Period, schedule::Zone};
-    ///
-    /// let tokyo = Zone::parse("Asia/Tokyo").unwrap();
-    /// for text in ["2026-11-23", "2026-11-23 00:00", "2026-11-22T15:00:00Z"] {
-    ///     let end = Period::parse_end(text, tokyo).unwrap();
-    ///     assert_eq!(end.to_rfc3339(), "2026-11-22T15:00:00+00:00");
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// Where the text is neither.
-    pub fn parse_end(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
-        match parse_moment(text, zone) {
-            Err(error) if error.reason() == &Reason::DateAlone => {
-                parse_moment(&format!("{} 00:00", text.trim()), zone)
-            }
-            read => read,
-        }
     }
 
     /// The beginning.
@@ -120,19 +96,6 @@ mod tests {
                 Period::new(early, until),
                 Err(PeriodError::Backwards { from: early, until })
             );
-        }
-    }
-
-    #[test]
-    fn an_end_that_is_no_moment_is_told_as_one() {
-        for text in [
-            "tomorrow",
-            "2026-11-23 9",
-            "2026-02-30",
-            "2026-11-23T09:00:00",
-            "",
-        ] {
-            assert!(Period::parse_end(text, Zone::UTC).is_err(), "{text}");
         }
     }
 }

@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 
 use super::period::Period;
 use crate::{
-    schedule::{Action, Zone, quote},
+    schedule::{Action, Zone},
+    text::quote,
     workload::{
         Inputs, Key, Observed, ParsedInputs, Prefix, Problem, Replicas, ScheduleSpec, WorkloadRef,
         read, started, stopped,
@@ -49,7 +50,7 @@ pub struct PlannedBoundary {
     /// What.
     #[serde(serialize_with = "name")]
     pub action: Action,
-    /// The count afterwards; none where it depends on the count saved at the stop.
+    /// The count afterwards; `None` where it depends on the count saved at the stop.
     #[serde(serialize_with = "count")]
     pub replicas: Option<Replicas>,
     /// Whether it is applied: not while an override holds. In JSON only where it is not.
@@ -172,23 +173,23 @@ impl WorkloadPlan {
         &self.name
     }
 
-    /// What it is asked to do; none where anything is wrong.
-    pub(super) fn spec(&self) -> Option<&ScheduleSpec> {
+    /// What it is asked to do; `None` where anything is wrong.
+    pub fn spec(&self) -> Option<&ScheduleSpec> {
         self.boundaries.spec.as_ref()
     }
 
     /// How much later than written it starts.
-    pub(super) fn delay(&self) -> TimeDelta {
+    pub fn delay(&self) -> TimeDelta {
         self.boundaries.delay
     }
 
     /// The count that a start brings back, where it is known.
-    pub(super) fn brings_back(&self) -> Option<Replicas> {
+    pub fn brings_back(&self) -> Option<Replicas> {
         self.boundaries.brings_back
     }
 
     /// When overrides begin to hold: at the beginning of the time that is looked at.
-    pub(super) fn since(&self) -> DateTime<Utc> {
+    pub fn since(&self) -> DateTime<Utc> {
         self.boundaries.period.from()
     }
 

@@ -8,7 +8,6 @@
 
 mod examples;
 mod observer;
-mod page;
 mod requests;
 mod simulation;
 mod speed;
@@ -18,7 +17,7 @@ mod usage;
 mod user_action;
 
 pub use examples::hands_on_examples;
-pub use page::{Page, Title};
+pub use observer::MOST_IDLE;
 pub use requests::Requests;
 pub use simulation::Simulation;
 pub use speed::{Speed, SpeedError};

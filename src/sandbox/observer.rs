@@ -17,7 +17,7 @@ use super::{
 };
 
 /// How many transitions in a row that do not change the count are told.
-pub(super) const MOST_IDLE: u32 = 2;
+pub const MOST_IDLE: u32 = 2;
 
 /// Looks on as objects change, and tells apart who did what from the objects alone: whatever
 /// changes the state labels is the scaler's, all else is somebody's hand.

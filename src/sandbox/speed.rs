@@ -13,9 +13,9 @@ pub enum Speed {
     Times(f64),
 }
 
-/// Why a text is no pace.
+/// Why a text is not a speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write how many seconds pass in one, such as 3600 or 86400, or max")]
+#[error("write how many simulated seconds pass in one, such as 3600 or 86400, or max")]
 pub struct SpeedError;
 
 impl Speed {

@@ -50,7 +50,7 @@ pub enum EventKind {
     Ignore,
     /// Its schedule is refused, for this reason; it stays as it is.
     Refuse(String),
-    /// Its schedule was put right, or a pause is over, and it goes on.
+    /// Its schedule was fixed, or a pause has ended, and it goes on.
     Resume,
     /// Its schedule was removed; nothing was scaled.
     Leave,

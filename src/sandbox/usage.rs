@@ -65,6 +65,12 @@ impl Usage {
         self.replica_seconds / 3600.0
     }
 
+    /// What was saved: the replica-hours that would have been used with the highest count all the
+    /// time, and were not.
+    pub fn saved(&self) -> f64 {
+        self.always_on() - self.replica_hours()
+    }
+
     /// The same, had the most replicas that it ever had run all the time.
     pub fn always_on(&self) -> f64 {
         f64::from(self.most.get()) * (self.since - self.begun).as_seconds_f64() / 3600.0
@@ -87,5 +93,6 @@ mod tests {
         assert_eq!(usage.up(), TimeDelta::hours(6));
         assert!((usage.replica_hours() - 11.0).abs() < 1e-9);
         assert!((usage.always_on() - 30.0).abs() < 1e-9);
+        assert!((usage.saved() - 19.0).abs() < 1e-9);
     }
 }

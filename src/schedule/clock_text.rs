@@ -103,17 +103,17 @@ mod tests {
     #[test]
     fn says_which_time_was_meant() {
         for (text, expected) in [
-            ("9am", "is no time of day; write for example `09:00`"),
-            ("12am", "is no time of day; write for example `00:00`"),
-            ("7:30pm", "is no time of day; write for example `19:30`"),
-            ("900", "is no time of day; write for example `09:00`"),
-            ("1930", "is no time of day; write for example `19:30`"),
-            ("9.30", "is no time of day; write for example `09:30`"),
-            ("9:5", "is no time of day; write for example `09:05`"),
-            ("９:00", "is no time of day; write for example `09:00`"),
+            ("9am", "is not a time of day; write for example `09:00`"),
+            ("12am", "is not a time of day; write for example `00:00`"),
+            ("7:30pm", "is not a time of day; write for example `19:30`"),
+            ("900", "is not a time of day; write for example `09:00`"),
+            ("1930", "is not a time of day; write for example `19:30`"),
+            ("9.30", "is not a time of day; write for example `09:30`"),
+            ("9:5", "is not a time of day; write for example `09:05`"),
+            ("９:00", "is not a time of day; write for example `09:00`"),
             (
                 "99999999999999999",
-                "is no time of day; write for example `09:00`",
+                "is not a time of day; write for example `09:00`",
             ),
             (
                 "24:01",

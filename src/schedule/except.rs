@@ -19,6 +19,9 @@ pub struct ExceptedDates {
 impl ExceptedDates {
     /// Reads dates and ranges of dates separated by `;`, as in
     /// `2026-12-28..2027-01-03; 2027-01-11`. Both ends of a range belong to it.
+    ///
+    /// # Errors
+    /// Where the text is not a list of dates or ranges of dates. The span is in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let ranges = Piece::items(text, "2026-12-28..2027-01-03; 2027-01-11")?
             .map(|item| read_range(item?))

@@ -35,6 +35,9 @@ pub(super) struct Day {
 impl Hours {
     /// Reads windows separated by `;`: `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`. One whose end is not
     /// after its beginning ends on the next day, and belongs to the day on which it begins.
+    ///
+    /// # Errors
+    /// Where the text is not a list of windows. The span is in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         Ok(Self {
             days: read_windows(text)?.map(Day::new),

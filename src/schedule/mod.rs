@@ -32,14 +32,15 @@ mod zone;
 mod zone_name;
 
 pub use boundary::{Action, Boundary};
-pub use error::{TextError, is_unprintable, printable, quote};
+pub use error::TextError;
 pub use except::ExceptedDates;
 pub use gap::Gap;
 pub use hours::Hours;
 pub use jitter::parse_jitter;
-pub use moment::parse_moment;
+pub use moment::{parse_date_or_moment, parse_moment};
 pub use reason::{CronField, MAX_TEXT, Reason};
 pub use schedule::{Rule, Schedule};
+pub use text::list_items;
 pub use times::Times;
 pub use wall_time::WallTime;
 pub use zone::{ClockChange, Zone};

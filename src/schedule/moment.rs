@@ -24,6 +24,10 @@ const EXAMPLE: &str = "2026-12-24 18:00";
 /// assert_eq!(local.to_rfc3339(), "2026-12-24T09:00:00+00:00");
 /// assert_eq!(parse_moment("2026-12-24T18:00:00+09:00", Zone::UTC).unwrap(), local);
 /// ```
+///
+/// # Errors
+/// Where the text is not a moment, is a date alone, or is not in the years from 1970 to 2199. The
+/// span is in bytes of `text`.
 pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
     let all = Piece::whole(text, EXAMPLE)?;
     let (date, rest) = split_date(all)?;
@@ -47,6 +51,30 @@ pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> 
         None => zone.second_of(local),
     };
     DateTime::from_timestamp(second, 0).ok_or_else(|| date.fails(Reason::YearOutOfRange))
+}
+
+/// Reads a moment as [`parse_moment`] does, or a date alone, which is its midnight on the clocks
+/// of `zone`.
+///
+/// ```
+/// use dayshift::schedule::{Zone, parse_date_or_moment};
+///
+/// let tokyo = Zone::parse("Asia/Tokyo").unwrap();
+/// for text in ["2026-11-23", "2026-11-23 00:00", "2026-11-22T15:00:00Z"] {
+///     let at = parse_date_or_moment(text, tokyo).unwrap();
+///     assert_eq!(at.to_rfc3339(), "2026-11-22T15:00:00+00:00");
+/// }
+/// ```
+///
+/// # Errors
+/// Where the text is neither, or not in the years from 1970 to 2199.
+pub fn parse_date_or_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
+    match parse_moment(text, zone) {
+        Err(error) if error.reason() == &Reason::DateAlone => {
+            parse_moment(&format!("{} 00:00", text.trim()), zone)
+        }
+        read => read,
+    }
 }
 
 /// Reads `YYYY-MM-DD HH:MM`.
@@ -174,5 +202,18 @@ mod tests {
         }
         let error = parse_moment("2026-12-24 18時", Zone::UTC).unwrap_err();
         assert_eq!(error.span(), 11..16);
+    }
+
+    #[test]
+    fn neither_a_date_nor_a_moment_is_an_error() {
+        for text in [
+            "tomorrow",
+            "2026-11-23 9",
+            "2026-02-30",
+            "2026-11-23T09:00:00",
+            "",
+        ] {
+            assert!(parse_date_or_moment(text, Zone::UTC).is_err(), "{text}");
+        }
     }
 }

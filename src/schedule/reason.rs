@@ -7,7 +7,7 @@ use super::wall_time::WallTime;
 /// The longest text that is read, in bytes. Longer ones are refused unparsed.
 pub const MAX_TEXT: usize = 4096;
 
-/// What is wrong with a text. `Display` goes on after the offending words: "is no day; write …".
+/// What is wrong with a text. `Display` goes on after the offending words: "is not a day; write …".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -18,7 +18,7 @@ pub enum Reason {
         bytes: usize,
     },
     /// The text or one of its items is empty.
-    #[error("nothing is written here; write for example `{example}`")]
+    #[error("the value is empty; write for example `{example}`")]
     Empty {
         /// A text that would do.
         example: &'static str,
@@ -29,21 +29,21 @@ pub enum Reason {
         /// A text that would do.
         example: &'static str,
     },
-    /// A word where none can stand.
+    /// A word where none is allowed.
     #[error("is not expected here; write for example `{example}`")]
     Unexpected {
         /// A text that would do.
         example: &'static str,
     },
 
-    /// A word that is no day of the week.
-    #[error("is no day; write Mon, Tue, Wed, Thu, Fri, Sat or Sun, a range such as Mon-Fri, weekdays, weekends or daily{}", did_you_mean(.nearest))]
+    /// A word that is not a day of the week.
+    #[error("is not a day; write Mon, Tue, Wed, Thu, Fri, Sat or Sun, a range such as Mon-Fri, weekdays, weekends or daily{}", did_you_mean(.nearest))]
     UnknownDay {
         /// The word that may have been meant.
         nearest: Option<&'static str>,
     },
-    /// A word that is no `HH:MM`.
-    #[error("is no time of day; write for example `{meant}`")]
+    /// A word that is not `HH:MM`.
+    #[error("is not a time of day; write for example `{meant}`")]
     NotATime {
         /// The time that may have been meant.
         meant: WallTime,
@@ -69,7 +69,9 @@ pub enum Reason {
         example: &'static str,
     },
     /// Days that follow the time.
-    #[error("stands after the time; days go first, as in `{example}`, and `;` goes between items")]
+    #[error(
+        "comes after the time; write days first, as in `{example}`, and separate items with `;`"
+    )]
     DaysAfterTime {
         /// A text that would do.
         example: &'static str,
@@ -79,7 +81,7 @@ pub enum Reason {
     NoComma,
     /// A window where a time is asked for.
     #[error(
-        "is a window, and here one time is asked for, as in `Mon-Fri 09:00`; windows are written as hours"
+        "is a window; write one time, such as `Mon-Fri 09:00`, or write windows in the hours annotation"
     )]
     WindowInTimes,
     /// A window without its end.
@@ -105,11 +107,11 @@ pub enum Reason {
     },
     /// A seventh field.
     #[error(
-        "would be a year, which cron has no field for; leave it out, or write local moments such as `2026-12-24 18:00`"
+        "is in the place of a year, which cron does not have; leave it out, or write local moments such as `2026-12-24 18:00`"
     )]
     Year,
-    /// A value that is no number (or name) of its field.
-    #[error("is no {field}; write {}", .field.values())]
+    /// A value that is not a number (or name) of its field.
+    #[error("is not {}; write {}", .field.with_article(), .field.values())]
     NotInField {
         /// The field it stands in.
         field: CronField,
@@ -121,52 +123,52 @@ pub enum Reason {
         example: &'static str,
     },
     /// A step of zero or no number.
-    #[error("is no step; write a whole number from 1 up, as in `*/15`")]
+    #[error("is not a step; write a whole number from 1 up, as in `*/15`")]
     Step,
     /// More than one `-` or `/` in one value.
-    #[error("is no range; write `from-to` or `from-to/step`, as in `9-17/2`")]
+    #[error("is not a range; write `from-to` or `from-to/step`, as in `9-17/2`")]
     Range,
     /// `*-5`, which robfig/cron reads as `*`.
     #[error(
-        "is no range: `*` is every value by itself; write for example `0-5`, or `*/5` for every fifth"
+        "is not a range: `*` is every value by itself; write for example `0-5`, or `*/5` for every fifth"
     )]
     StarRange,
     /// A field with nothing but commas, which would never happen.
-    #[error("holds no {field}; write {}", .field.values())]
+    #[error("has no {field}; write {}", .field.values())]
     NoValue {
         /// The field.
         field: CronField,
     },
     /// `L`: the last day.
     #[error(
-        "means the last day in other crons, not in this one; write local moments such as `2026-12-31 18:00`, or days such as `28-31`"
+        "is the last day in other crons and is not supported; write local moments such as `2026-12-31 18:00`, or days such as `28-31`"
     )]
     Last,
     /// `W`: the nearest weekday.
     #[error(
-        "means the nearest weekday in other crons, not in this one; write days of the week such as `0 9 * * Mon-Fri`"
+        "is the nearest weekday in other crons and is not supported; write days of the week such as `0 9 * * Mon-Fri`"
     )]
     NearestWeekday,
     /// `#`: the nth weekday of a month.
     #[error(
-        "counts weekdays in other crons, not in this one; write local moments such as `2026-12-07 09:00`"
+        "is the nth weekday in other crons and is not supported; write local moments such as `2026-12-07 09:00`"
     )]
     NthWeekday,
     /// `+`, by which other crons join day of month and day of week.
     #[error(
-        "has a `+`, which cron's fields do not take; write the plain value, and `*` in the field of days that is to be ignored"
+        "has a `+`, which cron's fields do not take; write the plain value, and `*` in the field of days to ignore"
     )]
     Plus,
     /// `@every`.
     #[error(
-        "counts from whenever the program began; write the times instead, such as `*/30 * * * *` or `@hourly`"
+        "counts from when a program starts; write the times instead, such as `*/30 * * * *` or `@hourly`"
     )]
     Every,
     /// `@reboot`.
-    #[error("is no time; write the times instead, such as `Mon-Fri 09:00`")]
+    #[error("is not a time; write the times instead, such as `Mon-Fri 09:00`")]
     Reboot,
     /// An unknown `@` nickname.
-    #[error("is no nickname; write @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly{}", did_you_mean(.nearest))]
+    #[error("is not a nickname; write @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly{}", did_you_mean(.nearest))]
     Nickname {
         /// The nickname that may have been meant.
         nearest: Option<&'static str>,
@@ -180,8 +182,8 @@ pub enum Reason {
     #[error("is a date that never comes; write days that the months have, such as `28` or `1`")]
     NeverComes,
 
-    /// A word that is no `YYYY-MM-DD`.
-    #[error("is no date; write for example `2026-12-24`")]
+    /// A word that is not `YYYY-MM-DD`.
+    #[error("is not a date; write for example `2026-12-24`")]
     NotADate,
     /// A date that its year does not have.
     #[error("is a date that does not exist; write for example `2026-12-24`")]
@@ -191,11 +193,11 @@ pub enum Reason {
     YearOutOfRange,
     /// A date with a time where only dates can stand.
     #[error(
-        "is more than a date; whole days are meant here, such as `2026-12-24` or `2026-12-28..2027-01-03`"
+        "has more than a date; write whole days, such as `2026-12-24` or `2026-12-28..2027-01-03`"
     )]
     TimeInDates,
     /// A range of dates without an end or a beginning.
-    #[error("is half a range; write both dates, such as `2026-12-28..2027-01-03`")]
+    #[error("is half of a range; write both dates, such as `2026-12-28..2027-01-03`")]
     OpenDates,
     /// A range of dates whose beginning is after its end.
     #[error("runs backwards; write the earlier date first, such as `2026-12-28..2027-01-03`")]
@@ -203,7 +205,7 @@ pub enum Reason {
 
     /// A text that does not begin with a date.
     #[error(
-        "is no moment; write local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`"
+        "is not a date and time; write local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`"
     )]
     NotAMoment,
     /// A date without a time of day.
@@ -217,19 +219,19 @@ pub enum Reason {
         "is not a local moment; write for example `2026-12-24 18:00`, without `T`, `Z` or an offset"
     )]
     NotLocal,
-    /// A word that is no offset from UTC.
-    #[error("is no offset; write `Z`, or hours and minutes such as `+09:00`")]
+    /// A word that is not an offset from UTC.
+    #[error("is not an offset; write `Z`, or hours and minutes such as `+09:00`")]
     Offset,
 
-    /// A name that is no zone.
-    #[error("is no time zone; write a name of the IANA database{}", .nearest.map_or(" such as `Europe/Berlin`, `Asia/Tokyo` or `UTC`".to_owned(), |zone| format!(": did you mean `{zone}`?")))]
+    /// A name that is not a zone.
+    #[error("is not a time zone; write a name of the IANA database{}", .nearest.map_or(" such as `Europe/Berlin`, `Asia/Tokyo` or `UTC`".to_owned(), |zone| format!(": did you mean `{zone}`?")))]
     UnknownZone {
         /// The zone that may have been meant.
         nearest: Option<&'static str>,
     },
 
-    /// A text that is no length of time.
-    #[error("is no length of time; write for example `5m`, `90s` or `1h`")]
+    /// A text that is not a duration.
+    #[error("is not a duration; write for example `5m`, `90s` or `1h`")]
     NotALength,
     /// A jitter above one hour.
     #[error("is longer than an hour; write at most `1h`")]
@@ -254,6 +256,16 @@ pub enum CronField {
 }
 
 impl CronField {
+    /// One value of the field, in words.
+    fn with_article(self) -> String {
+        match self {
+            Self::Hour => "an hour".to_owned(),
+            Self::DayOfMonth => "a day of the month".to_owned(),
+            Self::DayOfWeek => "a day of the week".to_owned(),
+            field => format!("a {field}"),
+        }
+    }
+
     /// What may stand in the field, with an example.
     fn values(self) -> &'static str {
         match self {

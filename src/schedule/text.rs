@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::error::TextError;
 use super::reason::{MAX_TEXT, Reason};
+use crate::text::cut_bytes;
 
 /// Part of a text, and where in it the part stands.
 #[derive(Clone, Copy, Debug)]
@@ -17,9 +18,7 @@ impl<'a> Piece<'a> {
     /// The whole text without the blanks around it, or the error for one too long or empty.
     pub(super) fn whole(text: &'a str, example: &'static str) -> Result<Self, TextError> {
         if text.len() > MAX_TEXT {
-            let cut = (0..=MAX_TEXT)
-                .rfind(|&at| text.is_char_boundary(at))
-                .unwrap_or_default();
+            let cut = cut_bytes(text, MAX_TEXT).len();
             let reason = Reason::TooLong { bytes: text.len() };
             return Err(TextError::new(cut..text.len(), "", reason));
         }
@@ -124,6 +123,16 @@ impl<'a> Piece<'a> {
         self.split(char::is_whitespace)
             .filter(|word| !word.text().is_empty())
     }
+}
+
+/// The items between the `;` of a list, without the blanks around them, and where in bytes they
+/// stand in it. A list that is refused as empty or too long has none.
+pub fn list_items(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    Piece::items(text, "")
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .map(|item| (item.span(), item.text()))
 }
 
 #[cfg(test)]

@@ -42,6 +42,10 @@ impl Times {
     /// Reads items separated by `;`. Each is cron (five fields, six with seconds before them, or
     /// a nickname such as `@daily`), or `[days] HH:MM[,HH:MM…]`, or one local moment
     /// `YYYY-MM-DD HH:MM`.
+    ///
+    /// # Errors
+    /// Where the text is not a list of times, or has a date that never comes. The span is in bytes
+    /// of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let mut weekly = Vec::new();
         let mut moments = Vec::new();
@@ -250,10 +254,10 @@ mod tests {
     #[test]
     fn says_where_a_text_is_wrong_and_what_to_write() {
         for (item, found, message) in [
-            ("Mon-Fry 09:00", "Fry", "is no day; write Mon,"),
+            ("Mon-Fry 09:00", "Fry", "is not a day; write Mon,"),
             ("Mon-Frday 09:00", "Frday", "daily (did you mean `Friday`?)"),
-            ("月曜 09:00", "月曜", "is no day"),
-            ("noon", "noon", "is no day"),
+            ("月曜 09:00", "月曜", "is not a day"),
+            ("noon", "noon", "is not a day"),
             (
                 "Mon-Fri",
                 "Mon-Fri",
@@ -264,19 +268,27 @@ mod tests {
                 "Wed",
                 "has no comma before it; write days as `Mon,Wed`",
             ),
-            ("Mon-09:00", "09:00", "is no day"),
+            ("Mon-09:00", "09:00", "is not a day"),
             ("Mon, 09:00", ",", "is not expected here"),
-            ("Mon- 09:00-", "09:00", "is no day"),
+            ("Mon- 09:00-", "09:00", "is not a day"),
             ("Mon–Fri 09:00", "–", "is not the plain `-` of the keyboard"),
             (
                 "Monday 9",
                 "9",
-                "is no time of day; write for example `09:00`",
+                "is not a time of day; write for example `09:00`",
             ),
-            ("9am", "9am", "is no time of day; write for example `09:00`"),
-            ("900", "900", "is no time of day; write for example `09:00`"),
-            ("Mon at 09:00", "at", "is no time of day"),
-            ("\"09:00\"", "\"09:00\"", "is no time of day"),
+            (
+                "9am",
+                "9am",
+                "is not a time of day; write for example `09:00`",
+            ),
+            (
+                "900",
+                "900",
+                "is not a time of day; write for example `09:00`",
+            ),
+            ("Mon at 09:00", "at", "is not a time of day"),
+            ("\"09:00\"", "\"09:00\"", "is not a time of day"),
             ("Mon 24:00", "24:00", "midnight is `00:00` of the next day"),
             ("Mon 25:00", "25:00", "is not in a day"),
             (
@@ -289,7 +301,7 @@ mod tests {
             (
                 "09:00 Mon-Fri",
                 "Mon",
-                "stands after the time; days go first",
+                "comes after the time; write days first",
             ),
             ("Mon 09:00-17:00", "09:00-17:00", "is a window"),
             ("09:00 – 17:00", "–", "is not the plain `-`"),
@@ -312,8 +324,12 @@ mod tests {
             ),
             ("0 9 * *", "0 9 * *", "has 4 fields; cron has five"),
             ("9 30 0", "9 30 0", "has 3 fields; cron has five"),
-            ("0 0 9 * * * 2026", "2026", "would be a year"),
-            ("0 9 * * Mon-Fry", "Fry", "is no day of week; write 0 to 7"),
+            ("0 0 9 * * * 2026", "2026", "is in the place of a year"),
+            (
+                "0 9 * * Mon-Fry",
+                "Fry",
+                "is not a day of the week; write 0 to 7",
+            ),
         ] {
             let text = format!("weekdays 10:00;\u{3000}{item} ; 2026-12-24 18:00");
             let error = Times::parse(&text).unwrap_err();

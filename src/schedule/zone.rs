@@ -54,6 +54,9 @@ impl Zone {
 
     /// The zone of that exact name, such as `Asia/Tokyo`. An unknown name is an error that
     /// suggests the nearest one.
+    ///
+    /// # Errors
+    /// Where the text is not the name of a zone in the IANA database. The span is in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let name = Piece::whole(text, "Europe/Berlin")?;
         name.text().parse().map(Self).map_err(|_| {
@@ -323,7 +326,7 @@ mod tests {
         assert_eq!(error.span(), 2..12);
         assert_eq!(
             error.to_string(),
-            "`Asia/Tokio` is no time zone; write a name of the IANA database: did you mean `Asia/Tokyo`?"
+            "`Asia/Tokio` is not a time zone; write a name of the IANA database: did you mean `Asia/Tokyo`?"
         );
         let error = Zone::parse("東京").unwrap_err();
         assert_eq!(error.span(), 0..6);

@@ -1,4 +1,4 @@
-//! How scheduled Deployments stand: when each starts or stops next, what is laid over it, what
+//! How scheduled Deployments stand: when each starts or stops next, the active override, what
 //! is wrong with it, and who else has a hand on its count.
 
 mod owner;

@@ -20,7 +20,7 @@ pub struct WorkloadStatus {
     pub replicas: Replicas,
     /// What is to be known of it first.
     pub condition: ScheduleStatus,
-    /// What was done last; none before a controller has seen it.
+    /// What was done last; `None` before a controller has seen it.
     pub phase: Option<Phase>,
     /// Since when, in whole seconds.
     pub since: Option<DateTime<Utc>>,
@@ -28,7 +28,7 @@ pub struct WorkloadStatus {
     pub saved: Option<Replicas>,
     /// The next boundary.
     pub next: Option<DateTime<Utc>>,
-    /// What is laid over the schedule now.
+    /// The active override.
     pub laid_over: Option<Override>,
     /// Where its clocks are.
     pub zone: Zone,

@@ -5,8 +5,9 @@ use sha2::{Digest, Sha256};
 
 use crate::schedule::{
     Action, Boundary, ExceptedDates, Hours, Reason, Rule, Schedule, TextError, Times, Zone,
-    parse_jitter, parse_moment, quote,
+    parse_jitter, parse_moment,
 };
+use crate::text::quote;
 
 use super::{
     inputs::Inputs,

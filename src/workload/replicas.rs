@@ -8,7 +8,7 @@ pub struct Replicas(u32);
 
 /// Why a text is no number of replicas.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{quoted}` is no number of replicas; write a whole number such as 3", quoted = crate::schedule::quote(.0))]
+#[error("`{quoted}` is no number of replicas; write a whole number such as 3", quoted = crate::text::quote(.0))]
 pub struct ReplicasError(String);
 
 impl Replicas {

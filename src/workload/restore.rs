@@ -21,7 +21,7 @@ pub enum NotRestored {
     /// Nobody knows what to come back to.
     #[error(
         "its saved count `{quoted}` is no number of replicas: run kubectl scale yourself",
-        quoted = crate::schedule::quote(.0)
+        quoted = crate::text::quote(.0)
     )]
     Unreadable(String),
 }

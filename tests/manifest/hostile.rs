@@ -107,12 +107,12 @@ fn hostile_files_cost_little_and_bring_nothing() {
         ("lists in lists", "recursion limit exceeded"),
         (
             "a billion laughs",
-            "the file holds too much, written out with its aliases; split it",
+            "the file is too large once its aliases are expanded; split it",
         ),
         ("a chain of aliases", "nested deeper than 100 levels"),
         (
             "annotations",
-            "these annotations hold over 256 kB, more than the API server takes",
+            "these annotations are larger than 256 kB, the limit of the API server",
         ),
     ] {
         assert_eq!(told[name], expected, "{name}");

@@ -206,32 +206,34 @@ fn what_the_api_server_would_not_take_as_text_is_to_be_quoted() {
         (
             "dayshift/pause: true",
             Some(
-                "`true` is true or false to YAML, and the API server takes only text; write \"true\"",
+                "`true` is true or false in YAML, but the API server accepts only text; write \"true\"",
             ),
         ),
         (
             "dayshift/pause: on",
-            Some("`on` is true or false to YAML, and the API server takes only text; write \"on\""),
+            Some(
+                "`on` is true or false in YAML, but the API server accepts only text; write \"on\"",
+            ),
         ),
         (
             "dayshift/replicas: 2",
-            Some("`2` is a number to YAML, and the API server takes only text; write \"2\""),
+            Some("`2` is a number in YAML, but the API server accepts only text; write \"2\""),
         ),
         (
             "dayshift/start: [9]",
-            Some("is a list, and the API server takes only text; write one in quotes"),
+            Some("is a list, but the API server accepts only text; write text in quotes"),
         ),
         (
             "dayshift/start: {a: b}",
-            Some("is a map, and the API server takes only text; write one in quotes"),
+            Some("is a map, but the API server accepts only text; write text in quotes"),
         ),
         (
             "dayshift/error: 1",
-            Some("`1` is a number to YAML, and the API server takes only text; write \"1\""),
+            Some("`1` is a number in YAML, but the API server accepts only text; write \"1\""),
         ),
         (
             "dayshift/stop: '9:00'\n    dayshift/stop: '19:00'",
-            Some("stands here twice, in lines 6 and 7, and only the last counts; remove one"),
+            Some("is given twice, in lines 6 and 7, and only the last counts; remove one"),
         ),
         // Taken by kubectl 1.36 and its API server.
         ("dayshift/replicas: \"2\"", None),
@@ -300,15 +302,15 @@ fn broken_files_are_told_with_line_and_column() {
         ("a: *nobody", "file.yaml:1:4: "),
         (
             "name: {{ .Values.name }}",
-            "file.yaml:1:8: a key is a text, and this is a map; a template has to be rendered first, as `helm template` does",
+            "file.yaml:1:8: a key must be text, but this is a map; render a template first, for example with `helm template`",
         ),
         (
             "a: &a [*a]",
-            "file.yaml:1:8: this alias stands inside of what it names",
+            "file.yaml:1:8: this alias is inside of its own anchor",
         ),
         (
             "? [a, b]\n: c",
-            "file.yaml:1:3: a key is a text, and this is a list",
+            "file.yaml:1:3: a key must be text, but this is a list",
         ),
         (
             "{apiVersion: apps/v1, kind: Deployment}",
@@ -320,7 +322,7 @@ fn broken_files_are_told_with_line_and_column() {
         ),
         (
             "{apiVersion: apps/v1, kind: Deployment, metadata: {name: 7}}",
-            "file.yaml:1:58: metadata.name is a number, not a text; quote it",
+            "file.yaml:1:58: metadata.name is a number, not text; quote it",
         ),
         (
             "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, annotations: b}}",
@@ -328,11 +330,11 @@ fn broken_files_are_told_with_line_and_column() {
         ),
         (
             "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: -1}}",
-            "file.yaml:1:79: spec.replicas is `-1`, and not a whole number such as 3",
+            "file.yaml:1:79: spec.replicas is `-1`, not a whole number such as 3",
         ),
         (
             "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: '3'}}",
-            "file.yaml:1:79: spec.replicas is `3`, and not a whole number such as 3",
+            "file.yaml:1:79: spec.replicas is `3`, not a whole number such as 3",
         ),
         ("{}\n{\"a\": 1} {\n\"é\": [1}", "file.yaml:3:6: "),
         (

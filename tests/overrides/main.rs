@@ -116,7 +116,7 @@ fn without_a_scaler_it_says_so_and_the_annotation_stays() {
     let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
     assert_eq!(
         ran.err,
-        "error: deployment.apps/web is told, but no dayshift has obeyed within 1 s: it will be \
+        "error: deployment.apps/web: annotated, but no controller has acted within 1 s; it will be \
          paused when one runs\n"
     );
     assert_eq!((ran.status, ran.out.as_str()), (1, ""));
@@ -200,7 +200,7 @@ fn wrong_usage_is_2_and_writes_nothing() {
         ("wake web", "--for 2h"),
         ("wake web --for 2h --until 22:00", "cannot be used with"),
         ("wake web --until tonight", "2026-12-24 18:00"),
-        ("sleep --for 2h", "say which Deployments"),
+        ("sleep --for 2h", "name the Deployments"),
         ("pause web --all", "or --all"),
         ("pause ds/web", "not of a kind that dayshift scales"),
         ("resume web -A", "-n NAME"),
@@ -211,7 +211,7 @@ fn wrong_usage_is_2_and_writes_nothing() {
     }
     let past = cluster.dayshift(&["wake", "web", "--until", "2020-01-01 00:00"]);
     assert_eq!(past.status, 1);
-    assert!(past.err.contains("has passed"), "{past:?}");
+    assert!(past.err.contains("is in the past"), "{past:?}");
 }
 
 /// `kubectl rollout undo` has brought one back while no scaler was there, with when it began.

@@ -31,7 +31,7 @@ fn problems_are_told_with_the_bytes_at_fault() {
             "dayshift/start: 'Mon-Fry 09:00'",
             "dayshift/start",
             4..7,
-            "`Fry` is no day",
+            "`Fry` is not a day",
         ),
         (
             "dayshift/start: '09:00; 25:00'",
@@ -43,20 +43,20 @@ fn problems_are_told_with_the_bytes_at_fault() {
             "dayshift/start: '0 9 * * 9'",
             "dayshift/start",
             8..9,
-            "`9` is no day of week",
+            "`9` is not a day of the week",
         ),
         // The wide blank is 3 bytes long, and so is each letter.
         (
             "dayshift/start: \"09:00;\u{3000}月曜 10:00\"",
             "dayshift/start",
             9..15,
-            "`月曜` is no day",
+            "`月曜` is not a day",
         ),
         (
             "dayshift/start: \"09:00;\\u3000月曜 10:00\"",
             "dayshift/start",
             9..15,
-            "`月曜` is no day",
+            "`月曜` is not a day",
         ),
         (
             "dayshift/hours: 'Mon 09:00-09:00'",
@@ -74,7 +74,7 @@ fn problems_are_told_with_the_bytes_at_fault() {
             "dayshift/stop:",
             "dayshift/stop",
             0..0,
-            "nothing is written here",
+            "the value is empty",
         ),
     ] {
         let found = problems(&web(&[line]));
@@ -118,15 +118,15 @@ fn values_that_are_not_quoted_are_problems() {
     for (line, message) in [
         (
             "dayshift/replicas: 2",
-            "`2` is a number to YAML, and the API server takes only text; write \"2\"",
+            "`2` is a number in YAML, but the API server accepts only text; write \"2\"",
         ),
         (
             "dayshift/pause: true",
-            "`true` is true or false to YAML, and the API server takes only text; write \"true\"",
+            "`true` is true or false in YAML, but the API server accepts only text; write \"true\"",
         ),
         (
             "dayshift/jitter: {m: 5}",
-            "is a map, and the API server takes only text; write one in quotes",
+            "is a map, but the API server accepts only text; write text in quotes",
         ),
     ] {
         let found = problems(&web(&["dayshift/start: '09:00'", line]));
@@ -186,7 +186,7 @@ fn wrong_usage_is_told_with_what_would_be_right() {
         (&["ds/web"], "is not of a kind that dayshift scales"),
         (
             &["-f", "examples", "--from", "tomorrow"],
-            "'--from <T>': `tomorrow` is no moment; write local time such as",
+            "'--from <T>': `tomorrow` is not a date and time; write local time such as",
         ),
         (
             &["-f", "examples", "--until", "2026-02-30"],

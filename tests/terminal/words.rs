@@ -58,7 +58,7 @@ fn the_judge_lets_pass_what_people_write() {
 fn nothing_that_acts_is_printable() {
     for (first, last) in ACTING {
         for character in first..=last {
-            let shown = dayshift::schedule::printable(&format!("a{character}b"));
+            let shown = dayshift::text::printable(&format!("a{character}b"));
             assert!(!shown.chars().any(acts), "{character:?}: {shown:?}");
         }
     }

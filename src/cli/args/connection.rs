@@ -1,0 +1,123 @@
+//! The flags that say which cluster, alike in every subcommand that talks to one.
+
+use std::{io, path::PathBuf};
+
+use http::Uri;
+use kube::Client;
+
+use crate::{
+    cli::{exit::Exit, output::messages::print_error, runtime::block_on},
+    cluster::{ConnectError, Connection, FindError, connect},
+};
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Cluster")]
+pub(crate) struct ConnectionArgs {
+    /// The kubeconfig file [default: as kubectl finds it, else the pod's ServiceAccount]
+    #[arg(long, value_name = "FILE", env = "DAYSHIFT_KUBECONFIG")]
+    kubeconfig: Option<PathBuf>,
+
+    /// The context in the kubeconfig [default: its current one]
+    #[arg(long, value_name = "NAME", env = "DAYSHIFT_CONTEXT")]
+    context: Option<String>,
+
+    /// The user to impersonate, as in kubectl
+    #[arg(long = "as", value_name = "USER", env = "DAYSHIFT_AS")]
+    user: Option<String>,
+
+    /// A group to impersonate; repeatable
+    #[arg(
+        long = "as-group",
+        value_name = "GROUP",
+        requires = "user",
+        env = "DAYSHIFT_AS_GROUP"
+    )]
+    groups: Vec<String>,
+}
+
+impl ConnectionArgs {
+    /// An empty value, as a template may leave it, counts as missing.
+    pub(crate) fn connection(self) -> Connection {
+        Connection {
+            kubeconfig: self.kubeconfig.filter(|path| !path.as_os_str().is_empty()),
+            context: self.context.filter(|name| !name.is_empty()),
+            user: self.user.filter(|name| !name.is_empty()),
+            groups: self.groups,
+        }
+    }
+}
+
+/// Why a subcommand could do nothing on its cluster.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClusterError {
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error("{error} (the server is {server})")]
+    Unavailable { error: FindError, server: String },
+    #[error(transparent)]
+    Find(FindError),
+    #[error("cannot create timers or sockets: {0}")]
+    System(#[from] io::Error),
+}
+
+impl ConnectionArgs {
+    /// Does `work` with a client for that cluster.
+    ///
+    /// # Errors
+    /// Where there is no cluster, or `work` fails.
+    pub(crate) fn on_cluster<T, F>(self, work: impl FnOnce(Client) -> F) -> Result<T, ClusterError>
+    where
+        F: Future<Output = Result<T, FindError>>,
+    {
+        block_on(async {
+            let (client, server) = connect(&self.connection()).await?;
+            work(client).await.map_err(|error| match error {
+                FindError::Unavailable(_) => ClusterError::Unavailable {
+                    error,
+                    server: without_credentials(&server),
+                },
+                error => ClusterError::Find(error),
+            })
+        })?
+    }
+}
+
+impl ClusterError {
+    /// Reports it on standard error.
+    pub(crate) fn report(&self) -> Exit {
+        print_error(self);
+        Exit::CouldNotRun
+    }
+}
+
+/// Scheme, host and port alone: a user's name and password, or a token in a query, stay unsaid.
+pub(crate) fn without_credentials(server: &Uri) -> String {
+    let port = server
+        .port()
+        .map(|port| format!(":{port}"))
+        .unwrap_or_default();
+    format!(
+        "{}://{}{port}",
+        server.scheme_str().unwrap_or("http"),
+        server.host().unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_address_is_told_without_credentials() {
+        for (full, told) in [
+            ("https://10.0.0.1:6443/", "https://10.0.0.1:6443"),
+            (
+                "https://me:secret@[::1]:6443/api?token=secret",
+                "https://[::1]:6443",
+            ),
+            ("http://example.com", "http://example.com"),
+        ] {
+            assert_eq!(without_credentials(&full.parse().unwrap()), told);
+        }
+    }
+}

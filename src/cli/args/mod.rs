@@ -1,0 +1,12 @@
+//! The flags of the subcommands, and what their values become.
+
+pub(super) mod connection;
+pub(super) mod log;
+pub(super) mod override_args;
+pub(super) mod run_args;
+pub(super) mod schedule_args;
+mod selector;
+pub(super) mod targets;
+pub(super) mod time_flag;
+pub(super) mod until;
+pub(super) mod value_parsers;

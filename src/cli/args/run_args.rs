@@ -1,0 +1,229 @@
+//! The flags of `dayshift run`, and what they come down to.
+
+use std::{
+    env,
+    hash::{BuildHasher, RandomState},
+    net::SocketAddr,
+    num::NonZeroUsize,
+};
+
+use chrono::TimeDelta;
+use clap::{builder::BoolishValueParser, error::ErrorKind};
+
+use super::{
+    connection::ConnectionArgs,
+    log::LogArgs,
+    schedule_args::ScheduleArgs,
+    selector::selector,
+    value_parsers::{ClockSkew, catch_up, clock_skew, listen, namespace},
+};
+use crate::{
+    cluster::Connection,
+    controller::{OwnPod, Scope, Settings},
+    workload::Kind,
+};
+
+/// Watch the Deployments of a cluster, and start and stop them at their times
+///
+/// dayshift runs until SIGTERM or Ctrl-C, then waits at most 10 seconds for requests in flight; a
+/// second signal ends it immediately. Without an API server, or without permission, it keeps
+/// retrying with backoff.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Each flag can be set by a variable too: --max-in-flight is DAYSHIFT_MAX_IN_FLIGHT. Several values
+are separated by commas: DAYSHIFT_NAMESPACE=team-a,team-b. A flag wins over its variable.")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    connection: ConnectionArgs,
+
+    #[command(flatten)]
+    scope: ScopeArgs,
+
+    #[command(flatten)]
+    timing: TimingArgs,
+
+    #[command(flatten)]
+    requests: RequestArgs,
+
+    #[command(flatten)]
+    own: OwnArgs,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Which Deployments")]
+struct ScopeArgs {
+    /// Only this namespace; repeatable, or a list with commas [default: all]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = namespace,
+        env = "DAYSHIFT_NAMESPACE"
+    )]
+    namespace: Vec<String>,
+
+    /// All namespaces, which is the default
+    #[arg(
+        short = 'A',
+        long,
+        value_parser = BoolishValueParser::new(),
+        env = "DAYSHIFT_ALL_NAMESPACES"
+    )]
+    all_namespaces: bool,
+
+    /// Exclude this namespace; repeatable, or a list with commas
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = namespace,
+        env = "DAYSHIFT_EXCLUDE_NAMESPACE"
+    )]
+    exclude_namespace: Vec<String>,
+
+    /// A label selector, such as `team=web,tier!=db`
+    #[arg(
+        short = 'l',
+        long,
+        value_name = "SELECTOR",
+        value_parser = selector,
+        env = "DAYSHIFT_SELECTOR"
+    )]
+    selector: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Schedules")]
+struct TimingArgs {
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+
+    /// Skip a start or stop that was missed for longer than this
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "72h",
+        value_parser = catch_up,
+        env = "DAYSHIFT_CATCH_UP"
+    )]
+    catch_up: TimeDelta,
+
+    /// Do nothing while the clock differs from the API server's by more than this; 0 turns it off
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "30s",
+        value_parser = clock_skew,
+        env = "DAYSHIFT_MAX_CLOCK_SKEW"
+    )]
+    max_clock_skew: ClockSkew,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Requests")]
+struct RequestArgs {
+    /// Show what would be done, and write nothing to the cluster
+    #[arg(long, value_parser = BoolishValueParser::new(), env = "DAYSHIFT_DRY_RUN")]
+    dry_run: bool,
+
+    /// The most starts and stops of one namespace in flight, 1 to 256. In all: a quarter more, as
+    /// many slow requests, half as many adoptions, and 8 Events
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value = "32",
+        value_parser = clap::value_parser!(u16).range(1..=256),
+        env = "DAYSHIFT_MAX_IN_FLIGHT"
+    )]
+    max_in_flight: u16,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Process")]
+struct OwnArgs {
+    /// The address of /healthz, /readyz and /metrics; port 0 takes a free port and logs it
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "0.0.0.0:8080",
+        value_parser = listen,
+        env = "DAYSHIFT_LISTEN"
+    )]
+    listen: SocketAddr,
+
+    /// The pod that dayshift runs in; the Deployment of that pod is never scaled
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "pod_namespace",
+        env = "DAYSHIFT_POD_NAME"
+    )]
+    pod_name: Option<String>,
+
+    /// The namespace of that pod
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "pod_name",
+        env = "DAYSHIFT_POD_NAMESPACE"
+    )]
+    pod_namespace: Option<String>,
+}
+
+/// What [`RunArgs`] mean.
+pub(crate) struct Run {
+    pub(crate) connection: Connection,
+    pub(crate) listen: SocketAddr,
+    pub(crate) settings: Settings,
+}
+
+impl TryFrom<RunArgs> for Run {
+    type Error = clap::Error;
+
+    fn try_from(args: RunArgs) -> Result<Self, clap::Error> {
+        if args.scope.all_namespaces && !args.scope.namespace.is_empty() {
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "--all-namespaces and --namespace (or their variables) are both given; \
+                 leave one of them out\n",
+            ));
+        }
+        let own_pod = match (args.own.pod_namespace, args.own.pod_name) {
+            (Some(namespace), Some(name)) if !namespace.is_empty() && !name.is_empty() => {
+                Some(OwnPod { namespace, name })
+            }
+            _ => None,
+        };
+        let instance = match &own_pod {
+            Some(pod) => pod.name.clone(),
+            None => env::var("HOSTNAME").unwrap_or_else(|_| "dayshift".to_owned()),
+        };
+        Ok(Self {
+            connection: args.connection.connection(),
+            listen: args.own.listen,
+            settings: Settings {
+                default_zone: args.timing.schedules.timezone,
+                prefix: args.timing.schedules.annotation_prefix,
+                scope: Scope {
+                    kinds: Kind::ALL.to_vec(),
+                    namespaces: args.scope.namespace,
+                    excluded_namespaces: args.scope.exclude_namespace,
+                    selector: args.scope.selector.filter(|selector| !selector.is_empty()),
+                },
+                catch_up: args.timing.catch_up,
+                max_clock_skew: args.timing.max_clock_skew.0,
+                max_in_flight: NonZeroUsize::new(args.requests.max_in_flight.into())
+                    .unwrap_or(NonZeroUsize::MIN),
+                dry_run: args.requests.dry_run,
+                own_pod,
+                // What the API server takes in an Event.
+                instance: instance.chars().take(128).collect(),
+                seed: RandomState::new().hash_one("jitter"),
+            },
+        })
+    }
+}

@@ -1,0 +1,305 @@
+//! Which live workloads, in the form of kubectl.
+
+use clap::{builder::BoolishValueParser, error::ErrorKind};
+
+use super::{selector::selector, value_parsers::one_namespace};
+use crate::{cluster::Query, names::is_dns_subdomain, text::quote, workload::Kind};
+
+/// The arguments that name live workloads, alike in every subcommand that takes any.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Which workloads")]
+pub(crate) struct TargetArgs {
+    /// The workloads, such as deploy/web, or deploy web api; a name alone is a Deployment's
+    #[arg(value_name = "WORKLOAD")]
+    pub(crate) deployments: Vec<String>,
+
+    /// The namespace [default: the namespace of the context]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        value_parser = one_namespace,
+        env = "DAYSHIFT_NAMESPACE"
+    )]
+    pub(crate) namespace: Option<String>,
+
+    /// All namespaces
+    #[arg(
+        short = 'A',
+        long,
+        value_parser = BoolishValueParser::new(),
+        env = "DAYSHIFT_ALL_NAMESPACES"
+    )]
+    pub(crate) all_namespaces: bool,
+
+    /// A label selector, such as `team=web,tier!=db`
+    #[arg(
+        short = 'l',
+        long,
+        value_name = "SELECTOR",
+        value_parser = selector,
+        env = "DAYSHIFT_SELECTOR"
+    )]
+    pub(crate) selector: Option<String>,
+}
+
+/// Kinds and names, in the order in which they were given.
+type Names = Vec<(Kind, String)>;
+
+/// Which workloads are meant, once the namespace of the context is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Targets {
+    kinds: Vec<Kind>,
+    names: Names,
+    namespace: Option<String>,
+    all_namespaces: bool,
+    selector: Option<String>,
+}
+
+/// Why these arguments name no workloads.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum TargetError {
+    #[error("`{0}` is not of a kind that dayshift scales; write for example deploy/web")]
+    OtherKind(String),
+    #[error("`{0}` is not the name of a workload; write for example deploy/web, or deploy web api")]
+    NoName(String),
+    #[error("names need one namespace: use -n NAME instead of -A")]
+    NameInAllNamespaces,
+    #[error("give either names or --selector, not both")]
+    NameAndSelector,
+}
+
+impl TargetArgs {
+    /// What is meant by these arguments.
+    ///
+    /// # Errors
+    /// Where a name is not valid or of another kind, or two ways to select are combined.
+    pub(crate) fn targets(&self) -> Result<Targets, clap::Error> {
+        self.checked()
+            .map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, format!("{error}\n")))
+    }
+
+    fn checked(&self) -> Result<Targets, TargetError> {
+        let (kinds, names) = names(&self.deployments)?;
+        let selector = self.selector.clone().filter(|text| !text.is_empty());
+        if !names.is_empty() && selector.is_some() {
+            return Err(TargetError::NameAndSelector);
+        }
+        if !names.is_empty() && self.all_namespaces {
+            return Err(TargetError::NameInAllNamespaces);
+        }
+        Ok(Targets {
+            kinds,
+            names,
+            namespace: self.namespace.clone(),
+            all_namespaces: self.all_namespaces,
+            selector,
+        })
+    }
+}
+
+impl Targets {
+    /// Where to look; `context` is the namespace of the context, which a client knows
+    /// (`kube::Client::default_namespace`).
+    pub(crate) fn query(&self, context: &str) -> Query {
+        let namespace = self.namespace.as_deref().unwrap_or(context).to_owned();
+        if self.names.is_empty() {
+            Query::All {
+                kinds: self.kinds.clone(),
+                namespace: (!self.all_namespaces).then_some(namespace),
+                selector: self.selector.clone(),
+            }
+        } else {
+            Query::Named {
+                namespace,
+                names: self.names.clone(),
+            }
+        }
+    }
+
+    /// Whether workloads are named, or chosen by label.
+    pub(crate) fn are_chosen(&self) -> bool {
+        !self.names.is_empty() || self.selector.is_some()
+    }
+}
+
+/// `deploy/web`, several of them, `deploy web api`, or names alone, which are Deployments'; a kind
+/// alone is all of its kind.
+fn names(words: &[String]) -> Result<(Vec<Kind>, Names), TargetError> {
+    let kind = words.first().and_then(|word| Kind::from_argument(word));
+    let words = match words {
+        [_, rest @ ..] if kind.is_some() => rest,
+        [kind, ..] if is_other_kind(kind) => {
+            return Err(TargetError::OtherKind(quote(kind)));
+        }
+        words => words,
+    };
+    let mut names = Names::new();
+    for word in words {
+        let (kind, name) = match word.split_once('/') {
+            None => (kind.unwrap_or(Kind::Deployment), &**word),
+            Some((kind, name)) => match Kind::from_argument(kind) {
+                Some(kind) => (kind, name),
+                None => return Err(TargetError::OtherKind(quote(word))),
+            },
+        };
+        if !is_dns_subdomain(name) {
+            return Err(TargetError::NoName(quote(word)));
+        }
+        if !names.iter().any(|known| *known == (kind, name.to_owned())) {
+            names.push((kind, name.to_owned()));
+        }
+    }
+    let kinds = kind.map_or_else(|| Kind::ALL.to_vec(), |kind| vec![kind]);
+    Ok((kinds, names))
+}
+
+/// Kinds that people might hope for, where a name could stand.
+fn is_other_kind(word: &str) -> bool {
+    matches!(
+        &*word.to_lowercase(),
+        "sts"
+            | "statefulset"
+            | "statefulsets"
+            | "ds"
+            | "daemonset"
+            | "daemonsets"
+            | "rs"
+            | "replicaset"
+            | "replicasets"
+            | "cj"
+            | "cronjob"
+            | "cronjobs"
+            | "job"
+            | "jobs"
+            | "po"
+            | "pod"
+            | "pods"
+            | "hpa"
+            | "ns"
+            | "namespace"
+            | "namespaces"
+            | "all"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names as `deploy/web`, and the kinds that are meant where there are none.
+    fn read(line: &str) -> Result<Vec<String>, TargetError> {
+        let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
+        let (_, names) = names(&words)?;
+        let shown = names
+            .iter()
+            .map(|(kind, name)| format!("{}/{name}", kind.short_name()));
+        Ok(shown.collect())
+    }
+
+    #[test]
+    fn takes_what_kubectl_takes() {
+        for (line, expected) in [
+            ("", &[][..]),
+            ("deploy/web", &["deploy/web"]),
+            (
+                "deployment/web deployments/api",
+                &["deploy/web", "deploy/api"],
+            ),
+            ("deployment.apps/web", &["deploy/web"]),
+            ("deployments.v1.apps/web", &["deploy/web"]),
+            ("Deployment/web", &["deploy/web"]),
+            ("deploy web api", &["deploy/web", "deploy/api"]),
+            ("deploy", &[]),
+            ("deploy deploy", &["deploy/deploy"]),
+            ("web api.v2 web", &["deploy/web", "deploy/api.v2"]),
+        ] {
+            assert_eq!(
+                read(line).as_deref(),
+                Ok(&*expected.iter().map(ToString::to_string).collect::<Vec<_>>()),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn says_that_nothing_else_is_scaled() {
+        for line in [
+            "ds/web",
+            "daemonset web",
+            "deploy/web pod/web-0",
+            "deployments.extensions/web",
+        ] {
+            let error = read(line).unwrap_err();
+            assert!(matches!(error, TargetError::OtherKind(_)), "{line}");
+            assert!(error.to_string().contains("deploy/web"), "{error}");
+        }
+        for line in [
+            "deploy/",
+            "Web",
+            "deploy/../pods",
+            "a/b/c",
+            "web?x=y",
+            "-web",
+        ] {
+            assert!(read(line).is_err(), "{line}");
+        }
+    }
+
+    fn args(words: &[&str]) -> TargetArgs {
+        TargetArgs {
+            deployments: words.iter().map(ToString::to_string).collect(),
+            namespace: None,
+            all_namespaces: false,
+            selector: None,
+        }
+    }
+
+    #[test]
+    fn looks_in_the_namespace_of_the_context_unless_told_another() {
+        let named = |namespace: &str| Query::Named {
+            namespace: namespace.to_owned(),
+            names: vec![(Kind::Deployment, "web".to_owned())],
+        };
+        let web = args(&["deploy/web"]);
+        assert_eq!(web.checked().unwrap().query("dev"), named("dev"));
+        let web = TargetArgs {
+            namespace: Some("test".to_owned()),
+            ..web
+        };
+        assert_eq!(web.checked().unwrap().query("dev"), named("test"));
+
+        let all = |namespace: Option<&str>| Query::All {
+            kinds: Kind::ALL.to_vec(),
+            namespace: namespace.map(str::to_owned),
+            selector: None,
+        };
+        assert_eq!(args(&[]).checked().unwrap().query("dev"), all(Some("dev")));
+        let everything = TargetArgs {
+            namespace: Some("test".to_owned()),
+            all_namespaces: true,
+            ..args(&[])
+        };
+        assert_eq!(everything.checked().unwrap().query("dev"), all(None));
+        let of_a_kind = Query::All {
+            kinds: vec![Kind::Deployment],
+            namespace: Some("dev".to_owned()),
+            selector: None,
+        };
+        assert_eq!(args(&["deploy"]).checked().unwrap().query("dev"), of_a_kind);
+    }
+
+    #[test]
+    fn a_name_stands_alone() {
+        let in_all = TargetArgs {
+            all_namespaces: true,
+            ..args(&["web"])
+        };
+        assert_eq!(in_all.checked(), Err(TargetError::NameInAllNamespaces));
+        let by_label = TargetArgs {
+            selector: Some("team=web".to_owned()),
+            ..args(&["web"])
+        };
+        assert_eq!(by_label.checked(), Err(TargetError::NameAndSelector));
+    }
+}

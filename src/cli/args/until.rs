@@ -1,0 +1,44 @@
+//! `--for 2h` and `--until 22:00`.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::value_parsers::span;
+use crate::{
+    operations::{Until, UntilError},
+    schedule::Zone,
+};
+
+/// How long an override lasts.
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+pub(crate) struct UntilArgs {
+    /// How long, from now on, such as 2h or 90m
+    #[arg(long = "for", value_name = "TIME", value_parser = span, env = "DAYSHIFT_FOR")]
+    length: Option<TimeDelta>,
+
+    /// Until when: 22:00 is the next one in the Deployment's own zone; also "2026-12-24 18:00", or
+    /// RFC 3339
+    #[arg(long, value_name = "T", env = "DAYSHIFT_UNTIL")]
+    until: Option<String>,
+}
+
+impl UntilArgs {
+    /// The end; `None` where neither flag is given.
+    ///
+    /// # Errors
+    /// Where the text is not a date and time, or one that is in the past in any zone.
+    pub(crate) fn until(&self, now: DateTime<Utc>) -> Result<Option<Until>, UntilError> {
+        if let Some(length) = self.length {
+            return Ok(Some(Until::At(now + length)));
+        }
+        let Some(text) = &self.until else {
+            return Ok(None);
+        };
+        let until = Until::Local(text.clone());
+        // Anything but its being past is the same in all zones; that may not be.
+        match until.in_zone(Zone::UTC, now) {
+            Err(UntilError::Text(error)) => Err(error.into()),
+            _ => Ok(Some(until)),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! `dayshift __complete WORD…`: what the last word can become, for a shell or kubectl to offer.
+//!
+//! The answer is cobra's, which kubectl wants of its plugins: a candidate a line, a tab before
+//! its description, and a last line with a directive.
+
+use std::{collections::BTreeMap, env, path::PathBuf, time::Duration};
+
+use clap::{Arg, Command};
+use tokio::time::timeout;
+
+use crate::{
+    cli::runtime::block_on,
+    cluster::{Connection, Query, Workload, connect, find},
+    text::printable,
+    workload::Kind,
+};
+
+/// How long the cluster may take: somebody waits with a finger on the key.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// cobra's `ShellCompDirectiveDefault`: names of files may follow.
+const FILES: u8 = 0;
+/// cobra's `ShellCompDirectiveNoFileComp`.
+const NO_FILES: u8 = 4;
+
+/// What was typed before the last word.
+struct Typed<'a> {
+    command: &'a Command,
+    flags: BTreeMap<String, String>,
+    positionals: usize,
+    /// The flag whose value is next.
+    pending: Option<&'a Arg>,
+    only_positionals: bool,
+}
+
+/// The lines of the answer.
+pub(crate) fn complete(mut root: Command, words: &[String]) -> String {
+    root.build();
+    let (last, before) = words
+        .split_last()
+        .map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
+    let typed = Typed::read(&root, before);
+    let (candidates, directive) = typed.candidates(last);
+    let mut lines = String::new();
+    for (candidate, help) in candidates {
+        let help = help.lines().next().unwrap_or_default();
+        let tab = if help.is_empty() { "" } else { "\t" };
+        lines += &format!("{}{tab}{}\n", printable(&candidate), printable(help));
+    }
+    lines + &format!(":{directive}\n")
+}
+
+type Candidates = Vec<(String, String)>;
+
+impl<'a> Typed<'a> {
+    fn read(root: &'a Command, words: &[String]) -> Self {
+        let mut typed = Self {
+            command: root,
+            flags: BTreeMap::new(),
+            positionals: 0,
+            pending: None,
+            only_positionals: false,
+        };
+        for word in words {
+            typed.take(word);
+        }
+        typed
+    }
+
+    fn take(&mut self, word: &str) {
+        if let Some(flag) = self.pending.take() {
+            self.flags
+                .insert(flag.get_id().to_string(), word.to_owned());
+        } else if self.only_positionals || word == "-" || !word.starts_with('-') {
+            match self.command.find_subcommand(word) {
+                Some(command) if !self.only_positionals => self.command = command,
+                _ => self.positionals += 1,
+            }
+        } else if word == "--" {
+            self.only_positionals = true;
+        } else if let Some(long) = word.strip_prefix("--") {
+            let (name, value) = long
+                .split_once('=')
+                .map_or((long, None), |(it, value)| (it, Some(value)));
+            let flag = self
+                .command
+                .get_arguments()
+                .find(|it| it.get_long() == Some(name));
+            self.flag(flag, value);
+        } else {
+            for (at, short) in word.char_indices().skip(1) {
+                let flag = self
+                    .command
+                    .get_arguments()
+                    .find(|it| it.get_short() == Some(short));
+                if flag.is_some_and(takes_value) {
+                    let value = &word[at + short.len_utf8()..];
+                    let value = value.strip_prefix('=').unwrap_or(value);
+                    self.flag(flag, Some(value).filter(|it| !it.is_empty()));
+                    break;
+                }
+            }
+        }
+    }
+
+    fn flag(&mut self, flag: Option<&'a Arg>, value: Option<&str>) {
+        match (flag.filter(|it| takes_value(it)), value) {
+            (Some(flag), Some(value)) => {
+                self.flags
+                    .insert(flag.get_id().to_string(), value.to_owned());
+            }
+            (flag, _) => self.pending = flag,
+        }
+    }
+
+    fn candidates(&self, last: &str) -> (Candidates, u8) {
+        if let Some(flag) = self.pending {
+            return self.values(flag, last);
+        }
+        if last.starts_with('-') && !self.only_positionals {
+            if let Some((name, value)) = last.strip_prefix("--").and_then(|it| it.split_once('=')) {
+                let flag = self
+                    .command
+                    .get_arguments()
+                    .find(|it| it.get_long() == Some(name));
+                return flag.map_or((Vec::new(), NO_FILES), |flag| self.values(flag, value));
+            }
+            let flags = self.command.get_arguments().filter(|it| !it.is_hide_set());
+            let flags = flags.filter_map(|it| Some((format!("--{}", it.get_long()?), help(it))));
+            return (beginning(last, flags), NO_FILES);
+        }
+        let commands = self
+            .command
+            .get_subcommands()
+            .filter(|it| !it.is_hide_set());
+        let commands = commands.map(|it| {
+            let about = it.get_about().map(ToString::to_string);
+            (it.get_name().to_owned(), about.unwrap_or_default())
+        });
+        let mut found = beginning(last, commands);
+        let mut directive = NO_FILES;
+        let mut positionals = self.command.get_positionals();
+        let arg = positionals.nth(self.positionals);
+        let repeated = || {
+            self.command.get_positionals().last().filter(|it| {
+                it.get_num_args().is_some_and(|many| many.max_values() > 1)
+                    || matches!(it.get_action(), clap::ArgAction::Append)
+            })
+        };
+        if let Some(arg) = arg.or_else(repeated) {
+            let (values, allowed) = self.values(arg, last);
+            found.extend(values);
+            directive = allowed;
+        }
+        (found, directive)
+    }
+
+    fn values(&self, arg: &Arg, last: &str) -> (Candidates, u8) {
+        let named = arg.get_possible_values();
+        let named = named.iter().filter(|it| !it.is_hide_set()).map(|it| {
+            let help = it.get_help().map(ToString::to_string);
+            (it.get_name().to_owned(), help.unwrap_or_default())
+        });
+        let found = match arg.get_id().as_str() {
+            "deployments" => self.deployments(last),
+            "timezone" => {
+                let zones = chrono_tz::TZ_VARIANTS.iter();
+                beginning(last, zones.map(|it| (it.name().to_owned(), String::new())))
+            }
+            "file" | "files" | "kubeconfig" => return (Vec::new(), FILES),
+            _ => beginning(last, named),
+        };
+        (found, NO_FILES)
+    }
+
+    /// The names of live workloads; empty where the cluster cannot be reached.
+    fn deployments(&self, last: &str) -> Candidates {
+        let typed = last.rfind('/').map_or("", |at| &last[..=at]);
+        let kind = match typed.strip_suffix('/') {
+            None => Kind::Deployment,
+            Some(kind) => match Kind::from_argument(kind) {
+                None => return Candidates::default(),
+                Some(kind) => kind,
+            },
+        };
+        let names = self.live_names(kind).unwrap_or_default();
+        beginning(
+            last,
+            names
+                .into_iter()
+                .map(|name| (format!("{typed}{name}"), String::new())),
+        )
+    }
+
+    fn live_names(&self, kind: Kind) -> Option<Vec<String>> {
+        let connection = Connection {
+            kubeconfig: self.value("kubeconfig").map(PathBuf::from),
+            context: self.value("context"),
+            user: self.value("user"),
+            groups: Vec::new(),
+        };
+        let work = async {
+            let (client, _) = connect(&connection).await.ok()?;
+            let context = client.default_namespace().to_owned();
+            let query = Query::All {
+                kinds: vec![kind],
+                namespace: Some(self.value("namespace").unwrap_or(context)),
+                selector: None,
+            };
+            let found = find::<Workload>(&client, &query).await.ok()?;
+            Some(
+                found
+                    .workloads
+                    .iter()
+                    .map(|(_, it)| it.name().to_owned())
+                    .collect(),
+            )
+        };
+        // A timer can only be made inside.
+        let names = block_on(async { timeout(REQUEST_TIMEOUT, work).await });
+        names.ok()?.ok().flatten()
+    }
+
+    /// What a flag, or its variable, says.
+    fn value(&self, id: &str) -> Option<String> {
+        let arg = self.command.get_arguments().find(|it| it.get_id() == id)?;
+        let variable = || arg.get_env().and_then(|name| env::var(name).ok());
+        self.flags
+            .get(id)
+            .cloned()
+            .or_else(variable)
+            .filter(|it| !it.is_empty())
+    }
+}
+
+fn takes_value(arg: &Arg) -> bool {
+    arg.get_action().takes_values()
+}
+
+fn help(arg: &Arg) -> String {
+    arg.get_help().map(ToString::to_string).unwrap_or_default()
+}
+
+fn beginning(last: &str, all: impl Iterator<Item = (String, String)>) -> Candidates {
+    all.filter(|(it, _)| it.starts_with(last)).collect()
+}

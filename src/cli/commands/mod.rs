@@ -1,0 +1,15 @@
+//! The subcommands, one file for each.
+
+pub(super) mod complete;
+pub(super) mod completions;
+pub(super) mod lint;
+mod override_command;
+pub(super) mod pause;
+pub(super) mod plan;
+pub(super) mod restore;
+pub(super) mod resume;
+pub(super) mod run;
+pub(super) mod sandbox;
+pub(super) mod sleep;
+pub(super) mod status;
+pub(super) mod wake;

@@ -1,0 +1,26 @@
+//! `dayshift pause`.
+
+use crate::cli::{
+    args::{
+        override_args::{AFTER_HELP, OverrideArgs},
+        until::UntilArgs,
+    },
+    exit::Exit,
+};
+
+/// Leave Deployments as they are, until a time or until `resume`
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct PauseArgs {
+    #[command(flatten)]
+    common: OverrideArgs,
+
+    #[command(flatten)]
+    until: UntilArgs,
+}
+
+impl PauseArgs {
+    pub(crate) fn run(self) -> Exit {
+        self.common.request_pause(&self.until)
+    }
+}

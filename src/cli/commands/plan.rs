@@ -1,0 +1,282 @@
+//! `dayshift plan`: what the schedules in files and in a cluster will do.
+
+use std::{
+    io::{self, BufWriter, IsTerminal, Write},
+    path::PathBuf,
+};
+
+use chrono::{DateTime, NaiveTime, Utc};
+use clap::error::ErrorKind;
+
+use crate::{
+    cli::{
+        args::{
+            connection::ConnectionArgs,
+            schedule_args::ScheduleArgs,
+            targets::{TargetArgs, Targets},
+            time_flag::time_flag,
+        },
+        exit::{Exit, wrong_usage},
+        output::{
+            chart::Chart,
+            messages::print_error,
+            plan_table::{TooLong, table, write_problems},
+            terminal,
+        },
+        runtime::block_on,
+    },
+    clock::Clock,
+    cluster::{ConnectError, FindError, Missing, Workload, connect, find},
+    manifest::{OpenError, Source, SyntaxError},
+    plan::{Period, Plan, Planner},
+    schedule::Zone,
+    text::TerminalSafe,
+};
+
+/// Show when Deployments will start and stop, from files or from the cluster
+///
+/// Files need no cluster; objects other than Deployments are skipped. Without files, the plan shows
+/// the named Deployments of the cluster, or all in the namespace of the context. Deployments
+/// without a schedule are left out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, such
+as 2026-11-23T09:00:00+09:00. The end of the period is exclusive. A chart shows whole days
+in the zone of each schedule: a local T is a time there, and now is today. It is as wide as the
+terminal, or as COLUMNS says.
+Exit status: 0 done, 1 a schedule has problems, 2 wrong usage, 3 a file or the cluster cannot be read.")]
+pub(crate) struct PlanArgs {
+    /// A file of YAML or JSON, a folder of such files, or - for standard input; repeatable
+    #[arg(short, long, value_name = "FILE", env = "DAYSHIFT_FILE")]
+    file: Vec<PathBuf>,
+
+    /// The beginning of the period [default: now]
+    #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
+    from: Option<String>,
+
+    /// The length of the period in days of the calendar of --timezone
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "7",
+        value_parser = clap::value_parser!(u32).range(1..=36_600),
+        env = "DAYSHIFT_DAYS"
+    )]
+    days: u32,
+
+    /// The end of the period, instead of --days
+    #[arg(
+        long,
+        value_name = "T",
+        conflicts_with = "days",
+        env = "DAYSHIFT_UNTIL"
+    )]
+    until: Option<String>,
+
+    /// The output format [default: chart on a terminal, else json]
+    #[arg(short, long, value_name = "FORMAT", env = "DAYSHIFT_OUTPUT")]
+    output: Option<Output>,
+
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Output {
+    /// A row for each day, running hours drawn solid
+    Chart,
+    /// A row for each start and stop
+    Table,
+    /// A stable format for other programs
+    Json,
+}
+
+/// What keeps something from being planned.
+#[derive(Debug, thiserror::Error)]
+enum PlanError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error(transparent)]
+    Find(#[from] FindError),
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    #[error("cannot create timers or sockets: {0}")]
+    System(io::Error),
+}
+
+/// Why a plan is not shown.
+#[derive(Debug, thiserror::Error)]
+enum ShowError {
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    #[error("cannot write the plan: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl PlanArgs {
+    pub(crate) fn run(self) -> Exit {
+        let now = Clock::system().now();
+        let asked = self.period(now, self.schedules.timezone);
+        let (period, targets) = match asked.and_then(|period| Ok((period, self.targets()?))) {
+            Ok(asked) => asked,
+            Err(error) => return wrong_usage(&error),
+        };
+        let planner = Planner {
+            period,
+            default_zone: self.schedules.timezone,
+            prefix: self.schedules.annotation_prefix.clone(),
+        };
+        let (plan, errors) = match &targets {
+            None => self.of_files(&planner),
+            Some(targets) => self.of_cluster(&planner, targets),
+        };
+        for error in &errors {
+            print_error(&error);
+        }
+        let only_missing = |it: &PlanError| matches!(it, PlanError::Missing(_));
+        if !errors.iter().all(only_missing) {
+            return Exit::CouldNotRun;
+        }
+        if plan.workloads.is_empty() && errors.is_empty() {
+            // Where nobody reads, nobody misses it.
+            let _ = writeln!(io::stderr(), "No Deployment with a schedule found.");
+        }
+        match self.show(&plan, now, period) {
+            // Who reads only the beginning has what they want.
+            Err(ShowError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            Err(error) => {
+                print_error(&error);
+                return Exit::CouldNotRun;
+            }
+            Ok(()) => {}
+        }
+        if !errors.is_empty() {
+            Exit::CouldNotRun
+        } else if plan.has_problems() {
+            Exit::Problems
+        } else {
+            Exit::Done
+        }
+    }
+
+    /// The selected live Deployments; `None` where files are given.
+    fn targets(&self) -> Result<Option<Targets>, clap::Error> {
+        let targets = self.targets.targets()?;
+        if self.file.is_empty() {
+            return Ok(Some(targets));
+        }
+        if targets.are_chosen() || self.targets.all_namespaces {
+            let message = "give either files or live Deployments: -f FILE, or for example \
+                           deploy/web, --selector or --all-namespaces\n";
+            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
+        }
+        Ok(None)
+    }
+
+    /// The time that is asked for, on the clocks of a zone.
+    fn period(&self, now: DateTime<Utc>, zone: Zone) -> Result<Period, clap::Error> {
+        let usage = |message| clap::Error::raw(ErrorKind::ValueValidation, format!("{message}\n"));
+        let from = self
+            .from
+            .as_deref()
+            .map_or(Ok(now), |text| time_flag("from", text, zone))?;
+        let period = match &self.until {
+            Some(until) => Period::new(from, time_flag("until", until, zone)?),
+            None => Period::days(from, self.days, zone),
+        };
+        period.map_err(|error| usage(error.to_string()))
+    }
+
+    /// The plan of all files, and what kept any of them from being read.
+    fn of_files(&self, planner: &Planner) -> (Plan, Vec<PlanError>) {
+        let namespace = self.targets.namespace.as_deref().unwrap_or("default");
+        let mut plan = Plan::default();
+        let mut errors = Vec::new();
+        for file in &self.file {
+            let sources = Source::open(file).map_err(|error| errors.push(error.into()));
+            for source in sources.unwrap_or_default() {
+                match source.workloads(&planner.prefix, namespace) {
+                    Ok(found) => plan.workloads.extend(
+                        found
+                            .iter()
+                            .filter_map(|it| planner.plan(&it.object, &it.inputs, &it.problems)),
+                    ),
+                    Err(error) => errors.push(error.into()),
+                }
+            }
+        }
+        (plan, errors)
+    }
+
+    /// The plan of live Deployments, and those that are not there, or what kept all from being
+    /// found.
+    fn of_cluster(&self, planner: &Planner, targets: &Targets) -> (Plan, Vec<PlanError>) {
+        let found = async {
+            let (client, _) = connect(&self.connection.clone().connection()).await?;
+            let query = targets.query(client.default_namespace());
+            Ok::<_, PlanError>(find::<Workload>(&client, &query).await?)
+        };
+        let found = match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
+            Ok(found) => found,
+            Err(error) => return (Plan::default(), vec![error]),
+        };
+        let observed = found
+            .workloads
+            .iter()
+            .map(|(kind, it)| it.observe(*kind, &planner.prefix));
+        let workloads = observed.filter_map(|it| planner.plan_live(&it)).collect();
+        let missing = found.missing.into_iter().map(PlanError::Missing);
+        (Plan { workloads }, missing.collect())
+    }
+
+    fn show(&self, plan: &Plan, now: DateTime<Utc>, period: Period) -> Result<(), ShowError> {
+        let stdout = io::stdout();
+        let style = terminal::style(&stdout);
+        let output = self.output.unwrap_or(if stdout.is_terminal() {
+            Output::Chart
+        } else {
+            Output::Json
+        });
+        let mut out = BufWriter::new(stdout.lock());
+        match output {
+            Output::Json => {
+                serde_json::to_writer_pretty(TerminalSafe(&mut out), plan)
+                    .map_err(io::Error::from)?;
+                writeln!(out)?;
+            }
+            Output::Table => {
+                if !plan.workloads.is_empty() {
+                    table(plan)?.write(&mut out, style)?;
+                }
+                out.flush()?;
+                let stderr = io::stderr();
+                let style = terminal::style(&stderr);
+                // Where nobody reads, nobody misses it.
+                let _ = write_problems(&mut stderr.lock(), plan, style);
+            }
+            Output::Chart => {
+                let chart = Chart::new(style, terminal::width());
+                let days = |zone| self.days_shown(now, zone).unwrap_or(period);
+                chart.write(&mut out, plan, days)?;
+            }
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// The time that a chart shows: the same by the clocks of `zone`, and today from midnight on.
+    fn days_shown(&self, now: DateTime<Utc>, zone: Zone) -> Result<Period, clap::Error> {
+        let today = now.with_timezone(&zone.tz()).date_naive();
+        self.period(zone.instant(today.and_time(NaiveTime::MIN)), zone)
+    }
+}

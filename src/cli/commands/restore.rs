@@ -1,0 +1,136 @@
+//! `dayshift restore`.
+
+use clap::builder::BoolishValueParser;
+use kube::Client;
+
+use crate::{
+    cli::{
+        args::{connection::ConnectionArgs, override_args::ChosenArgs, targets::Targets},
+        exit::{Exit, wrong_usage},
+        output::{
+            messages::{print_error, print_line, print_note},
+            progress::Progress,
+        },
+    },
+    clock::Clock,
+    cluster::FindError,
+    operations::{Restore, Selection},
+    workload::{Label, Observed, Prefix},
+};
+
+/// Bring stopped Deployments back to their saved counts, without a controller
+///
+/// Use it after you have removed dayshift, or in its place. Deployments whose schedule was removed
+/// come back too. A controller that is still running acts again at the next boundary: remove it
+/// first, or pause the Deployments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Exit status: 0 done, 1 a Deployment could not be restored, 2 wrong usage, 3 could not reach the
+cluster.")]
+pub(crate) struct RestoreArgs {
+    #[command(flatten)]
+    chosen: ChosenArgs,
+
+    /// Show what would be restored, and write nothing
+    #[arg(
+        long,
+        value_parser = BoolishValueParser::new(),
+        help_heading = "Changes",
+        env = "DAYSHIFT_DRY_RUN"
+    )]
+    dry_run: bool,
+
+    /// The prefix of annotations and labels, before the slash
+    #[arg(
+        long,
+        value_name = "PREFIX",
+        default_value = "dayshift",
+        value_parser = Prefix::parse,
+        help_heading = "Schedules",
+        env = "DAYSHIFT_ANNOTATION_PREFIX"
+    )]
+    annotation_prefix: Prefix,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+impl RestoreArgs {
+    pub(crate) fn run(self) -> Exit {
+        let targets = match self.chosen.targets() {
+            Ok(targets) => targets,
+            Err(error) => return wrong_usage(&error),
+        };
+        let restore = Restore {
+            prefix: self.annotation_prefix,
+            now: Clock::system().now(),
+            dry_run: self.dry_run,
+        };
+        self.connection
+            .on_cluster(async |client| restore_all(&client, &targets, &restore).await)
+            .unwrap_or_else(|error| error.report())
+    }
+}
+
+/// Brings each Deployment up to its saved count.
+async fn restore_all(
+    client: &Client,
+    targets: &Targets,
+    restore: &Restore,
+) -> Result<Exit, FindError> {
+    let has_saved = |it: &Observed| it.labels.text(Label::SavedReplicas).is_some();
+    let query = targets.query(client.default_namespace());
+    let selection = Selection::find(client, query, &restore.prefix, has_saved).await?;
+    let mut exit = Exit::Done;
+    for missing in &selection.missing {
+        print_error(missing);
+        exit = Exit::CouldNotRun;
+    }
+    let named = selection.is_by_name();
+    let mut progress = Progress::new();
+    let (mut done, mut scheduled, mut quiet) = (0, false, exit == Exit::Done);
+    restore
+        .restore(client, &selection, |observed, answer| {
+            let subject = selection.subject(&observed.object);
+            done += 1;
+            progress.clear();
+            match answer {
+                Ok(Some((before, after))) => {
+                    let dry = if restore.dry_run { " (dry run)" } else { "" };
+                    print_line(&format!("{subject} restored, {before} -> {after}{dry}"));
+                    scheduled |= observed.inputs.has_schedule();
+                    quiet = false;
+                }
+                Ok(None) if named => {
+                    print_line(&format!("{subject} unchanged"));
+                    quiet = false;
+                }
+                Ok(None) => {}
+                // Where all are selected, those that are deleted are not.
+                Err(error) if error.is_of_deleted() && !named => {}
+                Err(error) => {
+                    print_error(&format!("{subject}: not restored: {error}"));
+                    exit = exit.worse(if error.is_refusal() {
+                        Exit::Problems
+                    } else {
+                        Exit::CouldNotRun
+                    });
+                    quiet = false;
+                }
+            }
+            let all = selection.observed.len();
+            progress.say(&format!("restoring: {done} of {all}"));
+        })
+        .await;
+    progress.clear();
+    if quiet {
+        print_line(&format!(
+            "nothing to restore in {}",
+            selection.query.place()
+        ));
+    }
+    if scheduled && !restore.dry_run {
+        print_note("a running controller acts again at the next boundary");
+    }
+    Ok(exit)
+}

@@ -1,0 +1,128 @@
+//! `dayshift run`: the scaler itself.
+
+use std::{io, net::SocketAddr, pin::pin, sync::Arc};
+
+use http::Uri;
+use tokio::{net::TcpListener, sync::oneshot};
+
+use crate::{
+    cli::{
+        args::{
+            connection::without_credentials,
+            run_args::{Run, RunArgs},
+        },
+        exit::{Exit, wrong_usage},
+        runtime::block_on,
+        signals::Signals,
+    },
+    clock::Clock,
+    cluster::{ConnectError, compact, connect},
+    controller::{self, Telemetry},
+    server,
+};
+
+/// Why `dayshift run` could not begin.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error("cannot listen on {address}: {source}; give another --listen, such as 0.0.0.0:0")]
+    Listen {
+        address: SocketAddr,
+        source: io::Error,
+    },
+    #[error("cannot create signals, timers or sockets: {0}")]
+    System(#[from] io::Error),
+}
+
+impl RunArgs {
+    pub(crate) fn run(self) -> Exit {
+        self.log.start();
+        let run = match Run::try_from(self) {
+            Ok(run) => run,
+            Err(error) => return wrong_usage(&error),
+        };
+        let ended = block_on(run.until_signal());
+        ended
+            .unwrap_or_else(|error| Err(error.into()))
+            .unwrap_or_else(|error| {
+                tracing::error!("{error}");
+                Exit::CouldNotRun
+            })
+    }
+}
+
+impl Run {
+    /// Until a signal asks for the end and the end is reached, or a second one does.
+    async fn until_signal(self) -> Result<Exit, StartError> {
+        let mut signals = Signals::listen()?;
+        let telemetry = Arc::new(Telemetry::new(Clock::system().now()));
+        let (end, ended) = oneshot::channel::<()>();
+        let mut work = pin!(self.work(Arc::clone(&telemetry), async { drop(ended.await) }));
+        let first = tokio::select! {
+            ended = &mut work => return ended.map(|()| Exit::Done),
+            signal = signals.next() => signal,
+        };
+        telemetry.shutting_down();
+        tracing::info!("{} received", first.name());
+        drop(end);
+        tokio::select! {
+            ended = work => ended.map(|()| Exit::Done),
+            again = signals.next() => {
+                tracing::warn!("{} received again, ending at once", again.name());
+                Ok(again.exit())
+            }
+        }
+    }
+
+    /// The controller, and beside it, for as long as it works, the probes and metrics.
+    async fn work(
+        self,
+        telemetry: Arc<Telemetry>,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), StartError> {
+        let listener =
+            TcpListener::bind(self.listen)
+                .await
+                .map_err(|source| StartError::Listen {
+                    address: self.listen,
+                    source,
+                })?;
+        let (client, server) = connect(&self.connection).await?;
+        self.announce(listener.local_addr()?, &server);
+        let controller = controller::run(
+            compact(client),
+            Clock::system(),
+            self.settings,
+            telemetry.clone(),
+            shutdown,
+        );
+        let (end, ended) = oneshot::channel::<()>();
+        let probes = server::serve(listener, telemetry, async { drop(ended.await) });
+        tokio::join!(probes, async {
+            controller.await;
+            drop(end);
+        });
+        Ok(())
+    }
+
+    fn announce(&self, listen: SocketAddr, server: &Uri) {
+        let scope = &self.settings.scope;
+        tracing::info!(
+            tzdata = chrono_tz::IANA_TZDB_VERSION,
+            timezone = self.settings.default_zone.name(),
+            server = without_credentials(server),
+            namespaces = if scope.namespaces.is_empty() {
+                "all".to_owned()
+            } else {
+                scope.namespaces.join(",")
+            },
+            excluded = scope.excluded_namespaces.join(","),
+            selector = scope.selector.as_deref().unwrap_or_default(),
+            dry_run = self.settings.dry_run,
+            %listen,
+            "dayshift {} begins",
+            env!("CARGO_PKG_VERSION"),
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! `dayshift sandbox`: the scaler on a cluster in memory.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    path::PathBuf,
+};
+
+use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+use serde_json::Value;
+
+use crate::{
+    cli::{
+        args::{
+            log::LogArgs, schedule_args::ScheduleArgs, time_flag::time_flag, value_parsers::span,
+        },
+        exit::{Exit, wrong_usage},
+        output::{
+            messages::print_error,
+            sandbox_page::{Page, Title},
+            terminal,
+        },
+        runtime::block_on_paused_time,
+        signals::Signals,
+    },
+    clock::Clock,
+    controller::Settings,
+    manifest::{EXAMPLES, OpenError, Source, SyntaxError, Workload},
+    sandbox::{Simulation, Speed, hands_on_examples},
+    workload::Prefix,
+};
+
+/// Watch the controller at work on a cluster in memory, in simulated time
+///
+/// No cluster is needed or changed. The same controller as in `dayshift run` starts and stops the
+/// Deployments of the files, or of the examples that come with dayshift, each at its exact instant,
+/// and every change is shown as it happens.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A time T is local time of --timezone, such as 2026-11-23 or \"2026-11-23 09:00\", or RFC 3339, such as
+2026-11-23T09:00:00+09:00. `kubectl get deploy -A -o yaml | dayshift sandbox -` simulates your own cluster.
+Exit status: 0 done, 1 a schedule or a Deployment was refused, 2 wrong usage, 3 a file cannot be read.")]
+pub(crate) struct SandboxArgs {
+    /// Files of YAML or JSON, folders of such files, or - for standard input [default: the examples]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// When the simulation begins [default: now, and 2026-10-23 08:00, a Friday, for the examples]
+    #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
+    from: Option<String>,
+
+    /// How much time is simulated, such as 12h, 7d or 365d
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        default_value = "7d",
+        value_parser = span,
+        env = "DAYSHIFT_FOR"
+    )]
+    span: TimeDelta,
+
+    /// How many simulated seconds are shown in one second, or max [default: 86400, a day in a
+    /// second, on a terminal, else max]
+    #[arg(long, value_name = "FACTOR", env = "DAYSHIFT_SPEED")]
+    speed: Option<Speed>,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+/// When the examples begin: on a Friday, two days before the clocks of Europe change.
+const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
+
+/// Why a simulation cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+enum PlayError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
+    #[error("there is no Deployment of apps/v1 in {0}")]
+    Empty(String),
+    #[error("the API server accepts none of the Deployments")]
+    NoneTaken,
+    #[error("cannot create signals or timers: {0}")]
+    System(io::Error),
+    #[error("cannot write: {0}")]
+    Write(#[source] io::Error),
+}
+
+/// A Deployment, the whole object, and the file that it comes from.
+type Loaded = (String, Workload, Value);
+
+impl SandboxArgs {
+    pub(crate) fn run(self) -> Exit {
+        let from = match self.from() {
+            Ok(from) => from,
+            Err(error) => return wrong_usage(&error),
+        };
+        let played = self.workloads().and_then(|workloads| {
+            block_on_paused_time(self.play(&workloads, from)).map_err(PlayError::System)?
+        });
+        match played {
+            Ok(exit) => exit,
+            // Who reads only the beginning has what they want.
+            Err(PlayError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+            Err(error) => {
+                print_error(&error);
+                Exit::CouldNotRun
+            }
+        }
+    }
+
+    fn from(&self) -> Result<DateTime<Utc>, clap::Error> {
+        let text = match &self.from {
+            Some(text) => text,
+            None if self.files.is_empty() => EXAMPLES_BEGIN,
+            None => {
+                let now = Clock::system().now();
+                return Ok(now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now));
+            }
+        };
+        time_flag("from", text, self.schedules.timezone)
+    }
+
+    /// The Deployments of the files, or the examples.
+    fn workloads(&self) -> Result<Vec<Loaded>, PlayError> {
+        let mut sources = Vec::new();
+        for file in &self.files {
+            sources.extend(Source::open(file)?);
+        }
+        if self.files.is_empty() {
+            let ours = Prefix::default().full("");
+            let prefix = self.schedules.annotation_prefix.full("");
+            let examples =
+                EXAMPLES.map(|(name, text)| Source::new(name, text.replace(&ours, &prefix)));
+            sources.extend(examples);
+        }
+        let mut found = Vec::new();
+        for source in &sources {
+            let manifests = source.manifests(&self.schedules.annotation_prefix, "default")?;
+            found.extend(
+                manifests
+                    .into_iter()
+                    .map(|(workload, manifest)| (source.name().to_owned(), workload, manifest)),
+            );
+        }
+        if found.is_empty() {
+            let names: Vec<_> = sources.iter().map(Source::name).collect();
+            return Err(PlayError::Empty(names.join(", ")));
+        }
+        Ok(found)
+    }
+
+    async fn play(&self, workloads: &[Loaded], from: DateTime<Utc>) -> Result<Exit, PlayError> {
+        let clock = Clock::simulated(from);
+        self.log.start_on(clock.clone());
+        let settings = Settings {
+            default_zone: self.schedules.timezone,
+            prefix: self.schedules.annotation_prefix.clone(),
+            instance: "sandbox".to_owned(),
+            ..Settings::default()
+        };
+        let stage = Simulation::new(clock, settings);
+        let mut taken = Vec::new();
+        for (file, workload, manifest) in workloads {
+            match stage.load(manifest) {
+                Ok(()) => taken.push(workload.clone()),
+                Err(status) => refused(file, workload, &status.message),
+            }
+        }
+        if taken.is_empty() {
+            return Err(PlayError::NoneTaken);
+        }
+        let actions = if self.files.is_empty() {
+            hands_on_examples(
+                &taken,
+                from,
+                &self.schedules.annotation_prefix,
+                self.schedules.timezone,
+            )
+        } else {
+            Vec::new()
+        };
+        let mut out = io::stdout();
+        let names: Vec<_> = taken.iter().map(|it| it.object.to_string()).collect();
+        let page = Page::new(terminal::style(&out), names.iter().map(String::as_str));
+        let speed = self.speed.unwrap_or(if out.is_terminal() {
+            Speed::DAY_A_SECOND
+        } else {
+            Speed::Max
+        });
+        let until = from + self.span;
+        let title = page.title(&Title {
+            workloads: taken.len(),
+            from,
+            until,
+            zone: self.schedules.timezone,
+            speed,
+        });
+        write!(out, "{title}").map_err(PlayError::Write)?;
+        let mut signals = Signals::listen().map_err(PlayError::System)?;
+        let stop = async {
+            signals.next().await;
+        };
+        let summary = stage
+            .play(
+                until,
+                actions,
+                speed,
+                |told| writeln!(out, "{}", page.line(told)),
+                stop,
+            )
+            .await
+            .map_err(PlayError::Write)?;
+        let summary_text = page.summary(&summary, self.schedules.timezone);
+        write!(out, "\n{summary_text}").map_err(PlayError::Write)?;
+        Ok(if summary.refusals > 0 || taken.len() < workloads.len() {
+            Exit::Problems
+        } else {
+            Exit::Done
+        })
+    }
+}
+
+/// Says where in its file a Deployment is not what the API server takes, or what it says.
+fn refused(file: &str, workload: &Workload, why: &str) {
+    let Workload { object, place, .. } = workload;
+    if workload.problems.is_empty() {
+        let (line, column) = (place.line, place.column);
+        print_error(&format!("{file}:{line}:{column}: {object}: {why}"));
+    }
+    for problem in &workload.problems {
+        let annotation = workload
+            .annotations
+            .iter()
+            .find(|annotation| annotation.name == problem.annotation);
+        let place = annotation.map_or(place, |annotation| &annotation.value);
+        let (line, column, name) = (place.line, place.column, &problem.annotation);
+        print_error(&format!(
+            "{file}:{line}:{column}: {object}: {name}: {}",
+            problem.message
+        ));
+    }
+}

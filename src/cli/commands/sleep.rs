@@ -1,0 +1,30 @@
+//! `dayshift sleep`.
+
+use crate::{
+    cli::{
+        args::{
+            override_args::{AFTER_HELP, OverrideArgs},
+            until::UntilArgs,
+        },
+        exit::Exit,
+    },
+    operations::RequestedOverride,
+};
+
+/// Stop Deployments now, and keep them stopped until a time
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct SleepArgs {
+    #[command(flatten)]
+    common: OverrideArgs,
+
+    #[command(flatten)]
+    until: UntilArgs,
+}
+
+impl SleepArgs {
+    pub(crate) fn run(self) -> Exit {
+        self.common
+            .request_until(&self.until, RequestedOverride::Sleep)
+    }
+}

@@ -1,0 +1,30 @@
+//! `dayshift wake`.
+
+use crate::{
+    cli::{
+        args::{
+            override_args::{AFTER_HELP, OverrideArgs},
+            until::UntilArgs,
+        },
+        exit::Exit,
+    },
+    operations::RequestedOverride,
+};
+
+/// Start Deployments now, and keep them running until a time
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct WakeArgs {
+    #[command(flatten)]
+    common: OverrideArgs,
+
+    #[command(flatten)]
+    until: UntilArgs,
+}
+
+impl WakeArgs {
+    pub(crate) fn run(self) -> Exit {
+        self.common
+            .request_until(&self.until, RequestedOverride::Wake)
+    }
+}

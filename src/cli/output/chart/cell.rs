@@ -1,0 +1,96 @@
+//! A piece of a day, and the one character that stands for it.
+
+use super::timeline::State;
+use crate::{
+    cli::output::style::{Paint, Style},
+    schedule::Action,
+};
+
+/// What was the case in a piece of a day.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    /// For how many seconds, by state.
+    seconds: [i64; State::COUNT],
+    first: Option<State>,
+    last: Option<State>,
+    changes: usize,
+    /// The boundary that stands here, where only those are drawn.
+    pub(super) mark: Option<Action>,
+    /// Whether clocks never show this time.
+    pub(super) is_skipped: bool,
+}
+
+impl Cell {
+    pub(super) fn add(&mut self, seconds: i64, state: State) {
+        self.seconds[state as usize] += seconds;
+        self.first = self.first.or(Some(state));
+        self.changes += usize::from(self.last.is_some_and(|last| last != state));
+        self.last = Some(state);
+    }
+
+    /// Its character and how that is painted.
+    pub(super) fn glyph(&self, style: Style) -> (char, Paint) {
+        match self.mark {
+            Some(Action::Start) => return (style.either('▲', '^'), Paint::Green),
+            Some(Action::Stop) => return (style.either('▼', 'v'), Paint::Blue),
+            None => {}
+        }
+        let most = |state: &State| self.seconds[*state as usize];
+        let states = [
+            State::Woken,
+            State::Slept,
+            State::Paused,
+            State::AsItIs,
+            State::Running,
+            State::Stopped,
+        ];
+        match states.iter().rev().max_by_key(|state| most(state)) {
+            _ if self.seconds == [0; State::COUNT] => (
+                if self.is_skipped {
+                    style.either('×', 'x')
+                } else {
+                    ' '
+                },
+                Paint::Faint,
+            ),
+            Some(State::Running | State::Stopped) => self.solid(style),
+            Some(state) => drawn(*state, style),
+            None => (' ', Paint::Plain),
+        }
+    }
+
+    /// Running time is solid; a character that is partly so shows which part.
+    fn solid(&self, style: Style) -> (char, Paint) {
+        let running = self.seconds[State::Running as usize];
+        let whole: i64 = self.seconds.iter().sum();
+        if running == 0 {
+            return drawn(State::Stopped, style);
+        }
+        if running == whole {
+            return drawn(State::Running, style);
+        }
+        let begins = self.last == Some(State::Running);
+        let glyph = match (4 * running < whole, 4 * running > 3 * whole) {
+            _ if self.changes > 1 => '▒',
+            (true, _) if begins => '▕',
+            (true, _) => '▏',
+            (_, true) => '█',
+            _ if begins => '▐',
+            _ => '▌',
+        };
+        (style.either(glyph, '+'), Paint::Green)
+    }
+}
+
+/// How a state is drawn that holds all the time.
+pub(super) fn drawn(state: State, style: Style) -> (char, Paint) {
+    let (unicode, ascii, paint) = match state {
+        State::Running => ('█', '#', Paint::Green),
+        State::Stopped => ('·', '.', Paint::Faint),
+        State::AsItIs => ('─', '-', Paint::Faint),
+        State::Woken => ('▓', 'W', Paint::Yellow),
+        State::Slept => ('░', 'z', Paint::Yellow),
+        State::Paused => ('═', '=', Paint::Yellow),
+    };
+    (style.either(unicode, ascii), paint)
+}

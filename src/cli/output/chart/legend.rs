@@ -1,0 +1,271 @@
+//! What stands under a chart, in words.
+
+use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
+
+use super::{
+    cell::drawn,
+    group::Group,
+    timeline::{State, Step},
+};
+use crate::{
+    cli::output::style::Style,
+    cli::output::time_format::{date_and_time, span},
+    plan::Period,
+    schedule::{Action, Boundary, ClockChange, Rule, Zone},
+    text::counted,
+    workload::{Override, Pause, Replicas},
+};
+
+const WEEK: i64 = 7 * 86_400;
+
+/// For how many seconds each state holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals([i64; State::COUNT]);
+
+impl Totals {
+    pub(super) fn add(&mut self, step: &Step) {
+        self.0[step.state as usize] += (step.until - step.from).num_seconds();
+    }
+
+    fn of(&self, states: &[State]) -> i64 {
+        states.iter().map(|state| self.0[*state as usize]).sum()
+    }
+}
+
+/// The only action of a schedule that has no other.
+pub(super) fn only_action(rule: &Rule) -> Option<Action> {
+    match rule {
+        Rule::Times {
+            start: Some(_),
+            stop: None,
+        } => Some(Action::Start),
+        Rule::Times {
+            start: None,
+            stop: Some(_),
+        } => Some(Action::Stop),
+        Rule::Times { .. } | Rule::Hours(_) => None,
+    }
+}
+
+/// What the hours come to, where the clock alone says what runs.
+pub(super) fn running(group: &Group<'_>, totals: &Totals) -> Option<String> {
+    let spec = group.spec;
+    match only_action(spec.schedule.rule()) {
+        Some(_) => None,
+        None => Some(hours(totals, spec.stop_replicas)),
+    }
+}
+
+/// What a start and a stop do.
+pub(super) fn counts(group: &Group<'_>) -> String {
+    let spec = group.spec;
+    let start = match (spec.replicas, group.brings_back()) {
+        (Some(count), _) => format!("start sets {}", replicas(count)),
+        (None, Some(count)) => format!("start brings back {}", replicas(count)),
+        (None, None) => "start brings back the saved count".to_owned(),
+    };
+    let stop = match spec.stop_replicas {
+        Replicas::ZERO => "stop leaves 0".to_owned(),
+        count => format!("stop leaves {}", replicas(count)),
+    };
+    match only_action(spec.schedule.rule()) {
+        Some(Action::Start) => {
+            format!("Starts only: a {start}, and no schedule stops it again.")
+        }
+        Some(Action::Stop) => {
+            format!("Stops only: a {stop}, and no schedule starts it again.")
+        }
+        None => format!("A {start}, a {stop}."),
+    }
+}
+
+/// `50 of 168 hours running, 118 stopped (70%).`
+fn hours(totals: &Totals, stop_replicas: Replicas) -> String {
+    let whole: i64 = totals.0.iter().sum();
+    let running = totals.of(&[State::Running, State::Woken]);
+    let stopped = totals.of(&[State::Stopped, State::Slept]);
+    let open = totals.of(&[State::AsItIs, State::Paused]);
+    let mut text = format!("{} of {} hours running", hour(running), hour(whole));
+    if whole > WEEK + 7200 {
+        text += &format!(" ({} a week)", hour(running * WEEK / whole));
+    }
+    let percent = (stopped * 100 + whole / 2) / whole.max(1);
+    text += &match stop_replicas {
+        Replicas::ZERO => format!(", {} stopped ({percent}%)", hour(stopped)),
+        count => format!(", {} at {} ({percent}%)", hour(stopped), replicas(count)),
+    };
+    if open > 0 {
+        text += &format!(", {} left as they are", hour(open));
+    }
+    text + "."
+}
+
+/// Hours with as many decimals as they have, two at most.
+fn hour(seconds: i64) -> String {
+    let hundredths = (seconds + 18) / 36;
+    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn replicas(count: Replicas) -> String {
+    counted(count.get(), "replica")
+}
+
+/// The overrides that are active at some time from `since` on.
+pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -> Vec<String> {
+    let overrides = &group.spec.overrides;
+    let zone = group.spec.schedule.zone();
+    let all = [
+        overrides.pause.map(Override::Pause),
+        overrides.wake_until.map(Override::Wake),
+        overrides.sleep_until.map(Override::Sleep),
+    ];
+    let holds = |it: &Override| it.until().is_none_or(|until| until > since);
+    let say = |it: Override| {
+        let (state, words) = match it {
+            Override::Pause(Pause::Forever) => (
+                State::Paused,
+                "paused until the annotation is removed".to_owned(),
+            ),
+            Override::Pause(Pause::Until(until)) => {
+                let words = format!(
+                    "paused until {}: then left as it is until the next boundary",
+                    date_and_time(until, zone)
+                );
+                (State::Paused, words)
+            }
+            Override::Wake(until) => {
+                let words = format!("woken: runs until {}", date_and_time(until, zone));
+                (State::Woken, words)
+            }
+            Override::Sleep(until) => {
+                let words = format!("put to sleep: stopped until {}", date_and_time(until, zone));
+                (State::Slept, words)
+            }
+        };
+        let brackets = "; boundaries in brackets are skipped";
+        format!("{} {words}{brackets}", drawn(state, style).0)
+    };
+    all.into_iter().flatten().filter(holds).map(say).collect()
+}
+
+/// Where starts come to lie by jitter.
+pub(super) fn jitter(group: &Group<'_>) -> Option<String> {
+    match group.delays() {
+        (_, most) if most.is_zero() => None,
+        (least, most) if least == most => Some(format!(
+            "Starts come {} after the written time (jitter).",
+            span(most)
+        )),
+        (least, most) => Some(format!(
+            "Starts come {} to {} after the times shown (jitter).",
+            span(least),
+            span(most)
+        )),
+    }
+}
+
+/// The first boundary that is not in a period any more.
+pub(super) fn next_after(group: &Group<'_>, period: Period) -> Option<Boundary> {
+    let before = period.until() - TimeDelta::seconds(1);
+    let schedule = &group.spec.schedule;
+    schedule.next_after(before, group.delays().0)
+}
+
+/// What comes after a period without a boundary.
+pub(super) fn coming(next: Option<Boundary>, zone: Zone) -> String {
+    match next {
+        None => "There is no further boundary.".to_owned(),
+        Some(next) => {
+            let at = date_and_time(next.at, zone);
+            format!("The next boundary is a {} on {at}.", next.action)
+        }
+    }
+}
+
+/// `* Sun 25: clocks go back from 03:00 to 02:00`.
+pub(super) fn clock_change(date: NaiveDate, change: &ClockChange) -> String {
+    let (before, after) = (change.shown_before(), change.shown_after());
+    format!(
+        "* {}: clocks go {} from {} to {}",
+        date.format("%a %-d %b"),
+        if after > before { "forward" } else { "back" },
+        before.format("%H:%M"),
+        after.format("%H:%M"),
+    )
+}
+
+/// `Mon 23 to Sun 29 November 2026`, as long as it has to be.
+pub(super) fn dates(first: NaiveDate, last: NaiveDate) -> String {
+    let whole = "%a %-d %b %Y";
+    if first == last {
+        return first.format(whole).to_string();
+    }
+    let short = match (first.year() == last.year(), first.month() == last.month()) {
+        (true, true) => "%a %-d",
+        (true, false) => "%a %-d %b",
+        (false, _) => whole,
+    };
+    format!("{} to {}", first.format(short), last.format(whole))
+}
+
+/// Dates in order, those that follow each other as one range.
+pub(super) fn ranges(days: &[NaiveDate]) -> String {
+    let follow = |one: &NaiveDate, other: &NaiveDate| one.succ_opt() == Some(*other);
+    let ranges = days.chunk_by(follow).filter_map(|range| {
+        let (first, last) = (range.first()?, range.last()?);
+        let first_text = first.format("%a %-d %b");
+        Some(if first == last {
+            first_text.to_string()
+        } else {
+            format!("{first_text} to {}", last.format("%a %-d %b"))
+        })
+    });
+    ranges.collect::<Vec<_>>().join(", ")
+}
+
+/// Words in lines of at most `width` columns, the later ones after `indent` blanks. A longer word
+/// has a line of its own.
+pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut is_begun = false;
+    for word in text.split(' ') {
+        let length = line.chars().count() + 1 + word.chars().count();
+        if is_begun && length > width {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+        } else if is_begun {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_begun = true;
+    }
+    lines.push(line);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_have_the_decimals_they_need() {
+        for (seconds, expected) in [
+            (0, "0"),
+            (180_000, "50"),
+            (225_000, "62.5"),
+            (900, "0.25"),
+            (60, "0.02"),
+        ] {
+            assert_eq!(hour(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn lines_are_as_wide_as_they_may_be() {
+        let text = "one two three fourteen";
+        assert_eq!(wrapped(text, 80, 2), [text]);
+        assert_eq!(wrapped(text, 9, 2), ["one two", "  three", "  fourteen"]);
+        assert_eq!(wrapped("fourteen", 3, 2), ["fourteen"]);
+    }
+}

@@ -1,0 +1,13 @@
+//! A plan as a picture: a row for each day, running hours drawn solid.
+
+mod cell;
+mod day;
+mod group;
+mod layout;
+mod legend;
+mod page;
+mod rows;
+mod timeline;
+mod times;
+
+pub(crate) use page::Chart;

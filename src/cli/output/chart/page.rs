@@ -1,0 +1,159 @@
+//! The page of charts.
+
+use std::io::{self, Write};
+
+use chrono::TimeDelta;
+
+use super::{
+    group::Group,
+    layout::Layout,
+    legend::{
+        Totals, coming, counts, dates, jitter, laid_over, next_after, ranges, running, wrapped,
+    },
+    rows::Rows,
+    timeline::timeline,
+};
+use crate::{
+    cli::output::style::{Paint, Style},
+    plan::{Period, Plan},
+    schedule::Zone,
+    text::printable,
+};
+
+/// Draws plans: a row a day on the clocks of each schedule's zone, running hours solid.
+#[derive(Clone, Copy, Debug)]
+pub struct Chart {
+    style: Style,
+    /// How many columns the screen has.
+    width: usize,
+}
+
+/// The names of a group are cut after so many lines.
+const MOST_NAME_LINES: usize = 3;
+
+impl Chart {
+    /// Charts for a screen of that many columns.
+    pub fn new(style: Style, width: usize) -> Self {
+        Self { style, width }
+    }
+
+    /// Writes a chart for each schedule of a plan, with the names of all objects that have it, and
+    /// then what is wrong with others. Which time is shown may depend on the zone.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write(
+        &self,
+        out: &mut impl Write,
+        plan: &Plan,
+        period: impl Fn(Zone) -> Period,
+    ) -> io::Result<()> {
+        let mut is_first = true;
+        for group in Group::all(plan) {
+            if !is_first {
+                writeln!(out)?;
+            }
+            is_first = false;
+            let period = period(group.spec.schedule.zone());
+            self.group(out, &group, period)?;
+        }
+        for refused in plan.workloads.iter().filter(|it| !it.problems().is_empty()) {
+            if !is_first {
+                writeln!(out)?;
+            }
+            is_first = false;
+            let name = self
+                .style
+                .paint(Paint::Bold, &printable(&refused.to_string()));
+            let refusal = self
+                .style
+                .paint(Paint::Red, "has an invalid schedule and is left as it is:");
+            writeln!(out, "{name} {refusal}")?;
+            for problem in refused.problems() {
+                let text = printable(&format!("{}: {}", problem.annotation, problem.message));
+                for line in wrapped(&text, self.width.saturating_sub(2), 2) {
+                    writeln!(out, "  {line}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn group(&self, out: &mut impl Write, group: &Group<'_>, period: Period) -> io::Result<()> {
+        self.names(out, group)?;
+        let zone = group.spec.schedule.zone();
+        let since = group.members.first().map_or(period.from(), |it| it.since());
+        let first = period.from().with_timezone(&zone.tz()).date_naive();
+        let end = period.until() - TimeDelta::seconds(1);
+        let last = end.with_timezone(&zone.tz()).date_naive();
+        let span = format!("{zone}, {}", dates(first, last));
+        for line in wrapped(&span, self.width, 2) {
+            writeln!(out, "{}", self.style.paint(Paint::Faint, &line))?;
+        }
+        writeln!(out)?;
+        let (least, most) = group.delays();
+        let delay = if least == most {
+            least
+        } else {
+            TimeDelta::zero()
+        };
+        let layout = Layout::new(self.style, self.width);
+        let mut rows = Rows::new(out, layout, &group.spec.schedule);
+        rows.begin(first)?;
+        let mut totals = Totals::default();
+        let mut boundaries = 0_usize;
+        for step in timeline(group.spec, delay, period, since) {
+            boundaries += usize::from(step.boundary.is_some() && step.from < period.until());
+            totals.add(&step);
+            rows.step(&step)?;
+        }
+        rows.end()?;
+        let Rows {
+            notes, excepted, ..
+        } = rows;
+        writeln!(out)?;
+        let mut words = laid_over(group, since, self.style);
+        words.extend(notes);
+        if !excepted.is_empty() {
+            words.push(format!("x excepted, no start: {}", ranges(&excepted)));
+        }
+        words.extend(running(group, &totals));
+        let next = next_after(group, period);
+        if boundaries > 0 || next.is_some() {
+            words.push(counts(group));
+            words.extend(jitter(group));
+        }
+        if boundaries == 0 {
+            words.push(coming(next, zone));
+        }
+        for line in words.iter().flat_map(|it| wrapped(it, self.width, 2)) {
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
+    }
+
+    fn names(&self, out: &mut impl Write, group: &Group<'_>) -> io::Result<()> {
+        let names: Vec<_> = group
+            .members
+            .iter()
+            .map(|it| printable(&it.to_string()))
+            .collect();
+        let mut shown = names.len();
+        let lines = loop {
+            let mut text = names.get(..shown).unwrap_or_default().join(", ");
+            if shown < names.len() {
+                text += &format!(" and {} more", names.len() - shown);
+            }
+            let lines = wrapped(&text, self.width, 0);
+            if lines.len() <= MOST_NAME_LINES || shown <= 1 {
+                break lines;
+            }
+            // Names are of much the same length: this is near what fits.
+            shown = (shown * MOST_NAME_LINES / lines.len()).clamp(1, shown - 1);
+        };
+        for line in lines {
+            writeln!(out, "{}", self.style.paint(Paint::Bold, &line))?;
+        }
+        Ok(())
+    }
+}

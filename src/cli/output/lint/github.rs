@@ -1,0 +1,58 @@
+//! Workflow commands, which GitHub shows beside the lines of a change.
+
+use std::io::{self, Write};
+
+use super::{region::Region, text::printable};
+use crate::{lint::Report, manifest::Source};
+
+/// A line for each finding.
+pub(in crate::cli) fn write(
+    out: &mut impl Write,
+    report: &Report,
+    sources: &[Source],
+) -> io::Result<()> {
+    for finding in &report.findings {
+        let Some(source) = sources.get(finding.source) else {
+            continue;
+        };
+        let region = Region::of(finding, source);
+        let object = finding
+            .object
+            .as_ref()
+            .map_or_else(String::new, |it| format!(" ({it})"));
+        writeln!(
+            out,
+            "::{} title={},file={},line={},col={},endLine={},endColumn={}::{}",
+            finding.rule.severity(),
+            finding.rule,
+            property(source.name()),
+            region.line,
+            region.column,
+            region.line,
+            region.end_column,
+            message(&format!("{}\n{}{object}", finding.message, finding.help)),
+        )?;
+    }
+    Ok(())
+}
+
+/// Escaped as `@actions/core` does it, after what a terminal would obey is made visible.
+fn message(text: &str) -> String {
+    let lines = text.lines().map(printable).collect::<Vec<_>>().join("\n");
+    lines.replace('%', "%25").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_stays_within_its_command() {
+        assert_eq!(message("100%\n::error::x"), "100%25%0A::error::x");
+        assert_eq!(property("a:b,c"), "a%3Ab%2Cc");
+    }
+}

@@ -1,0 +1,45 @@
+//! For other programs, which may rely on it.
+
+use serde_json::{Value, json};
+
+use super::region::Region;
+use crate::{
+    lint::{Finding, Report, Severity},
+    manifest::Source,
+};
+
+/// The report as JSON.
+pub(in crate::cli) fn document(report: &Report, sources: &[Source]) -> Value {
+    let finding = |it: &Finding| {
+        let source = sources.get(it.source)?;
+        let region = Region::of(it, source);
+        Some(json!({
+            "rule": it.rule.id(),
+            "severity": it.rule.severity().to_string(),
+            "message": it.message,
+            "help": it.help,
+            "file": source.name(),
+            "line": region.line,
+            "column": region.column,
+            "endLine": region.line,
+            "endColumn": region.end_column,
+            "object": it.object.as_ref().map(|object| json!({
+                "kind": &*object.kind, "namespace": &*object.namespace, "name": &*object.name,
+            })),
+            "annotation": it.quoted.as_ref().map(|quoted| json!({
+                "name": quoted.name,
+                "text": quoted.text,
+                "start": quoted.span.start,
+                "end": quoted.span.end,
+            })),
+        }))
+    };
+    json!({
+        "findings": report.findings.iter().filter_map(finding).collect::<Vec<_>>(),
+        "files": report.files,
+        "deployments": report.deployments,
+        "errors": report.count(Severity::Error),
+        "warnings": report.count(Severity::Warning),
+        "suppressed": report.suppressed,
+    })
+}

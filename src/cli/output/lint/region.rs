@@ -1,0 +1,61 @@
+//! Where a finding stands, in lines and columns, and the piece of its line that is shown.
+
+use crate::{
+    lint::Finding,
+    manifest::Source,
+    text::{cut_bytes, last_bytes},
+};
+
+/// The part of the first line of a finding that is at fault.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Region<'s> {
+    pub(super) line: usize,
+    /// From 1, in characters.
+    pub(super) column: usize,
+    /// The column after the last one.
+    pub(super) end_column: usize,
+    /// What stands before it in the line; only the end of it where that is long.
+    pub(super) before: &'s str,
+    pub(super) fault: &'s str,
+    /// What stands after it; only the beginning where that is long.
+    pub(super) after: &'s str,
+    pub(super) cut_before: bool,
+    pub(super) cut_after: bool,
+}
+
+/// How much of a line is shown on each side, in bytes: a file may be one line.
+const AROUND: usize = 90;
+
+impl<'s> Region<'s> {
+    pub(super) fn of(finding: &Finding, source: &'s Source) -> Self {
+        let (place, text) = (&finding.place, source.text());
+        let (head, rest) = text
+            .split_at_checked(place.span.start)
+            .unwrap_or((text, ""));
+        let length = place.span.end.saturating_sub(place.span.start);
+        let fault = first_line(rest.get(..length).unwrap_or(rest));
+        let near = last_bytes(head, AROUND);
+        let before = near.rsplit('\n').next().unwrap_or_default();
+        let after = first_line(cut_bytes(
+            rest.get(fault.len()..).unwrap_or_default(),
+            AROUND,
+        ));
+        Self {
+            line: place.line,
+            column: place.column,
+            end_column: place.column + fault.chars().count(),
+            before,
+            fault,
+            after,
+            cut_before: before.len() == near.len() && near.len() < head.len(),
+            cut_after: after.len() + 4 > AROUND,
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.split('\n')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches('\r')
+}

@@ -1,0 +1,171 @@
+//! As compilers show it: the line, and a caret under the part at fault.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthChar;
+
+use super::region::Region;
+use crate::{
+    cli::output::style::{Paint, Style},
+    lint::{Finding, Quoted, Report, Severity},
+    manifest::Source,
+    text::{counted, cut_chars},
+};
+
+/// How many characters of a part at fault, or of a decoded text on each side of it, are shown.
+const MOST: usize = 100;
+
+/// Writes a report, and what it sums up to.
+pub(in crate::cli) fn write(
+    out: &mut impl Write,
+    report: &Report,
+    sources: &[Source],
+    style: Style,
+) -> io::Result<()> {
+    for finding in &report.findings {
+        if let Some(source) = sources.get(finding.source) {
+            one(out, finding, source, style)?;
+        }
+    }
+    writeln!(out, "{}", summary(report))
+}
+
+fn one(out: &mut impl Write, finding: &Finding, source: &Source, style: Style) -> io::Result<()> {
+    let severity = finding.rule.severity();
+    let paint = match severity {
+        Severity::Error => Paint::Red,
+        Severity::Warning => Paint::Yellow,
+    };
+    let region = Region::of(finding, source);
+    let gutter = " ".repeat(region.line.to_string().len());
+    let bar = style.paint(Paint::Blue, "|");
+    writeln!(
+        out,
+        "{}{}",
+        style.paint(paint, &format!("{severity}[{}]", finding.rule)),
+        style.paint(Paint::Bold, &format!(": {}", printable(&finding.message)))
+    )?;
+    writeln!(
+        out,
+        "{gutter}{} {}:{}:{}",
+        style.paint(Paint::Blue, "-->"),
+        printable(source.name()),
+        region.line,
+        region.column
+    )?;
+    writeln!(out, "{gutter} {bar}")?;
+    let cut = style.either("…", "...");
+    let fault = printable_up_to(region.fault, cut);
+    let before = format!(
+        "{}{}",
+        if region.cut_before { cut } else { "" },
+        printable(region.before)
+    );
+    let after = format!(
+        "{}{}",
+        printable(region.after),
+        if region.cut_after { cut } else { "" }
+    );
+    let line = format!("{before}{fault}{after}");
+    writeln!(
+        out,
+        "{} {bar} {}",
+        style.paint(Paint::Blue, &region.line.to_string()),
+        line.trim_end()
+    )?;
+    let carets = "^".repeat(width(&fault).max(1));
+    writeln!(
+        out,
+        "{gutter} {bar} {}{}",
+        " ".repeat(width(&before)),
+        style.paint(paint, &carets)
+    )?;
+    let sign = style.paint(Paint::Blue, "=");
+    if let Some(quoted) = finding.quoted.as_ref().filter(|it| !it.verbatim) {
+        let (before, fault, after) = decoded(quoted, cut);
+        writeln!(out, "{gutter} {sign} text: {before}{fault}{after}")?;
+        let carets = "^".repeat(width(&fault).max(1));
+        writeln!(
+            out,
+            "{gutter}         {}{}",
+            " ".repeat(width(&before)),
+            style.paint(paint, &carets)
+        )?;
+    }
+    writeln!(out, "{gutter} {sign} help: {}", printable(&finding.help))?;
+    if let Some(object) = &finding.object {
+        writeln!(
+            out,
+            "{gutter} {sign} in: {}",
+            printable(&object.to_string())
+        )?;
+    }
+    writeln!(out)
+}
+
+/// The text that is read, in three parts of which the second is at fault.
+fn decoded(quoted: &Quoted, cut: &str) -> (String, String, String) {
+    let part = |range| quoted.text.get(range).unwrap_or_default();
+    let before: Vec<char> = part(0..quoted.span.start).chars().collect();
+    let near: String = before[before.len().saturating_sub(MOST)..].iter().collect();
+    let begin = if before.len() > MOST { cut } else { "" };
+    (
+        format!("{begin}{}", printable(&near)),
+        printable_up_to(part(quoted.span.clone()), cut),
+        printable_up_to(part(quoted.span.end..quoted.text.len()), cut),
+    )
+}
+
+fn summary(report: &Report) -> String {
+    let suppressed = match report.suppressed {
+        0 => String::new(),
+        suppressed => format!(" ({suppressed} suppressed)"),
+    };
+    format!(
+        "{}, {}{suppressed} in {} of {}",
+        counted(report.count(Severity::Error), "error"),
+        counted(report.count(Severity::Warning), "warning"),
+        counted(report.deployments, "Deployment"),
+        counted(report.files, "file")
+    )
+}
+
+/// `text` with nothing in it that acts on a terminal or reorders what is read.
+pub(super) fn printable(text: &str) -> String {
+    crate::text::printable(&text.replace('\t', "    "))
+}
+
+/// At most so much of it as is shown, and what says that there is more.
+fn printable_up_to(text: &str, cut: &str) -> String {
+    let shown = cut_chars(text, MOST);
+    let cut = if shown.len() < text.len() { cut } else { "" };
+    format!("{}{cut}", printable(shown))
+}
+
+fn width(shown: &str) -> usize {
+    shown.chars().map(|it| it.width().unwrap_or_default()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_acts_on_a_terminal() {
+        assert_eq!(
+            printable("a\tb\u{1b}[31m\u{202e}\u{9b}é"),
+            "a    b\\u{1b}[31m\\u{202e}\\u{9b}é"
+        );
+        assert_eq!((width("日本"), width("é")), (4, 1));
+    }
+
+    #[test]
+    fn what_is_long_is_cut_as_the_screen_can_show() {
+        let long = "é".repeat(MOST);
+        assert_eq!(printable_up_to(&long, "…"), long);
+        for cut in ["…", "..."] {
+            let shown = printable_up_to(&format!("{long}x"), cut);
+            assert_eq!(shown, format!("{long}{cut}"));
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Lines on standard output and standard error. A stream that is closed is not an error.
+
+use std::io::{self, Write as _};
+
+use crate::text::printable;
+
+/// A line of the result.
+pub(crate) fn print_line(line: &str) {
+    let _ = writeln!(io::stdout(), "{}", printable(line));
+}
+
+/// A line beside the result.
+pub(crate) fn print_note(what: &str) {
+    let _ = writeln!(io::stderr(), "note: {}", printable(what));
+}
+
+/// A line about what went wrong.
+pub(crate) fn print_error(what: &impl ToString) {
+    let _ = writeln!(io::stderr(), "error: {}", printable(&what.to_string()));
+}

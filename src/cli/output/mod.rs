@@ -1,0 +1,15 @@
+//! Everything that the program shows, apart from what it logs.
+
+pub(super) mod chart;
+pub(super) mod lint;
+pub(super) mod messages;
+pub(super) mod override_output;
+pub(super) mod plan_table;
+pub(super) mod progress;
+pub(super) mod sandbox_page;
+mod sandbox_summary;
+pub(super) mod status_output;
+pub(super) mod style;
+mod table;
+pub(super) mod terminal;
+pub(super) mod time_format;

@@ -1,0 +1,71 @@
+//! A plan as a table.
+
+use std::io::{self, Write};
+
+use super::{
+    style::{Paint, Style},
+    table::{Cell, Table},
+    time_format::time_of_day,
+};
+use crate::{
+    plan::{Plan, PlannedBoundary, WorkloadPlan},
+    schedule::Action,
+};
+
+/// More rows than anyone reads, and than memory should hold.
+const MOST_ROWS: usize = 1_000_000;
+
+/// Why there is no table.
+#[derive(Debug, thiserror::Error)]
+#[error("this would be over {MOST_ROWS} rows; show fewer days, or take -o json")]
+pub(crate) struct TooLong;
+
+/// A row for each boundary, and one for each object that something is wrong with.
+pub(crate) fn table(plan: &Plan) -> Result<Table<5>, TooLong> {
+    let mut table = Table::new(["NAMESPACE", "NAME", "TIME", "ACTION", "REPLICAS"]);
+    let mut room = MOST_ROWS;
+    let mut push = |of: &WorkloadPlan, [time, action, count]: [Cell; 3]| {
+        room = room.checked_sub(1).ok_or(TooLong)?;
+        table.push([of.namespace().into(), of.name().into(), time, action, count]);
+        Ok(())
+    };
+    for workload in &plan.workloads {
+        for boundary in workload.boundaries() {
+            push(workload, row(&boundary))?;
+        }
+        if !workload.problems().is_empty() {
+            let refused = Cell::from("refused").painted(Paint::Red);
+            push(workload, ["".into(), refused, "".into()])?;
+        }
+    }
+    Ok(table)
+}
+
+/// What is wrong, a line for each annotation.
+pub(crate) fn write_problems(out: &mut impl Write, plan: &Plan, style: Style) -> io::Result<()> {
+    for workload in &plan.workloads {
+        for problem in workload.problems() {
+            let error = style.paint(Paint::Red, "error:");
+            let (name, message) = (&problem.annotation, &problem.message);
+            let text = crate::text::printable(&format!("{workload}: {name}: {message}"));
+            writeln!(out, "{error} {text}")?;
+        }
+    }
+    Ok(())
+}
+
+fn row(boundary: &PlannedBoundary) -> [Cell; 3] {
+    let format = format!("%a %Y-%m-%d {} %Z", time_of_day(&boundary.at));
+    let time = boundary.at.format(&format).to_string();
+    let (action, count) = match boundary.replicas {
+        _ if !boundary.applied => (format!("({})", boundary.action), "<unchanged>".to_owned()),
+        None => (boundary.action.to_string(), "<saved>".to_owned()),
+        Some(count) => (boundary.action.to_string(), count.to_string()),
+    };
+    let paint = match boundary.action {
+        _ if !boundary.applied => Paint::Faint,
+        Action::Start => Paint::Green,
+        Action::Stop => Paint::Blue,
+    };
+    [time.into(), Cell::from(action).painted(paint), count.into()]
+}

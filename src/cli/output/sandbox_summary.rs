@@ -1,0 +1,116 @@
+//! What a play comes to, as a table.
+
+use chrono::TimeDelta;
+
+use super::{
+    sandbox_page::{Page, moment},
+    style::Paint,
+    time_format::span,
+};
+use crate::{
+    sandbox::{Requests, Summary, Usage},
+    schedule::Zone,
+    text::counted,
+};
+
+impl Page {
+    /// What it all came to: a table of the Deployments and what the scaler asked for.
+    pub fn summary(&self, summary: &Summary, zone: Zone) -> String {
+        let Summary {
+            from,
+            until,
+            tallies,
+            ..
+        } = summary;
+        let whole = *until - *from;
+        let mut text = format!(
+            "{} from {} to {}\n",
+            span(whole),
+            moment(*from, zone),
+            moment(*until, zone)
+        );
+        if !tallies.is_empty() {
+            text += &self.table(tallies, whole);
+        }
+        text + &footnotes(summary)
+    }
+
+    fn table(&self, tallies: &[(String, Usage)], whole: TimeDelta) -> String {
+        let names = tallies
+            .iter()
+            .map(|(name, _)| name.chars().count())
+            .max()
+            .unwrap_or_default();
+        let heading = format!(
+            "{:names$}  starts  stops     hours running  replica-hours  always on  saved",
+            ""
+        );
+        let whole = format!("{:.1}", hours(whole));
+        let whole = whole.trim_end_matches(".0");
+        let mut text = format!("\n{}\n", self.paint(Paint::Faint, &heading));
+        let (mut starts, mut stops, mut used, mut always, mut saved) = (0, 0, 0.0, 0.0, 0.0);
+        for (name, usage) in tallies {
+            let up = format!("{:.1} of {whole}", hours(usage.up()));
+            text += &format!(
+                "{name:names$}  {:>6}  {:>5}  {up:>16}  {:>13.1}  {:>9.1}  {:>5}\n",
+                usage.starts,
+                usage.stops,
+                usage.replica_hours(),
+                usage.always_on(),
+                percent(usage.saved(), usage.always_on()),
+            );
+            starts += usage.starts;
+            stops += usage.stops;
+            used += usage.replica_hours();
+            always += usage.always_on();
+            saved += usage.saved();
+        }
+        let saved = percent(saved, always);
+        let total = format!(
+            "{:names$}  {starts:>6}  {stops:>5}  {:>16}  {used:>13.1}  {always:>9.1}  {saved:>5}",
+            "all", ""
+        );
+        text += &self.paint(Paint::Bold, &total);
+        text + "\n"
+    }
+}
+
+fn footnotes(summary: &Summary) -> String {
+    let transitions: u64 = summary
+        .tallies
+        .iter()
+        .map(|(_, usage)| usage.starts + usage.stops)
+        .sum();
+    let lateness = summary.lateness.num_milliseconds();
+    let Requests {
+        lists,
+        gets,
+        patches,
+        events,
+    } = summary.requests;
+    let asked = [
+        counted(lists, "list"),
+        counted(gets, "read"),
+        counted(patches, "patch"),
+        counted(events, "Event"),
+    ];
+    format!(
+        "\n{}, the latest {lateness} ms after its instant. \
+         Always on: the highest count, all the time.\n\
+         Requests besides the watch: {}.\n",
+        counted(transitions, "transition"),
+        asked.join(", ")
+    )
+}
+
+fn hours(time: TimeDelta) -> f64 {
+    time.as_seconds_f64() / 3600.0
+}
+
+fn percent(part: f64, whole: f64) -> String {
+    if whole > 0.0 {
+        format!("{:.0}%", 100.0 * part / whole)
+    } else {
+        "-".to_owned()
+    }
+}

@@ -1,0 +1,144 @@
+//! Tables as kubectl prints them: headings in capitals, columns three blanks apart, no lines.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::style::{Paint, Style};
+use crate::text::printable;
+
+/// What stands in a cell where there is nothing, as in kubectl.
+const NONE: &str = "<none>";
+
+/// Blanks between two columns.
+const GAP: usize = 3;
+
+/// Rows of `N` cells under their headings.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<const N: usize> {
+    headings: [&'static str; N],
+    rows: Vec<[Cell; N]>,
+}
+
+/// One piece of text, safe to print.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    paint: Paint,
+}
+
+impl<const N: usize> Table<N> {
+    /// A table without a row.
+    pub(crate) fn new(headings: [&'static str; N]) -> Self {
+        Self {
+            headings,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row at the end.
+    pub(crate) fn push(&mut self, row: [Cell; N]) {
+        self.rows.push(row);
+    }
+
+    /// Writes the headings and the rows, a line each, without blanks at their ends.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub(crate) fn write(&self, out: &mut impl Write, style: Style) -> io::Result<()> {
+        let headings = self.headings.map(Cell::from);
+        let mut widths = [0; N];
+        for row in [&headings].into_iter().chain(&self.rows) {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.width().max(*width);
+            }
+        }
+        for row in [&headings].into_iter().chain(&self.rows) {
+            let mut gap = 0;
+            for (width, cell) in widths.into_iter().zip(row) {
+                write!(out, "{:gap$}{}", "", style.paint(cell.paint, &cell.text))?;
+                gap = width - cell.width() + GAP;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}
+
+impl Cell {
+    /// The same in another paint.
+    pub(crate) fn painted(self, paint: Paint) -> Self {
+        Self { paint, ..self }
+    }
+
+    /// How many columns of the screen it takes.
+    fn width(&self) -> usize {
+        self.text.width()
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        let text = if text.is_empty() { NONE } else { text };
+        Self {
+            text: printable(text),
+            paint: Paint::Plain,
+        }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl<T: ToString> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map(|it| it.to_string()).unwrap_or_default().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(style: Style) -> String {
+        let mut table = Table::new(["NAME", "REPLICAS", "NEXT"]);
+        table.push(["web".into(), Some(3).into(), "09:00".into()]);
+        table.push([
+            Cell::from("月曜").painted(Paint::Red),
+            None::<u32>.into(),
+            "".into(),
+        ]);
+        table.push(["a\u{1b}[31m\nb".into(), Some(12).into(), "x".into()]);
+        let mut out = Vec::new();
+        table.write(&mut out, style).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn columns_stand_under_their_headings_however_wide_the_letters() {
+        assert_eq!(
+            written(Style::default()),
+            "\
+NAME             REPLICAS   NEXT
+web              3          09:00
+月曜             <none>     <none>
+a\\u{1b}[31m\\nb   12         x
+"
+        );
+    }
+
+    #[test]
+    fn colour_moves_nothing() {
+        let style = Style {
+            colour: true,
+            ..Style::default()
+        };
+        let coloured = written(style);
+        assert!(coloured.contains("\u{1b}[31m月曜\u{1b}[0m             <none>"));
+        let plain = coloured.replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
+        assert_eq!(plain, written(Style::default()));
+    }
+}

@@ -1,0 +1,71 @@
+//! What the reader's terminal can show.
+
+use std::{env, ffi::OsString, io::IsTerminal};
+
+use super::style::Style;
+
+/// What a screen that is written to can show.
+pub(crate) fn style(stream: &impl IsTerminal) -> Style {
+    Style {
+        colour: colour(stream),
+        unicode: unicode(),
+    }
+}
+
+/// Colour is for terminals, and elsewhere where `CLICOLOR_FORCE` asks for it
+/// (<https://bixense.com/clicolors>), but never with `NO_COLOR` (<https://no-color.org>).
+pub(crate) fn colour(stream: &impl IsTerminal) -> bool {
+    let forced = variable("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    variable("NO_COLOR").is_none() && (forced || stream.is_terminal() && moves_cursor())
+}
+
+/// Whether a terminal does what escape sequences say.
+pub(crate) fn moves_cursor() -> bool {
+    env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
+/// How many columns there are: what `COLUMNS` says where it is exported, else the terminal, else 80.
+pub(crate) fn width() -> usize {
+    let said = variable("COLUMNS").and_then(|text| text.to_str()?.parse().ok());
+    said.filter(|width| *width > 0)
+        .or_else(|| terminal_size::terminal_size().map(|(width, _)| width.0.into()))
+        .unwrap_or(80)
+}
+
+/// Whether the locale's encoding is UTF-8: the first of these variables decides (POSIX, 8.2).
+pub(crate) fn unicode() -> bool {
+    ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(variable)
+        .is_some_and(|locale| is_utf8(&locale.to_string_lossy()))
+}
+
+fn is_utf8(locale: &str) -> bool {
+    let (_, encoding) = locale.split_once('.').unwrap_or_default();
+    let encoding = encoding.split('@').next().unwrap_or_default();
+    encoding.eq_ignore_ascii_case("UTF-8") || encoding.eq_ignore_ascii_case("utf8")
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locale_names_its_encoding() {
+        for (locale, expected) in [
+            ("C.UTF-8", true),
+            ("de_DE.utf8", true),
+            ("de_DE.UTF-8@euro", true),
+            ("C", false),
+            ("de_DE", false),
+            ("de_DE.ISO-8859-15@euro", false),
+            ("UTF-8", false),
+        ] {
+            assert_eq!(is_utf8(locale), expected, "{locale}");
+        }
+    }
+}

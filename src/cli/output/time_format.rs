@@ -1,0 +1,134 @@
+//! Instants, as short as a reader can take them.
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Timelike, Utc};
+
+use crate::{schedule::Zone, text::counted};
+
+/// `at` on the clocks of `zone`, for one who reads it at `now`: `22:00 CET` today, `Mon 09:00 CET`
+/// within six days, else `Mon 2026-12-07 09:00 CET`. Seconds are shown where there are any.
+pub(crate) fn clock(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String {
+    let tz = zone.tz();
+    let (at, today) = (at.with_timezone(&tz), now.with_timezone(&tz).date_naive());
+    let days = |date: NaiveDate| date.signed_duration_since(today).num_days();
+    let date = match days(at.date_naive()) {
+        0 => "",
+        -6..=6 => "%a ",
+        _ => "%a %Y-%m-%d ",
+    };
+    let time = time_of_day(&at);
+    at.format(&format!("{date}{time} %Z")).to_string()
+}
+
+/// `Mon 2026-11-23 09:00` on the clocks of `zone`; with seconds where there are any.
+pub(crate) fn date_and_time(at: DateTime<Utc>, zone: Zone) -> String {
+    let at = at.with_timezone(&zone.tz());
+    at.format(&format!("%a %Y-%m-%d {}", time_of_day(&at)))
+        .to_string()
+}
+
+/// The format of a time of day: seconds only where there are any.
+pub(crate) fn time_of_day(at: &impl Timelike) -> &'static str {
+    if at.second() == 0 {
+        "%H:%M"
+    } else {
+        "%H:%M:%S"
+    }
+}
+
+/// `7 days`, `1 day 12 h`, `1 min 30 s` or `0 s`.
+pub(crate) fn span(time: TimeDelta) -> String {
+    let rest = time.num_seconds() % 86_400;
+    let days = time.num_days();
+    let parts = [
+        (days, counted(days, "day")),
+        (rest / 3600, format!("{} h", rest / 3600)),
+        (rest / 60 % 60, format!("{} min", rest / 60 % 60)),
+        (rest % 60, format!("{} s", rest % 60)),
+    ];
+    let some = parts.into_iter().filter(|(count, _)| *count > 0);
+    let text: Vec<_> = some.map(|(_, part)| part).collect();
+    if text.is_empty() {
+        "0 s".to_owned()
+    } else {
+        text.join(" ")
+    }
+}
+
+/// How far `at` is from `now`, in the one or two units that matter: `in 2h`, `in 3d4h`, `5m ago`.
+pub(crate) fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let seconds = (at - now).num_seconds();
+    let length = length(seconds.unsigned_abs());
+    match seconds {
+        0 => "now".to_owned(),
+        1.. => format!("in {length}"),
+        _ => format!("{length} ago"),
+    }
+}
+
+/// As kubectl shows ages: the smaller unit goes where the larger is many.
+fn length(seconds: u64) -> String {
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    let two = |large: u64, unit: char, small: u64, smaller: char| match small {
+        0 => format!("{large}{unit}"),
+        _ => format!("{large}{unit}{small}{smaller}"),
+    };
+    match seconds {
+        0..120 => format!("{seconds}s"),
+        120..7_200 => format!("{minutes}m"),
+        7_200..172_800 => two(hours, 'h', minutes % 60, 'm'),
+        172_800..864_000 => two(days, 'd', hours % 24, 'h'),
+        _ => format!("{days}d"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distance_has_the_units_that_matter() {
+        let now = "2026-11-20T10:00:00Z".parse().unwrap();
+        for (seconds, expected) in [
+            (0, "now"),
+            (59, "in 59s"),
+            (600, "in 10m"),
+            (7_200, "in 2h"),
+            (9_000, "in 2h30m"),
+            (277_200, "in 3d5h"),
+            (8_640_000, "in 100d"),
+            (-300, "5m ago"),
+        ] {
+            assert_eq!(distance(now + TimeDelta::seconds(seconds), now), expected);
+        }
+    }
+
+    #[test]
+    fn a_moment_says_no_more_than_it_needs() {
+        let berlin = Zone::parse("Europe/Berlin").unwrap();
+        let now = "2026-11-20T10:00:00Z".parse().unwrap();
+        for (at, expected) in [
+            ("2026-11-20T21:00:00Z", "22:00 CET"),
+            ("2026-11-20T21:00:05Z", "22:00:05 CET"),
+            ("2026-11-20T23:30:00Z", "Sat 00:30 CET"),
+            ("2026-11-19T18:00:00Z", "Thu 19:00 CET"),
+            ("2026-11-26T08:00:00Z", "Thu 09:00 CET"),
+            ("2026-11-27T08:00:00Z", "Fri 2026-11-27 09:00 CET"),
+            ("2027-07-01T07:00:00Z", "Thu 2027-07-01 09:00 CEST"),
+        ] {
+            assert_eq!(clock(at.parse().unwrap(), berlin, now), expected);
+        }
+    }
+
+    #[test]
+    fn a_span_is_told_in_the_units_it_has() {
+        for (seconds, expected) in [
+            (7 * 86_400, "7 days"),
+            (86_400 + 43_200, "1 day 12 h"),
+            (3600, "1 h"),
+            (90, "1 min 30 s"),
+            (0, "0 s"),
+        ] {
+            assert_eq!(span(TimeDelta::seconds(seconds)), expected);
+        }
+    }
+}

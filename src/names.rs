@@ -1,0 +1,62 @@
+//! Names that Kubernetes takes.
+
+/// Whether a text is a DNS label (RFC 1123), as the name of a namespace is: 1 to 63 of `a-z`,
+/// `0-9` and `-`, without a `-` at either end.
+pub fn is_dns_label(text: &str) -> bool {
+    (1..=63).contains(&text.len()) && is_label(text)
+}
+
+/// Whether a text is a DNS subdomain as the API server checks it, as most names of objects are:
+/// labels of any length with dots between them, at most 253 bytes.
+pub fn is_dns_subdomain(text: &str) -> bool {
+    text.len() <= 253 && text.split('.').all(is_label)
+}
+
+/// Whether a text is a label's value: empty, or at most 63 letters, digits, `-`, `_` and `.`, with
+/// a letter or digit at both ends.
+pub fn is_label_value(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let edge = |character: char| character.is_ascii_alphanumeric();
+    text.is_empty()
+        || (text.len() <= 63
+            && text.bytes().all(inner)
+            && text.starts_with(edge)
+            && text.ends_with(edge))
+}
+
+fn is_label(text: &str) -> bool {
+    let inner = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    !text.is_empty() && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_what_the_api_server_takes() {
+        let long = "a".repeat(64);
+        for (text, label, subdomain, value) in [
+            ("web", true, true, true),
+            ("0-a", true, true, true),
+            ("a.b", false, true, true),
+            ("", false, false, true),
+            ("-a", false, false, false),
+            ("a-", false, false, false),
+            ("a..b", false, false, true),
+            ("Web_1", false, false, true),
+            ("ä", false, false, false),
+            (&long, false, true, false),
+        ] {
+            assert_eq!(
+                (
+                    is_dns_label(text),
+                    is_dns_subdomain(text),
+                    is_label_value(text)
+                ),
+                (label, subdomain, value),
+                "{text}"
+            );
+        }
+    }
+}

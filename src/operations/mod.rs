@@ -1,0 +1,19 @@
+//! What the commands do to live Deployments: find them, annotate them, wait until a controller has
+//! acted, and restore them without one.
+//!
+//! Nothing here is shown to anyone: what happens to each object is reported to the caller.
+
+mod override_request;
+mod restore;
+mod retry;
+mod selection;
+mod until;
+mod wait;
+
+pub use override_request::{
+    Annotated, OverrideRequest, RequestError, RequestOutcome, RequestedOverride,
+};
+pub use restore::{Restore, RestoreError, RestoredCounts};
+pub use selection::Selection;
+pub use until::{Until, UntilError};
+pub use wait::{WaitEvent, wait};

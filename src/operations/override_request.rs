@@ -1,0 +1,180 @@
+//! Asking for an override, or for its end, by annotations.
+
+use chrono::{DateTime, Utc};
+use futures::{StreamExt as _, stream};
+use kube::Client;
+
+use super::{
+    retry::{AT_ONCE, Retry, retry},
+    selection::Selection,
+    until::{Until, UntilError},
+};
+use crate::{
+    cluster::{PatchError, ReadError, Writer},
+    schedule::Zone,
+    workload::{
+        Annotation, Observed, Override, OverrideCommand, OverrideError, Pause, Prefix, Replicas,
+        WorkloadRef,
+    },
+};
+
+/// What a user asks for, before it is known of which object.
+#[derive(Clone, Debug)]
+pub enum RequestedOverride {
+    /// `dayshift wake`.
+    Wake(Until),
+    /// `dayshift sleep`.
+    Sleep(Until),
+    /// `dayshift pause`; without a time, until `resume`.
+    Pause(Option<Until>),
+    /// `dayshift resume`.
+    Resume,
+}
+
+/// An override that is requested of Deployments.
+#[derive(Clone, Debug)]
+pub struct OverrideRequest {
+    /// What is requested.
+    pub requested: RequestedOverride,
+    /// The zone of Deployments that name none.
+    pub default_zone: Zone,
+    /// What stands before the slash in annotations and labels.
+    pub prefix: Prefix,
+    /// The time of the request.
+    pub now: DateTime<Utc>,
+    /// Whether nothing is written.
+    pub dry_run: bool,
+}
+
+/// Why an override cannot be requested of one object.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// The object's state or annotations do not allow it.
+    #[error("{0}")]
+    Override(#[from] OverrideError),
+    /// Its end is not a time to come in the object's zone.
+    #[error("{0}")]
+    Until(#[from] UntilError),
+    /// The annotations could not be written.
+    #[error("{0}")]
+    Patch(#[from] PatchError),
+    /// The object could not be read again.
+    #[error("{0}")]
+    Read(#[from] ReadError),
+}
+
+/// What a request did to one object.
+#[derive(Clone, Debug)]
+pub enum RequestOutcome {
+    /// The annotations are there already, and a controller has acted on them.
+    Unchanged,
+    /// The annotations are written or, on a dry run, would be.
+    Annotated(Box<Annotated>),
+}
+
+/// An object that carries the annotations of a request.
+#[derive(Clone, Debug)]
+pub struct Annotated {
+    /// The object.
+    pub object: WorkloadRef,
+    /// The count before.
+    pub before: Replicas,
+    /// The object with the annotations; as it was on a dry run.
+    pub now: Observed,
+    /// What is requested of this object.
+    pub command: OverrideCommand,
+    /// The annotations that were or would be written, `None` for those that are removed.
+    pub annotations: Vec<Annotation>,
+    /// The zone of its schedule.
+    pub zone: Zone,
+}
+
+impl OverrideRequest {
+    /// Writes the annotations on each Deployment, and reports what came of each in their order.
+    pub async fn send(
+        &self,
+        client: &Client,
+        selection: &Selection,
+        mut report: impl FnMut(&Observed, Result<RequestOutcome, RequestError>),
+    ) {
+        let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
+        let mut answers = stream::iter(&selection.observed)
+            .map(async |observed: &Observed| (observed, self.annotate(&writer, observed).await))
+            .buffered(AT_ONCE);
+        while let Some((observed, answer)) = answers.next().await {
+            report(observed, answer);
+        }
+    }
+
+    /// Writes the annotations on one object, and again where that can help; on a dry run, only
+    /// says which.
+    async fn annotate(
+        &self,
+        writer: &Writer,
+        before: &Observed,
+    ) -> Result<RequestOutcome, RequestError> {
+        retry(writer, before, &self.prefix, async |observed| {
+            let (command, zone) = self.command(observed)?;
+            let annotations = command.annotations(&observed.inputs, zone);
+            let is_obeyed = command.is_obeyed(&observed.state());
+            // The same text may have come back with when it began: then it does not count.
+            let is_to_renew = !is_obeyed && observed.override_began.is_some();
+            let changes = !annotations.is_empty() || is_to_renew;
+            if !changes && (self.dry_run || is_obeyed) {
+                return Ok(RequestOutcome::Unchanged);
+            }
+            let now = if self.dry_run || !changes {
+                observed.clone()
+            } else {
+                let written = writer.annotate(observed, &annotations).await?;
+                written.observe(observed.object.kind, &self.prefix)
+            };
+            Ok(RequestOutcome::Annotated(Box::new(Annotated {
+                object: before.object.clone(),
+                before: before.replicas,
+                now,
+                command,
+                annotations,
+                zone,
+            })))
+        })
+        .await
+    }
+
+    fn command(&self, observed: &Observed) -> Result<(OverrideCommand, Zone), RequestError> {
+        // The zone does not rest on what is wished, and the end of the wish rests on the zone.
+        let probe = match &self.requested {
+            RequestedOverride::Wake(_) => {
+                OverrideCommand::Begin(Override::Wake(DateTime::<Utc>::MAX_UTC))
+            }
+            RequestedOverride::Sleep(_) => {
+                OverrideCommand::Begin(Override::Sleep(DateTime::<Utc>::MAX_UTC))
+            }
+            RequestedOverride::Pause(_) => OverrideCommand::Begin(Override::Pause(Pause::Forever)),
+            RequestedOverride::Resume => OverrideCommand::Resume,
+        };
+        let zone = probe.zone(&observed.inputs, self.default_zone, self.now)?;
+        let at = |until: &Until| until.in_zone(zone, self.now);
+        let begun = match &self.requested {
+            RequestedOverride::Wake(until) => Override::Wake(at(until)?),
+            RequestedOverride::Sleep(until) => Override::Sleep(at(until)?),
+            RequestedOverride::Pause(Some(until)) => Override::Pause(Pause::Until(at(until)?)),
+            RequestedOverride::Pause(None) => Override::Pause(Pause::Forever),
+            RequestedOverride::Resume => return Ok((OverrideCommand::Resume, zone)),
+        };
+        Ok((OverrideCommand::Begin(begun), zone))
+    }
+}
+
+impl Retry for RequestError {
+    fn is_worth_another_try(&self) -> bool {
+        matches!(self, Self::Patch(error) if error.is_worth_another_try())
+    }
+}
+
+impl RequestError {
+    /// Whether it is about the object or the request, and not about the cluster.
+    pub const fn is_refusal(&self) -> bool {
+        matches!(self, Self::Override(_) | Self::Until(_))
+    }
+}

@@ -1,0 +1,100 @@
+//! Bringing Deployments up to their saved counts without a controller.
+
+use chrono::{DateTime, Utc};
+use futures::{StreamExt as _, stream};
+use kube::Client;
+
+use super::{
+    retry::{AT_ONCE, Retry, retry},
+    selection::Selection,
+};
+use crate::{
+    cluster::{PatchError, ReadError, Writer},
+    workload::{NotRestored, Observed, Prefix, Replicas, restored},
+};
+
+/// How Deployments are restored.
+#[derive(Clone, Debug)]
+pub struct Restore {
+    /// What stands before the slash in annotations and labels.
+    pub prefix: Prefix,
+    /// The time of the request.
+    pub now: DateTime<Utc>,
+    /// Whether nothing is written.
+    pub dry_run: bool,
+}
+
+/// Why one object is not restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// Its state does not allow it.
+    #[error("{0}")]
+    Not(#[from] NotRestored),
+    /// The count could not be written.
+    #[error("{0}")]
+    Patch(#[from] PatchError),
+    /// The object could not be read again.
+    #[error("{0}")]
+    Read(#[from] ReadError),
+}
+
+/// The counts before and after; `None` where there was nothing to do.
+pub type RestoredCounts = Option<(Replicas, Replicas)>;
+
+impl Restore {
+    /// Brings each Deployment up to its saved count, and reports what came of each in their order.
+    pub async fn restore(
+        &self,
+        client: &Client,
+        selection: &Selection,
+        mut report: impl FnMut(&Observed, Result<RestoredCounts, RestoreError>),
+    ) {
+        let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
+        let mut answers = stream::iter(&selection.observed)
+            .map(async |observed: &Observed| (observed, self.one(&writer, observed).await))
+            .buffered(AT_ONCE);
+        while let Some((observed, answer)) = answers.next().await {
+            report(observed, answer);
+        }
+    }
+
+    async fn one(
+        &self,
+        writer: &Writer,
+        before: &Observed,
+    ) -> Result<RestoredCounts, RestoreError> {
+        retry(writer, before, &self.prefix, async |observed| {
+            let Some(change) = restored(observed, self.now)? else {
+                return Ok(None);
+            };
+            if !self.dry_run {
+                writer.patch(observed, &change).await?;
+            }
+            Ok(Some((observed.replicas, change.replicas)))
+        })
+        .await
+    }
+}
+
+impl Retry for RestoreError {
+    fn is_worth_another_try(&self) -> bool {
+        matches!(self, Self::Patch(error) if error.is_worth_another_try())
+    }
+}
+
+impl RestoreError {
+    /// Whether the object is being deleted, or is gone.
+    pub const fn is_of_deleted(&self) -> bool {
+        matches!(
+            self,
+            Self::Not(NotRestored::Deleting)
+                | Self::Patch(PatchError::Gone)
+                | Self::Read(ReadError::Gone)
+        )
+    }
+
+    /// Whether it is about the object, and not about the cluster.
+    pub const fn is_refusal(&self) -> bool {
+        matches!(self, Self::Not(_))
+    }
+}

@@ -1,0 +1,60 @@
+//! The live Deployments that a command writes to.
+
+use kube::Client;
+
+use crate::{
+    cluster::{FindError, Missing, Query, Workload, find},
+    workload::{Observed, Prefix, WorkloadRef},
+};
+
+/// The Deployments that a user has selected, as they are.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// The Deployments.
+    pub observed: Vec<Observed>,
+    /// Those that the user named and that do not exist.
+    pub missing: Vec<Missing>,
+    /// Where they were looked for.
+    pub query: Query,
+}
+
+impl Selection {
+    /// Looks for the Deployments. Where none is named, only those for which `includes` holds are
+    /// selected.
+    ///
+    /// # Errors
+    /// Where the server is absent or unwilling.
+    pub async fn find(
+        client: &Client,
+        query: Query,
+        prefix: &Prefix,
+        includes: impl Fn(&Observed) -> bool,
+    ) -> Result<Self, FindError> {
+        let found = find::<Workload>(client, &query).await?;
+        let named = matches!(query, Query::Named { .. });
+        let workloads = found.workloads.iter();
+        let observed = workloads.map(|(kind, it)| it.observe(*kind, prefix));
+        Ok(Self {
+            observed: observed.filter(|it| named || includes(it)).collect(),
+            missing: found.missing,
+            query,
+        })
+    }
+
+    /// Whether the user named each of them.
+    pub const fn is_by_name(&self) -> bool {
+        matches!(self.query, Query::Named { .. })
+    }
+
+    /// `deployment.apps/web`, with its namespace where several are searched.
+    pub fn subject(&self, object: &WorkloadRef) -> String {
+        let (kind, name) = (object.kind, &object.name);
+        let subject = format!("{}.{}/{name}", kind.singular(), kind.group());
+        match self.query {
+            Query::All {
+                namespace: None, ..
+            } => format!("{subject} in {}", object.namespace),
+            _ => subject,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The end of an override, before it is known of which object.
+
+use chrono::{DateTime, Days, Utc};
+
+use crate::schedule::{TextError, Zone, parse_moment};
+
+/// When an override ends, for any object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// At the same instant for all.
+    At(DateTime<Utc>),
+    /// At a time of day or a moment on the clocks of each object's zone.
+    Local(String),
+}
+
+/// Why a text cannot be the end of an override.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UntilError {
+    /// The text is not a time.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// The time is in the past; as it was written.
+    #[error("{0} is in the past")]
+    Passed(String),
+}
+
+impl Until {
+    /// The instant, in whole seconds, for an object whose local times are in `zone`.
+    ///
+    /// # Errors
+    /// Where the text is not a date and time, or has passed.
+    pub fn in_zone(&self, zone: Zone, now: DateTime<Utc>) -> Result<DateTime<Utc>, UntilError> {
+        let text = match self {
+            Self::At(at) => return Ok(*at),
+            Self::Local(text) => text.trim(),
+        };
+        let is_time_of_day =
+            text.contains(':') && text.chars().all(|it| it.is_ascii_digit() || it == ':');
+        if !is_time_of_day {
+            return match parse_moment(text, zone)? {
+                passed if passed <= now => Err(UntilError::Passed(text.to_owned())),
+                until => Ok(until),
+            };
+        }
+        let today = now.with_timezone(&zone.tz()).date_naive();
+        let on = |date| parse_moment(&format!("{date} {text}"), zone);
+        match on(today)? {
+            passed if passed <= now => Ok(on(today + Days::new(1))?),
+            until => Ok(until),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_time_of_day_is_the_next_one_in_the_zone() {
+        let (tokyo, berlin) = ("Asia/Tokyo", "Europe/Berlin");
+        for (text, zone, now, expected) in [
+            (
+                "22:00",
+                tokyo,
+                "2026-11-20T12:59:59Z",
+                "2026-11-20T13:00:00Z",
+            ),
+            (
+                "22:00",
+                tokyo,
+                "2026-11-20T13:00:00Z",
+                "2026-11-21T13:00:00Z",
+            ),
+            (
+                "6:00",
+                berlin,
+                "2026-11-20T20:00:00Z",
+                "2026-11-21T05:00:00Z",
+            ),
+            // In the gap of 29 March it is the end of the gap.
+            (
+                "02:30",
+                berlin,
+                "2026-03-28T20:00:00Z",
+                "2026-03-29T01:00:00Z",
+            ),
+            (
+                "2026-12-24 18:00",
+                berlin,
+                "2026-11-20T20:00:00Z",
+                "2026-12-24T17:00:00Z",
+            ),
+            (
+                "2026-12-24T18:00:00-05:00",
+                berlin,
+                "2026-11-20T20:00:00Z",
+                "2026-12-24T23:00:00Z",
+            ),
+        ] {
+            let until = Until::Local(text.to_owned());
+            let zone = Zone::parse(zone).unwrap();
+            assert_eq!(
+                until.in_zone(zone, at(now)),
+                Ok(at(expected)),
+                "{text} {now}"
+            );
+        }
+    }
+
+    #[test]
+    fn says_what_to_write_instead() {
+        let now = at("2026-11-20T10:00:00Z");
+        for (text, part) in [
+            ("tonight", "2026-12-24 18:00"),
+            ("9pm", "2026-12-24 18:00"),
+            ("25:00", "is not in a day"),
+            ("22:00+01:00", "2026-12-24 18:00"),
+            ("2026-12-24", "2026-12-24 18:00"),
+            ("2026-11-20 09:59", "is in the past"),
+            ("", "2026-12-24 18:00"),
+        ] {
+            let until = Until::Local(text.to_owned());
+            let error = until.in_zone(Zone::UTC, now).unwrap_err();
+            assert!(error.to_string().contains(part), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Waiting until a controller has acted on annotated objects.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use futures::StreamExt as _;
+use kube::Client;
+use tokio::time::timeout;
+
+use super::override_request::Annotated;
+use crate::{
+    cluster::{FindError, Query, WatchEvent, Workload, watch},
+    workload::{Observed, Prefix},
+};
+
+/// What happens while a command waits.
+#[derive(Debug)]
+pub enum WaitEvent<'a> {
+    /// A controller has acted on so many objects of all.
+    Waiting {
+        /// Objects on which a controller has acted.
+        done: usize,
+        /// All objects.
+        all: usize,
+    },
+    /// A controller has acted on an object, which is now like this.
+    Obeyed(&'a Annotated, &'a Observed),
+    /// The schedule of an object is refused, for this reason.
+    Refused(&'a Annotated, &'a str),
+    /// The objects cannot be watched.
+    Failed(FindError),
+    /// No controller has acted on an object in time.
+    TimedOut(&'a Annotated),
+}
+
+/// Watches the objects until a controller has acted on each, for at most `limit`.
+pub async fn wait(
+    client: &Client,
+    query: &Query,
+    prefix: &Prefix,
+    limit: Duration,
+    annotated: &[Annotated],
+    mut report: impl FnMut(WaitEvent<'_>),
+) {
+    let all = annotated.len();
+    let mut waiting = BTreeMap::new();
+    for one in annotated {
+        if one.command.is_obeyed(&one.now.state()) {
+            report(WaitEvent::Obeyed(one, &one.now));
+        } else {
+            waiting.insert(one.object.uid.clone(), one);
+        }
+    }
+    let work = async {
+        let mut events = watch::<Workload>(client, query);
+        while !waiting.is_empty() {
+            let done = all - waiting.len();
+            report(WaitEvent::Waiting { done, all });
+            let seen = match events.next().await {
+                Some(Ok(WatchEvent::Is(kind, seen) | WatchEvent::Gone(kind, seen))) => {
+                    seen.observe(kind, prefix)
+                }
+                Some(Ok(WatchEvent::Complete)) => continue,
+                Some(Err(error)) => return report(WaitEvent::Failed(error)),
+                None => return,
+            };
+            let uid = &seen.object.uid;
+            let Some(one) = waiting.get(uid) else {
+                continue;
+            };
+            if let Some(why) = &seen.error {
+                report(WaitEvent::Refused(one, why));
+            } else if one.command.is_obeyed(&seen.state()) {
+                report(WaitEvent::Obeyed(one, &seen));
+            } else {
+                continue;
+            }
+            waiting.remove(uid);
+        }
+    };
+    // What is left waiting is reported below.
+    let _ = timeout(limit, work).await;
+    for one in waiting.values() {
+        report(WaitEvent::TimedOut(one));
+    }
+}
