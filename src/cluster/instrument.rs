@@ -11,11 +11,11 @@ use futures::future::BoxFuture;
 use http::{Method, Request, Response, Uri, header};
 use http_body_util::Either;
 use kube::{Client, client::Body};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 use tower::{BoxError, Service};
 use tower_http::timeout::TimeoutBody;
 
-use super::resource::kind_of_collection;
+use super::{resource::kind_of_collection, watch_pace::WatchPace};
 
 /// One request and what came of it.
 #[derive(Clone, Debug)]
@@ -34,12 +34,13 @@ pub struct Exchange {
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The same client, with `look` called after each request. Every request but a watch is given
-/// up after a time, which kube does not do by itself.
+/// up after a time, and watches that end at once are not opened as fast: kube does neither.
 pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'static) -> Client {
     let namespace = client.default_namespace().to_owned();
     Client::new(
         Instrumented {
             client,
+            pace: Arc::default(),
             look: Arc::new(look),
         },
         namespace,
@@ -49,6 +50,7 @@ pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'stati
 #[derive(Clone)]
 struct Instrumented<L: ?Sized> {
     client: Client,
+    pace: Arc<WatchPace>,
     look: Arc<L>,
 }
 
@@ -63,10 +65,18 @@ impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> fo
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let (client, look) = (self.client.clone(), self.look.clone());
+        let pace = self.pace.clone();
         Box::pin(async move {
             let (verb, uri) = (verb(&request), request.uri().clone());
             let answer = match verb {
-                "watch" => client.send(request).await.map_err(BoxError::from),
+                "watch" => {
+                    sleep(pace.delay(uri.path(), Instant::now())).await;
+                    let answer = client.send(request).await;
+                    if answer.as_ref().is_ok_and(|it| it.status().is_success()) {
+                        pace.opened(uri.path(), Instant::now());
+                    }
+                    answer.map_err(BoxError::from)
+                }
                 _ => match timeout(REQUEST_TIMEOUT, client.send(request)).await {
                     Ok(answer) => answer.map_err(BoxError::from),
                     Err(elapsed) => Err(elapsed.into()),

@@ -15,6 +15,7 @@ mod redact;
 mod resource;
 mod server_time;
 mod transport;
+mod watch_pace;
 mod workload;
 mod writer;
 

@@ -25,35 +25,36 @@ const LONGEST: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(super) struct WatchPace(Mutex<HashMap<Box<str>, Opened>>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Opened {
-    at: Instant,
+    at: Option<Instant>,
     /// How many in a row were short.
     short: u32,
 }
 
 impl WatchPace {
-    /// How long to wait before this watch is opened. It is taken to be opened then, and to have
-    /// lived, when it is asked for again, ever since.
+    /// How long to wait before this watch is opened again; it has lived, if it was open, until now.
     pub(super) fn delay(&self, path: &str, now: Instant) -> Duration {
         let mut watches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(last) = watches.get_mut(path) else {
-            let opened = Opened { at: now, short: 0 };
-            watches.insert(path.into(), opened);
+        let Some(Opened { at, short }) = watches.get_mut(path) else {
             return Duration::ZERO;
         };
-        let is_short = now.saturating_duration_since(last.at) < SHORT;
-        last.short = if is_short {
-            last.short.saturating_add(1)
-        } else {
-            0
+        let Some(opened) = at.take() else {
+            return Duration::ZERO;
         };
-        let delay = match last.short.checked_sub(1) {
-            None => Duration::ZERO,
-            Some(before) => FIRST.saturating_mul(1 << before.min(10)).min(LONGEST),
-        };
-        last.at = now + delay;
+        if now.saturating_duration_since(opened) >= SHORT {
+            *short = 0;
+            return Duration::ZERO;
+        }
+        let delay = FIRST.saturating_mul(1 << (*short).min(10)).min(LONGEST);
+        *short = short.saturating_add(1);
         delay
+    }
+
+    /// Notes that the server has granted this watch. One that it refuses fails, and waits for that.
+    pub(super) fn opened(&self, path: &str, now: Instant) {
+        let mut watches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.entry(path.into()).or_default().at = Some(now);
     }
 }
 
@@ -69,6 +70,7 @@ mod tests {
             now += lived;
             let delay = pace.delay(path, now);
             now += delay;
+            pace.opened(path, now);
             delay.as_millis()
         };
         assert_eq!(next("web", Duration::ZERO), 0);
@@ -78,5 +80,7 @@ mod tests {
         assert_eq!(next("db", Duration::ZERO), 0, "another is another");
         assert_eq!(next("web", SHORT), 0);
         assert_eq!(next("web", Duration::ZERO), 200);
+        pace.delay("web", now);
+        assert_eq!(pace.delay("web", now), Duration::ZERO, "it was refused");
     }
 }

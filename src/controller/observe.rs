@@ -9,8 +9,10 @@ use crate::{
 
 use super::{
     engine::Engine,
+    entry::Entry,
     readiness::Condition,
     watch::{Event, WatchId},
+    work::WorkState,
 };
 
 impl Engine {
@@ -56,7 +58,11 @@ impl Engine {
         let observation = self.index.observe((kind, workload), watch, seen_at);
         self.forgot(observation.replaced);
         if let Some(id) = observation.id {
-            self.confirm(id);
+            // The answer to what is under way will tell; it would be counted twice.
+            let is_in_flight = |entry: &Entry| entry.work.state == WorkState::InFlight;
+            if !self.index.get(id).is_some_and(is_in_flight) {
+                self.confirm(id);
+            }
             self.reconcile(id);
         }
     }

@@ -18,7 +18,6 @@
 //! - `checker/`: what the rules allow, and what each scaler can know
 //! - `harness/`: the controller, the cluster in memory, users and faults
 //! - `regressions/`: stories that once failed
-//! - `open/`: stories that still fail
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -124,17 +123,6 @@ fn what_once_failed_stays_fixed() {
             eprintln!("{name}");
             run_again(&story);
         }
-    }
-}
-
-/// kube's watcher begins a watch anew at once where the server ends it without an error, and says
-/// nothing about it that a pause could follow. Each of these goes to `regressions/` once it is fixed.
-#[test]
-#[ignore = "a watch that ends cleanly at once is begun anew without a pause"]
-fn what_is_still_to_be_fixed() {
-    for (name, story) in stored::all("open") {
-        eprintln!("{name}");
-        run_again(&story);
     }
 }
 

@@ -63,8 +63,7 @@ impl Observer {
             let applied = Applied::of(&it.state, it.error.as_ref());
             known.is_corrective(it, &applied)
         };
-        // A patch whose answer is lost may show on the object, and its sender counts it then. It does
-        // so too where a second try of the same patch is what shows, which counts twice.
+        // A patch whose answer is lost may show on the object, and its sender counts it then.
         let is_lost = |sent: &&Sent| {
             let of_this = |it: &Known| it.object.uid == object.uid;
             sent.by == by && !sent.is_answered && sent.known.iter().any(of_this)

@@ -306,10 +306,7 @@ impl Steps<'_> {
     fn faults(&mut self, at: u32) {
         let scaler = self.scaler();
         let faults: Vec<_> = (0..self.random.usize(1..6)).map(|_| self.fault()).collect();
-        let mut percent = self.random.choice([10, 30, 60, 90, 100]).unwrap();
-        if faults.contains(&Fault::Cut) {
-            percent = percent.min(90); // a watch that always ends at once is begun without end
-        }
+        let percent = self.random.choice([10, 30, 60, 90, 100]).unwrap();
         self.add(at, Op::Faults(scaler, faults, percent));
         if self.random.bool() {
             let cut = at + self.random.u32(..5000);
