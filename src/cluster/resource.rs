@@ -26,7 +26,7 @@ impl Resource {
     /// The row of a kind.
     pub(super) const fn of(kind: Kind) -> Self {
         match kind {
-            Kind::Deployment => Self {
+            Kind::Deployment | Kind::StatefulSet => Self {
                 kind,
                 root: "/apis/apps/v1/",
                 count: &["spec", "replicas"],
@@ -38,7 +38,7 @@ impl Resource {
     /// The count of such an object.
     pub(super) fn read(&self, spec: &Spec) -> Replicas {
         match self.kind {
-            Kind::Deployment => Replicas::new(spec.replicas.unwrap_or(1)),
+            Kind::Deployment | Kind::StatefulSet => Replicas::new(spec.replicas.unwrap_or(1)),
         }
     }
 
@@ -97,12 +97,12 @@ mod tests {
     fn a_collection_is_told_from_everything_else() {
         for (path, expected) in [
             ("/apis/apps/v1/deployments", Some(Kind::Deployment)),
-            ("/apis/apps/v1/namespaces/dev/statefulsets", None),
             (
-                "/apis/apps/v1/namespaces/deployments/statefulsets/deployments",
-                None,
+                "/apis/apps/v1/namespaces/dev/statefulsets",
+                Some(Kind::StatefulSet),
             ),
             ("/apis/apps/v1/namespaces/dev/deployments/web", None),
+            ("/apis/apps/v1/namespaces/a/statefulsets/deployments", None),
             ("/apis/apps/v1/namespaces/deployments", None),
             ("/apis/apps/v1beta1/deployments", None),
             ("/api/v1/namespaces", None),

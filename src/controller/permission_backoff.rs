@@ -97,6 +97,20 @@ mod tests {
     }
 
     #[test]
+    fn a_permission_is_missing_for_one_kind_alone() {
+        let mut backoff = PermissionBackoff::default();
+        let stateful = WorkloadRef {
+            kind: Kind::StatefulSet,
+            ..web("dev")
+        };
+        assert_eq!(backoff.refused(&web("dev"), 1), Some(1));
+        assert!(!backoff.must_wait(&stateful, 2));
+        assert_eq!(backoff.refused(&stateful, 2), Some(1));
+        assert_eq!(backoff.is_over(&stateful), BTreeSet::new());
+        assert!(backoff.must_wait(&web("dev"), 3));
+    }
+
+    #[test]
     fn one_asks_and_the_others_wait_for_its_answer() {
         let mut backoff = PermissionBackoff::default();
         assert_eq!(backoff.refused(&web("dev"), 1), Some(1));

@@ -67,7 +67,7 @@ pub struct OwnPod {
     /// Its namespace.
     pub namespace: String,
     /// Its name: `<deployment>-<hash>-` cut to 58 bytes, and five random characters, where a
-    /// Deployment made it.
+    /// Deployment made it, and `<statefulset>-<number>` where a StatefulSet did.
     pub name: String,
 }
 
@@ -86,8 +86,17 @@ impl OwnPod {
     pub fn belongs_to(&self, kind: Kind, namespace: &str, name: &str) -> bool {
         let may_be_of = match kind {
             Kind::Deployment => Self::may_be_of_deployment,
+            Kind::StatefulSet => Self::is_of_stateful_set,
         };
         self.namespace == namespace && may_be_of(self, name)
+    }
+
+    fn is_of_stateful_set(&self, name: &str) -> bool {
+        let ordinal = self
+            .name
+            .strip_prefix(name)
+            .and_then(|rest| rest.strip_prefix('-'));
+        ordinal.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
     fn may_be_of_deployment(&self, deployment: &str) -> bool {
@@ -191,5 +200,18 @@ mod tests {
             };
             assert!(!pod.belongs_to(Kind::Deployment, "ops", "web"), "{name}");
         }
+    }
+
+    #[test]
+    fn a_pod_with_a_number_belongs_to_the_stateful_set_of_its_name() {
+        let pod = OwnPod {
+            namespace: "ops".into(),
+            name: "dayshift-0".into(),
+        };
+        assert!(pod.belongs_to(Kind::StatefulSet, "ops", "dayshift"));
+        assert!(!pod.belongs_to(Kind::StatefulSet, "dev", "dayshift"));
+        assert!(!pod.belongs_to(Kind::StatefulSet, "ops", "day"));
+        assert!(!pod.belongs_to(Kind::StatefulSet, "ops", "dayshift-0"));
+        assert!(!pod.belongs_to(Kind::Deployment, "ops", "dayshift"));
     }
 }

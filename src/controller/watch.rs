@@ -104,13 +104,15 @@ impl WatchStates {
         all.all(|watch| watch.is_listed.load(Ordering::Relaxed))
     }
 
-    /// Whether a first list of a namespace is still under way. One that has failed holds nothing
-    /// up.
+    /// Whether a first list of a namespace is still under way. One that has failed, or has hung for
+    /// as long as a request may take, holds nothing up.
     pub(super) fn is_first_listing(&self, namespace: &str) -> bool {
-        self.0.iter().any(|watch| {
-            let is_it = watch.namespace.as_ref().is_none_or(|it| it == namespace);
-            is_it && !watch.was_tried.load(Ordering::Relaxed)
-        })
+        let of_it = self.0.iter().filter(|watch| {
+            let wanted = watch.namespace.as_deref();
+            wanted.is_none_or(|it| it == namespace)
+        });
+        let mut tried = of_it.map(|watch| watch.was_tried.load(Ordering::Relaxed));
+        tried.any(|was_tried| !was_tried)
     }
 }
 

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     manifest::{Contents, HpaTarget, Other, Source, SyntaxError},
     schedule::{Gap, Zone},
-    workload::{Inputs, Prefix},
+    workload::{Inputs, Kind, Prefix},
 };
 
 /// How files are looked at.
@@ -31,8 +31,8 @@ pub struct Linter {
     pub namespace: String,
 }
 
-/// The autoscalers of each Deployment, by namespace and name, and the source that each is in.
-type Autoscalers<'c> = HashMap<(&'c str, &'c str), Vec<(usize, &'c Other, &'c HpaTarget)>>;
+/// The autoscalers of each workload, by kind, namespace and name, and the source that each is in.
+type Autoscalers<'c> = HashMap<(Kind, &'c str, &'c str), Vec<(usize, &'c Other, &'c HpaTarget)>>;
 
 impl Linter {
     /// Everything that is found in these sources.
@@ -43,7 +43,7 @@ impl Linter {
         for (source, contents) in contents.iter().enumerate() {
             for other in &contents.others {
                 if let Some(scaled) = &other.scales {
-                    let key = (&*other.namespace, &*scaled.name);
+                    let key = (scaled.kind, &*other.namespace, &*scaled.name);
                     autoscalers
                         .entry(key)
                         .or_default()
@@ -78,10 +78,11 @@ impl Linter {
             .findings
             .extend(contents.errors.iter().map(|it| unreadable(source, it)));
         for workload in &contents.workloads {
-            let mut object = Object::deployment(source, &self.prefix, workload);
+            let mut object = Object::workload(source, &self.prefix, workload);
             object.schedule_finding(workload, &known.schedule_findings(&workload.inputs));
             object.manifest(workload);
-            let key = (&*workload.object.namespace, &*workload.object.name);
+            let it = &workload.object;
+            let key = (it.kind, &*it.namespace, &*it.name);
             if let Some(scalers) = autoscalers
                 .get(&key)
                 .filter(|_| workload.inputs.has_schedule())

@@ -28,9 +28,9 @@ pub(super) struct Object<'o> {
 }
 
 impl<'o> Object<'o> {
-    pub(super) fn deployment(source: usize, prefix: &'o Prefix, workload: &Workload) -> Self {
+    pub(super) fn workload(source: usize, prefix: &'o Prefix, workload: &Workload) -> Self {
         let name = ObjectName {
-            kind: "Deployment".into(),
+            kind: workload.object.kind.name().into(),
             namespace: Arc::clone(&workload.object.namespace),
             name: Arc::clone(&workload.object.name),
         };
@@ -226,15 +226,16 @@ impl<'o> Object<'o> {
             }
         };
         let help = format!(
-            "write {}: \"1\" on the Deployment, and no {}; the autoscaler rests at 0 and takes over from 1",
+            "write {}: \"1\" on the {}, and no {}; the autoscaler rests at 0 and takes over from 1",
             self.prefix.annotation(Key::Replicas),
+            self.name.kind,
             self.prefix.annotation(Key::StopReplicas)
         );
         let finding = self.at(Rule::Autoscaler, scaled.place.clone(), message, help);
         self.findings.push(Finding { source, ..finding });
     }
 
-    /// A schedule on an object that is not a Deployment.
+    /// A schedule on an object of a kind that dayshift does not scale.
     pub(super) fn other_kind(&mut self, other: &Other) {
         let is_schedule = |mark: &&MisplacedKey| {
             let name = self.prefix.strip(&mark.field.name);
@@ -247,10 +248,11 @@ impl<'o> Object<'o> {
             .filter(|_| !other.is_owned)
         {
             let message = format!(
-                "dayshift scales only Deployments of apps/v1, and ignores this {}",
+                "dayshift does not scale this {}, and ignores its schedule",
                 crate::text::quote(&other.kind)
             );
-            let help = "remove its annotations, or move them to a Deployment".to_owned();
+            let help = "remove its annotations, or move them to a workload that dayshift scales"
+                .to_owned();
             self.findings
                 .push(self.at(Rule::OtherKind, mark.field.key.clone(), message, help));
         }

@@ -1,4 +1,4 @@
-//! Objects that are no Deployments and have to do with schedules all the same.
+//! Objects that dayshift does not scale and that have to do with schedules all the same.
 
 use super::{
     location::Location,
@@ -7,11 +7,12 @@ use super::{
     scalar::Scalar,
     scope::Scope,
 };
+use crate::workload::Kind;
 
-/// An object of another kind with names like ours on it, or one that scales Deployments too.
+/// An object of another kind with names like ours on it, or one that scales workloads too.
 #[derive(Clone, Debug)]
 pub struct Other {
-    /// What it is, such as `StatefulSet`.
+    /// What it is, such as `DaemonSet`.
     pub kind: Box<str>,
     /// Its namespace, which for kinds without one says nothing.
     pub namespace: Box<str>,
@@ -23,14 +24,16 @@ pub struct Other {
     pub is_owned: bool,
     /// Names of ours, and such as may have been meant for them.
     pub marks: Vec<MisplacedKey>,
-    /// What it scales, if it is a HorizontalPodAutoscaler of a Deployment.
+    /// What it scales, if it is a HorizontalPodAutoscaler of a workload.
     pub scales: Option<HpaTarget>,
 }
 
-/// What a HorizontalPodAutoscaler does to a Deployment of its namespace.
+/// What a HorizontalPodAutoscaler does to a workload of its namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HpaTarget {
-    /// The Deployment's name.
+    /// The workload's kind.
+    pub kind: Kind,
+    /// The workload's name.
     pub name: Box<str>,
     /// Where that name stands.
     pub place: Location,
@@ -71,15 +74,15 @@ impl HpaTarget {
     fn read(autoscaler: &Node<'_>) -> Option<Self> {
         let spec = autoscaler.get("spec")?;
         let target = spec.get("scaleTargetRef")?;
-        if target.get("kind")?.text()? != "Deployment" {
-            return None;
-        }
+        let kind = target.get("kind")?.text()?;
+        let kind = Kind::ALL.into_iter().find(|it| it.name() == kind)?;
         let name = target.get("name")?;
         let count = |field| match spec.get(field)?.scalar()? {
             Scalar::Number(number) => number.as_u64(),
             _ => None,
         };
         Some(Self {
+            kind,
             name: name.text()?.into(),
             place: name.place.clone(),
             min: count("minReplicas").unwrap_or(1),

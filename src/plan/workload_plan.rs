@@ -108,7 +108,7 @@ impl Planner {
             return None;
         }
         Some(WorkloadPlan {
-            kind: "Deployment",
+            kind: object.kind.name(),
             namespace: Arc::clone(&object.namespace),
             name: Arc::clone(&object.name),
             timezone: self.timezone(inputs),

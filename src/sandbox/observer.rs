@@ -25,12 +25,12 @@ pub const MOST_IDLE: u32 = 2;
 pub(super) struct Observer {
     prefix: Prefix,
     default_zone: Zone,
-    scenes: BTreeMap<String, Scene>,
+    scenes: BTreeMap<(String, Kind), Scene>,
     lateness: TimeDelta,
     refusals: usize,
 }
 
-/// What is known of one Deployment.
+/// What is known of one workload.
 #[derive(Debug)]
 struct Scene {
     observed: Observed,
@@ -63,10 +63,10 @@ impl Observer {
         self.refusals
     }
 
-    /// Every Deployment that had a schedule, and its tally up to `at`.
+    /// Every workload that had a schedule, and its tally up to `at`.
     pub(super) fn tallies(&self, at: DateTime<Utc>) -> Vec<(String, Usage)> {
         let mut tallies = Vec::new();
-        for (name, scene) in &self.scenes {
+        for ((name, _), scene) in &self.scenes {
             let mut usage = scene.usage.clone();
             usage.runs(at, scene.observed.replicas);
             if usage.starts + usage.stops > 0 || scene.observed.concerns_us() {
@@ -77,17 +77,18 @@ impl Observer {
     }
 
     /// The next change of this object that is not the scaler's will be made by that command.
-    pub(super) fn expect_hand(&mut self, object: &str, command: &str) {
+    pub(super) fn expect_action(&mut self, object: &(String, Kind), command: &str) {
         if let Some(scene) = self.scenes.get_mut(object) {
             scene.action = Some(command.to_owned());
         }
     }
 
     /// Takes in a change; nothing where it is not worth telling.
-    pub(super) fn saw(&mut self, change: &StoredChange) -> Option<TimelineEvent> {
+    pub(super) fn saw(&mut self, kind: Kind, change: &StoredChange) -> Option<TimelineEvent> {
         let workload: Workload = change.object().ok()?;
-        let observed = workload.observe(Kind::Deployment, &self.prefix);
-        let name = format!("{}/{}", observed.object.namespace, observed.object.name);
+        let observed = workload.observe(kind, &self.prefix);
+        let object = &observed.object;
+        let name = (format!("{}/{}", object.namespace, object.name), kind);
         let at = change.at;
         if change.deleted {
             let scene = self.scenes.get_mut(&name)?;

@@ -8,21 +8,21 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kube_in_memory::{Api, Changes, Status};
+use futures::{FutureExt as _, future::select_all};
+use kube_in_memory::{Api, Changes, Status, StoredChange};
 use serde_json::Value;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::{
     clock::{Clock, RealTime},
     controller::{self, Settings, Telemetry},
+    workload::Kind,
 };
 
 use super::{
     observer::Observer, requests::Requests, speed::Speed, summary::Summary,
     timeline_event::TimelineEvent, user_action::UserAction,
 };
-
-const DEPLOYMENT: &str = "Deployment";
 
 /// A cluster in memory before the scaler begins.
 #[derive(Debug)]
@@ -31,8 +31,16 @@ pub struct Simulation {
     clock: Clock,
     settings: Settings,
     from: DateTime<Utc>,
-    changes: Changes,
+    changes: Vec<(Kind, Changes)>,
     observer: Observer,
+}
+
+/// The next change of any of them; of several that are there, that of the first kind.
+async fn next_of(changes: &mut [(Kind, Changes)]) -> (Kind, Option<StoredChange>) {
+    let each = changes
+        .iter_mut()
+        .map(|(kind, changes)| Box::pin(changes.next().map(|change| (*kind, change))));
+    select_all(each).await.0
 }
 
 impl Simulation {
@@ -47,7 +55,10 @@ impl Simulation {
         });
         api.remember_requests(0);
         Self {
-            changes: api.changes(),
+            changes: Kind::ALL
+                .into_iter()
+                .filter_map(|kind| Some((kind, api.changes_of(kind.name()).ok()?)))
+                .collect(),
             observer: Observer::new(settings.prefix.clone(), settings.default_zone),
             api,
             clock,
@@ -56,7 +67,7 @@ impl Simulation {
         }
     }
 
-    /// Puts a Deployment into the cluster, and its namespace too. What only a server sets is left
+    /// Puts a workload into the cluster, and its namespace too. What only a server sets is left
     /// out, so that an export of a real cluster can be loaded.
     ///
     /// # Errors
@@ -114,8 +125,9 @@ impl Simulation {
             tokio::select! {
                 biased;
                 () = &mut stop => stopped = true,
-                change = self.changes.next() => {
-                    if let Some(event) = change.and_then(|change| self.observer.saw(&change)) {
+                (kind, change) = next_of(&mut self.changes) => {
+                    let event = change.and_then(|change| self.observer.saw(kind, &change));
+                    if let Some(event) = event {
                         stopped = comes_first(&mut stop, shown(event.at)).await;
                         tell(&event)?;
                     }
@@ -169,12 +181,18 @@ impl Simulation {
     }
 
     fn lend(&mut self, action: &UserAction) {
-        let object = format!("{}/{}", action.namespace, action.name);
-        self.observer.expect_hand(&object, &action.command());
+        let object = (
+            format!("{}/{}", action.namespace, action.name),
+            Kind::Deployment,
+        );
+        self.observer.expect_action(&object, &action.command());
         // An object that is not there, or that the server keeps as it is, makes no story.
-        let _ = self
-            .api
-            .merge(DEPLOYMENT, &action.namespace, &action.name, &action.patch());
+        let _ = self.api.merge(
+            Kind::Deployment.name(),
+            &action.namespace,
+            &action.name,
+            &action.patch(),
+        );
     }
 }
 

@@ -9,6 +9,8 @@ use std::fmt;
 pub enum Kind {
     /// `deployments.apps`
     Deployment,
+    /// `statefulsets.apps`
+    StatefulSet,
 }
 
 /// How a kind is called.
@@ -23,7 +25,7 @@ struct Names {
 
 impl Kind {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 1] = [Self::Deployment];
+    pub const ALL: [Self; 2] = [Self::Deployment, Self::StatefulSet];
 
     const fn names(self) -> Names {
         match self {
@@ -34,6 +36,14 @@ impl Kind {
                 version: "v1",
                 plural: "deployments",
                 short: "deploy",
+            },
+            Self::StatefulSet => Names {
+                kind: "StatefulSet",
+                group: "apps",
+                api_version: "apps/v1",
+                version: "v1",
+                plural: "statefulsets",
+                short: "sts",
             },
         }
     }
@@ -111,6 +121,8 @@ mod tests {
             ("deploy", Some(Kind::Deployment)),
             ("Deployments.apps", Some(Kind::Deployment)),
             ("deployment.v1.apps", Some(Kind::Deployment)),
+            ("sts", Some(Kind::StatefulSet)),
+            ("statefulsets.v1.apps", Some(Kind::StatefulSet)),
             ("deploy.extensions", None),
             ("deployment.v2.apps", None),
             ("deploy.", Some(Kind::Deployment)),
@@ -123,7 +135,7 @@ mod tests {
 
     #[test]
     fn knows_the_kind_of_a_manifest() {
-        assert_eq!(Kind::of("apps/v1", "Deployment"), Some(Kind::Deployment));
+        assert_eq!(Kind::of("apps/v1", "StatefulSet"), Some(Kind::StatefulSet));
         assert_eq!(Kind::of("apps/v1beta1", "Deployment"), None);
         assert_eq!(Kind::of("apps/v1", "deployment"), None);
     }

@@ -184,7 +184,7 @@ fn each_rule_finds_what_it_is_for_and_where() {
             vec!["on-pod-template 7:44"],
         ),
         (
-            web(&[hours]).replace("kind: Deployment", "kind: StatefulSet"),
+            web(&[hours]).replace("kind: Deployment", "kind: DaemonSet"),
             vec!["other-kind 6:5"],
         ),
         (

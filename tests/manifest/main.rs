@@ -45,6 +45,15 @@ fn deployments_are_found_alone_among_others_and_in_lists() {
         (format!("\u{feff}{web}"), 1),
         (
             "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}}".to_owned(),
+            1,
+        ),
+        (
+            "{apiVersion: apps/v1, kind: StatefulSetList, items: [{metadata: {name: web}}]}"
+                .to_owned(),
+            1,
+        ),
+        (
+            "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: web}}".to_owned(),
             0,
         ),
         (

@@ -237,11 +237,18 @@ fn answer(mut stream: TcpStream, patched: &mpsc::Sender<()>) {
             continue;
         }
         if head.starts_with("GET ") && !head.contains("watch=true") {
-            let length = DEPLOYMENTS.len();
+            let list = if head.contains("/deployments") {
+                DEPLOYMENTS.to_owned()
+            } else {
+                let names = DEPLOYMENTS.replace("DeploymentList", "StatefulSetList");
+                let end = names.find("\"items\"").unwrap();
+                names[..end].to_owned() + "\"items\": []}"
+            };
+            let length = list.len();
             write!(
                 stream,
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
-                 \r\n{DEPLOYMENTS}"
+                 \r\n{list}"
             )
             .unwrap();
             continue;

@@ -38,7 +38,8 @@ fn the_service_account_may_do_what_the_manifest_says_and_nothing_else(plane: &Co
         rights,
         [
             "deployments.apps [] [] [get list watch patch]",
-            "events.events.k8s.io [] [] [create]"
+            "events.events.k8s.io [] [] [create]",
+            "statefulsets.apps [] [] [get list watch patch]",
         ]
     );
 

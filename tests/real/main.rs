@@ -17,6 +17,7 @@ mod counts;
 mod ended;
 mod faults;
 mod hostile;
+mod kinds;
 mod leaving;
 mod neighbours;
 mod objects;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         overrides::stories(),
         faults::stories(),
         hostile::stories(),
+        kinds::stories(),
         leaving::stories(),
         neighbours::stories(),
         access::stories(),

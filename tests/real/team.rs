@@ -174,18 +174,32 @@ fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
 /// for each, one more for each that the server has closed, a list only where the server tells
 /// nothing as a stream, a `get` only after a conflict, and no verb but those and `patch`.
 pub(crate) fn assert_frugal(requests: &[Request], runs: usize, closed_watches: usize) {
-    let count = |verb: &str| requests.iter().filter(|each| each.verb == verb).count();
+    assert_frugal_with("deployments", requests, runs, closed_watches);
+    assert_frugal_with("statefulsets", requests, runs, closed_watches);
+    for request in requests {
+        let known = match request.resource.as_str() {
+            "deployments" | "statefulsets" => {
+                ["list", "watch", "get", "patch"].contains(&&*request.verb)
+            }
+            "events" => request.verb == "create",
+            _ => false,
+        };
+        assert!(known && request.code != 403, "{request:#?}");
+    }
+}
+
+/// The same of one resource.
+fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_watches: usize) {
+    let of_it = || requests.iter().filter(|each| each.resource == resource);
+    let count = |verb: &str| of_it().filter(|each| each.verb == verb).count();
     // The further pages of a list belong to it.
-    let pages = requests
-        .iter()
+    let pages = of_it()
         .filter(|each| each.uri.contains("continue="))
         .count();
-    let refused_streams = requests
-        .iter()
+    let refused_streams = of_it()
         .filter(|each| each.verb == "watch" && each.code == 422)
         .count();
-    let conflicts = requests
-        .iter()
+    let conflicts = of_it()
         .filter(|request| request.verb == "patch" && matches!(request.code, 409 | 422))
         .count();
     for (what, seen, allowed) in [
@@ -202,13 +216,5 @@ pub(crate) fn assert_frugal(requests: &[Request], runs: usize, closed_watches: u
             seen <= allowed,
             "{seen} {what}, not {allowed}: {requests:#?}"
         );
-    }
-    for request in requests {
-        let known = match request.resource.as_str() {
-            "deployments" => ["list", "watch", "get", "patch"].contains(&&*request.verb),
-            "events" => request.verb == "create",
-            _ => false,
-        };
-        assert!(known && request.code != 403, "{request:#?}");
     }
 }

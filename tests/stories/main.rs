@@ -11,6 +11,7 @@ mod fights;
 mod guard;
 mod hostile;
 mod isolation;
+mod kinds;
 mod objects;
 mod overrides;
 mod retry_after;

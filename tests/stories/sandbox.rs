@@ -52,6 +52,14 @@ pub fn deployment(name: &str) -> Deployment {
     }))
 }
 
+/// The same as a StatefulSet.
+pub fn stateful_set(name: &str) -> Deployment {
+    let mut object = deployment(name).0;
+    object["kind"] = json!("StatefulSet");
+    object["spec"]["serviceName"] = json!(name);
+    Deployment(object)
+}
+
 impl Deployment {
     pub fn replicas(mut self, count: u32) -> Self {
         self.0["spec"]["replicas"] = json!(count);

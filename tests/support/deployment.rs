@@ -25,6 +25,14 @@ pub(crate) fn deployment(name: &str) -> DeploymentBuilder {
     }))
 }
 
+/// The same as a StatefulSet.
+pub(crate) fn stateful_set(name: &str) -> DeploymentBuilder {
+    let mut object = deployment(name).0;
+    object["kind"] = "StatefulSet".into();
+    object["spec"]["serviceName"] = name.into();
+    DeploymentBuilder(object)
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct DeploymentBuilder(Value);
 
@@ -83,5 +91,11 @@ impl DeploymentBuilder {
 impl From<DeploymentBuilder> for Deployment {
     fn from(builder: DeploymentBuilder) -> Self {
         serde_json::from_value(builder.0).unwrap()
+    }
+}
+
+impl From<DeploymentBuilder> for Value {
+    fn from(builder: DeploymentBuilder) -> Self {
+        builder.0
     }
 }

@@ -34,7 +34,7 @@ pub(crate) use audit::{Audit, Mark, Request};
 pub(crate) use blocking::block_on;
 pub(crate) use control_plane::{ControlPlane, Output};
 pub(crate) use dayshift::Dayshift;
-pub(crate) use deployment::{DeploymentBuilder, deployment};
+pub(crate) use deployment::{DeploymentBuilder, deployment, stateful_set};
 pub(crate) use namespace::Namespace;
 pub(crate) use pace::{at_any_pace, print_tries, too_late, too_slow};
 pub(crate) use programs::Parts;

@@ -9,7 +9,7 @@ use crate::{cluster::Query, names::is_dns_subdomain, text::quote, workload::Kind
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which workloads")]
 pub(crate) struct TargetArgs {
-    /// The workloads, such as deploy/web, or deploy web api; a name alone is a Deployment's
+    /// The workloads, such as deploy/web sts/db, or deploy web api; a name alone is a Deployment's
     #[arg(value_name = "WORKLOAD")]
     pub(crate) deployments: Vec<String>,
 
@@ -59,7 +59,7 @@ pub(crate) struct Targets {
 /// Why these arguments name no workloads.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum TargetError {
-    #[error("`{0}` is not of a kind that dayshift scales; write for example deploy/web")]
+    #[error("`{0}` is not of a kind that dayshift scales; write for example deploy/web or sts/db")]
     OtherKind(String),
     #[error("`{0}` is not the name of a workload; write for example deploy/web, or deploy web api")]
     NoName(String),
@@ -213,6 +213,8 @@ mod tests {
             ("deploy", &[]),
             ("deploy deploy", &["deploy/deploy"]),
             ("web api.v2 web", &["deploy/web", "deploy/api.v2"]),
+            ("sts/db StatefulSet/db deploy/db", &["sts/db", "deploy/db"]),
+            ("sts db web", &["sts/db", "sts/web"]),
         ] {
             assert_eq!(
                 read(line).as_deref(),
@@ -282,11 +284,11 @@ mod tests {
         };
         assert_eq!(everything.checked().unwrap().query("dev"), all(None));
         let of_a_kind = Query::All {
-            kinds: vec![Kind::Deployment],
+            kinds: vec![Kind::StatefulSet],
             namespace: Some("dev".to_owned()),
             selector: None,
         };
-        assert_eq!(args(&["deploy"]).checked().unwrap().query("dev"), of_a_kind);
+        assert_eq!(args(&["sts"]).checked().unwrap().query("dev"), of_a_kind);
     }
 
     #[test]

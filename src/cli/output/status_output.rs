@@ -182,7 +182,7 @@ impl<'a> Standings<'a> {
             })
         });
         json!({
-            "kind": "Deployment",
+            "kind": status.object.kind.name(),
             "namespace": &*status.object.namespace,
             "name": &*status.object.name,
             "timezone": status.zone.name(),
