@@ -335,6 +335,7 @@ impl Engine {
             self.telemetry.set(Condition::Clock, true);
             tracing::info!(skew, "the clock is right again");
             self.index.make_sure(now, monotonic);
+            self.index.look_again(now);
             self.reconcile_all();
         }
         if self.clock_guard.take_probe(monotonic) {

@@ -250,8 +250,9 @@ impl Index {
         ids
     }
 
-    /// The clock was set back and shows `now`: what is known from the future may have been put
-    /// right by another scaler in the meantime.
+    /// The clock shows something else than before, `now`: what is known from the future may have
+    /// been put right by another scaler in the meantime, and what was seen may never have been
+    /// from the future.
     pub(super) fn look_again(&mut self, now: DateTime<Utc>) {
         for entry in self.entries.values_mut() {
             entry.memory.observe(&entry.observed, now);

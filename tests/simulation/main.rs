@@ -50,7 +50,7 @@ use story::{definition::Story, stored};
 
 /// Some 180 s of CPU time, with those that are new.
 const SEEDS: u64 = 800;
-const FRESH: u64 = 50;
+const FRESH: u64 = 150;
 
 fn number(variable: &str) -> Option<u64> {
     Some(env::var(variable).ok()?.parse().unwrap())
