@@ -23,7 +23,7 @@ use kube::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::runtime;
 
-use super::{bare::http1, process::Process};
+use super::{baseline::http1, process::Process};
 
 /// A way to hear of them all.
 #[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]

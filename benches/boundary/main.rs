@@ -1,5 +1,5 @@
 //! "Everything at 09:00", on a real API server: how late the patches of one boundary arrive, and
-//! how fast, beside a bare client that sends the same patches with the same number in flight.
+//! how fast, beside a baseline client that sends the same patches with the same number in flight.
 //! Besides: single transitions at a steady rate, the number in flight over HTTP/2 and HTTP/1.1,
 //! and ways to list.
 //!
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! It starts API servers of its own (see `tests/support`), as dayshift finds one in a cluster:
-//! with RBAC and an audit log, from which all instants are taken. dayshift and the bare client
+//! with RBAC and an audit log, from which all instants are taken. dayshift and the baseline client
 //! are ServiceAccounts, to which the server's fair queueing applies.
 #![allow(
     unreachable_pub,
@@ -20,9 +20,9 @@
     reason = "a benchmark may stop where it stands, and prints"
 )]
 
-mod bare;
+mod baseline;
 mod burst;
-mod flight;
+mod concurrency;
 #[path = "../../tests/support/large.rs"]
 mod large;
 mod listing;
@@ -139,7 +139,7 @@ fn measure(options: &Options, assets: &support::Assets) -> Report {
     let flights = options.flights.iter().filter(|number| **number > 0);
     let flights: Vec<usize> = flights.map(|number| usize::from(*number)).collect();
     if !flights.is_empty() {
-        for flight in flight::run(assets, FLIGHT_DEPLOYMENTS, &flights) {
+        for flight in concurrency::run(assets, FLIGHT_DEPLOYMENTS, &flights) {
             println!("{flight}");
             report.flights.push(flight);
         }

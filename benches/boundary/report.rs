@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     burst::{Burst, count},
-    flight::Flight,
+    concurrency::Concurrency,
     listing::Listing,
     steady::Steady,
 };
@@ -16,7 +16,7 @@ use super::{
 pub(crate) struct Report {
     pub(crate) boundaries: Vec<Figures>,
     pub(crate) steady: Vec<Steady>,
-    pub(crate) flights: Vec<Flight>,
+    pub(crate) flights: Vec<Concurrency>,
 }
 
 /// One number of Deployments. Times are in milliseconds, memory in bytes, rates in patches a second.
@@ -61,30 +61,30 @@ pub(crate) struct Memory {
     pub(crate) end: u64,
 }
 
-/// One boundary, between two passes of the bare client.
+/// One boundary, between two passes of the baseline client.
 #[derive(Debug, Serialize)]
 pub(crate) struct Round {
     pub(crate) dayshift: Burst,
-    /// The bare client's rates, before and after.
-    pub(crate) bare_rates: [f64; 2],
-    pub(crate) bare_first: f64,
-    pub(crate) bare_served_p50: f64,
-    /// dayshift's rate by the bare client's mean rate.
+    /// The baseline client's rates, before and after.
+    pub(crate) baseline_rates: [f64; 2],
+    pub(crate) baseline_first: f64,
+    pub(crate) baseline_served_p50: f64,
+    /// dayshift's rate by the baseline client's mean rate.
     pub(crate) ratio: f64,
     /// CPU time of dayshift per transition, its Event included, in microseconds.
     pub(crate) cpu_each: f64,
 }
 
 impl Round {
-    pub(crate) fn new(dayshift: Burst, bare: [&Burst; 2], cpu: Duration) -> Self {
-        let bare_rates = bare.map(|burst| burst.rate);
-        let ratio = dayshift.rate / (f64::midpoint(bare_rates[0], bare_rates[1]));
+    pub(crate) fn new(dayshift: Burst, baseline: [&Burst; 2], cpu: Duration) -> Self {
+        let baseline_rates = baseline.map(|burst| burst.rate);
+        let ratio = dayshift.rate / (f64::midpoint(baseline_rates[0], baseline_rates[1]));
         let cpu_each = cpu.as_secs_f64() * 1e6 / count(dayshift.transitions);
         Self {
             ratio,
-            bare_rates,
-            bare_first: f64::midpoint(bare[0].first, bare[1].first),
-            bare_served_p50: f64::midpoint(bare[0].served_p50, bare[1].served_p50),
+            baseline_rates,
+            baseline_first: f64::midpoint(baseline[0].first, baseline[1].first),
+            baseline_served_p50: f64::midpoint(baseline[0].served_p50, baseline[1].served_p50),
             cpu_each,
             dayshift,
         }
@@ -144,10 +144,13 @@ impl fmt::Display for Round {
         )?;
         writeln!(
             f,
-            "  bare client          {:8.0}/s before, {:.0}/s after; first {:.1} ms; served in {:.1} ms",
-            self.bare_rates[0], self.bare_rates[1], self.bare_first, self.bare_served_p50
+            "  baseline client      {:8.0}/s before, {:.0}/s after; first {:.1} ms; served in {:.1} ms",
+            self.baseline_rates[0],
+            self.baseline_rates[1],
+            self.baseline_first,
+            self.baseline_served_p50
         )?;
-        writeln!(f, "  dayshift / bare      {:8.0} %", self.ratio * 100.0)?;
+        writeln!(f, "  dayshift / baseline  {:8.0} %", self.ratio * 100.0)?;
         let transitions = count(burst.transitions);
         writeln!(
             f,

@@ -10,7 +10,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
     Options,
-    bare::{Bare, Transport},
+    baseline::{Baseline, Transport},
     burst::Burst,
     listing,
     load::{self, Plan},
@@ -36,7 +36,7 @@ pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures 
     let in_flight = options.in_flight.into();
     let plane = ControlPlane::start(assets, Parts::Server);
     let kubeconfig = plane.install();
-    let mut bare = Bare::new(&plane, number);
+    let mut baseline = Baseline::new(&plane, number);
     eprintln!("making {number} Deployments without annotations");
     let began = Instant::now();
     let plain = load::namespaces(&plane, "plain", number);
@@ -61,7 +61,7 @@ pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures 
     load::create(&plane, &load, "load", number, |_| Some(&plan));
 
     let listings = listing::all(kubeconfig);
-    let arguments = arguments(options, &bare);
+    let arguments = arguments(options, &baseline);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mark = plane.audit().mark();
     let (mut dayshift, ready_first) = start(&options.program, kubeconfig, &arguments);
@@ -72,12 +72,12 @@ pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures 
     let process = Process(dayshift.id());
     let peak_ready = process.peak_memory();
     eprintln!("ready after {ready_first:?}, {ready:?}; {adopted} writes to adopt");
-    bare.prepare(number, in_flight);
+    baseline.prepare(number, in_flight);
 
     let idle = measure_idle(&plane, process, idle);
     let steady = process.memory();
     let mut rounds = Vec::new();
-    let mut before = bare.pass(Transport::Http2, in_flight);
+    let mut before = baseline.pass(Transport::Http2, in_flight);
     let mut events = 0;
     for instant in instants {
         assert!(
@@ -92,7 +92,7 @@ pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures 
         let mut requests = plane.audit().since(mark);
         requests.retain(Request::is_dayshift);
         let burst = Burst::measure(&requests, instant.micros());
-        let after = bare.pass(Transport::Http2, in_flight);
+        let after = baseline.pass(Transport::Http2, in_flight);
         rounds.push(Round::new(burst, [&before, &after], cpu));
         before = after;
     }
@@ -108,7 +108,7 @@ pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures 
     }
     Figures {
         deployments: number,
-        bytes: bare.size(),
+        bytes: baseline.size(),
         in_flight,
         listings,
         ready: [ready_first, ready].map(|ready| ready.as_secs_f64() * 1e3),
@@ -119,13 +119,14 @@ pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures 
     }
 }
 
-fn arguments(options: &Options, bare: &Bare<'_>) -> Vec<String> {
+fn arguments(options: &Options, baseline: &Baseline<'_>) -> Vec<String> {
     let mut arguments = vec![
         "run".to_owned(),
         format!("--max-in-flight={}", options.in_flight),
     ];
     arguments.extend(
-        bare.namespaces()
+        baseline
+            .namespaces()
             .map(|name| format!("--exclude-namespace={name}")),
     );
     arguments

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::{runtime::Runtime, time::sleep};
 
 use super::{
-    elsewhere::{Totals, client, cpu, elsewhere, take_peak},
+    alloc_accounting::{Totals, client, cpu, take_peak, uncounted},
     figures::{Figures, Phase},
 };
 
@@ -30,7 +30,7 @@ struct Cluster {
 
 /// All figures of a cluster of `count` Deployments, of which one in `share` has a schedule.
 pub(crate) fn run(count: u32, share: u32) -> Figures {
-    let cluster = elsewhere(|| Cluster::filled(count, share));
+    let cluster = uncounted(|| Cluster::filled(count, share));
     let before = Totals::here().held;
     let scheduled = count.div_ceil(share);
     let ready = cluster.measure(count, |it| {
@@ -39,7 +39,7 @@ pub(crate) fn run(count: u32, share: u32) -> Figures {
         it.telemetry.ready().unwrap();
     });
     let stop = cluster.measure(scheduled, |it| it.pass_until("2026-11-20T19:00:10Z"));
-    elsewhere(|| cluster.assert_down());
+    uncounted(|| cluster.assert_down());
     let idle = cluster.measure(60, |it| it.pass_until("2026-11-20T20:00:10Z"));
     let figures = Figures {
         deployments: count,
@@ -50,7 +50,7 @@ pub(crate) fn run(count: u32, share: u32) -> Figures {
     };
     let Cluster { runtime, api, .. } = cluster;
     drop(runtime);
-    elsewhere(move || drop(api));
+    uncounted(move || drop(api));
     figures
 }
 

@@ -18,9 +18,9 @@
     reason = "a benchmark may stop where it stands, and prints"
 )]
 
+#[path = "../../tests/support/alloc_accounting.rs"]
+mod alloc_accounting;
 mod cluster;
-#[path = "../../tests/support/elsewhere.rs"]
-mod elsewhere;
 mod figures;
 
 use std::{alloc::System, env};

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use super::{ours, outcome::Outcome, theirs};
+use super::{dayshift, outcome::Outcome, tokio_cron_scheduler};
 
 /// How long there is for adding all jobs and for measuring that nothing happens.
 fn before(jobs: u32) -> TimeDelta {
@@ -20,13 +20,17 @@ pub(crate) fn print(sizes: &[u32]) {
         "jobs", "", "ran", "twice", "first ms", "last ms", "adding ms", "idle CPU ms/s", "CPU ms"
     );
     for jobs in sizes {
-        row(*jobs, "dayshift", &ours::run(*jobs, before(*jobs)));
+        row(*jobs, "dayshift", &dayshift::run(*jobs, before(*jobs)));
         let enough = 2 * *jobs as usize;
         for (name, channel) in [
             ("tokio-cron-scheduler", 200),
             ("the same, channel of twice the jobs", enough),
         ] {
-            row(*jobs, name, &theirs::run(*jobs, before(*jobs), channel));
+            row(
+                *jobs,
+                name,
+                &tokio_cron_scheduler::run(*jobs, before(*jobs), channel),
+            );
         }
     }
 }

@@ -18,11 +18,11 @@
 )]
 
 mod burst;
-mod ours;
+mod dayshift;
 mod outcome;
-mod roll;
+mod recorder;
 mod texts;
-mod theirs;
+mod tokio_cron_scheduler;
 
 use std::env;
 

@@ -7,7 +7,7 @@ use dayshift::clock::Clock;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::time::sleep;
 
-use super::roll::Roll;
+use super::recorder::Recorder;
 
 /// How long it is looked on while nothing is due.
 const IDLE: TimeDelta = TimeDelta::seconds(2);
@@ -27,25 +27,25 @@ pub(crate) struct Outcome {
 }
 
 /// Waits for the instant and what comes after it; the jobs run elsewhere.
-pub(crate) async fn look_on(roll: &Roll, begun: DateTime<Utc>) -> Outcome {
+pub(crate) async fn look_on(recorder: &Recorder, begun: DateTime<Utc>) -> Outcome {
     let added = Utc::now();
-    let calm = roll.due - IDLE - TimeDelta::seconds(1);
+    let calm = recorder.due - IDLE - TimeDelta::seconds(1);
     let in_time = added < calm;
     until(calm).await;
     let start = cpu();
-    until(roll.due - TimeDelta::seconds(1)).await;
+    until(recorder.due - TimeDelta::seconds(1)).await;
     let idle = in_time.then(|| (cpu() - start) / IDLE.as_seconds_f64());
     let start = cpu();
-    until(roll.due).await;
-    while !roll.all_ran() && Utc::now() < roll.due + AFTER {
+    until(recorder.due).await;
+    while !recorder.all_ran() && Utc::now() < recorder.due + AFTER {
         sleep(Duration::from_millis(100)).await;
     }
     let spent = cpu() - start;
-    let (ran, twice) = roll.counts();
+    let (ran, twice) = recorder.counts();
     Outcome {
         ran,
         twice,
-        late: roll.first_and_last(),
+        late: recorder.first_and_last(),
         adding: added - begun,
         idle,
         cpu: spent,

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::{runtime::Runtime, time::sleep};
 
 use super::{
+    alloc_accounting::{client, uncounted},
     case::{Case, Operation, operation},
-    elsewhere::{client, elsewhere},
     large::large,
 };
 
@@ -116,7 +116,7 @@ fn watch(annotations: &Value) -> Operation {
 fn events(annotations: &Value) -> Operation {
     let cluster = Cluster::with(annotations).watched();
     operation((), move |()| {
-        elsewhere(|| {
+        uncounted(|| {
             for number in 0..OBJECTS {
                 let name = Cluster::name(number);
                 cluster
@@ -135,7 +135,7 @@ fn boundary() -> Operation {
         let evening = "2026-11-20T19:00:00Z".parse().unwrap();
         cluster.runtime.block_on(cluster.clock.sleep_until(evening));
         let cluster = cluster.settled();
-        let all_down = elsewhere(|| {
+        let all_down = uncounted(|| {
             (0..OBJECTS)
                 .all(|number| cluster.api.replicas("dev", &Cluster::name(number)) == Some(0))
         });

@@ -14,11 +14,11 @@
     reason = "a test may stop where it stands"
 )]
 
+#[path = "../support/alloc_accounting.rs"]
+mod alloc_accounting;
 mod callgrind;
 mod case;
 mod cluster;
-#[path = "../support/elsewhere.rs"]
-mod elsewhere;
 #[path = "../support/large.rs"]
 mod large;
 mod measure;

@@ -3,8 +3,8 @@
 use std::{any::Any, hint::black_box};
 
 use super::{
+    alloc_accounting::Totals,
     case::{Case, Operation},
-    elsewhere::Totals,
 };
 
 /// The cost in memory of one of what a case does many of.

@@ -7,12 +7,12 @@ use chrono::{TimeDelta, Utc};
 use serde_json::json;
 use tempfile::NamedTempFile;
 
+use crate::cases::{Case, cases};
 use crate::figures::Figures;
-use crate::rows::{Row, rows};
-use crate::scene::{Place, Scene, Size};
+use crate::scenario::{Place, Scenario, Size};
 
-pub(crate) fn rows() -> Vec<Row> {
-    rows![
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
         Plane::Shared;
         "token expired, a new one after 20 s" => expired_token,
         "token rotated before it expires" => rotated_token,
@@ -30,71 +30,71 @@ fn with_token_file<'a>(
     name: &str,
     size: Size,
     left: i64,
-) -> (Scene<'a>, std::path::PathBuf) {
-    let mut scene = Scene::set(place, name, size);
-    let url = scene.proxy.url();
+) -> (Scenario<'a>, std::path::PathBuf) {
+    let mut scenario = Scenario::set(place, name, size);
+    let url = scenario.proxy.url();
     let (kubeconfig, file) = place.plane.kubeconfig_with_token_file(&url);
-    let expires = scene.stop.0 + TimeDelta::seconds(left);
+    let expires = scenario.stop.0 + TimeDelta::seconds(left);
     let token = place
         .plane
-        .token_until(scene.namespace.name(), "dayshift", expires);
+        .token_until(scenario.namespace.name(), "dayshift", expires);
     fs::write(&file, token).unwrap();
-    scene.connect_with(kubeconfig);
-    scene.run();
-    scene.await_adopted();
-    (scene, file)
+    scenario.connect_with(kubeconfig);
+    scenario.run();
+    scenario.await_adopted();
+    (scenario, file)
 }
 
-fn renew(place: &Place<'_>, scene: &Scene<'_>, file: &Path) {
-    let token = place.plane.token_of(scene.namespace.name(), "dayshift");
+fn renew(place: &Place<'_>, scenario: &Scenario<'_>, file: &Path) {
+    let token = place.plane.token_of(scenario.namespace.name(), "dayshift");
     fs::write(file, token).unwrap();
 }
 
 fn expired_token(place: &Place<'_>) -> Figures {
     // The server remembers a good token for 10 s after it was last used: the adoptions.
     let size = Size {
-        lead: place.scale.pick(18, 35),
-        ..place.scale.usual()
+        lead: place.profile.pick(18, 35),
+        ..place.profile.usual()
     };
-    let (mut scene, file) = with_token_file(place, "expired", size, -2);
-    scene.suffer(|_| (), |scene| renew(place, scene, &file));
-    scene.ends().was_not_ready().within(10.0)
+    let (mut scenario, file) = with_token_file(place, "expired", size, -2);
+    scenario.suffer(|_| (), |scenario| renew(place, scenario, &file));
+    scenario.ends().was_not_ready().within(10.0)
 }
 
 /// As a kubelet does it: the new one is there some time before the old one ends.
 fn rotated_token(place: &Place<'_>) -> Figures {
     let size = Size {
-        lead: place.scale.pick(18, 75),
+        lead: place.profile.pick(18, 75),
         fault: 0,
-        ..place.scale.usual()
+        ..place.profile.usual()
     };
-    let (mut scene, file) = with_token_file(place, "rotated", size, -1);
-    renew(place, &scene, &file);
-    scene.was_from_to(Utc::now(), scene.stop.0);
-    scene.stop.wait();
-    scene.ends().within(5.0)
+    let (mut scenario, file) = with_token_file(place, "rotated", size, -1);
+    renew(place, &scenario, &file);
+    scenario.was_from_to(Utc::now(), scenario.stop.0);
+    scenario.stop.wait();
+    scenario.ends().within(5.0)
 }
 
 fn withdrawn(place: &Place<'_>) -> Figures {
-    let mut scene = Scene::begin(place, "withdrawn", place.scale.usual());
-    scene.suffer_from(
+    let mut scenario = Scenario::begin(place, "withdrawn", place.profile.usual());
+    scenario.suffer_from(
         KUBECTL,
-        |scene| {
+        |scenario| {
             let delete = ["delete", "rolebinding", "dayshift"];
-            scene.namespace.kubectl(&delete).success();
+            scenario.namespace.kubectl(&delete).success();
         },
-        |scene| {
+        |scenario| {
             let apply = ["apply", "-f", "manifests/namespaced.yaml"];
-            scene.namespace.kubectl(&apply).success();
+            scenario.namespace.kubectl(&apply).success();
         },
     );
-    scene.ends().was_not_ready()
+    scenario.ends().was_not_ready()
 }
 
 /// A priority level of its own for the ServiceAccount, with room for one request and no queue.
 fn too_many_requests(place: &Place<'_>) -> Figures {
-    let mut scene = Scene::begin(place, "fairness", place.scale.usual());
-    let name = scene.namespace.name().to_owned();
+    let mut scenario = Scenario::begin(place, "fairness", place.profile.usual());
+    let name = scenario.namespace.name().to_owned();
     let level = json!({"apiVersion": "v1", "kind": "List", "items": [
         {
             "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
@@ -130,11 +130,18 @@ fn too_many_requests(place: &Place<'_>) -> Figures {
     let file = NamedTempFile::new().unwrap();
     fs::write(file.path(), level.to_string()).unwrap();
     let file = file.path().to_str().unwrap();
-    scene.suffer_from(
+    scenario.suffer_from(
         KUBECTL,
-        |scene| drop(scene.namespace.kubectl(&["apply", "-f", file]).success()),
-        |scene| drop(scene.namespace.kubectl(&["delete", "-f", file]).success()),
+        |scenario| drop(scenario.namespace.kubectl(&["apply", "-f", file]).success()),
+        |scenario| {
+            drop(
+                scenario
+                    .namespace
+                    .kubectl(&["delete", "-f", file])
+                    .success(),
+            )
+        },
     );
-    assert!(scene.metric(r#"dayshift_api_requests_total{verb="patch",code="429"}"#) > 0);
-    scene.ends()
+    assert!(scenario.metric(r#"dayshift_api_requests_total{verb="patch",code="429"}"#) > 0);
+    scenario.ends()
 }

@@ -10,7 +10,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::figures::{Figures, Others, peak_memory};
 use crate::fleet::Fleet;
 use crate::probes::Probes;
-use crate::scene::Place;
+use crate::scenario::Place;
 use crate::support::{Dayshift, Namespace, Request, Soon, deployment, eventually, soon, too_late};
 use crate::webhook::Webhook;
 use crate::witness::Witness;
@@ -178,7 +178,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// A Namespace whose Deployments go with it: the next row's scaler looks after the whole cluster.
+/// A Namespace whose Deployments go with it: the next case's scaler looks after the whole cluster.
 pub(crate) struct Swept<'a>(pub(crate) Namespace<'a>);
 
 impl<'a> Deref for Swept<'a> {

@@ -3,25 +3,25 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::beside::{Swept, made};
+use crate::cases::{Case, cases};
 use crate::figures::{Figures, Others, peak_memory};
 use crate::fleet::Fleet;
-use crate::rows::{Row, rows};
-use crate::scale::Scale;
-use crate::scene::Place;
+use crate::profile::Profile;
+use crate::scenario::Place;
 use crate::support::{Dayshift, Soon, deployment, eventually, soon, too_late};
 
-pub(crate) fn rows(scale: Scale) -> Vec<Row> {
-    let mut rows = rows![
+pub(crate) fn cases(profile: Profile) -> Vec<Case> {
+    let mut cases = cases![
         Plane::Quiet;
         "1,500 that stop and start every second, in another Namespace" => fifteen_hundred,
     ];
-    if scale == Scale::Full {
-        rows.extend(rows![
+    if profile == Profile::Full {
+        cases.extend(cases![
             Plane::Quiet;
             "5,000 that stop and start every second, in another Namespace" => five_thousand,
         ]);
     }
-    rows
+    cases
 }
 
 /// How late a stop elsewhere may be: the API server is as busy as it can be, and each request

@@ -4,13 +4,13 @@ use std::fs;
 
 use chrono::{DateTime, Utc};
 
-use crate::rows::Told;
+use crate::cases::Told;
 use crate::support::{too_late, too_slow};
 
-/// What one row has come to.
+/// What one case has come to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
-    /// Of those that the fault does not concern, where the row has any.
+    /// Of those that the fault does not concern, where the case has any.
     pub(crate) others: Option<Others>,
     /// Deployments whose count was nowhere to be found, at any time.
     pub(crate) lost: usize,
@@ -70,13 +70,13 @@ impl Figures {
 }
 
 /// The table in Markdown, a row for each fault.
-pub(crate) fn table<'a>(rows: impl IntoIterator<Item = (&'a str, Option<&'a Told>)>) -> String {
+pub(crate) fn table<'a>(cases: impl IntoIterator<Item = (&'a str, Option<&'a Told>)>) -> String {
     let mut text = "\
 | fault | others | lost | wrong | after the stop | after the fault | `/readyz` | writes | patches | memory | tries |
 |---|---|---|---|---|---|---|---|---|---|---|
 "
     .to_owned();
-    for (title, told) in rows {
+    for (title, told) in cases {
         let Some(Told { figures, tries }) = told else {
             text += &format!("| {title} | failed | | | | | | | | | |\n");
             continue;

@@ -1,13 +1,13 @@
 //! One object's trouble, and what it is to others: nothing.
 
 use crate::beside::Beside;
+use crate::cases::{Case, cases};
 use crate::figures::Figures;
-use crate::rows::{Row, rows};
-use crate::scene::Place;
+use crate::scenario::Place;
 use crate::webhook::{Asked, Verdict, Webhook};
 
-pub(crate) fn rows() -> Vec<Row> {
-    rows![
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
         Plane::Quiet;
         "admission webhook that hangs for 60" => admission_hangs,
         "admission webhook that fails for 200" => admission_fails,
@@ -25,44 +25,44 @@ const HOUR: u32 = 3600;
 
 /// A request has 10 s: healthy ones are due while the first are under way, and after those.
 fn admission_hangs(place: &Place<'_>) -> Figures {
-    let scene = Beside::begin(place, "hangs", 60, &[3, 12], |namespace| {
+    let scenario = Beside::begin(place, "hangs", 60, &[3, 12], |namespace| {
         Webhook::on(namespace, Asked::Stops, |_| Verdict::Silence)
     });
-    let others = scene.others_within(1.2);
-    scene.ends(others)
+    let others = scenario.others_within(1.2);
+    scenario.ends(others)
 }
 
 fn admission_fails(place: &Place<'_>) -> Figures {
-    let scene = Beside::begin(place, "fails", 200, &[3], |namespace| {
+    let scenario = Beside::begin(place, "fails", 200, &[3], |namespace| {
         Webhook::on(namespace, Asked::Stops, |_| Verdict::Broken)
     });
-    let others = scene.others_within(0.1);
-    scene.ends(others)
+    let others = scenario.others_within(0.1);
+    scenario.ends(others)
 }
 
 /// The server's own 429 holds everything up, and its 404 means that an object is gone; here it is
 /// one object's webhook that says so.
 fn admission_denies(place: &Place<'_>) -> Figures {
-    let scene = Beside::begin(place, "denies", 200, &[3], |namespace| {
+    let scenario = Beside::begin(place, "denies", 200, &[3], |namespace| {
         Webhook::on(namespace, Asked::Stops, |name| Verdict::Denied {
             code: CODES[number(name) % CODES.len()],
             retry_after: HOUR,
         })
     });
-    let others = scene.others_within(0.1);
-    scene.ends(others)
+    let others = scenario.others_within(0.1);
+    scenario.ends(others)
 }
 
 fn events_hang(place: &Place<'_>) -> Figures {
-    let scene = Beside::begin(place, "events-hang", 40, &[5], |namespace| {
+    let scenario = Beside::begin(place, "events-hang", 40, &[5], |namespace| {
         Webhook::on(namespace, Asked::Events, |_| Verdict::Silence)
     });
-    let others = scene.others_within(0.05);
-    scene.ends(others)
+    let others = scenario.others_within(0.05);
+    scenario.ends(others)
 }
 
 fn events_fail(place: &Place<'_>) -> Figures {
-    let scene = Beside::begin(place, "events-fail", 40, &[5], |namespace| {
+    let scenario = Beside::begin(place, "events-fail", 40, &[5], |namespace| {
         Webhook::on(namespace, Asked::Events, |name| match number(name) % 2 {
             0 => Verdict::Broken,
             _ => Verdict::Denied {
@@ -71,8 +71,8 @@ fn events_fail(place: &Place<'_>) -> Figures {
             },
         })
     });
-    let others = scene.others_within(0.05);
-    scene.ends(others)
+    let others = scenario.others_within(0.05);
+    scenario.ends(others)
 }
 
 /// The last number of a name.

@@ -14,20 +14,20 @@
 
 mod access;
 mod beside;
+mod blackhole_proxy;
 mod busy;
+mod cases;
 mod figures;
-mod firewall;
 mod fleet;
 mod gate;
 mod isolation;
 mod network;
 mod probes;
+mod profile;
 mod proxy;
 mod refused;
-mod rows;
-mod scale;
 mod scalers;
-mod scene;
+mod scenario;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
@@ -39,33 +39,33 @@ use std::sync::Arc;
 
 use libtest_mimic::Arguments;
 
-use rows::Stage;
-use scale::Scale;
+use cases::Stage;
+use profile::Profile;
 use support::print_tries;
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    let scale = Scale::read();
-    // Rows wait most of their time. In the full form they are measured: fewer at once.
-    arguments.test_threads.get_or_insert(scale.pick(16, 8));
+    let profile = Profile::read();
+    // Cases wait most of their time. In the full form they are measured: fewer at once.
+    arguments.test_threads.get_or_insert(profile.pick(16, 8));
 
-    let stage = Arc::new(Stage::new(scale));
-    let rows = [
-        server::rows(),
-        network::rows(),
-        access::rows(),
-        scalers::rows(),
-        refused::rows(),
+    let stage = Arc::new(Stage::new(profile));
+    let cases = [
+        server::cases(),
+        network::cases(),
+        access::cases(),
+        scalers::cases(),
+        refused::cases(),
         // Last, so that they wait for nobody who could have waited for them.
-        isolation::rows(),
-        busy::rows(scale),
+        isolation::cases(),
+        busy::cases(profile),
     ]
     .concat();
-    let trials = rows.iter().map(|row| stage.trial(*row)).collect();
+    let trials = cases.iter().map(|case| stage.trial(*case)).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     print_tries();
     if std::env::var_os("RELIABILITY").is_some() {
-        println!("\n{}", stage.table(&rows));
+        println!("\n{}", stage.table(&cases));
     }
     conclusion.exit_code()
 }

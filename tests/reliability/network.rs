@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
+use crate::blackhole_proxy::BlackholeProxy;
+use crate::cases::{Case, cases};
 use crate::figures::Figures;
-use crate::firewall::Firewall;
-use crate::rows::{Row, rows};
-use crate::scene::{Place, Scene, Size};
+use crate::scenario::{Place, Scenario, Size};
 
-pub(crate) fn rows() -> Vec<Row> {
-    rows![
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
         Plane::Shared;
         "latency of 2 s" => latency,
         "10 kB/s" => bandwidth,
@@ -20,56 +20,58 @@ pub(crate) fn rows() -> Vec<Row> {
 }
 
 fn latency(place: &Place<'_>) -> Figures {
-    let mut scene = Scene::begin(place, "latency", place.scale.usual());
-    scene.suffer(
-        |scene| {
+    let mut scenario = Scenario::begin(place, "latency", place.profile.usual());
+    scenario.suffer(
+        |scenario| {
             let latency = json!({"latency": 2000});
-            scene.proxy.disturb_requests("latency", &latency);
+            scenario.proxy.disturb_requests("latency", &latency);
         },
-        |scene| scene.proxy.heal(),
+        |scenario| scenario.proxy.heal(),
     );
-    scene.ends().was_held_up(2)
+    scenario.ends().was_held_up(2)
 }
 
 fn bandwidth(place: &Place<'_>) -> Figures {
-    let mut scene = Scene::begin(place, "bandwidth", place.scale.usual());
-    scene.suffer(
-        |scene| {
-            scene.proxy.disturb("bandwidth", &json!({"rate": 10}));
-            scene
+    let mut scenario = Scenario::begin(place, "bandwidth", place.profile.usual());
+    scenario.suffer(
+        |scenario| {
+            scenario.proxy.disturb("bandwidth", &json!({"rate": 10}));
+            scenario
                 .proxy
                 .disturb_requests("bandwidth", &json!({"rate": 10}));
         },
-        |scene| scene.proxy.heal(),
+        |scenario| scenario.proxy.heal(),
     );
-    scene.ends().was_held_up(2)
+    scenario.ends().was_held_up(2)
 }
 
 /// Each connection is closed after 20 kB: about seven answers after its handshake.
 fn resets(place: &Place<'_>) -> Figures {
-    let mut scene = Scene::begin(place, "resets", place.scale.usual());
-    scene.suffer(
-        |scene| {
-            scene.proxy.disturb("limit_data", &json!({"bytes": 20_000}));
+    let mut scenario = Scenario::begin(place, "resets", place.profile.usual());
+    scenario.suffer(
+        |scenario| {
+            scenario
+                .proxy
+                .disturb("limit_data", &json!({"bytes": 20_000}));
         },
-        |scene| scene.proxy.heal(),
+        |scenario| scenario.proxy.heal(),
     );
-    scene.ends().was_not_ready()
+    scenario.ends().was_not_ready()
 }
 
 fn no_answer(place: &Place<'_>) -> Figures {
-    let mut scene = Scene::begin(place, "no-answer", place.scale.usual());
-    scene.suffer(
-        |scene| {
-            scene.proxy.disturb("timeout", &json!({"timeout": 0}));
-            scene
+    let mut scenario = Scenario::begin(place, "no-answer", place.profile.usual());
+    scenario.suffer(
+        |scenario| {
+            scenario.proxy.disturb("timeout", &json!({"timeout": 0}));
+            scenario
                 .proxy
                 .disturb_requests("timeout", &json!({"timeout": 0}));
         },
-        |scene| scene.proxy.heal(),
+        |scenario| scenario.proxy.heal(),
     );
-    let usual = place.scale.usual();
-    scene
+    let usual = place.profile.usual();
+    scenario
         .ends()
         .was_not_ready()
         .was_held_up(usual.fault)
@@ -89,22 +91,22 @@ fn half_open_while_idle(place: &Place<'_>) -> Figures {
 /// Connections that a firewall forgets so many seconds before the stop. The fault has no end: the
 /// seconds count from the stop.
 fn forgotten(place: &Place<'_>, name: &str, lead: i64) -> Figures {
-    let usual = place.scale.usual();
+    let usual = place.profile.usual();
     let size = Size {
         lead: usual.lead + lead,
         fault: 0,
         recovery: 16,
         ..usual
     };
-    let mut scene = Scene::set(place, name, size);
-    let firewall = Firewall::before(place.plane.url());
-    let namespace = scene.namespace.name();
+    let mut scenario = Scenario::set(place, name, size);
+    let firewall = BlackholeProxy::before(place.plane.url());
+    let namespace = scenario.namespace.name();
     let kubeconfig = place
         .plane
         .kubeconfig_via(&firewall.url(), namespace, "dayshift");
-    scene.connect_with(kubeconfig);
-    scene.run();
-    scene.await_adopted_before(lead);
-    scene.suffer_from(lead, |_| firewall.forget(), |_| ());
-    scene.ends().was_not_ready()
+    scenario.connect_with(kubeconfig);
+    scenario.run();
+    scenario.await_adopted_before(lead);
+    scenario.suffer_from(lead, |_| firewall.forget(), |_| ());
+    scenario.ends().was_not_ready()
 }

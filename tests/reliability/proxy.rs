@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::Tethered;
+use crate::support::ChildGuard;
 
-/// A running toxiproxy, which all rows share: each has proxies of its own.
+/// A running toxiproxy, which all cases share: each has proxies of its own.
 pub(crate) struct Toxiproxy {
-    _program: Tethered,
+    _program: ChildGuard,
     _folder: TempDir,
     api: SocketAddr,
     names: AtomicU32,
@@ -41,7 +41,7 @@ impl Toxiproxy {
             .args(["-host", "127.0.0.1", "-port", &api.port().to_string()])
             .stdout(log.try_clone().unwrap())
             .stderr(log);
-        let program = Tethered::spawn(&mut command, Some(folder.path())).unwrap();
+        let program = ChildGuard::spawn(&mut command, Some(folder.path())).unwrap();
         let begin = Instant::now();
         while TcpStream::connect(api).is_err() {
             assert!(begin.elapsed() < Duration::from_secs(30), "no toxiproxy");

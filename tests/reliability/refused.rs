@@ -7,16 +7,16 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::beside::Swept;
+use crate::cases::{Case, cases};
 use crate::figures::{Figures, peak_memory};
 use crate::fleet::Fleet;
 use crate::gate::Gate;
-use crate::rows::{Row, rows};
-use crate::scale::Scale;
-use crate::scene::{Place, Scene, Size};
+use crate::profile::Profile;
+use crate::scenario::{Place, Scenario, Size};
 use crate::support::{Dayshift, Namespace, Request, eventually};
 
-pub(crate) fn rows() -> Vec<Row> {
-    rows![
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
         Plane::Shared;
         "429 with `Retry-After: 18446744073709551615`" => for_ever,
         "429 with `Retry-After: 9000000000000`" => for_ages,
@@ -46,32 +46,35 @@ fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figu
     let size = Size {
         fault: 1,
         recovery: BOUND + 10,
-        ..place.scale.usual()
+        ..place.profile.usual()
     };
-    let mut scene = Scene::set(place, "closed", size);
+    let mut scenario = Scenario::set(place, "closed", size);
     let kubeconfig = place
         .plane
-        .kubeconfig_of(scene.namespace.name(), "dayshift");
+        .kubeconfig_of(scenario.namespace.name(), "dayshift");
     let gate = Gate::before(place.plane, &kubeconfig);
-    let namespace = scene.namespace.name();
+    let namespace = scenario.namespace.name();
     let kubeconfig = place
         .plane
         .kubeconfig_via(&gate.url(), namespace, "dayshift");
-    scene.connect_with(kubeconfig);
-    scene.run();
-    scene.await_adopted();
-    scene.suffer(
+    scenario.connect_with(kubeconfig);
+    scenario.run();
+    scenario.await_adopted();
+    scenario.suffer(
         |_| gate.close(code, retry_after),
         |_| assert!(gate.open() > 0, "nothing was turned away"),
     );
     thread::sleep(Duration::from_secs(1));
-    let (alive, log) = (scene.scalers[0].get("/healthz"), scene.scalers[0].log());
+    let (alive, log) = (
+        scenario.scalers[0].get("/healthz"),
+        scenario.scalers[0].log(),
+    );
     // One that panics may answer until it has said where.
     let lives = alive.is_some_and(|(status, _)| status == 200) && !log.contains("panicked");
     assert!(lives, "{log}");
-    match place.scale {
-        Scale::Short => scene.breaks_off(),
-        Scale::Full => scene.ends().within(BOUND as f64),
+    match place.profile {
+        Profile::Short => scenario.breaks_off(),
+        Profile::Full => scenario.ends().within(BOUND as f64),
     }
 }
 
@@ -113,7 +116,7 @@ fn forbidden(place: &Place<'_>) -> Figures {
 
     let mark = place.plane.audit().mark();
     forbid_patches(&namespace);
-    thread::sleep(Duration::from_secs(place.scale.pick(13, 22)));
+    thread::sleep(Duration::from_secs(place.profile.pick(13, 22)));
     let requests = place.plane.audit().by_dayshift(mark, namespace.name());
     let patches = |each: &&Request| each.verb == "patch" && each.code == 403;
     let refused = requests.iter().filter(patches).count();

@@ -7,13 +7,13 @@ use chrono::Utc;
 use rustix::process::Signal;
 use serde_json::json;
 
+use crate::cases::{Case, cases};
 use crate::figures::Figures;
-use crate::rows::{Row, rows};
-use crate::scene::{Place, Scene, Size};
+use crate::scenario::{Place, Scenario, Size};
 use crate::support::too_slow;
 
-pub(crate) fn rows() -> Vec<Row> {
-    rows![
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
         Plane::Shared;
         "SIGKILL 20 times in a boundary of 500" => killed,
         "SIGSTOP for 30 s" => stopped,
@@ -25,53 +25,53 @@ pub(crate) fn rows() -> Vec<Row> {
 /// Each life has one request under way, and each request is 20 ms under way, so that the boundary
 /// outlasts them all.
 fn killed(place: &Place<'_>) -> Figures {
-    let scale = place.scale;
+    let profile = place.profile;
     let size = Size {
-        fleet: scale.pick(100, 500),
-        lead: scale.pick(12, 40),
-        fault: scale.pick(5, 25),
-        recovery: scale.pick(8, 25),
+        fleet: profile.pick(100, 500),
+        lead: profile.pick(12, 40),
+        fault: profile.pick(5, 25),
+        recovery: profile.pick(8, 25),
     };
-    let mut scene = Scene::set(place, "killed", size);
-    scene.slow_down();
-    scene.run();
-    scene.await_adopted();
-    scene.ask_no_probes();
+    let mut scenario = Scenario::set(place, "killed", size);
+    scenario.slow_down();
+    scenario.run();
+    scenario.await_adopted();
+    scenario.ask_no_probes();
     let latency = json!({"latency": 20});
-    scene.proxy.disturb_requests("latency", &latency);
-    scene.stop.wait();
+    scenario.proxy.disturb_requests("latency", &latency);
+    scenario.stop.wait();
     let mut random = fastrand::Rng::new();
     let mut kills = 0;
     let mut last = Utc::now();
-    while kills < scale.pick(4, 20) {
+    while kills < profile.pick(4, 20) {
         thread::sleep(Duration::from_millis(random.u64(50..450)));
-        scene.note_memory();
-        let mut scaler = scene.scalers.pop().unwrap();
+        scenario.note_memory();
+        let mut scaler = scenario.scalers.pop().unwrap();
         scaler.kill();
-        if scene.look().count("stopped") < size.fleet as usize {
+        if scenario.look().count("stopped") < size.fleet as usize {
             (kills, last) = (kills + 1, Utc::now());
         } else {
             too_slow(&format!("{kills} kills before the end"));
         }
-        scene.begin_scaler();
+        scenario.begin_scaler();
     }
-    scene.was_from_to(scene.stop.0, last);
-    scene.proxy.heal();
-    scene.ends()
+    scenario.was_from_to(scenario.stop.0, last);
+    scenario.proxy.heal();
+    scenario.ends()
 }
 
 fn stopped(place: &Place<'_>) -> Figures {
-    let usual = place.scale.usual();
+    let usual = place.profile.usual();
     let size = Size {
-        fault: place.scale.pick(usual.fault, 28),
+        fault: place.profile.pick(usual.fault, 28),
         ..usual
     };
-    let mut scene = Scene::begin(place, "stopped", size);
-    scene.suffer(
-        |scene| scene.scalers[0].signal(Signal::STOP),
-        |scene| scene.scalers[0].signal(Signal::CONT),
+    let mut scenario = Scenario::begin(place, "stopped", size);
+    scenario.suffer(
+        |scenario| scenario.scalers[0].signal(Signal::STOP),
+        |scenario| scenario.scalers[0].signal(Signal::CONT),
     );
-    scene.ends().was_not_ready().within(5.0)
+    scenario.ends().was_not_ready().within(5.0)
 }
 
 fn two_scalers(place: &Place<'_>) -> Figures {
@@ -83,11 +83,11 @@ fn three_scalers(place: &Place<'_>) -> Figures {
 }
 
 fn several(place: &Place<'_>, count: usize) -> Figures {
-    let mut scene = Scene::set(place, "several", place.scale.usual());
+    let mut scenario = Scenario::set(place, "several", place.profile.usual());
     for _ in 0..count {
-        scene.run();
+        scenario.run();
     }
-    scene.await_adopted();
-    scene.was_from_to(scene.stop.0, scene.stop.0);
-    scene.ends()
+    scenario.await_adopted();
+    scenario.was_from_to(scenario.stop.0, scenario.stop.0);
+    scenario.ends()
 }

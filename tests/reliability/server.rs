@@ -1,14 +1,14 @@
-//! Faults of the API server and of etcd behind it. These rows stop programs that others need.
+//! Faults of the API server and of etcd behind it. These cases stop programs that others need.
 
 use rustix::process::Signal;
 
+use crate::cases::{Case, cases};
 use crate::figures::Figures;
-use crate::rows::{Row, rows};
-use crate::scene::{Place, Scene, Size};
+use crate::scenario::{Place, Scenario, Size};
 use crate::support::Request;
 
-pub(crate) fn rows() -> Vec<Row> {
-    rows![
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
         Plane::Own;
         "API server killed, back after 20 s" => api_server_down,
         "API server restarted" => api_server_restarted,
@@ -19,29 +19,33 @@ pub(crate) fn rows() -> Vec<Row> {
 }
 
 fn api_server_down(place: &Place<'_>) -> Figures {
-    let mut scene = Scene::begin(place, "server-down", place.scale.usual());
-    scene.suffer(
+    let mut scenario = Scenario::begin(place, "server-down", place.profile.usual());
+    scenario.suffer(
         |_| place.plane.end("kube-apiserver", Signal::KILL),
-        |scene| {
-            let log = scene.scalers[0].log();
+        |scenario| {
+            let log = scenario.scalers[0].log();
             let told = log.matches("as for all that is due").count();
             assert!((1..20).contains(&told), "{told} times:\n{log}");
             place.plane.start_api_server();
             place.plane.await_ready();
         },
     );
-    let fault = place.scale.usual().fault;
-    scene.ends().was_held_up(fault).was_not_ready().within(10.0)
+    let fault = place.profile.usual().fault;
+    scenario
+        .ends()
+        .was_held_up(fault)
+        .was_not_ready()
+        .within(10.0)
 }
 
 /// It takes its time to end, and is not there while it starts: the stop lies in between.
 fn api_server_restarted(place: &Place<'_>) -> Figures {
     let size = Size {
         fault: 0,
-        ..place.scale.usual()
+        ..place.profile.usual()
     };
-    let mut scene = Scene::begin(place, "server-restarted", size);
-    scene.suffer(
+    let mut scenario = Scenario::begin(place, "server-restarted", size);
+    scenario.suffer(
         |_| place.plane.signal("kube-apiserver", Signal::TERM),
         |_| {
             place.plane.end("kube-apiserver", Signal::TERM);
@@ -49,7 +53,7 @@ fn api_server_restarted(place: &Place<'_>) -> Figures {
             place.plane.await_ready();
         },
     );
-    scene.ends().was_not_ready().within(10.0)
+    scenario.ends().was_not_ready().within(10.0)
 }
 
 /// What has changed while dayshift was cut off is known to nobody: it has to list anew.
@@ -57,28 +61,28 @@ fn history_gone(place: &Place<'_>) -> Figures {
     // It has to ask for the watch, be told so, and list, with a pause of up to 5 s before each.
     let size = Size {
         recovery: 20,
-        ..place.scale.usual()
+        ..place.profile.usual()
     };
-    let mut scene = Scene::begin(place, "history", size);
-    let namespace = scene.namespace.name().to_owned();
+    let mut scenario = Scenario::begin(place, "history", size);
+    let namespace = scenario.namespace.name().to_owned();
     let mark = place.plane.audit().mark();
-    scene.suffer(
-        |scene| {
-            scene.proxy.open(false);
+    scenario.suffer(
+        |scenario| {
+            scenario.proxy.open(false);
             // The Deployment of the manifest, which has no schedule.
             for number in ["1", "2", "3"] {
-                scene.namespace.annotate("dayshift", "touched", number);
+                scenario.namespace.annotate("dayshift", "touched", number);
             }
             place.plane.end("kube-apiserver", Signal::KILL);
         },
-        |scene| {
+        |scenario| {
             place.plane.compact();
             place.plane.start_api_server();
             place.plane.await_ready();
-            scene.proxy.open(true);
+            scenario.proxy.open(true);
         },
     );
-    let figures = scene.ends().was_not_ready().within(10.0);
+    let figures = scenario.ends().was_not_ready().within(10.0);
     let asked = place.plane.audit().by_dayshift(mark, &namespace);
     let anew = |each: &Request| each.uri.contains("sendInitialEvents=true");
     assert!(asked.iter().any(anew), "{asked:#?}");
@@ -86,24 +90,24 @@ fn history_gone(place: &Place<'_>) -> Figures {
 }
 
 fn etcd_stopped(place: &Place<'_>) -> Figures {
-    let mut scene = Scene::begin(place, "etcd-stopped", place.scale.usual());
-    scene.suffer(
+    let mut scenario = Scenario::begin(place, "etcd-stopped", place.profile.usual());
+    scenario.suffer(
         |_| place.plane.signal("etcd", Signal::STOP),
         |_| place.plane.signal("etcd", Signal::CONT),
     );
-    let fault = place.scale.usual().fault;
-    scene.ends().was_held_up(fault).within(10.0)
+    let fault = place.profile.usual().fault;
+    scenario.ends().was_held_up(fault).within(10.0)
 }
 
 fn etcd_killed(place: &Place<'_>) -> Figures {
-    let mut scene = Scene::begin(place, "etcd-killed", place.scale.usual());
-    scene.suffer(
+    let mut scenario = Scenario::begin(place, "etcd-killed", place.profile.usual());
+    scenario.suffer(
         |_| place.plane.end("etcd", Signal::KILL),
         |_| {
             place.plane.start_etcd();
             place.plane.await_ready();
         },
     );
-    let fault = place.scale.usual().fault;
-    scene.ends().was_held_up(fault).within(10.0)
+    let fault = place.profile.usual().fault;
+    scenario.ends().was_held_up(fault).within(10.0)
 }

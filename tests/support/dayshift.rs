@@ -11,13 +11,13 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+use super::child_guard::ChildGuard;
 use super::control_plane::ControlPlane;
-use super::tether::Tethered;
 use super::wait::eventually;
 
 /// A running `dayshift`. It is killed when dropped; if the test has failed, its log is printed.
 pub(crate) struct Dayshift {
-    program: Tethered,
+    program: ChildGuard,
     folder: TempDir,
 }
 
@@ -48,7 +48,7 @@ impl Dayshift {
             .stdout(log.try_clone().unwrap())
             .stderr(log);
         Self {
-            program: Tethered::spawn(&mut command, None).unwrap(),
+            program: ChildGuard::spawn(&mut command, None).unwrap(),
             folder,
         }
     }

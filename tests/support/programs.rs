@@ -12,8 +12,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::assets::Assets;
+use super::child_guard::ChildGuard;
 use super::kubeconfig;
-use super::tether::Tethered;
 
 /// What a control plane is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,7 +99,7 @@ pub(crate) struct Programs {
     assets: Assets,
     folder: PathBuf,
     parts: Parts,
-    running: Vec<(&'static str, Tethered)>,
+    running: Vec<(&'static str, ChildGuard)>,
 }
 
 impl Programs {
@@ -221,7 +221,7 @@ impl Programs {
         self.running.retain(|(known, _)| *known != name);
     }
 
-    fn find(&mut self, name: &str) -> &mut (&'static str, Tethered) {
+    fn find(&mut self, name: &str) -> &mut (&'static str, ChildGuard) {
         let found = self.running.iter_mut().find(|(known, _)| *known == name);
         found.unwrap_or_else(|| panic!("{name} does not run"))
     }
@@ -256,7 +256,7 @@ impl Programs {
             .env_remove("KUBECONFIG")
             .stdout(log.try_clone().unwrap())
             .stderr(log);
-        let program = Tethered::spawn(&mut command, Some(&self.folder)).unwrap();
+        let program = ChildGuard::spawn(&mut command, Some(&self.folder)).unwrap();
         self.running.push((name, program));
     }
 }

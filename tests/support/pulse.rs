@@ -66,8 +66,8 @@ impl Stall {
     pub(super) fn explains(from: Instant, to: Instant, excess: Duration) -> bool {
         let losses = PULSE.lock().unwrap_or_else(PoisonError::into_inner);
         let meanwhile = losses.iter().filter(|it| it.at >= from && it.at <= to);
-        let redact: Duration = meanwhile.map(|it| it.lost + it.waited).sum();
-        redact >= excess / 2
+        let withheld: Duration = meanwhile.map(|it| it.lost + it.waited).sum();
+        withheld >= excess / 2
     }
 
     /// What was withheld since `begin`, whether that is much or not.

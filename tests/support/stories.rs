@@ -7,8 +7,8 @@ use libtest_mimic::{Completion, Failed, Trial};
 
 use super::assets::{Assets, Missing};
 use super::control_plane::ControlPlane;
-use super::pace::at_any_pace;
 use super::programs::Parts;
+use super::retry::retry_when_stalled;
 
 /// A test on a control plane that it shares with others: it keeps to Namespaces of its own.
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ impl Stage {
             .map_or(story.name, |(_, name)| name);
         Trial::ignorable_test(name, move || match stage.plane(story.parts) {
             Ok(plane) => {
-                let told = at_any_pace(name, || (story.tell)(plane));
+                let told = retry_when_stalled(name, || (story.tell)(plane));
                 plane.assert_alive();
                 told.map(|_| Completion::Completed).map_err(Failed::from)
             }

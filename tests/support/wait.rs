@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 
-use super::pace::{pace, too_slow};
+use super::retry::{pace, too_slow};
 
 /// How long [`eventually`] waits: far longer than anything takes on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(30);

@@ -27,7 +27,7 @@ use super::{
     support::{ControlPlane, Namespace},
 };
 
-/// How the bare client comes to its connections.
+/// How the baseline client comes to its connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum Transport {
     /// As dayshift: one HTTP/2 connection, which the watch has opened before.
@@ -39,7 +39,7 @@ pub(crate) enum Transport {
 }
 
 /// A client with Deployments of its own, which dayshift does not look at.
-pub(crate) struct Bare<'p> {
+pub(crate) struct Baseline<'p> {
     plane: &'p ControlPlane,
     kubeconfig: PathBuf,
     teams: Vec<Namespace<'p>>,
@@ -50,9 +50,9 @@ pub(crate) struct Bare<'p> {
     bytes: usize,
 }
 
-const ACCOUNT: &str = "bare";
+const ACCOUNT: &str = "baseline";
 
-impl<'p> Bare<'p> {
+impl<'p> Baseline<'p> {
     /// Makes the Namespaces for `count` Deployments, and a ServiceAccount that may do what
     /// dayshift's may.
     pub(crate) fn new(plane: &'p ControlPlane, count: usize) -> Self {

@@ -26,12 +26,12 @@ pub(crate) struct Totals {
     pub(crate) bytes: i64,
     /// The bytes that are there now.
     pub(crate) held: i64,
-    /// CPU time, of what is done elsewhere alone.
+    /// CPU time, of what is not counted alone.
     pub(crate) time: Duration,
 }
 
 thread_local! {
-    static ELSEWHERE: Cell<Totals> = const {
+    static UNCOUNTED: Cell<Totals> = const {
         Cell::new(Totals { allocations: 0, bytes: 0, held: 0, time: Duration::ZERO })
     };
     static PEAK: Cell<i64> = const { Cell::new(0) };
@@ -40,7 +40,7 @@ thread_local! {
 impl Totals {
     /// What was done here.
     pub(crate) fn here() -> Self {
-        let (all, other) = (Self::of(&INSTRUMENTED_SYSTEM.stats()), ELSEWHERE.get());
+        let (all, other) = (Self::of(&INSTRUMENTED_SYSTEM.stats()), UNCOUNTED.get());
         Self {
             allocations: all.allocations - other.allocations,
             bytes: all.bytes - other.bytes,
@@ -60,7 +60,7 @@ impl Totals {
     }
 }
 
-/// The most bytes that were there at once whenever something was asked of elsewhere since the
+/// The most bytes that were there at once whenever something uncounted was done since the
 /// last call of this.
 pub(crate) fn take_peak() -> i64 {
     PEAK.replace(i64::MIN)
@@ -76,13 +76,13 @@ pub(crate) fn cpu() -> Duration {
 }
 
 /// Does what is no part of what is measured.
-pub(crate) fn elsewhere<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
     let (begun, before) = (cpu(), Totals::of(&INSTRUMENTED_SYSTEM.stats()));
-    let sum = ELSEWHERE.get();
+    let sum = UNCOUNTED.get();
     PEAK.set(PEAK.get().max(before.held - sum.held));
     let result = work();
     let after = Totals::of(&INSTRUMENTED_SYSTEM.stats());
-    ELSEWHERE.set(Totals {
+    UNCOUNTED.set(Totals {
         allocations: sum.allocations + after.allocations - before.allocations,
         bytes: sum.bytes + after.bytes - before.bytes,
         held: sum.held + after.held - before.held,
@@ -100,16 +100,16 @@ pub(crate) fn client(api: &Api) -> Client {
             let (head, body) = request.into_parts();
             let body = body.collect_bytes().await?;
             // What is sent is gone here and there elsewhere.
-            let answer = elsewhere(|| {
+            let answer = uncounted(|| {
                 let body = Body::from(body.to_vec());
                 let request = Request::from_parts(head.clone(), body);
-                Elsewhere(Some(connection.call(request).boxed()))
+                Uncounted(Some(connection.call(request).boxed()))
             });
             drop((head, body));
             let (head, body) = answer.await?.into_parts();
             let here = head.clone();
-            elsewhere(move || drop(head));
-            Ok::<_, BoxError>(Response::from_parts(here, ElsewhereBody::new(body)))
+            uncounted(move || drop(head));
+            Ok::<_, BoxError>(Response::from_parts(here, UncountedBody::new(body)))
         }
     });
     Client::new(service, "default")
@@ -118,20 +118,20 @@ pub(crate) fn client(api: &Api) -> Client {
 /// What is received is gone elsewhere and there here.
 fn from_the_wire(bytes: Bytes) -> Bytes {
     let here = Bytes::copy_from_slice(&bytes);
-    elsewhere(move || drop(bytes));
+    uncounted(move || drop(bytes));
     here
 }
 
-struct Elsewhere<T>(Option<BoxFuture<'static, T>>);
+struct Uncounted<T>(Option<BoxFuture<'static, T>>);
 
-impl<T> Future for Elsewhere<T> {
+impl<T> Future for Uncounted<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let answer = self.0.as_mut().unwrap();
-        let polled = elsewhere(|| answer.as_mut().poll(context));
+        let polled = uncounted(|| answer.as_mut().poll(context));
         if polled.is_ready() {
-            elsewhere(|| self.0 = None);
+            uncounted(|| self.0 = None);
         }
         polled
     }
@@ -140,14 +140,14 @@ impl<T> Future for Elsewhere<T> {
 type Inner = UnsyncBoxBody<Bytes, Infallible>;
 
 /// A body that comes in pieces, as TLS records do.
-struct ElsewhereBody {
+struct UncountedBody {
     body: Option<Inner>,
     rest: Bytes,
 }
 
 const PIECE: usize = 16 * 1024;
 
-impl ElsewhereBody {
+impl UncountedBody {
     fn new(body: Inner) -> Self {
         Self {
             body: Some(body),
@@ -161,7 +161,7 @@ impl ElsewhereBody {
     }
 }
 
-impl HttpBody for ElsewhereBody {
+impl HttpBody for UncountedBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -171,7 +171,7 @@ impl HttpBody for ElsewhereBody {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         if self.rest.is_empty() {
             let body = self.body.as_mut().unwrap();
-            match elsewhere(|| Pin::new(body).poll_frame(context)) {
+            match uncounted(|| Pin::new(body).poll_frame(context)) {
                 Poll::Ready(Some(Ok(frame))) => self.rest = frame.into_data().unwrap_or_default(),
                 other => return other,
             }
@@ -184,9 +184,9 @@ impl HttpBody for ElsewhereBody {
     }
 }
 
-impl Drop for ElsewhereBody {
+impl Drop for UncountedBody {
     fn drop(&mut self) {
-        elsewhere(|| {
+        uncounted(|| {
             self.body = None;
             self.rest = Bytes::new();
         });

@@ -2,16 +2,16 @@
 
 use std::env;
 
-use crate::scene::Size;
+use crate::scenario::Size;
 
 /// A short form for each change, and the full one for the table in `docs/reliability.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(crate) enum Profile {
     Short,
     Full,
 }
 
-impl Scale {
+impl Profile {
     /// `RELIABILITY=full`, or the short form. Where the variable is set the table is printed.
     pub(crate) fn read() -> Self {
         match env::var("RELIABILITY").as_deref() {

@@ -69,7 +69,10 @@ pub(crate) fn too_late(what: &str, due: DateTime<Utc>, late: f64, bound: f64) ->
 
 /// Tells a story, again and slower where it was too slow on a machine that stood still. Returns
 /// what it came to and after how many tries; the error is what came too late.
-pub(crate) fn at_any_pace<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), String> {
+pub(crate) fn retry_when_stalled<T>(
+    name: &str,
+    tell: impl Fn() -> T,
+) -> Result<(T, usize), String> {
     pulse::begin();
     let mut late = String::new();
     for (index, pace) in PACES.into_iter().enumerate() {

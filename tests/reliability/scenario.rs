@@ -1,4 +1,4 @@
-//! One row of the table: a fleet with a stop and a start, scalers behind a proxy, and a fault that
+//! One case of the table: a fleet with a stop and a start, scalers behind a proxy, and a fault that
 //! lies over the stop.
 
 use std::path::PathBuf;
@@ -9,23 +9,23 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::figures::{Figures, peak_memory};
 use crate::fleet::{Fleet, Sight};
 use crate::probes::Probes;
+use crate::profile::Profile;
 use crate::proxy::{Proxy, Toxiproxy};
-use crate::scale::Scale;
 use crate::support::{ControlPlane, Dayshift, Namespace, Soon, soon};
 use crate::witness::Witness;
 
 /// How long before the stop the fault begins.
 const LEAD: i64 = 2;
 
-/// Where a row is told.
+/// Where a case is told.
 pub(crate) struct Place<'a> {
     pub(crate) plane: &'a ControlPlane,
     pub(crate) toxiproxy: &'a Toxiproxy,
-    pub(crate) scale: Scale,
+    pub(crate) profile: Profile,
 }
 
-/// A row while it is told.
-pub(crate) struct Scene<'a> {
+/// A case while it is told.
+pub(crate) struct Scenario<'a> {
     pub(crate) namespace: Namespace<'a>,
     pub(crate) proxy: Proxy<'a>,
     pub(crate) stop: Soon,
@@ -41,7 +41,7 @@ pub(crate) struct Scene<'a> {
     memory: u64,
 }
 
-/// How large a row is, and how long.
+/// How large a case is, and how long.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) fleet: i32,
@@ -53,7 +53,7 @@ pub(crate) struct Size {
     pub(crate) recovery: i64,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Scenario<'a> {
     /// A Namespace with the shipped RBAC and no scaler yet.
     pub(crate) fn set(place: &Place<'a>, name: &str, size: Size) -> Self {
         let namespace = place.plane.namespace(name);
@@ -88,10 +88,10 @@ impl<'a> Scene<'a> {
 
     /// The same with a scaler that has taken up all schedules.
     pub(crate) fn begin(place: &Place<'a>, name: &str, size: Size) -> Self {
-        let mut scene = Self::set(place, name, size);
-        scene.run();
-        scene.await_adopted();
-        scene
+        let mut scenario = Self::set(place, name, size);
+        scenario.run();
+        scenario.await_adopted();
+        scenario
     }
 
     /// Another kubeconfig for the scalers to come.
@@ -129,7 +129,7 @@ impl<'a> Scene<'a> {
         self.fault = (from, to);
     }
 
-    /// Waits until all schedules are taken up, which the row needs before its fault.
+    /// Waits until all schedules are taken up, which the case needs before its fault.
     pub(crate) fn await_adopted(&self) {
         self.await_adopted_before(LEAD);
     }
@@ -202,7 +202,7 @@ impl<'a> Scene<'a> {
             .sum()
     }
 
-    /// The end of a row that does not wait until everything settles.
+    /// The end of a case that does not wait until everything settles.
     pub(crate) fn breaks_off(mut self) -> Figures {
         let Sight { lost, wrong, .. } = self.look();
         self.probes = None;
@@ -215,7 +215,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The end of a row: everything settles, starts again at its own count, and the scalers end.
+    /// The end of a case: everything settles, starts again at its own count, and the scalers end.
     pub(crate) fn ends(mut self) -> Figures {
         let settled = self.await_settled();
         let unready_from = self

@@ -6,7 +6,7 @@ use tokio_cron_scheduler::{Job, JobScheduler};
 
 use super::{
     outcome::{Outcome, look_on},
-    roll::Roll,
+    recorder::Recorder,
 };
 
 pub(crate) fn run(jobs: u32, before: TimeDelta, channel: usize) -> Outcome {
@@ -15,22 +15,22 @@ pub(crate) fn run(jobs: u32, before: TimeDelta, channel: usize) -> Outcome {
         .build()
         .unwrap();
     let outcome = runtime.block_on(async {
-        let roll = Roll::new(jobs, before);
+        let recorder = Recorder::new(jobs, before);
         let begun = Utc::now();
         let scheduler = JobScheduler::new_with_channel_size(channel).await.unwrap();
         scheduler.start().await.unwrap();
         for number in 0..jobs {
-            let jobs_roll = roll.clone();
-            let job = Job::new_async(roll.cron(), move |_, _| {
-                let roll = jobs_roll.clone();
-                Box::pin(async move { roll.ran(number) })
+            let jobs_recorder = recorder.clone();
+            let job = Job::new_async(recorder.cron(), move |_, _| {
+                let recorder = jobs_recorder.clone();
+                Box::pin(async move { recorder.ran(number) })
             });
             scheduler.add(job.unwrap()).await.unwrap();
-            if Utc::now() > roll.due {
+            if Utc::now() > recorder.due {
                 break; // those that were added in time will do
             }
         }
-        look_on(&roll, begun).await
+        look_on(&recorder, begun).await
     });
     runtime.shutdown_background();
     outcome

@@ -5,13 +5,13 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{
-    bare::{Bare, Transport},
+    baseline::{Baseline, Transport},
     support::{Assets, ControlPlane, Parts},
 };
 
-/// One pass of the bare client. Times are in milliseconds.
+/// One pass of the baseline client. Times are in milliseconds.
 #[derive(Debug, Serialize)]
-pub(crate) struct Flight {
+pub(crate) struct Concurrency {
     pub(crate) transport: Transport,
     pub(crate) in_flight: usize,
     /// Patches a second.
@@ -28,16 +28,16 @@ pub(crate) struct Flight {
 const TRANSPORTS: [Transport; 3] = [Transport::Http2, Transport::Http1Warm, Transport::Http1Cold];
 
 /// Passes over `count` Deployments, every transport in turn with each number in flight.
-pub(crate) fn run(assets: &Assets, count: usize, numbers: &[usize]) -> Vec<Flight> {
+pub(crate) fn run(assets: &Assets, count: usize, numbers: &[usize]) -> Vec<Concurrency> {
     let plane = ControlPlane::start(assets, Parts::Server);
     plane.install();
-    let mut bare = Bare::new(&plane, count);
-    bare.prepare(count, 16);
+    let mut baseline = Baseline::new(&plane, count);
+    baseline.prepare(count, 16);
     let mut flights = Vec::new();
     for &in_flight in numbers {
         for transport in TRANSPORTS {
-            let burst = bare.pass(transport, in_flight);
-            flights.push(Flight {
+            let burst = baseline.pass(transport, in_flight);
+            flights.push(Concurrency {
                 transport,
                 in_flight,
                 rate: burst.rate,
@@ -51,7 +51,7 @@ pub(crate) fn run(assets: &Assets, count: usize, numbers: &[usize]) -> Vec<Fligh
     flights
 }
 
-impl fmt::Display for Flight {
+impl fmt::Display for Concurrency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -7,7 +7,7 @@ use std::sync::{
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 
-pub(crate) struct Roll {
+pub(crate) struct Recorder {
     pub(crate) due: DateTime<Utc>,
     runs: Vec<Run>,
 }
@@ -19,7 +19,7 @@ struct Run {
     late: AtomicI64,
 }
 
-impl Roll {
+impl Recorder {
     /// So many jobs, all due in the second that begins `after` from now.
     pub(crate) fn new(jobs: u32, after: TimeDelta) -> Arc<Self> {
         let due = Utc::now() + after;

@@ -1,4 +1,4 @@
-//! Rows of the table as tests, and the control planes that they are told on.
+//! Cases of the table as tests, and the control planes that they are told on.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -8,25 +8,25 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use libtest_mimic::{Completion, Failed, Trial};
 
 use crate::figures::{Figures, table};
+use crate::profile::Profile;
 use crate::proxy::Toxiproxy;
-use crate::scale::Scale;
-use crate::scene::Place;
-use crate::support::{Assets, ControlPlane, Missing, Parts, at_any_pace};
+use crate::scenario::Place;
+use crate::support::{Assets, ControlPlane, Missing, Parts, retry_when_stalled};
 
-/// Whether a row disturbs others.
+/// Whether a case disturbs others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plane {
     /// It keeps to its own Namespace and proxy.
     Shared,
     /// It stops programs of the control plane.
     Own,
-    /// It measures what other rows would disturb: none is told meanwhile.
+    /// It measures what other cases would disturb: none is told meanwhile.
     Quiet,
 }
 
-/// A row of the table.
+/// A case of the table.
 #[derive(Clone, Copy)]
-pub(crate) struct Row {
+pub(crate) struct Case {
     /// As in the table, of the full form.
     pub(crate) title: &'static str,
     /// The path of the function, as cargo shows tests.
@@ -35,11 +35,11 @@ pub(crate) struct Row {
     pub(crate) tell: fn(&Place<'_>) -> Figures,
 }
 
-/// `rows![Plane::Shared; "title" => function, …]` is a `Vec<Row>`.
-macro_rules! rows {
+/// `cases![Plane::Shared; "title" => function, …]` is a `Vec<Case>`.
+macro_rules! cases {
     ($plane:expr; $($title:literal => $tell:ident),+ $(,)?) => {{
-        use crate::rows::Plane;
-        vec![$(Row {
+        use crate::cases::Plane;
+        vec![$(Case {
             title: $title,
             name: concat!(module_path!(), "::", stringify!($tell)),
             plane: $plane,
@@ -47,18 +47,18 @@ macro_rules! rows {
         }),+]
     }};
 }
-pub(crate) use rows;
+pub(crate) use cases;
 
-/// What a row has come to, after how many tries.
+/// What a case has come to, after how many tries.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) figures: Figures,
     pub(crate) tries: usize,
 }
 
-/// What all rows share, made by the first that needs it, and what they have come to.
+/// What all cases share, made by the first that needs it, and what they have come to.
 pub(crate) struct Stage {
-    scale: Scale,
+    profile: Profile,
     assets: OnceLock<Result<Assets, Missing>>,
     toxiproxy: OnceLock<Result<Toxiproxy, Missing>>,
     shared: OnceLock<ControlPlane>,
@@ -66,15 +66,15 @@ pub(crate) struct Stage {
     own: [Mutex<()>; 2],
     turns: AtomicUsize,
     quiet: OnceLock<ControlPlane>,
-    /// Held by all rows, and by those alone that want silence.
+    /// Held by all cases, and by those alone that want silence.
     silence: RwLock<()>,
     results: Mutex<BTreeMap<&'static str, Told>>,
 }
 
 impl Stage {
-    pub(crate) fn new(scale: Scale) -> Self {
+    pub(crate) fn new(profile: Profile) -> Self {
         Self {
-            scale,
+            profile,
             assets: OnceLock::new(),
             toxiproxy: OnceLock::new(),
             shared: OnceLock::new(),
@@ -86,11 +86,14 @@ impl Stage {
         }
     }
 
-    /// The row as a test. Without the means for it it is ignored, or fails where `CI` is set.
-    pub(crate) fn trial(self: &Arc<Self>, row: Row) -> Trial {
+    /// The case as a test. Without the means for it it is ignored, or fails where `CI` is set.
+    pub(crate) fn trial(self: &Arc<Self>, case: Case) -> Trial {
         let stage = Arc::clone(self);
-        let name = row.name.split_once("::").map_or(row.name, |(_, name)| name);
-        Trial::ignorable_test(name, move || match stage.tell(name, row) {
+        let name = case
+            .name
+            .split_once("::")
+            .map_or(case.name, |(_, name)| name);
+        Trial::ignorable_test(name, move || match stage.tell(name, case) {
             Ok(told) => told.map(|()| Completion::Completed).map_err(Failed::from),
             Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
                 Ok(Completion::ignored_with(reason))
@@ -99,13 +102,17 @@ impl Stage {
         })
     }
 
-    /// The table of `rows`, as far as they were told.
-    pub(crate) fn table(&self, rows: &[Row]) -> String {
+    /// The table of `cases`, as far as they were told.
+    pub(crate) fn table(&self, cases: &[Case]) -> String {
         let results = self.results.lock().unwrap();
-        table(rows.iter().map(|row| (row.title, results.get(row.name))))
+        table(
+            cases
+                .iter()
+                .map(|case| (case.title, results.get(case.name))),
+        )
     }
 
-    fn tell(&self, name: &str, row: Row) -> Result<Result<(), String>, Missing> {
+    fn tell(&self, name: &str, case: Case) -> Result<Result<(), String>, Missing> {
         let assets = self.assets.get_or_init(Assets::find);
         let assets = assets.as_ref().map_err(Missing::clone)?;
         let toxiproxy = self
@@ -117,17 +124,17 @@ impl Stage {
             let place = Place {
                 plane,
                 toxiproxy,
-                scale: self.scale,
+                profile: self.profile,
             };
-            let told = at_any_pace(name, || (row.tell)(&place));
+            let told = retry_when_stalled(name, || (case.tell)(&place));
             plane.assert_alive();
             let (figures, tries) = told?;
             let told = Told { figures, tries };
-            self.results.lock().unwrap().insert(row.name, told);
+            self.results.lock().unwrap().insert(case.name, told);
             Ok(())
         };
         let among_others = || self.silence.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(match row.plane {
+        Ok(match case.plane {
             Plane::Shared => {
                 let _others = among_others();
                 on(self.shared.get_or_init(start))

@@ -10,7 +10,7 @@ use tokio::{runtime, task};
 
 use super::{
     outcome::{Outcome, look_on},
-    roll::Roll,
+    recorder::Recorder,
 };
 
 pub(crate) fn run(jobs: u32, before: TimeDelta) -> Outcome {
@@ -19,27 +19,27 @@ pub(crate) fn run(jobs: u32, before: TimeDelta) -> Outcome {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let roll = Roll::new(jobs, before);
+        let recorder = Recorder::new(jobs, before);
         let begun = Utc::now();
         let mut scheduler = Scheduler::new();
         for job in 0..jobs {
-            let schedule = schedule(&roll.cron());
+            let schedule = schedule(&recorder.cron());
             let next = schedule.next_after(begun, TimeDelta::zero()).unwrap();
             scheduler.set(job, next.at);
         }
         let running = task::spawn({
-            let roll = roll.clone();
+            let recorder = recorder.clone();
             async move {
                 let clock = Clock::system();
                 while let Some(next) = scheduler.next() {
                     clock.sleep_until(next).await;
                     while let Some((job, _)) = scheduler.take_due(clock.now()) {
-                        roll.ran(job);
+                        recorder.ran(job);
                     }
                 }
             }
         });
-        let outcome = look_on(&roll, begun).await;
+        let outcome = look_on(&recorder, begun).await;
         running.abort();
         outcome
     })

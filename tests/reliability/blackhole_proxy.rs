@@ -13,12 +13,12 @@ use std::thread;
 type Forgotten = Arc<AtomicBool>;
 
 /// A port of 127.0.0.1 that leads to the API server.
-pub(crate) struct Firewall {
+pub(crate) struct BlackholeProxy {
     address: SocketAddr,
     connections: Arc<Mutex<Vec<Forgotten>>>,
 }
 
-impl Firewall {
+impl BlackholeProxy {
     pub(crate) fn before(url: &str) -> Self {
         let server = url.strip_prefix("https://").unwrap().to_owned();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

@@ -10,34 +10,31 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// Waits until the other end of its standard input is gone, which is when the test process has
 /// died without a chance to clean up, and then does that for it.
-const TETHER: &str = r#"read -r _; kill -9 "$1" 2>/dev/null; sleep 1; [ -z "$2" ] || rm -rf "$2""#;
+const GUARD: &str = r#"read -r _; kill -9 "$1" 2>/dev/null; sleep 1; [ -z "$2" ] || rm -rf "$2""#;
 
 /// A running program, killed when dropped, when the test process ends and when that is killed.
 #[derive(Debug)]
-pub(crate) struct Tethered {
+pub(crate) struct ChildGuard {
     child: Child,
-    tether: Option<Child>,
+    guard: Option<Child>,
 }
 
-impl Tethered {
+impl ChildGuard {
     /// Starts `command`; `litter` is a folder that goes with it if the test process is killed.
     pub(crate) fn spawn(command: &mut Command, litter: Option<&Path>) -> io::Result<Self> {
         // A group of its own: Ctrl-C is for the test process, whose end then ends the others.
         let child = command.process_group(0).stdin(Stdio::null()).spawn()?;
-        let tether = Command::new("sh")
-            .args(["-c", TETHER, "tether", &child.id().to_string()])
+        let guard = Command::new("sh")
+            .args(["-c", GUARD, "guard", &child.id().to_string()])
             .arg(litter.unwrap_or(Path::new("")))
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
-        let mut tethered = Self {
-            child,
-            tether: None,
-        };
-        tethered.tether = Some(tether?);
-        Ok(tethered)
+        let mut guarded = Self { child, guard: None };
+        guarded.guard = Some(guard?);
+        Ok(guarded)
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -53,7 +50,7 @@ impl Tethered {
     pub(crate) fn exited(&mut self) -> Option<ExitStatus> {
         let status = self.child.try_wait().unwrap();
         if status.is_some() {
-            self.untie();
+            self.release();
         }
         status
     }
@@ -70,17 +67,17 @@ impl Tethered {
     }
 
     /// The number of a child that has been waited for may be given to somebody else's process.
-    fn untie(&mut self) {
-        if let Some(mut tether) = self.tether.take() {
-            let _ = tether.kill();
-            let _ = tether.wait();
+    fn release(&mut self) {
+        if let Some(mut guard) = self.guard.take() {
+            let _ = guard.kill();
+            let _ = guard.wait();
         }
     }
 }
 
-impl Drop for Tethered {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
-        self.untie();
+        self.release();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
