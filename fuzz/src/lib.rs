@@ -1,5 +1,5 @@
 //! What has to hold whatever somebody writes: for the targets, which bring new texts, and for
-//! `tests/fuzz_corpus.rs`, which brings those that were found before.
+//! `tests/semantics/fuzz_corpus.rs`, which brings those that were found before.
 
 mod boundaries;
 mod story;

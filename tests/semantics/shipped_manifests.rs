@@ -1,7 +1,7 @@
 //! What the shipped manifests have in common, and with the package.
 
-const CLUSTER: &str = include_str!("../manifests/dayshift.yaml");
-const NAMESPACED: &str = include_str!("../manifests/namespaced.yaml");
+const CLUSTER: &str = include_str!("../../manifests/dayshift.yaml");
+const NAMESPACED: &str = include_str!("../../manifests/namespaced.yaml");
 
 /// Two files that users read and apply as they are, so no generator; this keeps them together.
 #[test]

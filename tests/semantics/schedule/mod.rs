@@ -1,10 +1,10 @@
-//! Schedules against naive oracles: minute by minute through clock changes, with random rules, and
+//! Schedules against naive models: minute by minute through clock changes, with random rules, and
 //! with hostile texts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod clock_changes;
 mod cron;
 mod hostile;
-mod oracle;
+mod model;
 mod properties;
 mod texts;

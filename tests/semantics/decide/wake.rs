@@ -2,7 +2,7 @@
 
 use dayshift::workload::{Decision, Key, Phase};
 
-use crate::object::{Object, at_night, office, utc};
+use crate::decide::object::{Object, at_night, office, utc};
 
 /// Stopped on Friday at 19:00, woken at 20:00 until 22:00.
 fn woken(replicas: u32) -> Object {

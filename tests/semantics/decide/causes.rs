@@ -2,7 +2,7 @@
 
 use dayshift::workload::{Cause, ChangeKind, Decision, Label};
 
-use crate::object::{Object, at_night, office, utc};
+use crate::decide::object::{Object, at_night, office, utc};
 
 /// What is decided now, which is made.
 fn next(object: &mut Object) -> (ChangeKind, Cause) {

@@ -2,7 +2,7 @@
 
 use dayshift::workload::{Key, Phase};
 
-use crate::object::{at_night, office};
+use crate::decide::object::{at_night, office};
 
 #[test]
 fn does_nothing_and_its_end_adopts() {

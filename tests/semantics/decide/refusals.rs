@@ -1,6 +1,6 @@
 //! Rule 8: a bad schedule changes nothing.
 
-use crate::object::{Object, at_night, office};
+use crate::decide::object::{Object, at_night, office};
 use dayshift::workload::Phase;
 
 #[test]

@@ -3,7 +3,7 @@
 
 use dayshift::workload::{Key, Phase};
 
-use crate::object::{Object, at_night, office};
+use crate::decide::object::{Object, at_night, office};
 
 type Case = (Object, &'static str, Phase, u32, (u32, Phase));
 

@@ -2,7 +2,7 @@
 
 use dayshift::workload::{Key, Phase};
 
-use crate::object::{Object, at_night, office};
+use crate::decide::object::{Object, at_night, office};
 
 #[test]
 fn what_was_over_when_it_was_first_seen_is_removed_and_told() {

@@ -3,7 +3,7 @@
 
 use dayshift::workload::{Label, Phase};
 
-use crate::object::{Object, at_night, office};
+use crate::decide::object::{Object, at_night, office};
 
 /// Does it, and lets the scaler start anew after each step of it where that is asked for.
 fn steps(object: &mut Object, restarts: bool, steps: &[&dyn Fn(&mut Object)]) {

@@ -1,6 +1,6 @@
 //! Rules 1 to 3: what is due when, and what is nobody's business.
 
-use crate::object::{Object, at_night, office, utc};
+use crate::decide::object::{Object, at_night, office, utc};
 use dayshift::workload::{Decision, Phase};
 
 mod the_last_boundary_wins {

@@ -9,7 +9,7 @@
     reason = "a test may stop where it stands, and the checks are the fuzzer's"
 )]
 
-#[path = "../fuzz/src/lib.rs"]
+#[path = "../../fuzz/src/lib.rs"]
 mod fuzz;
 
 use std::{fs, path::Path};

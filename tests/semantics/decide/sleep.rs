@@ -2,7 +2,7 @@
 
 use dayshift::workload::{Key, Phase};
 
-use crate::object::{Object, office};
+use crate::decide::object::{Object, office};
 
 /// Running on Friday, put to sleep at 10:00 until 12:00.
 fn slept(replicas: u32) -> Object {

@@ -3,7 +3,7 @@
 
 use dayshift::workload::{Label, Phase};
 
-use crate::object::{Object, at_night, office, utc};
+use crate::decide::object::{Object, at_night, office, utc};
 
 /// What somebody does to the object again and again.
 type Deed<'a> = &'a dyn Fn(&mut Object);

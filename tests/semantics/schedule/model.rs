@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift::schedule::{Action, Boundary};
 
-use crate::texts::{Item, Window};
+use crate::schedule::texts::{Item, Window};
 
 /// What the clocks of a zone showed, by watching them for some days.
 pub(crate) struct Clocks {

@@ -1,6 +1,6 @@
 //! Rule 4: which count a start and a stop leave.
 
-use crate::object::office;
+use crate::decide::object::office;
 
 #[test]
 fn what_the_night_saw_and_what_the_morning_makes_of_it() {

@@ -2,7 +2,7 @@
 
 use dayshift::workload::Label;
 
-use crate::object::{Object, at_night, office};
+use crate::decide::object::{Object, at_night, office};
 
 fn at_night_enforced(replicas: u32) -> Object {
     let mut object = at_night(replicas);

@@ -1,4 +1,4 @@
-//! Rules as values: the text that the library reads, and what it means for the oracle.
+//! Rules as values: the text that the library reads, and what it means for the model.
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike};
 

@@ -1,6 +1,6 @@
 //! Rules 9 to 13: state that is healed, copied, removed, fought over or from a wrong clock.
 
-use crate::object::{at_night, office, utc};
+use crate::decide::object::{at_night, office, utc};
 use dayshift::workload::{Decision, Label, Labels, Phase};
 
 mod state_is_healed {

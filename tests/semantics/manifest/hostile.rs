@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Instant};
 
 use dayshift::{manifest::Source, workload::Prefix};
 
-use crate::files::annotated;
+use crate::manifest::files::annotated;
 
 /// Texts that are small or large and made to cost much more than they are worth.
 fn hostile() -> Vec<(&'static str, String)> {

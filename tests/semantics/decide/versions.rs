@@ -2,7 +2,7 @@
 
 use dayshift::workload::{Label, Phase};
 
-use crate::object::{Object, at_night, office};
+use crate::decide::object::{Object, at_night, office};
 
 /// `printf 'u1\nhours=19:Mon-Fri 09:00-19:00' | sha256sum`
 const V1: &str = "v1-bdd742bc2f61eed5";

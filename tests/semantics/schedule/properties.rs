@@ -1,4 +1,4 @@
-//! Random rules near random clock changes, against the oracle; and what holds for any schedule.
+//! Random rules near random clock changes, against the model; and what holds for any schedule.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use dayshift::schedule::{Action, Boundary, ExceptedDates, Hours, Rule, Schedule,
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
-use crate::clock_changes::{CHANGES, compare};
-use crate::oracle::{Clocks, moved};
-use crate::texts::{Item, Window, dates_text, joined};
+use crate::schedule::clock_changes::{CHANGES, compare};
+use crate::schedule::model::{Clocks, moved};
+use crate::schedule::texts::{Item, Window, dates_text, joined};
 
 /// A zone, and an instant within a day of one of its clock changes or in the quiet between.
 fn places() -> impl Strategy<Value = (Tz, DateTime<Utc>)> {
@@ -183,7 +183,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
     #[test]
-    fn times_do_what_the_oracle_says(case in times_cases()) {
+    fn times_do_what_the_model_says(case in times_cases()) {
         let (zone, at, start, stop, except, delay) = &case;
         let [unmoved] =
             clocks(*zone, *at).of_times(start, stop, std::array::from_ref(except));
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn hours_do_what_the_oracle_says(case in hours_cases()) {
+    fn hours_do_what_the_model_says(case in hours_cases()) {
         let (zone, at, windows, except, delay) = &case;
         let unmoved = clocks(*zone, *at).of_hours(windows, except);
         let expected = moved(&unmoved, *delay);

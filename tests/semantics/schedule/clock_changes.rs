@@ -7,8 +7,8 @@ use chrono::{DateTime, NaiveDate, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use dayshift::schedule::{Boundary, ExceptedDates, Hours, Rule, Schedule, Times, Zone};
 
-use crate::oracle::{Clocks, moved};
-use crate::texts::{Item, Window, dates_text, joined};
+use crate::schedule::model::{Clocks, moved};
+use crate::schedule::texts::{Item, Window, dates_text, joined};
 
 /// Zones, and in which years to look for their clock changes.
 const ZONES: [(&str, i32, i32); 24] = [
@@ -70,7 +70,7 @@ fn changes(zone: Tz, first: i32, last: i32) -> Vec<DateTime<Utc>> {
     changes
 }
 
-/// Compares the library with the oracle on three days about a change: all boundaries in order,
+/// Compares the library with the model on three days about a change: all boundaries in order,
 /// and all questions at and beside those within four hours.
 #[track_caller]
 pub(crate) fn compare(
@@ -93,7 +93,7 @@ pub(crate) fn compare(
         .chain([from, middle, until])
     {
         let newest = expected.iter().rfind(|it| it.at <= at);
-        // Of one further off the oracle may not know which stop comes after it.
+        // Of one further off the model may not know which stop comes after it.
         let known = middle + TimeDelta::hours(42);
         let next = expected
             .iter()
@@ -182,7 +182,7 @@ fn starts_and_stops_keep_the_rules_on_every_clock_change() {
             Item::cron(&[0, 10, 20, 30, 40, 50], &night),
         ),
         (
-            Item::Weekly(0b100_0000, vec![crate::texts::clock("02:15")]),
+            Item::Weekly(0b100_0000, vec![crate::schedule::texts::clock("02:15")]),
             Item::daily(&["03:00"]),
         ),
     ];
@@ -229,8 +229,8 @@ fn hours_keep_the_rules_on_every_clock_change() {
         ],
         vec![Window(
             0b100_0000,
-            crate::texts::clock("00:00"),
-            crate::texts::clock("00:00"),
+            crate::schedule::texts::clock("00:00"),
+            crate::schedule::texts::clock("00:00"),
         )],
         vec![
             Window::daily("12:00", "11:45"),
@@ -255,7 +255,7 @@ fn hours_keep_the_rules_on_every_clock_change() {
     });
 }
 
-/// Written out by hand, so that the oracle itself is held to something.
+/// Written out by hand, so that the model itself is held to something.
 #[test]
 fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
     let berlin = Zone::parse("Europe/Berlin").unwrap();

@@ -1,0 +1,13 @@
+//! What a text means and what follows from it, without a cluster: the library alone.
+//!
+//! - `schedule/`: times and hours against a naive model of local time
+//! - `decide/`: each rule of behaviour, on the pure function
+//! - `manifest/`: which objects files hold, and where everything stands
+//! - `fuzz_corpus`: what fuzzing has kept
+//! - `shipped_manifests`: what the manifests that users apply have in common
+
+mod decide;
+mod fuzz_corpus;
+mod manifest;
+mod schedule;
+mod shipped_manifests;
