@@ -41,7 +41,7 @@ fn for_an_hour(place: &Place<'_>) -> Figures {
 }
 
 /// A proxy that says so for a second. The full form waits until it is done all the same; the short
-/// one sees that the program lives (`tests/stories/faults.rs` has the bound, on simulated time).
+/// one sees that the program lives (`tests/controller/faults/` has the bound, on simulated time).
 fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figures {
     let size = Size {
         fault: 1,

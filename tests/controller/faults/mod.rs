@@ -1,5 +1,10 @@
 //! A server that is away, refuses or loses answers, and other scalers.
 
+mod answers;
+mod busy;
+mod isolation;
+mod retry_after;
+
 use std::{num::NonZeroUsize, time::Duration};
 
 use chrono::{DateTime, Utc};

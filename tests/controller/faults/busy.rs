@@ -7,7 +7,7 @@ use dayshift::controller::Settings;
 use kube_in_memory::{Fault, RequestLine};
 
 use crate::{
-    isolation::{answered, healthy},
+    faults::isolation::{answered, healthy},
     sandbox::{Sandbox, deployment},
 };
 

@@ -1,0 +1,23 @@
+//! The real controller against the cluster in memory, on paused time: what a user lives through.
+//!
+//! 2026-11-20 is a Friday.
+//!
+//! - `faults/`: what the API refuses, loses or keeps waiting, and whom that concerns
+//! - `cluster/`: the ways to the API alone: finding, the first list, tokens
+//! - `server`: probes and metrics
+//! - `sandbox`: the cluster, the scaler and the manifests that the others are written with
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod cluster;
+mod ended;
+mod faults;
+mod fights;
+mod guard;
+mod hostile;
+mod kinds;
+mod objects;
+mod overrides;
+mod sandbox;
+mod scope;
+mod server;
+mod time;
