@@ -1,0 +1,197 @@
+//! The real program, driven as a person, a shell and a kubelet drive it.
+#![cfg(unix)]
+
+use std::{net::TcpListener, time::Duration};
+
+use crate::program::{ABSENT, ApiServer, Program, TOKEN, dayshift};
+
+const SIGTERM: (&str, i32) = ("TERM", 143);
+const SIGINT: (&str, i32) = ("INT", 130);
+
+#[test]
+fn says_what_it_is_and_how_it_is_called() {
+    let version = dayshift(&["--version"]);
+    assert!(
+        version
+            .out
+            .starts_with(concat!("dayshift ", env!("CARGO_PKG_VERSION"))),
+        "{version:?}"
+    );
+    assert!(version.out.contains("(tzdata 20"), "{version:?}");
+
+    for (args, status, says) in [
+        (&["--help"][..], 0, "Usage: dayshift <COMMAND>"),
+        (&[], 2, "Usage: dayshift <COMMAND>"),
+        (&["run", "--help"], 0, "Usage: dayshift run [OPTIONS]"),
+        (&["run", "-h"], 0, "DAYSHIFT_MAX_IN_FLIGHT"),
+    ] {
+        let run = dayshift(args);
+        assert_eq!(run.status, status, "{args:?}");
+        let said = if status == 0 { &run.out } else { &run.err };
+        assert!(said.contains(says), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_2_and_says_what_would_be_right() {
+    for (args, says) in [
+        (&["--nope"][..], "'--nope'"),
+        (
+            &["--timezone", "Europe/Berln"],
+            "did you mean `Europe/Berlin`",
+        ),
+        (&["--timezone", ""], "write for example `Europe/Berlin`"),
+        (&["--max-in-flight", "0"], "1..=256"),
+        (&["--catch-up", "3"], "such as 30s, 1h30m or 72h"),
+        (&["--catch-up", "10s"], "a minute or more"),
+        (&["--max-clock-skew=-1"], "such as 30s"),
+        (&["--max-clock-skew", "500ms"], "or 0 to turn the check off"),
+        (&["--namespace", "Team_A"], "such as team-a"),
+        (&["--namespace", "a,,b"], "such as team-a"),
+        (&["--exclude-namespace", "a b"], "such as team-a"),
+        (&["-n", "dev", "-A"], "leave one of them out"),
+        (&["--selector", "team in web"], "such as"),
+        (&["--annotation-prefix", "Day/shift"], "such as dayshift"),
+        (&["--listen", "8080"], "such as 0.0.0.0:8080"),
+        (&["--log-format", "xml"], "text, json"),
+        (
+            &["--log-level", "loud"],
+            "error, warn, info, debug or trace",
+        ),
+        (&["--pod-name", "dayshift-0"], "--pod-namespace"),
+    ] {
+        let run = dayshift(&[&["run"], args].concat());
+        assert_eq!((run.status, run.out.as_str()), (2, ""), "{args:?}: {run:?}");
+        assert!(run.err.starts_with("error: "), "{args:?}: {run:?}");
+        assert!(run.err.contains(says), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn what_it_cannot_run_with_is_3() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for (args, says) in [
+        (&["--kubeconfig", "/nowhere/config"][..], "/nowhere/config"),
+        (
+            &["--kubeconfig", ABSENT.path(), "--context", "other"],
+            "other",
+        ),
+        (
+            &["--kubeconfig", ABSENT.path(), "--listen", &address],
+            &address,
+        ),
+    ] {
+        let run = dayshift(&[&["run", "--listen", "127.0.0.1:0"], args].concat());
+        assert_eq!((run.status, run.out.as_str()), (3, ""), "{args:?}: {run:?}");
+        assert!(run.err.contains(says), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn without_an_api_server_it_keeps_trying_and_ends_when_told() {
+    for (signal, _) in [SIGTERM, SIGINT] {
+        let mut program = Program::start(ABSENT.path(), &[]);
+        assert_eq!(program.get("/healthz"), (200, "ok\n".to_owned()));
+        let (status, why) = program.get("/readyz");
+        assert_eq!(status, 503);
+        assert!(why.contains("the API server does not answer"), "{why}");
+        let (_, metrics) = program.get("/metrics");
+        assert!(metrics.contains("dayshift_build_info{"), "{metrics}");
+
+        program.signal(signal);
+        assert_eq!(
+            program.ends_within(Duration::from_secs(2)),
+            0,
+            "SIG{signal}"
+        );
+    }
+}
+
+#[test]
+fn the_first_line_says_what_it_works_on() {
+    let args = [
+        "--timezone",
+        "Asia/Tokyo",
+        "-n",
+        "dev,test",
+        "-l",
+        "team=web",
+        "--dry-run",
+    ];
+    let program = Program::start(ABSENT.path(), &args);
+    for says in [
+        concat!("INFO dayshift ", env!("CARGO_PKG_VERSION"), " begins"),
+        "tzdata=\"20",
+        "timezone=\"Asia/Tokyo\"",
+        "namespaces=\"dev,test\"",
+        "selector=\"team=web\"",
+        "dry_run=true",
+        "server=\"http://127.0.0.1:",
+    ] {
+        assert!(
+            program.first_line.contains(says),
+            "{says}: {}",
+            program.first_line
+        );
+    }
+    assert!(
+        !program.first_line.contains('\u{1b}'),
+        "colour without a terminal"
+    );
+}
+
+#[test]
+fn json_logs_are_json_and_tell_no_secret() {
+    let mut program = Program::start(ABSENT.path(), &["--log-format", "json", "-vv"]);
+    program.get("/readyz");
+    program.signal("TERM");
+    assert_eq!(program.ends_within(Duration::from_secs(2)), 0);
+    let lines = program.lines();
+    assert!(lines.len() > 1, "{lines:?}");
+    for line in lines {
+        let line: serde_json::Value = serde_json::from_str(&line).expect(&line);
+        for key in ["timestamp", "level", "message", "target"] {
+            assert!(line[key].is_string(), "no {key} in {line}");
+        }
+        assert!(!line.to_string().contains(TOKEN), "{line}");
+    }
+}
+
+#[test]
+fn a_second_signal_ends_it_while_a_request_is_under_way() {
+    for (signal, status) in [SIGTERM, SIGINT] {
+        let server = ApiServer::that_never_answers_a_patch();
+        let mut program = Program::start(server.kubeconfig.path(), &[]);
+        server.wait_for_patch();
+        program.signal(signal);
+        program.wait_for("received");
+        assert_eq!(program.get("/healthz").0, 200);
+        assert_eq!(
+            program.get("/readyz"),
+            (503, "not ready: dayshift is shutting down\n".into())
+        );
+        program.signal(signal);
+        assert_eq!(
+            program.ends_within(Duration::from_secs(2)),
+            status,
+            "SIG{signal}"
+        );
+    }
+}
+
+#[test]
+fn live_deployments_are_planned() {
+    let server = ApiServer::that_never_answers_a_patch();
+    let path = server.kubeconfig.path();
+    let week = ["--from", "2026-11-23", "--days", "1", "-o", "table"];
+    let ended = dayshift(&[&["plan", "-A", "--kubeconfig", path][..], &week].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert_eq!(
+        ended.out,
+        "\
+NAMESPACE   NAME   TIME                       ACTION   REPLICAS
+dev         web    Mon 2026-11-23 19:00 UTC   stop     0
+"
+    );
+}

@@ -1,0 +1,97 @@
+//! Completion: what `dayshift __complete` answers, and the scripts that ask it.
+
+use std::process::Command;
+
+use crate::fake_server::Cluster;
+
+/// The candidates without their descriptions, and the directive.
+fn complete(cluster: &Cluster, words: &[&str]) -> (Vec<String>, String) {
+    let ran = cluster.dayshift(&[&["__complete"], words].concat());
+    assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{words:?}");
+    let mut lines: Vec<String> = ran
+        .out
+        .lines()
+        .map(|it| it.split('\t').next().unwrap().to_owned())
+        .collect();
+    let directive = lines.pop().unwrap();
+    (lines, directive)
+}
+
+#[test]
+fn words_become_what_they_can() {
+    let cluster = Cluster::new();
+    for name in ["web", "api", "web-2"] {
+        cluster.deployment(name, 1, &[]);
+    }
+    for (words, expected, directive) in [
+        (&["wa"][..], &["wake"][..], ":4"),
+        (&["res"], &["resume", "restore"], ":4"),
+        (&["wake", "--f"], &["--for"], ":4"),
+        (&["wake", ""], &["api", "web", "web-2"], ":4"),
+        (&["wake", "web", "a"], &["api"], ":4"),
+        (&["wake", "deploy/w"], &["deploy/web", "deploy/web-2"], ":4"),
+        (&["wake", "-n", "dev", "w"], &["web", "web-2"], ":4"),
+        (&["wake", "--namespace=prod", "w"], &[], ":4"),
+        (&["wake", "--for", ""], &[], ":4"),
+        (&["wake", "--timezone", "Asia/Tok"], &["Asia/Tokyo"], ":4"),
+        (&["wake", "--timezone=Asia/Tok"], &["Asia/Tokyo"], ":4"),
+        (&["plan", "-f", ""], &[], ":0"),
+        (&["plan", "-o", "js"], &["json"], ":4"),
+        (&["completions", "b"], &["bash"], ":4"),
+        (&["nonsense", "--x", "\u{1b}"], &[], ":4"),
+    ] {
+        let (found, said) = complete(&cluster, words);
+        assert_eq!(
+            (found.iter().map(String::as_str).collect::<Vec<_>>(), &*said),
+            (expected.to_vec(), directive),
+            "{words:?}"
+        );
+    }
+}
+
+#[test]
+fn without_a_cluster_it_is_silent() {
+    let cluster = Cluster::new();
+    let answer = complete(&cluster, &["wake", "--kubeconfig", "/nonexistent", ""]);
+    assert_eq!(answer, (vec![], ":4".to_owned()));
+}
+
+#[test]
+fn kubectl_asks_by_another_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("kubectl_complete-dayshift");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dayshift"), &link).unwrap();
+    let answer = Command::new(link).arg("slee").output().unwrap().stdout;
+    assert_eq!(
+        String::from_utf8(answer).unwrap(),
+        "sleep\tStop Deployments now, and keep them stopped until a time\n:4\n"
+    );
+}
+
+#[test]
+fn bash_completes_with_the_script() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 1, &[]);
+    for (words, at, expected) in [
+        ("dayshift wa", 1, "wake"),
+        ("dayshift wake w", 2, "web"),
+        ("dayshift wake --timezone = Asia/Tok", 4, "Asia/Tokyo"),
+    ] {
+        let script = format!(
+            "set -eu; source <(\"$DAYSHIFT\" completions bash); dayshift() {{ \"$DAYSHIFT\" \"$@\"; }}\n\
+             COMP_WORDS=({words}); COMP_CWORD={at}; _dayshift; echo \"${{COMPREPLY[*]}}\""
+        );
+        let answer = Command::new("bash")
+            .args(["-c", &script])
+            .env("DAYSHIFT", env!("CARGO_BIN_EXE_dayshift"))
+            .env("KUBECONFIG", cluster.kubeconfig())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8(answer.stderr).unwrap(), "");
+        assert_eq!(
+            String::from_utf8(answer.stdout).unwrap().trim(),
+            expected,
+            "{words}"
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! The API in memory behind a socket, for the real program.
+
+use kube_in_memory::Api;
+use std::{
+    net::SocketAddr,
+    path::Path,
+    process::{Child, Command, Output},
+    sync::mpsc,
+    thread,
+};
+
+use chrono::{DateTime, Utc};
+use http_body_util::BodyExt as _;
+use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use kube::client::Body;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::{net::TcpListener, runtime, sync::oneshot};
+
+/// A cluster in memory with a kubeconfig whose context is in the namespace `dev`.
+pub(crate) struct Cluster {
+    pub(crate) api: Api,
+    folder: TempDir,
+    _end: oneshot::Sender<()>,
+}
+
+impl Cluster {
+    pub(crate) fn new() -> Self {
+        Self::at(Utc::now)
+    }
+
+    /// One whose server shows this time.
+    pub(crate) fn at(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
+        let api = Api::new(now);
+        api.namespace("dev");
+        let (end, ended) = oneshot::channel();
+        let (bound, address) = mpsc::channel();
+        thread::spawn({
+            let api = api.clone();
+            move || {
+                let runtime = runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .unwrap();
+                runtime.block_on(async {
+                    tokio::select! {
+                        () = serve(api, bound) => {}
+                        _ = ended => {}
+                    }
+                });
+            }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let address: SocketAddr = address.recv().unwrap();
+        let config = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "here",
+            "contexts": [{
+                "name": "here",
+                "context": {"cluster": "here", "user": "me", "namespace": "dev"},
+            }],
+            "clusters": [{"name": "here", "cluster": {"server": format!("http://{address}")}}],
+            "users": [{"name": "me", "user": {}}],
+        });
+        std::fs::write(folder.path().join("config"), config.to_string()).unwrap();
+        Self {
+            api,
+            folder,
+            _end: end,
+        }
+    }
+
+    /// A Deployment of the namespace `dev` with these annotations under `dayshift/`.
+    pub(crate) fn deployment(&self, name: &str, replicas: i32, annotations: &[(&str, &str)]) {
+        let labels = json!({"app": name});
+        let annotations: serde_json::Map<_, _> = annotations
+            .iter()
+            .map(|(key, text)| (format!("dayshift/{key}"), json!(text)))
+            .collect();
+        self.api
+            .create(json!({
+                "apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": {
+                    "namespace": "dev", "name": name, "labels": labels, "annotations": annotations,
+                },
+                "spec": {
+                    "replicas": replicas,
+                    "selector": {"matchLabels": labels},
+                    "template": {
+                        "metadata": {"labels": labels},
+                        "spec": {"containers": [{"name": "nginx", "image": "nginx"}]},
+                    },
+                },
+            }))
+            .unwrap();
+    }
+
+    pub(crate) fn annotation(&self, name: &str, key: &str) -> Option<String> {
+        let object = self.api.get("Deployment", "dev", name)?;
+        let text = &object["metadata"]["annotations"][format!("dayshift/{key}")];
+        text.as_str().map(str::to_owned)
+    }
+
+    pub(crate) fn kubeconfig(&self) -> std::path::PathBuf {
+        self.folder.path().join("config")
+    }
+
+    /// The real program, to its end.
+    pub(crate) fn dayshift(&self, arguments: &[&str]) -> Ran {
+        self.dayshift_with(&[], arguments)
+    }
+
+    /// The same with variables.
+    pub(crate) fn dayshift_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+        run(&self.kubeconfig(), variables, arguments)
+    }
+}
+
+/// `dayshift run`, until it is dropped.
+pub(crate) struct Scaler(Child);
+
+impl Scaler {
+    pub(crate) fn on(cluster: &Cluster) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+            .args(["run", "--listen=127.0.0.1:0", "--log-level=error"])
+            .env_clear()
+            .env("KUBECONFIG", cluster.kubeconfig())
+            .spawn();
+        Self(child.unwrap())
+    }
+}
+
+impl Drop for Scaler {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+fn run(kubeconfig: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .args(arguments)
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .env("KUBECONFIG", kubeconfig)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    Ran {
+        status: status.code().unwrap(),
+        out: String::from_utf8(stdout).unwrap(),
+        err: String::from_utf8(stderr).unwrap(),
+    }
+}
+
+async fn serve(api: Api, bound: mpsc::Sender<SocketAddr>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    bound.send(listener.local_addr().unwrap()).unwrap();
+    let client = api.client();
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        let client = client.clone();
+        let answer = service_fn(move |request: Request<Incoming>| {
+            let client = client.clone();
+            async move {
+                let (head, body) = request.into_parts();
+                let body = body
+                    .collect()
+                    .await
+                    .map(http_body_util::Collected::to_bytes)
+                    .unwrap_or_default();
+                client
+                    .send(Request::from_parts(head, Body::from(body.to_vec())))
+                    .await
+            }
+        });
+        tokio::spawn(async move {
+            // A client that leaves breaks the connection; that is its right.
+            let _ = http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), answer)
+                .await;
+        });
+    }
+}

@@ -1,0 +1,62 @@
+//! What `docs/lint.md` says of each rule is what the program does.
+
+use dayshift::lint::Rule;
+
+use super::program::{found, web};
+
+const PAGE: &str = include_str!("../../../docs/lint.md");
+
+/// A rule's name, and what is under it.
+fn sections() -> Vec<(&'static str, &'static str)> {
+    let (_, rules) = PAGE.split_once("\n# Rules\n").unwrap();
+    let sections = rules.split("\n## ").skip(1);
+    sections
+        .map(|section| section.split_once('\n').unwrap())
+        .collect()
+}
+
+/// The objects of an example: it is whole, or lines of annotations.
+fn example(section: &str, title: &str) -> String {
+    let opening = format!("\n{title}:\n\n```yaml\n");
+    let (_, rest) = section.split_once(&opening).unwrap();
+    let (lines, _) = rest.split_once("\n```").unwrap();
+    if lines.contains("kind: ") || lines.starts_with("annotations:") {
+        format!("{lines}\n")
+    } else {
+        web(&lines.lines().collect::<Vec<_>>())
+    }
+}
+
+#[test]
+fn each_rule_has_its_section_in_order() {
+    let documented: Vec<_> = sections().into_iter().map(|(id, _)| id).collect();
+    let rules: Vec<_> = Rule::ALL.iter().map(|rule| rule.id()).collect();
+    assert_eq!(documented, rules);
+}
+
+#[test]
+fn each_section_says_how_bad_it_is() {
+    for (id, section) in sections() {
+        let severity = Rule::from_id(id).unwrap().severity().to_string();
+        let said = section.trim_start().split('.').next().unwrap();
+        assert_eq!(said.to_lowercase(), severity, "{id}");
+    }
+}
+
+#[test]
+fn each_wrong_example_breaks_its_rule_alone_and_each_right_one_none() {
+    let mut wrong = Vec::new();
+    for (id, section) in sections() {
+        let found = |title| -> Vec<String> {
+            let findings = found(&example(section, title)).into_iter();
+            findings
+                .map(|it| it.split(' ').next().unwrap().to_owned())
+                .collect()
+        };
+        let (bad, good) = (found("Wrong"), found("Right"));
+        if bad != [id] || !good.is_empty() {
+            wrong.push(format!("{id}: {bad:?}, {good:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,41 @@
+//! What is shown, compared to the letter with the files in `golden/`.
+//!
+//! `UPDATE_GOLDEN=1 cargo test --test commands golden` writes those files anew; look at the changes
+//! before you commit them.
+
+use std::{env, fs, path::Path};
+
+use super::program::lint_with;
+
+#[test]
+fn golden() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/lint/golden");
+    for (file, format, variables) in [
+        ("text.txt", "text", &[][..]),
+        ("text-colour.txt", "text", &[("CLICOLOR_FORCE", "1")]),
+        (
+            "text.txt",
+            "text",
+            &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")],
+        ),
+        ("report.json", "json", &[]),
+        ("github.txt", "github", &[]),
+        ("report.sarif", "sarif", &[]),
+        ("junit.xml", "junit", &[]),
+    ] {
+        let args = ["-o", format, "tests/commands/lint/golden/faults.yaml"];
+        let (status, out, err) = lint_with(variables, &args, "");
+        assert_eq!((status, err.as_str()), (1, ""), "{file}");
+        // A SARIF log names the program's version, which changes with each release.
+        let out = out.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+        let path = folder.join(file);
+        if env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(&path, &out).unwrap();
+        }
+        let expected = fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            out == expected,
+            "{file} is no longer\n{expected}\nbut\n{out}"
+        );
+    }
+}

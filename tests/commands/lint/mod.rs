@@ -1,0 +1,324 @@
+//! `dayshift lint`, driven as a person and a build server drive it.
+
+mod docs;
+mod golden;
+mod program;
+
+use serde_json::Value;
+
+use program::{found, lint_of, web};
+
+#[test]
+fn each_rule_finds_what_it_is_for_and_where() {
+    let hours = "dayshift/hours: \"Mon-Fri 09:00-19:00\"";
+    let berlin = "dayshift/timezone: Europe/Berlin";
+    let other = |text: &str| text.to_owned();
+    let mut wrong = Vec::new();
+    for (text, expected) in [
+        (web(&[hours]), vec![]),
+        (other("a: [1\n"), vec!["syntax 1:4"]),
+        (
+            other(
+                "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: three}}",
+            ),
+            vec!["bad-object 1:81"],
+        ),
+        (
+            web(&[hours, "dayshift/strat: x"]),
+            vec!["unknown-annotation 7:5"],
+        ),
+        (web(&[hours, "dayshift/replicas: 2"]), vec!["not-text 7:24"]),
+        (web(&[hours, hours]), vec!["duplicate-annotation 7:22"]),
+        (
+            web(&[hours, "dayshift/stop: '19:00'"]),
+            vec!["hours-beside-times 6:22"],
+        ),
+        (
+            web(&["dayshift/start: Mon-Fry 09:00", "dayshift/stop: '25:00'"]),
+            vec!["bad-times 6:25", "bad-times 7:21"],
+        ),
+        (web(&["dayshift/hours: 9-17"]), vec!["bad-hours 6:21"]),
+        (
+            web(&[hours, "dayshift/timezone: Asia/Tokio"]),
+            vec!["bad-timezone 7:24"],
+        ),
+        (
+            web(&[hours, "dayshift/replicas: two"]),
+            vec!["bad-count 7:24"],
+        ),
+        (
+            web(&[hours, "dayshift/jitter: 2h"]),
+            vec!["bad-jitter 7:22"],
+        ),
+        (
+            web(&[hours, "dayshift/except: Christmas"]),
+            vec!["bad-except 7:22"],
+        ),
+        (
+            web(&[hours, "dayshift/pause: 'yes'", "dayshift/enforce: maybe"]),
+            vec!["bad-override 7:22", "bad-override 8:23"],
+        ),
+        (
+            web(&["dayshift/wake-until: 2026-11-27 22:00"]),
+            vec!["bad-override 6:26"],
+        ),
+        (
+            web(&[
+                hours,
+                "dayshift/pause: 2026-11-19 22:00",
+                "dayshift/wake-until: 2026-11-20 00:00",
+                "dayshift/sleep-until: 2026-11-20 00:01",
+            ]),
+            vec!["past-until 7:21", "past-until 8:26"],
+        ),
+        (
+            web(&["dayshift/stop: '19:00'"]),
+            vec!["stop-without-start 6:21"],
+        ),
+        (
+            web(&["dayshift/start: '09:00'"]),
+            vec!["start-without-stop 6:22"],
+        ),
+        (
+            web(&[
+                "dayshift/start: '09:00'",
+                "dayshift/stop: 'Fri 19:00; daily 09:00'",
+            ]),
+            vec!["same-instant 7:32"],
+        ),
+        (
+            web(&[
+                "dayshift/start: '09:00; 02:30'",
+                "dayshift/stop: '19:00'",
+                berlin,
+            ]),
+            vec!["clock-change-gap 6:29"],
+        ),
+        (
+            web(&["dayshift/hours: '02:30-19:00'", berlin]),
+            vec!["clock-change-gap 6:22"],
+        ),
+        // Every hour, it happens at the end of the gap anyway.
+        (
+            web(&[
+                "dayshift/start: '0 * * * *'",
+                "dayshift/stop: '19:30'",
+                berlin,
+            ]),
+            vec![],
+        ),
+        (
+            web(&["dayshift/start: 2025-01-01 09:00", "dayshift/stop: '19:00'"]),
+            vec!["never-again 6:21"],
+        ),
+        (
+            web(&["dayshift/hours: 00:00-24:00"]),
+            vec!["never-again 6:21"],
+        ),
+        (
+            web(&[
+                "dayshift/start: 09:00; 2025-01-01 08:00",
+                "dayshift/stop: '19:00'",
+            ]),
+            vec!["past-date 6:28"],
+        ),
+        (
+            web(&[hours, "dayshift/except: 2026-11-19"]),
+            vec!["past-date 7:22"],
+        ),
+        (web(&[hours, "dayshift/except: 2026-11-20"]), vec![]),
+        (web(&[berlin]), vec!["no-effect 6:24"]),
+        (
+            web(&["dayshift/start: '09:00'", "dayshift/enforce: 'true'"]),
+            vec!["start-without-stop 6:22", "no-effect 7:24"],
+        ),
+        (
+            web(&[
+                hours,
+                "dayshift/replicas: '1'",
+                "dayshift/stop-replicas: '1'",
+            ]),
+            vec!["stop-not-below-start 7:25"],
+        ),
+        (
+            web(&[hours]) + "spec:\n  replicas: 3\n",
+            vec!["replicas-in-manifest 8:13"],
+        ),
+        (
+            web(&[hours])
+                + "---\n{kind: HorizontalPodAutoscaler, spec: {scaleTargetRef: {kind: Deployment, name: web}}}\n",
+            vec!["autoscaler 8:81"],
+        ),
+        (
+            web(&[hours, "dayshift/replicas: '1'"])
+                + "---\n{kind: HorizontalPodAutoscaler, spec: {scaleTargetRef: {kind: Deployment, name: web}}}\n",
+            vec![],
+        ),
+        (
+            web(&[hours]) + "  labels: {dayshift/state: stopped, dayshift/saved-replicas: '3'}\n",
+            vec!["state-labels 7:12"],
+        ),
+        (
+            web(&[hours, "dayshift/error: x"]),
+            vec!["error-annotation 7:5"],
+        ),
+        (
+            web(&[hours, "dayshift/override-began: '2026-11-20T10:00:00Z'"]),
+            vec!["error-annotation 7:5"],
+        ),
+        (
+            web(&["dayshift.io/stop-replicas: '1'"]),
+            vec!["lookalike-prefix 6:5"],
+        ),
+        (
+            web(&["Dayshift/start: '09:00'"]),
+            vec!["lookalike-prefix 6:5"],
+        ),
+        (
+            web(&[hours]) + "  labels: {dayshift/timezone: UTC}\n",
+            vec!["schedule-as-label 7:12"],
+        ),
+        (
+            web(&[hours]) + "spec: {template: {metadata: {annotations: {dayshift/jitter: 5m}}}}\n",
+            vec!["on-pod-template 7:44"],
+        ),
+        (
+            web(&[hours]).replace("kind: Deployment", "kind: DaemonSet"),
+            vec!["other-kind 6:5"],
+        ),
+        (
+            web(&[hours, "lint.dayshift/nope: x"]),
+            vec!["bad-suppression 7:5"],
+        ),
+        (
+            web(&[hours, "lint.dayshift/same-instant: x"]),
+            vec!["unused-suppression 7:5"],
+        ),
+    ] {
+        let found = found(&text);
+        if found != expected {
+            wrong.push(format!("{text}{found:?} {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_reason_suppresses_a_warning_and_nothing_else_does() {
+    let stop = "dayshift/stop: '19:00'";
+    let suppression =
+        |reason: &str| web(&[stop, &format!("lint.dayshift/stop-without-start: {reason}")]);
+    assert_eq!(
+        found(&suppression("'once a day, by hand'")),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        found(&suppression("''")),
+        ["stop-without-start 6:21", "bad-suppression 7:5"]
+    );
+    let error = web(&["dayshift/stop: '25:00'", "lint.dayshift/bad-times: please"]);
+    assert_eq!(found(&error), ["bad-times 6:21", "bad-suppression 7:5"]);
+}
+
+#[test]
+fn a_text_that_does_not_stand_in_the_file_gets_a_caret_of_its_own() {
+    let (status, out, _) = lint_of(
+        &["-"],
+        &web(&[
+            "dayshift/start: \"M\\u006fn-Fry 09:00\"",
+            "dayshift/stop: '19:00'",
+        ]),
+    );
+    assert_eq!(status, 1);
+    let expected = "
+ --> standard input:6:21
+  |
+6 |     dayshift/start: \"M\\u006fn-Fry 09:00\"
+  |                     ^^^^^^^^^^^^^^^^^^^^
+  = text: Mon-Fry 09:00
+              ^^^
+";
+    assert!(out.contains(expected), "{out}");
+    assert!(
+        out.ends_with("\n1 error, 0 warnings in 1 Deployment of 1 file\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn the_examples_are_clean() {
+    let (status, out, err) = lint_of(&["examples"], "");
+    assert_eq!((status, err.as_str()), (0, ""), "{out}");
+    assert_eq!(
+        out,
+        "0 errors, 0 warnings (8 suppressed) in 7 Deployments of 7 files\n"
+    );
+}
+
+#[test]
+fn a_pipeline_can_tell_a_finding_from_an_outage() {
+    let bad = web(&["dayshift/stop: '25:00'"]);
+    for (args, input, status) in [
+        (&["-"][..], web(&["team/a: b"]), 0),
+        (&["-f", "-"], bad.clone(), 1),
+        (&[], bad.clone(), 2),
+        (&["-", "--from", "soon"], bad.clone(), 2),
+        (&["-", "/nonexistent.yaml"], bad, 3),
+    ] {
+        assert_eq!(lint_of(args, &input).0, status, "{args:?}");
+    }
+}
+
+#[test]
+fn hostile_text_never_acts_on_a_terminal() {
+    let hostile = web(&[
+        "dayshift/start: \"\\e[31m\u{202e}%0A::error::x\\n<&\"",
+        "dayshift/stop: '19:00'",
+    ]);
+    for format in ["text", "github", "junit"] {
+        let (status, out, _) = lint_of(&["-o", format, "-"], &hostile);
+        assert_eq!(status, 1, "{format}");
+        let acts = |it: char| it != '\n' && (it.is_control() || it == '\u{202e}');
+        assert!(!out.contains(acts), "{format}: {out:?}");
+        assert!(
+            !out.lines().skip(1).any(|line| line.starts_with("::")),
+            "{format}: {out}"
+        );
+    }
+}
+
+#[test]
+fn sarif_says_which_rule_and_where_in_code_points() {
+    let (_, out, _) = lint_of(
+        &["-o", "sarif", "-"],
+        &web(&["{é: 日本, dayshift/stop: 'Mon-Fry 9:00'}"]),
+    );
+    let log: Value = serde_json::from_str(&out).unwrap();
+    let run = &log["runs"][0];
+    assert_eq!(
+        (&log["version"], &run["columnKind"]),
+        (&"2.1.0".into(), &"unicodeCodePoints".into())
+    );
+    let result = &run["results"][0];
+    let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+    assert_eq!(
+        run["tool"]["driver"]["rules"][index]["id"],
+        result["ruleId"]
+    );
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "standard%20input");
+    assert_eq!(
+        place["region"],
+        serde_json::json!({"startLine": 6, "startColumn": 33, "endLine": 6, "endColumn": 36})
+    );
+}
+
+#[test]
+fn a_large_file_with_a_fault_in_each_object_is_done_soon() {
+    let bad = "{apiVersion: apps/v1, kind: Deployment, metadata: {}}\n---\n".repeat(40_000);
+    let begun = std::time::Instant::now();
+    let (status, out, _) = lint_of(&["-"], &bad);
+    assert_eq!(status, 1);
+    assert!(out.ends_with("40000 errors, 0 warnings in 0 Deployments of 1 file\n"));
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+}

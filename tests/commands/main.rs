@@ -1,0 +1,26 @@
+//! The program from outside, as a person, a shell, a build server and a kubelet drive it.
+//!
+//! - `cli`, `completion`, `readme`, `secrets`: what all commands have in common
+//! - `lint/`, `plan/`: what they say of files, with golden files of what they print
+//! - `sandbox/`: the cluster in memory that a newcomer sees
+//! - `status/`, `overrides`, `restore`: what they do to a cluster
+//! - `terminal/`: nothing that somebody wrote acts on a terminal
+//! - `program`: the program as a child; `fake_server`: the API in memory behind a socket
+//!
+//! `UPDATE_GOLDEN=1 cargo test --test commands` writes the golden files anew; look at the changes
+//! before you commit them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod cli;
+mod completion;
+mod fake_server;
+mod lint;
+mod overrides;
+mod plan;
+mod program;
+mod readme;
+mod restore;
+mod sandbox;
+mod secrets;
+mod status;
+mod terminal;

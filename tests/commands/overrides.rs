@@ -1,0 +1,245 @@
+//! `dayshift wake`, `sleep`, `pause` and `resume`: the real program on the API in memory.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::fake_server::{Cluster, Scaler};
+
+const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00"), ("timezone", "Asia/Tokyo")];
+
+fn until(cluster: &Cluster, name: &str, key: &str) -> DateTime<Utc> {
+    cluster.annotation(name, key).unwrap().parse().unwrap()
+}
+
+fn label(cluster: &Cluster, name: &str, label: &str) -> Option<String> {
+    let object = cluster.api.get("Deployment", "dev", name).unwrap();
+    let text = &object["metadata"]["labels"][format!("dayshift/{label}")];
+    text.as_str().map(str::to_owned)
+}
+
+#[test]
+fn what_is_told_is_reported_once_the_scaler_has_obeyed() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, OFFICE);
+    let _scaler = Scaler::on(&cluster);
+    for (command, reported, state) in [
+        (
+            "wake deploy/web --until 2099-12-24T18:00+09:00",
+            "woken until Thu 2099-12-24 18:00 JST, 0 -> 1",
+            "woken",
+        ),
+        (
+            "wake deploy/web --until 2099-12-24T20:00+09:00",
+            "woken until Thu 2099-12-24 20:00 JST, replicas 1",
+            "woken",
+        ),
+        (
+            "sleep deploy/web --until 2099-12-24T20:00+09:00",
+            "slept until Thu 2099-12-24 20:00 JST, 1 -> 0",
+            "slept",
+        ),
+        ("pause deploy/web", "paused, replicas 0", "paused"),
+    ] {
+        let ran = cluster.dayshift(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(
+            (ran.status, ran.out, ran.err.as_str()),
+            (0, format!("deployment.apps/web {reported}\n"), ""),
+            "{command}"
+        );
+        assert_eq!(label(&cluster, "web", "state").as_deref(), Some(state));
+        if let Some(until) = cluster.annotation("web", "wake-until") {
+            let next = label(&cluster, "web", "next").unwrap();
+            let hour = &until[11..13].parse::<u32>().unwrap() - 9;
+            assert_eq!(next, format!("2099-12-24T{hour:02}.00.00Z"), "{command}");
+        }
+    }
+    let resumed = cluster.dayshift(&["resume", "deploy/web"]);
+    assert_eq!(resumed.status, 0, "{resumed:?}");
+    assert_ne!(label(&cluster, "web", "state").as_deref(), Some("paused"));
+}
+
+/// What is between `until` and the zone depends on the time of day.
+fn without_the_time(line: &str) -> String {
+    match (line.split_once("until "), line.split_once(" JST")) {
+        (Some((before, _)), Some((_, after))) => format!("{before}until … JST{after}"),
+        _ => line.to_owned(),
+    }
+}
+
+#[test]
+fn the_readme_shows_what_they_say() {
+    let readme = include_str!("../../README.md");
+    let from = readme.find("$ dayshift wake").unwrap();
+    let shown = readme[from..].split("```").next().unwrap();
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, OFFICE);
+    let saved = Some("3");
+    let api = &cluster.api;
+    api.label("dev", "web", "dayshift/saved-replicas", saved)
+        .unwrap();
+    let _scaler = Scaler::on(&cluster);
+    let mut lines = shown.lines();
+    let mut tried = 0;
+    while let (Some(command), Some(said)) = (lines.next(), lines.next()) {
+        let words = command.strip_prefix("$ dayshift ").unwrap().split(' ');
+        let ran = cluster.dayshift(&words.collect::<Vec<_>>());
+        assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{command}");
+        assert_eq!(without_the_time(ran.out.trim_end()), without_the_time(said));
+        tried += 1;
+    }
+    assert_eq!(tried, 4);
+}
+
+#[test]
+fn a_length_counts_from_now_and_a_sleep_takes_a_wake_away() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, OFFICE);
+    let before = Utc::now();
+    for command in ["wake", "sleep"] {
+        let ran = cluster.dayshift(&[command, "web", "--for", "2h", "--no-wait"]);
+        assert_eq!((ran.status, ran.err.as_str()), (0, ""));
+        let key = format!("{command}-until");
+        let length = until(&cluster, "web", &key) - before;
+        assert!(length > TimeDelta::minutes(119) && length < TimeDelta::minutes(121));
+        assert!(ran.out.contains(&format!("annotated dayshift/{key}=")) || command == "sleep");
+    }
+    assert_eq!(cluster.annotation("web", "wake-until"), None);
+}
+
+#[test]
+fn without_a_scaler_it_says_so_and_the_annotation_stays() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, OFFICE);
+    let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
+    assert_eq!(
+        ran.err,
+        "error: deployment.apps/web: annotated, but no controller has acted within 1 s; it will be \
+         paused when one runs\n"
+    );
+    assert_eq!((ran.status, ran.out.as_str()), (1, ""));
+    assert_eq!(cluster.annotation("web", "pause").unwrap(), "true");
+}
+
+#[test]
+fn what_stands_in_the_way_is_said_and_the_others_go_on() {
+    let cluster = Cluster::new();
+    cluster.deployment("free", 3, &[]);
+    cluster.deployment("off", 3, &[OFFICE, &[("pause", "true")]].concat());
+    cluster.deployment("wrong", 3, &[("hours", "9-5")]);
+    cluster.deployment("web", 3, OFFICE);
+    let names = ["free", "off", "wrong", "gone", "web"];
+    let ran = cluster.dayshift(&[&["sleep"], &names[..], &["--for", "1h", "--no-wait"]].concat());
+    assert_eq!(ran.status, 3);
+    for part in [
+        "deployment.apps/gone is not in namespace dev",
+        "deployment.apps/free: not put to sleep: it has no schedule",
+        "deployment.apps/off: not put to sleep: it is paused",
+        "deployment.apps/wrong: not put to sleep: its schedule is refused",
+    ] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    assert_eq!(ran.err.lines().count(), 4, "{}", ran.err);
+    assert!(ran.out.starts_with("deployment.apps/web annotated"));
+    assert!(cluster.annotation("web", "sleep-until").is_some());
+    for name in ["free", "off", "wrong"] {
+        assert_eq!(cluster.annotation(name, "sleep-until"), None, "{name}");
+    }
+}
+
+#[test]
+fn all_means_those_with_a_schedule() {
+    let cluster = Cluster::new();
+    cluster.deployment("api", 3, OFFICE);
+    cluster.deployment("free", 3, &[]);
+    cluster.deployment("web", 3, OFFICE);
+    let ran = cluster.dayshift(&["pause", "--all", "--no-wait"]);
+    assert_eq!(
+        ran.out,
+        "deployment.apps/api annotated dayshift/pause=true\n\
+         deployment.apps/web annotated dayshift/pause=true\n"
+    );
+    assert_eq!((ran.status, ran.err.as_str()), (0, ""));
+
+    let again = cluster.dayshift(&["pause", "--all", "--no-wait", "-n", "prod"]);
+    assert_eq!(again.status, 1);
+    assert_eq!(
+        again.err,
+        "error: no Deployment has a schedule in namespace prod\n"
+    );
+}
+
+#[test]
+fn resume_takes_away_what_is_there() {
+    let cluster = Cluster::new();
+    let pause = ("pause", "true");
+    cluster.deployment("web", 3, &[OFFICE, &[pause]].concat());
+    let planned = cluster.dayshift(&["resume", "web", "--dry-run"]);
+    assert_eq!(
+        planned.out,
+        "deployment.apps/web annotated dayshift/pause- (dry run)\n"
+    );
+    assert!(cluster.annotation("web", "pause").is_some());
+    let done = cluster.dayshift(&["resume", "web"]);
+    assert_eq!(done.out, "deployment.apps/web resumed, replicas 3\n");
+    assert_eq!(cluster.annotation("web", "pause"), None);
+    let again = cluster.dayshift(&["resume", "web"]);
+    assert_eq!(
+        (again.status, again.out.as_str()),
+        (0, "deployment.apps/web unchanged\n")
+    );
+}
+
+#[test]
+fn wrong_usage_is_2_and_writes_nothing() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, OFFICE);
+    for (line, says) in [
+        ("wake web", "--for 2h"),
+        ("wake web --for 2h --until 22:00", "cannot be used with"),
+        ("wake web --until tonight", "2026-12-24 18:00"),
+        ("sleep --for 2h", "name the Deployments"),
+        ("pause web --all", "or --all"),
+        ("pause ds/web", "not of a kind that dayshift scales"),
+        ("resume web -A", "-n NAME"),
+    ] {
+        let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(ran.status, 2, "{line}: {ran:?}");
+        assert!(ran.err.contains(says), "{line}: {ran:?}");
+    }
+    let past = cluster.dayshift(&["wake", "web", "--until", "2020-01-01 00:00"]);
+    assert_eq!(past.status, 1);
+    assert!(past.err.contains("is in the past"), "{past:?}");
+}
+
+/// `kubectl rollout undo` has brought one back while no scaler was there, with when it began.
+#[test]
+fn what_is_told_is_new_whatever_an_undo_has_brought_back() {
+    let cluster = Cluster::new();
+    let until = "2099-12-24T18:00:00+09:00";
+    for (command, key) in [("sleep", "sleep-until"), ("wake", "wake-until")] {
+        let brought_back = [
+            OFFICE,
+            &[(key, until), ("override-began", "2026-01-01T00:00:00Z")],
+        ];
+        cluster.deployment(command, 3, &brought_back.concat());
+        let ran = cluster.dayshift(&[command, command, "--until", until, "--no-wait"]);
+        assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{command}");
+        assert_eq!(
+            cluster.annotation(command, "override-began"),
+            None,
+            "{command}"
+        );
+        assert_eq!(cluster.annotation(command, key).as_deref(), Some(until));
+    }
+    cluster.deployment(
+        "pause",
+        3,
+        &[OFFICE, &[("override-began", "2026-01-01T00:00:00Z")]].concat(),
+    );
+    cluster.dayshift(&["pause", "pause", "--no-wait"]);
+    assert_eq!(cluster.annotation("pause", "override-began"), None);
+
+    let _scaler = Scaler::on(&cluster);
+    let ran = cluster.dayshift(&["sleep", "sleep", "--until", until]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(label(&cluster, "sleep", "state").as_deref(), Some("slept"));
+}

@@ -1,0 +1,393 @@
+//! `dayshift plan`: the real program over the examples, files and periods.
+
+mod golden;
+mod problems;
+mod program;
+
+use std::{fs, io::Read};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    manifest::EXAMPLES,
+    plan::{Period, Planner},
+    schedule::Zone,
+    workload::{
+        Inputs, Key, Kind, Label, Labels, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef,
+        read,
+    },
+};
+use program::{plan, plan_of, program, web};
+use proptest::prelude::*;
+
+#[test]
+fn the_json_is_what_other_programs_rely_on() {
+    let bad = web(&["dayshift/stop: 'Mon-Fry 19:00'"]);
+    let good = fs::read_to_string("examples/fixed-counts.yaml").unwrap();
+    let ended = plan_of(
+        &["-f", "-", "--from", "2026-11-23", "--days", "1"],
+        &format!("{good}---\n{bad}"),
+    );
+    assert_eq!(
+        ended.out,
+        r#"{
+  "workloads": [
+    {
+      "kind": "Deployment",
+      "namespace": "default",
+      "name": "fixed-counts",
+      "timezone": "Europe/London",
+      "boundaries": [
+        {
+          "at": "2026-11-23T07:00:00+00:00",
+          "action": "start",
+          "replicas": 5
+        },
+        {
+          "at": "2026-11-23T22:00:00+00:00",
+          "action": "stop",
+          "replicas": 1
+        }
+      ],
+      "problems": []
+    },
+    {
+      "kind": "Deployment",
+      "namespace": "default",
+      "name": "web",
+      "timezone": "UTC",
+      "boundaries": [],
+      "problems": [
+        {
+          "annotation": "dayshift/stop",
+          "message": "`Fry` is not a day; write Mon, Tue, Wed, Thu, Fri, Sat or Sun, a range such as Mon-Fri, weekdays, weekends or daily",
+          "start": 4,
+          "end": 7
+        }
+      ]
+    }
+  ]
+}
+"#
+    );
+    assert_eq!((ended.status, ended.err.as_str()), (1, ""));
+}
+
+#[test]
+fn every_example_does_in_a_week_what_it_says() {
+    let week = include_str!("week.txt").lines();
+    let mut week = week
+        .filter(|it| !it.starts_with('#') && !it.is_empty())
+        .peekable();
+    let mut examples = 1;
+    while let Some(name) = week.next() {
+        let expected: Vec<_> = std::iter::from_fn(|| week.next_if(|it| it.starts_with("  ")))
+            .map(str::trim)
+            .collect();
+        let ended = plan(&["-f", &format!("examples/{name}"), "--from", "2026-11-23"]);
+        assert_eq!(ended.boundaries(), expected, "{name}");
+        examples += 1;
+    }
+    let minutes = plan(&[
+        "-f",
+        "examples/one-start.yaml",
+        "--from",
+        "2026-11-23 09:00",
+        "--until",
+        "2026-11-23 09:02",
+    ]);
+    assert_eq!(
+        minutes.boundaries(),
+        [
+            "2026-11-23T09:00:00+00:00 start 2",
+            "2026-11-23T09:01:00+00:00 start 2"
+        ]
+    );
+    assert_eq!(examples, EXAMPLES.len());
+}
+
+#[test]
+fn clocks_that_change_change_the_offset_and_move_what_they_skip() {
+    let night = "dayshift/stop: '02:30'";
+    for (zone, from, expected) in [
+        // Clocks go back from 02:00 to 01:00: the day has 25 hours.
+        (
+            "America/New_York",
+            "2026-10-31",
+            [
+                "2026-10-31T02:30:00-04:00 stop 0",
+                "2026-11-01T02:30:00-05:00 stop 0",
+                "2026-11-02T02:30:00-05:00 stop 0",
+            ],
+        ),
+        // Clocks go from 02:00 to 03:00, so 02:30 happens at the end of the gap.
+        (
+            "Europe/Berlin",
+            "2027-03-27",
+            [
+                "2027-03-27T02:30:00+01:00 stop 0",
+                "2027-03-28T03:00:00+02:00 stop 0",
+                "2027-03-29T02:30:00+02:00 stop 0",
+            ],
+        ),
+        // Clocks go back from 03:00 to 02:00, so 02:30 happens the first time.
+        (
+            "Europe/Berlin",
+            "2026-10-24",
+            [
+                "2026-10-24T02:30:00+02:00 stop 0",
+                "2026-10-25T02:30:00+02:00 stop 0",
+                "2026-10-26T02:30:00+01:00 stop 0",
+            ],
+        ),
+    ] {
+        let args = ["-f", "-", "--from", from, "--days", "3", "--timezone", zone];
+        assert_eq!(
+            plan_of(&args, &web(&[night])).boundaries(),
+            expected,
+            "{zone}"
+        );
+    }
+    let week = plan(&[
+        "-f",
+        "examples/overnight.yaml",
+        "--from",
+        "2026-10-30",
+        "--timezone",
+        "America/New_York",
+        "--days",
+        "4",
+    ]);
+    assert_eq!(
+        week.boundaries(),
+        [
+            "2026-10-30T06:00:00-04:00 stop 0",
+            "2026-10-30T22:00:00-04:00 start -",
+            "2026-10-31T06:00:00-04:00 stop 0",
+            "2026-11-02T22:00:00-05:00 start -",
+        ]
+    );
+    let week = plan(&[
+        "-f",
+        "examples/office-hours.yaml",
+        "--from",
+        "2027-03-26",
+        "--timezone",
+        "Europe/Berlin",
+        "--days",
+        "4",
+    ]);
+    assert_eq!(
+        week.boundaries(),
+        [
+            "2027-03-26T09:00:00+01:00 start -",
+            "2027-03-26T19:00:00+01:00 stop 0",
+            "2027-03-29T09:00:00+02:00 start -",
+            "2027-03-29T19:00:00+02:00 stop 0",
+        ]
+    );
+}
+
+#[test]
+fn the_time_shown_begins_with_from_and_ends_before_until() {
+    let input = web(&["dayshift/start: '09:00'", "dayshift/timezone: 'Asia/Tokyo'"]);
+    for (from, until, expected) in [
+        ("2026-11-23T09:00:00+09:00", "2026-11-24T09:00:00+09:00", 1),
+        ("2026-11-23T09:00:00+09:00", "2026-11-24T09:00:01+09:00", 2),
+        ("2026-11-23T09:00:01+09:00", "2026-11-24T09:00:00+09:00", 0),
+        ("2026-11-23 00:00", "2026-11-24 00:00", 1),
+        ("2026-11-23", "2026-11-24", 1),
+    ] {
+        let ended = plan_of(&["-f", "-", "--from", from, "--until", until], &input);
+        assert_eq!(ended.boundaries().len(), expected, "{from} to {until}");
+    }
+    let today = plan_of(&["-f", "-"], &input).boundaries();
+    assert_eq!(today.len(), 7);
+    let first: DateTime<Utc> = today[0].split(' ').next().unwrap().parse().unwrap();
+    assert!((first - Utc::now()).abs() <= TimeDelta::days(1), "{first}");
+}
+
+#[test]
+fn files_lists_folders_and_standard_input_are_read() {
+    let json = r#"{"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "dev",
+            "annotations": {"dayshift/start": "09:00"}}, "spec": {"replicas": 2}},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "unscheduled"}},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "b",
+            "annotations": {"dayshift\/stop": "09:00 "}}}]}"#;
+    let ended = plan_of(
+        &[
+            "-f",
+            "examples/cron.yaml",
+            "-f",
+            "-",
+            "-f",
+            "examples",
+            "-n",
+            "team-a",
+        ],
+        json,
+    );
+    let plan = ended.json();
+    let names: Vec<_> = plan["workloads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| {
+            format!(
+                "{}/{}",
+                it["namespace"].as_str().unwrap(),
+                it["name"].as_str().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "team-a/cron",
+            "dev/a",
+            "team-a/b",
+            "team-a/cron",
+            "team-a/fixed-counts",
+            "team-a/holidays",
+            "team-a/office-hours",
+            "team-a/one-start",
+            "team-a/overnight",
+            "team-a/several-windows",
+        ]
+    );
+    assert_eq!(ended.status, 0);
+}
+
+#[test]
+fn dates_that_are_excepted_have_no_start() {
+    let lines = [
+        "dayshift/start: 'daily 09:00'",
+        "dayshift/except: '2026-11-24..2026-11-25'",
+    ];
+    let ended = plan_of(
+        &["-f", "-", "--from", "2026-11-23", "--days", "4"],
+        &web(&lines),
+    );
+    assert_eq!(
+        ended.boundaries(),
+        [
+            "2026-11-23T09:00:00+00:00 start -",
+            "2026-11-26T09:00:00+00:00 start -"
+        ]
+    );
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let args = ["-f", "examples", "--days", "3000"];
+    let mut child = program().args(args).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0; 16]).unwrap();
+    drop(out);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn of_a_live_object_it_is_known_what_a_start_brings_back() {
+    let from: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
+    let planner = Planner {
+        period: Period::new(from, from + TimeDelta::days(1)).unwrap(),
+        default_zone: Zone::UTC,
+        prefix: Prefix::default(),
+    };
+    let inputs = Inputs::default().with(Key::Hours, "09:00-19:00");
+    for (seen, state, saved, expected) in [
+        (0, Some("stopped"), Some("3"), 3),
+        (1, Some("stopped"), Some("3"), 3),
+        (6, Some("stopped"), Some("3"), 6),
+        (4, Some("running"), None, 4),
+        (0, Some("running"), None, 0), // somebody wanted it off
+        (0, None, None, 1),
+    ] {
+        let mut labels = Labels::default();
+        labels.set(Label::State, state.map(str::to_owned));
+        labels.set(Label::SavedReplicas, saved.map(str::to_owned));
+        let observed = Observed {
+            object: WorkloadRef {
+                kind: Kind::Deployment,
+                namespace: "dev".into(),
+                name: "web".into(),
+                uid: "".into(),
+            },
+            replicas: Replicas::new(seen),
+            inputs: inputs.clone().into(),
+            labels,
+            error: None,
+            override_began: None,
+            has_labels: true,
+            has_annotations: true,
+            deleting: false,
+        };
+        let plan = planner.plan_live(&observed).unwrap();
+        let counts: Vec<_> = plan.boundaries().map(|it| it.replicas).collect();
+        let expected = [Some(Replicas::new(expected)), Some(Replicas::ZERO)];
+        assert_eq!(counts, expected, "{seen} {state:?} {saved:?}");
+    }
+
+    // One that a rollout undo has brought back holds nothing.
+    for (began, expected) in [(None, 0), (Some("2026-01-01T00:00:00Z"), 2)] {
+        let until = from + TimeDelta::days(2);
+        let inputs = inputs.clone().with(Key::Pause, &until.to_rfc3339());
+        let observed = Observed {
+            object: WorkloadRef {
+                kind: Kind::Deployment,
+                namespace: "dev".into(),
+                name: "web".into(),
+                uid: "".into(),
+            },
+            replicas: Replicas::ONE,
+            inputs: inputs.into(),
+            labels: Labels::default(),
+            error: None,
+            override_began: began.map(Into::into),
+            has_labels: true,
+            has_annotations: true,
+            deleting: false,
+        };
+        let plan = planner.plan_live(&observed).unwrap();
+        let applied = plan.boundaries().filter(|it| it.applied).count();
+        assert_eq!(applied, expected, "{began:?}");
+    }
+}
+
+proptest! {
+    /// The plan is what the scaler would do: boundary after boundary, as it asks for the next.
+    #[test]
+    fn the_plan_is_what_the_scaler_does(
+        rule in prop::sample::select(vec![
+            (Key::Hours, "Mon-Fri 09:00-19:00; Sat 10:00-14:00"), (Key::Hours, "22:00-06:00"),
+            (Key::Start, "0,30 2 * * *"), (Key::Stop, "weekends 02:30,03:00"), (Key::Start, "@hourly"),
+        ]),
+        more in prop::sample::select(vec![
+            (Key::Jitter, "1h"), (Key::Except, "2026-10-25..2026-11-01"), (Key::StopReplicas, "2"), (Key::Replicas, "7"),
+        ]),
+        zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"]),
+        from in 1_790_000_000_i64..1_830_000_000,
+        length in 1_i64..20 * 86_400,
+    ) {
+        let from = DateTime::from_timestamp(from, 0).unwrap();
+        let until = from + TimeDelta::seconds(length);
+        let zone = Zone::parse(zone).unwrap();
+        let inputs = Inputs::default().with(rule.0, rule.1).with(more.0, more.1);
+        let object = WorkloadRef { kind: Kind::Deployment, namespace: "dev".into(), name: "web".into(), uid: "".into() };
+        let ParsedInputs::Scheduled(spec) = read(&inputs, zone) else { panic!("{inputs:?}") };
+
+        let next = |after| spec.next_after(&object, after).filter(|it| it.at < until);
+        let expected: Vec<_> = std::iter::successors(next(from - TimeDelta::seconds(1)), |it| next(it.at))
+            .map(|it| (it.at, it.action))
+            .collect();
+        let period = Period::new(from, until).unwrap();
+        let planner = Planner { period, default_zone: zone, prefix: Prefix::default() };
+        let plan = planner.plan(&object, &inputs, &[]).unwrap();
+        let planned: Vec<_> = plan.boundaries().map(|it| (it.at.to_utc(), it.action)).collect();
+        prop_assert_eq!(planned, expected);
+    }
+}

@@ -1,0 +1,244 @@
+//! What people get wrong: schedules, files and the command line.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::program::{plan, plan_of, web};
+
+/// The annotation, the first and the last byte of every problem of the only workload.
+fn problems(input: &str) -> Vec<(String, u64, u64, String)> {
+    let ended = plan_of(&["-f", "-"], input);
+    assert_eq!(ended.status, 1, "{ended:?}");
+    let plan = ended.json();
+    assert_eq!(plan["workloads"][0]["boundaries"], json!([]));
+    let problems = plan["workloads"][0]["problems"].as_array().unwrap();
+    let problem = |it: &Value| {
+        (
+            it["annotation"].as_str().unwrap().to_owned(),
+            it["start"].as_u64().unwrap(),
+            it["end"].as_u64().unwrap(),
+            it["message"].as_str().unwrap().to_owned(),
+        )
+    };
+    problems.iter().map(problem).collect()
+}
+
+#[test]
+fn problems_are_told_with_the_bytes_at_fault() {
+    for (line, annotation, fault, says) in [
+        (
+            "dayshift/start: 'Mon-Fry 09:00'",
+            "dayshift/start",
+            4..7,
+            "`Fry` is not a day",
+        ),
+        (
+            "dayshift/start: '09:00; 25:00'",
+            "dayshift/start",
+            7..12,
+            "`25:00` is not in a day",
+        ),
+        (
+            "dayshift/start: '0 9 * * 9'",
+            "dayshift/start",
+            8..9,
+            "`9` is not a day of the week",
+        ),
+        // The wide blank is 3 bytes long, and so is each letter.
+        (
+            "dayshift/start: \"09:00;\u{3000}月曜 10:00\"",
+            "dayshift/start",
+            9..15,
+            "`月曜` is not a day",
+        ),
+        (
+            "dayshift/start: \"09:00;\\u3000月曜 10:00\"",
+            "dayshift/start",
+            9..15,
+            "`月曜` is not a day",
+        ),
+        (
+            "dayshift/hours: 'Mon 09:00-09:00'",
+            "dayshift/hours",
+            4..15,
+            "`09:00-09:00` begins and ends",
+        ),
+        (
+            "dayshift/strat: '09:00'",
+            "dayshift/strat",
+            0..5,
+            "did you mean `start`?",
+        ),
+        (
+            "dayshift/stop:",
+            "dayshift/stop",
+            0..0,
+            "the value is empty",
+        ),
+    ] {
+        let found = problems(&web(&[line]));
+        assert_eq!(found.len(), 1, "{line}: {found:?}");
+        let (name, start, end, message) = &found[0];
+        assert_eq!(
+            (name.as_str(), *start..*end),
+            (annotation, fault),
+            "{line}: {message}"
+        );
+        assert!(message.contains(says), "{line}: {message}");
+    }
+}
+
+#[test]
+fn all_problems_of_an_object_are_told_and_other_objects_go_on() {
+    let bad = web(&[
+        "dayshift/start: 'x'",
+        "dayshift/timezone: 'Asia/Tokio'",
+        "dayshift/replicas: 2",
+    ]);
+    let good = web(&["dayshift/start: '09:00'"]);
+    let ended = plan_of(&["-f", "-", "--days", "1"], &format!("{bad}---\n{good}"));
+    let plan = ended.json();
+    assert_eq!(ended.status, 1);
+    let names = plan["workloads"][0]["problems"].as_array().unwrap().iter();
+    let names: Vec<_> = names.map(|it| it["annotation"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["dayshift/replicas", "dayshift/timezone", "dayshift/start"]
+    );
+    assert_eq!(plan["workloads"][0]["timezone"], "Asia/Tokio");
+    assert_eq!(
+        plan["workloads"][1]["boundaries"].as_array().unwrap().len(),
+        1
+    );
+}
+
+#[test]
+fn values_that_are_not_quoted_are_problems() {
+    for (line, message) in [
+        (
+            "dayshift/replicas: 2",
+            "`2` is a number in YAML, but the API server accepts only text; write \"2\"",
+        ),
+        (
+            "dayshift/pause: true",
+            "`true` is true or false in YAML, but the API server accepts only text; write \"true\"",
+        ),
+        (
+            "dayshift/jitter: {m: 5}",
+            "is a map, but the API server accepts only text; write text in quotes",
+        ),
+    ] {
+        let found = problems(&web(&["dayshift/start: '09:00'", line]));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].3, message);
+    }
+    // A number is a problem even where there is no schedule beside it.
+    assert_eq!(problems(&web(&["dayshift/start: 9"])).len(), 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_told_by_file_line_and_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("web.yaml");
+    fs::write(&path, "kind: Deployment\nmetadata: {name: web\nspec: {}").unwrap();
+    let path = path.to_str().unwrap();
+    let ended = plan(&["-f", path, "-f", "examples", "-f", "none.yaml"]);
+    assert_eq!((ended.status, ended.out.as_str()), (3, ""));
+    let mut lines = ended.err.lines();
+    let first = lines.next().unwrap();
+    assert!(
+        first.starts_with(&format!("error: {path}:3:5: ")),
+        "{first}"
+    );
+    assert!(
+        lines
+            .next()
+            .unwrap()
+            .starts_with("error: cannot read none.yaml: ")
+    );
+    assert_eq!(lines.next(), None);
+
+    let ended = plan_of(&["-f", "-"], "a: [");
+    assert!(
+        ended.err.starts_with("error: standard input:1:4: "),
+        "{ended:?}"
+    );
+    assert_eq!(ended.status, 3);
+}
+
+#[test]
+fn wrong_usage_is_told_with_what_would_be_right() {
+    for (args, says) in [
+        (
+            &["-f", "examples", "-o", "picture"][..],
+            "[possible values: chart, table, json]",
+        ),
+        (
+            &["-f", "examples", "deploy/web"],
+            "give either files or live Deployments",
+        ),
+        (&["-f", "examples", "-A"], "give either files or live"),
+        (
+            &["-f", "examples", "-l", "a=b"],
+            "give either files or live",
+        ),
+        (&["ds/web"], "is not of a kind that dayshift scales"),
+        (
+            &["-f", "examples", "--from", "tomorrow"],
+            "'--from <T>': `tomorrow` is not a date and time; write local time such as",
+        ),
+        (
+            &["-f", "examples", "--until", "2026-02-30"],
+            "'--until <T>': `2026-02-30` is a date that does not exist",
+        ),
+        (
+            &[
+                "-f",
+                "examples",
+                "--from",
+                "2026-11-24",
+                "--until",
+                "2026-11-23",
+            ],
+            "is not after the beginning",
+        ),
+        (
+            &["-f", "examples", "--days", "2", "--until", "2026-11-23"],
+            "cannot be used with",
+        ),
+        (&["-f", "examples", "--days", "0"], "0 is not in 1..=36600"),
+        (
+            &["-f", "examples", "--timezone", "Asia/Tokio"],
+            "did you mean `Asia/Tokyo`?",
+        ),
+        (
+            &["-f", "examples", "--annotation-prefix", "A/b"],
+            "is no prefix of a Kubernetes key",
+        ),
+        (&["-f", "examples", "-n", "a,b"], "such as team-a"),
+    ] {
+        let ended = plan(args);
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{args:?}");
+        assert!(ended.err.contains(says), "{args:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn without_a_cluster_live_deployments_cannot_be_planned() {
+    for args in [&[][..], &["deploy/web", "-n", "dev"], &["-A"]] {
+        let ended = plan(args);
+        assert_eq!((ended.status, ended.out.as_str()), (3, ""), "{args:?}");
+        assert!(ended.err.starts_with("error: "), "{args:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn it_is_said_that_nothing_has_a_schedule() {
+    for output in ["chart", "table", "json"] {
+        let input = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
+        let ended = plan_of(&["-f", "-", "-o", output], input);
+        assert_eq!(ended.err, "No Deployment with a schedule found.\n");
+        assert_eq!(ended.status, 0);
+    }
+}

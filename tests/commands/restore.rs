@@ -1,0 +1,239 @@
+//! `dayshift restore`: the real program on the API in memory.
+
+use crate::fake_server::Cluster;
+use kube_in_memory::{Fault, Status};
+use serde_json::{Value, json};
+
+const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00")];
+const NOTE: &str = "note: a running controller acts again at the next boundary\n";
+
+/// A Deployment as a scaler left it.
+fn left(
+    cluster: &Cluster,
+    name: &str,
+    replicas: i32,
+    schedule: &[(&str, &str)],
+    labels: &[(&str, &str)],
+) {
+    cluster.deployment(name, replicas, schedule);
+    for (label, text) in labels {
+        let label = format!("dayshift/{label}");
+        cluster.api.label("dev", name, &label, Some(*text)).unwrap();
+    }
+}
+
+fn labels(cluster: &Cluster, name: &str) -> Value {
+    cluster.api.get("Deployment", "dev", name).unwrap()["metadata"]["labels"].clone()
+}
+
+fn replicas(cluster: &Cluster, name: &str) -> i32 {
+    cluster.api.replicas("dev", name).unwrap()
+}
+
+#[test]
+fn what_is_down_comes_back_and_all_else_stays() {
+    for (was, replicas_before, schedule, saved, state, expected) in [
+        ("stopped", 0, OFFICE, Some("3"), Some("stopped"), Some(3)),
+        (
+            "edited at night",
+            0,
+            OFFICE,
+            Some("3"),
+            Some("adopted"),
+            Some(3),
+        ),
+        ("asleep", 0, OFFICE, Some("3"), Some("slept"), Some(3)),
+        (
+            "paused at night",
+            0,
+            OFFICE,
+            Some("3"),
+            Some("paused"),
+            Some(3),
+        ),
+        ("without its schedule", 0, &[][..], Some("3"), None, Some(3)),
+        (
+            "at its stop-replicas",
+            1,
+            OFFICE,
+            Some("5"),
+            Some("stopped"),
+            Some(5),
+        ),
+        (
+            "raised a little by hand, as a start would find it",
+            2,
+            OFFICE,
+            Some("5"),
+            Some("stopped"),
+            Some(5),
+        ),
+        (
+            "raised by hand",
+            6,
+            OFFICE,
+            Some("5"),
+            Some("stopped"),
+            None,
+        ),
+        ("wanted off", 0, OFFICE, Some("0"), Some("stopped"), None),
+        (
+            "stopped with nothing to save",
+            0,
+            OFFICE,
+            None,
+            Some("stopped"),
+            None,
+        ),
+        ("up", 3, OFFICE, None, Some("running"), None),
+        ("not ours", 0, &[], None, None, None),
+    ] {
+        let cluster = Cluster::new();
+        let texts = [("saved-replicas", saved), ("state", state)];
+        let texts: Vec<_> = texts
+            .iter()
+            .filter_map(|(it, text)| Some((*it, (*text)?)))
+            .collect();
+        left(&cluster, "web", replicas_before, schedule, &texts);
+        let before = labels(&cluster, "web");
+        let ran = cluster.dayshift(&["restore", "--all"]);
+        assert_eq!(ran.status, 0, "{was}: {ran:?}");
+        let Some(count) = expected else {
+            assert_eq!(ran.out, "nothing to restore in namespace dev\n", "{was}");
+            assert_eq!(labels(&cluster, "web"), before, "{was}");
+            assert_eq!(replicas(&cluster, "web"), replicas_before, "{was}");
+            continue;
+        };
+        let line = format!("deployment.apps/web restored, {replicas_before} -> {count}\n");
+        assert_eq!(ran.out, line, "{was}");
+        assert_eq!(
+            ran.err,
+            if schedule.is_empty() { "" } else { NOTE },
+            "{was}"
+        );
+        assert_eq!(replicas(&cluster, "web"), count, "{was}");
+        assert_eq!(
+            labels(&cluster, "web")["dayshift/saved-replicas"],
+            Value::Null,
+            "{was}"
+        );
+
+        let again = cluster.dayshift(&["restore", "--all"]);
+        assert_eq!(again.out, "nothing to restore in namespace dev\n", "{was}");
+    }
+}
+
+#[test]
+fn what_says_stopped_says_running_and_the_rest_of_the_state_stays() {
+    let cluster = Cluster::new();
+    let next = ("next", "2099-11-23T09.00.00Z");
+    left(
+        &cluster,
+        "web",
+        0,
+        OFFICE,
+        &[("state", "stopped"), ("saved-replicas", "3"), next],
+    );
+    assert_eq!(cluster.dayshift(&["restore", "web"]).status, 0);
+    assert_eq!(
+        labels(&cluster, "web"),
+        json!({"app": "web", "dayshift/state": "running", "dayshift/next": next.1})
+    );
+}
+
+#[test]
+fn names_namespaces_and_a_dry_run() {
+    let cluster = Cluster::new();
+    for name in ["api", "web"] {
+        left(&cluster, name, 0, &[], &[("saved-replicas", "2")]);
+    }
+    cluster.deployment("up", 3, &[]);
+    let dry = cluster.dayshift(&["restore", "-A", "--dry-run"]);
+    assert_eq!(
+        dry.out,
+        "deployment.apps/api in dev restored, 0 -> 2 (dry run)\n\
+         deployment.apps/web in dev restored, 0 -> 2 (dry run)\n"
+    );
+    assert_eq!(
+        (replicas(&cluster, "api"), replicas(&cluster, "web")),
+        (0, 0)
+    );
+
+    let named = cluster.dayshift(&["restore", "deploy/web", "deploy/up", "deploy/gone"]);
+    assert_eq!(
+        named.out,
+        "deployment.apps/web restored, 0 -> 2\ndeployment.apps/up unchanged\n"
+    );
+    assert_eq!(
+        named.err,
+        "error: deployment.apps/gone is not in namespace dev\n"
+    );
+    assert_eq!((named.status, replicas(&cluster, "api")), (3, 0));
+
+    let elsewhere = cluster.dayshift(&["restore", "--all", "-n", "prod"]);
+    assert_eq!(elsewhere.out, "nothing to restore in namespace prod\n");
+    let by_label = cluster.dayshift(&["restore", "-l", "app=api"]);
+    assert_eq!(by_label.out, "deployment.apps/api restored, 0 -> 2\n");
+    assert_eq!(
+        cluster.dayshift(&["restore"]).status,
+        2,
+        "never all by accident"
+    );
+}
+
+#[test]
+fn what_cannot_come_back_is_said_and_the_others_do() {
+    let cluster = Cluster::new();
+    let saved = ("saved-replicas", "3");
+    left(
+        &cluster,
+        "later",
+        0,
+        OFFICE,
+        &[saved, ("fingerprint", "v3-whatever")],
+    );
+    left(&cluster, "odd", 0, OFFICE, &[("saved-replicas", "many")]);
+    left(&cluster, "web", 0, OFFICE, &[saved]);
+    let ran = cluster.dayshift(&["restore", "--all"]);
+    assert_eq!(
+        (ran.status, ran.out.as_str()),
+        (1, "deployment.apps/web restored, 0 -> 3\n")
+    );
+    for part in [
+        "error: deployment.apps/later: not restored: its state was written by a later version",
+        "error: deployment.apps/odd: not restored: its saved count `many`",
+    ] {
+        assert!(ran.err.contains(part), "{}", ran.err);
+    }
+    assert_eq!(
+        (replicas(&cluster, "later"), replicas(&cluster, "odd")),
+        (0, 0)
+    );
+}
+
+#[test]
+fn a_conflict_is_tried_again_and_a_refusal_is_not() {
+    let cluster = Cluster::new();
+    left(&cluster, "web", 0, OFFICE, &[("saved-replicas", "3")]);
+    let patches = |line: &kube_in_memory::RequestLine| line.verb == "patch";
+    cluster
+        .api
+        .fail_next(patches, Fault::Answer(Status::new(403, "Forbidden", "no")));
+    let refused = cluster.dayshift(&["restore", "web"]);
+    assert_eq!((refused.status, refused.out.as_str()), (3, ""));
+    assert!(
+        refused.err.contains("not restored: the API server refuses"),
+        "{}",
+        refused.err
+    );
+
+    cluster.api.fail_next(
+        patches,
+        Fault::Answer(Status::new(409, "Conflict", "again")),
+    );
+    let done = cluster.dayshift(&["restore", "web"]);
+    assert_eq!(
+        (done.status, done.out.as_str()),
+        (0, "deployment.apps/web restored, 0 -> 3\n")
+    );
+}

@@ -1,0 +1,374 @@
+//! `dayshift sandbox`, the real program, as a newcomer sees it.
+#![cfg(unix)]
+
+mod overrides;
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    process::{Child, Command, Stdio},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    clock::Clock,
+    controller::Settings,
+    sandbox::{EventKind, Simulation, Speed},
+};
+use serde_json::json;
+
+const FRIDAY: &str = "2026-11-20 08:00";
+
+struct Ended {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+impl Ended {
+    /// The lines that tell of one Deployment, without their times.
+    fn of(&self, object: &str) -> Vec<String> {
+        let lines = self.out.lines().filter(|line| line.contains(object));
+        let told = lines.filter_map(|line| line.get(30..).filter(|_| line.contains(" 2026-")));
+        told.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect()
+    }
+}
+
+/// Starts the program with no environment but an empty home.
+fn start(args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .arg("sandbox")
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Runs it to its end on what it reads from standard input.
+fn sandbox(args: &[&str], input: &str) -> Ended {
+    let mut child = start(args);
+    // A program that reads nothing may have ended by now.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    Ended {
+        status: output.status.code().unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn deployment(name: &str, annotations: &[(&str, &str)]) -> String {
+    let annotations: String = annotations
+        .iter()
+        .map(|(key, value)| format!("\n    dayshift/{key}: {value}"))
+        .collect();
+    format!(
+        "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {name}
+  annotations:{annotations}
+spec:
+  replicas: 3
+  selector:
+    matchLabels: {{app: {name}}}
+  template:
+    metadata:
+      labels: {{app: {name}}}
+    spec:
+      containers: [{{name: web, image: nginx}}]
+---
+"
+    )
+}
+
+/// The whole of what a newcomer sees, over a week in which the clocks of Europe go back. To take
+/// a new look for right: `env -i target/debug/dayshift sandbox > tests/commands/sandbox/examples.txt`.
+#[test]
+fn the_examples_play_a_week_in_which_clocks_change() {
+    let ended = sandbox(&[], "");
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let expected = include_str!("examples.txt");
+    for (line, expected) in ended.out.lines().zip(expected.lines()) {
+        assert_eq!(line, expected);
+    }
+    assert_eq!(ended.out, expected);
+    let again = sandbox(&["--speed", "1e15"], "");
+    assert_eq!(again.status, 0);
+    let from_the_first_line_told = |out: &str| out.lines().skip(3).collect::<Vec<_>>().join("\n");
+    assert_eq!(
+        from_the_first_line_told(&again.out),
+        from_the_first_line_told(expected),
+        "the pace changes nothing else"
+    );
+}
+
+#[test]
+fn a_time_that_is_over_is_told_at_its_end() {
+    let input = deployment("web", &[("hours", "\"Mon-Fri 09:00-19:00\"")]);
+    let tokyo = ["--timezone", "Asia/Tokyo", "--from", FRIDAY, "-"];
+    let told = |time: &str| sandbox(&[&tokyo[..], &["--for", time]].concat(), &input);
+    let adopted = "adopt default/web 3 adopted, nothing scaled; next start 09:00";
+    let started = "start default/web 3 no change; next stop 19:00";
+    assert_eq!(told("1h").of("web"), [adopted], "09:00 is not before 09:00");
+    assert_eq!(told("1h1s").of("web"), [adopted, started]);
+    let day = told("11h1s");
+    assert_eq!(
+        day.of("web")[2],
+        "stop default/web 3 -> 0 next start Mon 09:00"
+    );
+    let last = "\nFri 2026-11-20 19:00:00 JST   stop ";
+    assert!(day.out.contains(last), "{}", day.out);
+    let cost = "default/web       1      1        11.0 of 11           33.0       33.0     0%\n";
+    assert!(day.out.contains(cost), "{}", day.out);
+}
+
+#[test]
+fn a_bad_schedule_is_told_and_the_others_go_on() {
+    let input = deployment("good", &[("stop", "\"19:00\"")])
+        + &deployment("bad", &[("strat", "\"09:00\""), ("stop", "\"25:00\"")]);
+    let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
+    assert_eq!((ended.status, ended.err.as_str()), (1, ""));
+    let bad = ended.of("default/bad");
+    assert_eq!(bad.len(), 1, "{bad:?}");
+    assert!(bad[0].starts_with("refuse default/bad 3 "), "{bad:?}");
+    assert!(bad[0].contains("did you mean `start`?"), "{bad:?}");
+    assert!(bad[0].contains("25:00"), "{bad:?}");
+    assert_eq!(
+        ended.of("default/good")[1],
+        "stop default/good 3 -> 0 next stop Sat 19:00"
+    );
+}
+
+#[test]
+fn what_the_api_server_would_not_take_is_1_and_says_where() {
+    let input = deployment("good", &[("stop", "\"19:00\"")])
+        + &deployment("unquoted", &[("start", "\"09:00\""), ("replicas", "5")])
+        + &deployment("Loud", &[("stop", "\"19:00\"")]);
+    let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
+    assert_eq!(ended.status, 1);
+    for says in [
+        "error: standard input:23:24: default/unquoted: replicas: `5` is a number in YAML",
+        "error: standard input:34:1: default/Loud: Deployment.apps \"Loud\" is invalid: \
+         metadata.name",
+    ] {
+        assert!(ended.err.contains(says), "{says}: {}", ended.err);
+    }
+    assert!(ended.out.starts_with("1 Deployment on "), "{}", ended.out);
+}
+
+#[test]
+fn what_cannot_be_played_is_3() {
+    let none = deployment("Loud", &[("stop", "\"19:00\"")]);
+    for (args, input, says) in [
+        (&["/nowhere.yaml"][..], "", "cannot read /nowhere.yaml"),
+        (&["-"], "a: [", "error: standard input:"),
+        (&["-"], "kind: Service", "no Deployment of apps/v1"),
+        (&["-"], &none, "accepts none"),
+    ] {
+        let ended = sandbox(args, input);
+        assert_eq!((ended.status, ended.out.as_str()), (3, ""), "{args:?}");
+        assert!(ended.err.contains(says), "{args:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    for (args, says) in [
+        (&["--from", "tomorrow"][..], "'tomorrow' for '--from <T>'"),
+        (&["--for", "0"], "such as 12h or 7d"),
+        (&["--for", "a week"], "such as 30s, 1h30m or 72h"),
+        (&["--speed", "0"], "such as 3600 or 86400, or max"),
+        (&["--timezone", "Europe/Berln"], "did you mean"),
+        (&["--annotation-prefix", "Day/shift"], "such as dayshift"),
+    ] {
+        let ended = sandbox(args, "");
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{args:?}");
+        assert!(ended.err.contains(says), "{args:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn an_export_of_a_cluster_is_adopted() {
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [{
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {
+            "name": "web", "namespace": "team-a", "uid": "u", "resourceVersion": "7",
+            "generation": 2, "creationTimestamp": "2026-01-01T00:00:00Z",
+            "annotations": {"other/hours": "09:00-19:00"},
+            "labels": {
+                "other/state": "stopped", "other/last": "2026-11-19T19.00.00Z",
+                "other/next": "2026-11-20T09.00.00Z", "other/saved-replicas": "4",
+                "other/fingerprint": "v1-0000000000000000",
+            },
+        },
+        "spec": {
+            "replicas": 0, "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+            },
+        },
+        "status": {"replicas": 0},
+    }]});
+    let args = ["--annotation-prefix", "other", "--from", FRIDAY];
+    let ended = sandbox(
+        &[&args[..], &["--for", "2h", "-"]].concat(),
+        &list.to_string(),
+    );
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert_eq!(
+        ended.of("team-a/web"),
+        [
+            "adopt team-a/web 0 adopted, nothing scaled; next start 09:00",
+            "start team-a/web 0 -> 4 next stop 19:00",
+        ]
+    );
+}
+
+#[test]
+fn the_examples_follow_the_prefix_and_the_files_may_be_many() {
+    let ended = sandbox(&["--annotation-prefix", "other", "--for", "1d"], "");
+    let action = "kubectl annotate deployment/one-start other/start- other/replicas-";
+    assert!(ended.out.contains(action), "{}", ended.out);
+
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+    let (cron, hours) = (
+        format!("{examples}/cron.yaml"),
+        format!("{examples}/office-hours.yaml"),
+    );
+    let ended = sandbox(&[&cron, &hours, "--for", "1h"], "");
+    assert!(ended.out.starts_with("2 Deployments "), "{}", ended.out);
+    assert!(!ended.out.contains("manual "), "{}", ended.out);
+}
+
+#[test]
+fn what_repeats_is_only_counted() {
+    let input = deployment("web", &[("start", "\"* * * * *\"")]);
+    let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
+    let told = ended.of("default/web");
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[2].contains("more like this are only counted"));
+    assert!(ended.out.contains("1439 transitions, the latest 0 ms"));
+}
+
+#[test]
+fn a_reader_who_leaves_ends_it_quietly() {
+    let mut child = start(&["--for", "100d"]);
+    let mut first = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut first).unwrap();
+    drop(out);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+#[test]
+fn a_signal_ends_it_with_the_summary() {
+    for signal in ["INT", "TERM"] {
+        // At the pace of real time the first stop is hours away.
+        let mut child = start(&["--speed", "1"]);
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("several-windows") {
+            line.clear();
+            assert_ne!(out.read_line(&mut line).unwrap(), 0);
+        }
+        let kill = format!("kill -{signal} {}", child.id());
+        assert!(
+            Command::new("sh")
+                .args(["-c", &kill])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), "SIG{signal}");
+        assert!(
+            rest.contains("Requests besides the watch: 0 lists"),
+            "{rest}"
+        );
+    }
+}
+
+#[test]
+fn the_log_shows_simulated_time() {
+    let args = [
+        "--from",
+        "2026-11-20 08:00",
+        "--for",
+        "1h",
+        "--log-level",
+        "info",
+    ];
+    let ended = sandbox(&args, "");
+    let line = ended
+        .err
+        .lines()
+        .find(|line| line.contains("default/one-start from=1"))
+        .unwrap();
+    assert!(
+        line.starts_with("2026-11-20T08:01:00.000000Z  INFO start "),
+        "{line}"
+    );
+}
+
+/// Two months through list, watch, scheduler and patch cost one list, and one write for each
+/// transition.
+#[test]
+fn months_take_as_many_requests_as_transitions() {
+    let from: DateTime<Utc> = "2026-09-25T00:00:00Z".parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let summary = runtime.block_on(async {
+        let stage = Simulation::new(Clock::simulated(from), Settings::default());
+        stage
+            .load(&json!({
+                "apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": {"name": "web", "annotations": {
+                    "dayshift/hours": "Mon-Fri 09:00-19:00",
+                    "dayshift/timezone": "Europe/Berlin",
+                }},
+                "spec": {
+                    "replicas": 2, "selector": {"matchLabels": {"app": "web"}},
+                    "template": {
+                        "metadata": {"labels": {"app": "web"}},
+                        "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+                    },
+                },
+            }))
+            .unwrap();
+        let mut late = Vec::new();
+        let until = from + TimeDelta::days(60);
+        let tell = |told: &dayshift::sandbox::TimelineEvent| {
+            let local = told.at.with_timezone(&told.zone.tz());
+            let time = local.format("%T%.3f").to_string();
+            let expected = match told.kind {
+                EventKind::Start => "09:00:00.000",
+                EventKind::Stop => "19:00:00.000",
+                _ => return Ok(()),
+            };
+            late.extend(Some(time).filter(|time| time != expected));
+            Ok(())
+        };
+        let played = stage.play(until, Vec::new(), Speed::Max, tell, std::future::pending());
+        let summary = played.await.unwrap();
+        assert_eq!(late, [""; 0]);
+        summary
+    });
+    let (_, usage) = &summary.tallies[0];
+    // 25 September is a Friday, 24 November a Tuesday at midnight: 42 working days.
+    assert_eq!((usage.starts, usage.stops), (42, 42));
+    assert_eq!(summary.requests.patches, 1 + 42 + 42);
+    assert_eq!((summary.requests.lists, summary.requests.gets), (0, 0));
+    assert_eq!(summary.lateness, TimeDelta::zero());
+}

@@ -1,0 +1,117 @@
+//! What the sandbox tells of overrides, pauses and what is enforced.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    clock::Clock,
+    controller::Settings,
+    sandbox::{Act, EventKind, Simulation, Speed, TimelineEvent, UserAction},
+};
+use serde_json::{Map, Value, json};
+
+const FRIDAY: &str = "2026-11-20T08:00:00Z";
+
+fn utc(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+/// Three replicas from 09:00 to 19:00, and what else stands under the prefix.
+fn office(more: &[(&str, &str)]) -> Value {
+    let mut annotations: Map<String, Value> = Map::new();
+    for (key, text) in more.iter().chain(&[("hours", "09:00-19:00")]) {
+        annotations.insert(format!("dayshift/{key}"), json!(text));
+    }
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default", "annotations": annotations},
+        "spec": {
+            "replicas": 3, "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+            },
+        },
+    })
+}
+
+/// What happens to it within a day, and from which count to which.
+fn a_day_of(manifest: &Value, actions: Vec<UserAction>) -> Vec<(EventKind, u32, u32)> {
+    let from = utc(FRIDAY);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let stage = Simulation::new(Clock::simulated(from), Settings::default());
+        stage.load(manifest).unwrap();
+        let mut all = Vec::new();
+        let tell = |told: &TimelineEvent| {
+            all.push((told.kind.clone(), told.from.get(), told.to.get()));
+            Ok(())
+        };
+        let until = from + TimeDelta::days(1);
+        let played = stage.play(until, actions, Speed::Max, tell, std::future::pending());
+        played.await.unwrap();
+        all
+    })
+}
+
+#[test]
+fn an_override_is_told_when_it_begins_and_as_a_boundary_when_it_ends() {
+    for (key, begins, expected) in [
+        (
+            "wake-until",
+            EventKind::Wake(utc("2026-11-20T22:00:00Z")),
+            [(3, 3), (3, 0)],
+        ),
+        (
+            "sleep-until",
+            EventKind::Sleep(utc("2026-11-20T22:00:00Z")),
+            [(3, 0), (0, 0)],
+        ),
+    ] {
+        let told = a_day_of(&office(&[(key, "2026-11-20 22:00")]), Vec::new());
+        let [first, second] = expected.map(|(from, to)| (from, to));
+        assert_eq!(
+            told,
+            [
+                (begins, first.0, first.1),
+                (EventKind::Stop, second.0, second.1)
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_pause_is_told_and_the_schedule_goes_on_after_it() {
+    let told = a_day_of(&office(&[("pause", "2026-11-20 18:00")]), Vec::new());
+    let until = Some(utc("2026-11-20T18:00:00Z"));
+    assert_eq!(
+        told,
+        [
+            (EventKind::Pause(until), 3, 3),
+            (EventKind::Resume, 3, 3),
+            (EventKind::Stop, 3, 0)
+        ]
+    );
+}
+
+#[test]
+fn a_count_that_is_put_back_is_not_taken_for_a_hand() {
+    let action = UserAction {
+        at: utc("2026-11-20T20:00:00Z"),
+        namespace: "default".into(),
+        name: "web".into(),
+        act: Act::Scale(2),
+    };
+    let command = action.command();
+    let told = a_day_of(&office(&[("enforce", "true")]), vec![action]);
+    assert_eq!(
+        told[2..],
+        [
+            (EventKind::Stop, 3, 0),
+            (EventKind::UserAction(command), 0, 2),
+            (EventKind::Enforce, 2, 0)
+        ]
+    );
+}
