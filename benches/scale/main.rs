@@ -14,7 +14,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    dead_code, // what is shared with tests/costs
+    dead_code, // what is shared with tests/cost_budgets
     reason = "a benchmark may stop where it stands, and prints"
 )]
 

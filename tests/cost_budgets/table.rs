@@ -13,11 +13,11 @@ const INSTRUCTION_TOLERANCE: f64 = 0.05;
 
 /// What to do where a figure is meant to be another.
 pub(crate) const HOW: &str =
-    "where this is meant, record it anew: UPDATE_COSTS=1 cargo test --test costs";
+    "where this is meant, record it anew: UPDATE_COSTS=1 cargo test --test cost_budgets";
 
 const ABOUT: &str = "\
 # What one of each costs, in the build of `cargo test`: allocations, the bytes of all of them, the
-# bytes that stay, and instructions. Written by: UPDATE_COSTS=1 cargo test --test costs
+# bytes that stay, and instructions. Written by: UPDATE_COSTS=1 cargo test --test cost_budgets
 ";
 
 #[derive(Clone, Copy)]
@@ -181,5 +181,5 @@ fn this_build() -> String {
 }
 
 fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/costs/recorded.txt")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cost_budgets/recorded.txt")
 }

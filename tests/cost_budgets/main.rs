@@ -1,7 +1,7 @@
 //! What each operation costs, compared with what is recorded: allocations, bytes, instructions.
 //!
 //! None of these depends on how busy the machine is, so a change of more than a few percent is
-//! one of the code. `recorded.txt` is the table; `UPDATE_COSTS=1 cargo test --test costs` writes
+//! one of the code. `recorded.txt` is the table; `UPDATE_COSTS=1 cargo test --test cost_budgets` writes
 //! it anew. Instructions are counted by valgrind, of this very build: they are several times
 //! those of the program as it is shipped.
 #![allow(
