@@ -134,12 +134,8 @@ fn too_many_requests(place: &Place<'_>) -> Figures {
         KUBECTL,
         |scenario| drop(scenario.namespace.kubectl(&["apply", "-f", file]).success()),
         |scenario| {
-            drop(
-                scenario
-                    .namespace
-                    .kubectl(&["delete", "-f", file])
-                    .success(),
-            )
+            let delete = scenario.namespace.kubectl(&["delete", "-f", file]);
+            drop(delete.success());
         },
     );
     assert!(scenario.metric(r#"dayshift_api_requests_total{verb="patch",code="429"}"#) > 0);
