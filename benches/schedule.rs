@@ -49,7 +49,7 @@ fn schedule(kind: &str, zone: &str) -> Schedule {
         None => {
             let start = Some(Times::parse(kind).unwrap());
             let stop = Some(Times::parse("Mon-Fri 19:00").unwrap());
-            (Rule::Times { start, stop }, "2026-12-28..2027-01-03")
+            (Rule::start_and_stop(start, stop), "2026-12-28..2027-01-03")
         }
     };
     Schedule::new(

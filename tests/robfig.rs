@@ -119,7 +119,7 @@ fn ask(robfig: &Path, questions: &[Question]) -> Vec<Answer> {
 
 fn schedule(question: &Question) -> Result<Schedule, Reason> {
     let start = Some(Times::parse(&question.text).map_err(|error| error.reason().clone())?);
-    let rule = Rule::Times { start, stop: None };
+    let rule = Rule::start_and_stop(start, None);
     let zone = Zone::parse(question.zone).unwrap();
     Ok(Schedule::new(rule, ExceptedDates::default(), zone))
 }

@@ -46,9 +46,6 @@ pub(crate) fn run(jobs: u32, before: TimeDelta) -> Outcome {
 }
 
 fn schedule(cron: &str) -> Schedule {
-    let rule = Rule::Times {
-        start: Some(Times::parse(cron).unwrap()),
-        stop: None,
-    };
+    let rule = Rule::start_and_stop(Some(Times::parse(cron).unwrap()), None);
     Schedule::new(rule, ExceptedDates::default(), Zone::UTC)
 }

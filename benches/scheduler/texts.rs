@@ -112,10 +112,7 @@ fn by_dayshift(
     from: DateTime<Utc>,
 ) -> Result<Box<dyn Iterator<Item = DateTime<Utc>>>, String> {
     let times = Times::parse(text).map_err(|error| error.to_string())?;
-    let rule = Rule::Times {
-        start: Some(times),
-        stop: None,
-    };
+    let rule = Rule::start_and_stop(Some(times), None);
     let zone = Zone::parse("Europe/Berlin").unwrap();
     let schedule = Schedule::new(rule, ExceptedDates::default(), zone);
     let mut last = from - TimeDelta::seconds(1);

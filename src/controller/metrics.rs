@@ -142,9 +142,9 @@ impl Telemetry {
     /// Counters that are known beforehand begin at zero, so that Prometheus' `increase()` sees
     /// the first one too.
     fn begin_at_zero(&self) {
-        for action in [Action::Start, Action::Stop] {
+        for action in [Action::Start, Action::Stop, Action::Scale(0)] {
             for lateness in [&self.transition_lateness, &self.request_lateness] {
-                drop(lateness.get_or_create(&[("action", name(action))]));
+                drop(lateness.get_or_create(&[("action", action.name())]));
             }
             for outcome in Outcome::ALL {
                 drop(self.transitions.get_or_create(&transition(action, outcome)));
@@ -166,7 +166,7 @@ impl Telemetry {
     /// boundary or the end of an override, to the sending of the patch.
     pub fn transition_lateness(&self, action: Action, lateness: TimeDelta) {
         self.transition_lateness
-            .get_or_create(&[("action", name(action))])
+            .get_or_create(&[("action", action.name())])
             .observe(lateness.as_seconds_f64());
     }
 
@@ -174,7 +174,7 @@ impl Telemetry {
     /// was seen to the sending of the patch.
     pub fn request_lateness(&self, action: Action, lateness: TimeDelta) {
         self.request_lateness
-            .get_or_create(&[("action", name(action))])
+            .get_or_create(&[("action", action.name())])
             .observe(lateness.as_seconds_f64());
     }
 
@@ -271,15 +271,8 @@ fn registered<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, 
     metric
 }
 
-const fn name(action: Action) -> &'static str {
-    match action {
-        Action::Start => "start",
-        Action::Stop => "stop",
-    }
-}
-
 const fn transition(action: Action, outcome: Outcome) -> Labels<2> {
-    [("action", name(action)), ("outcome", outcome.name())]
+    [("action", action.name()), ("outcome", outcome.name())]
 }
 
 /// A count as a gauge takes it.

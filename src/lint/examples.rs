@@ -8,6 +8,7 @@ pub(super) fn right_line(prefix: &Prefix, key: Key) -> String {
         Key::Start => "Mon-Fri 09:00",
         Key::Stop => "Mon-Fri 19:00",
         Key::Hours => "Mon-Fri 09:00-19:00; Sat 10:00-14:00",
+        Key::Scale => "Mon-Fri 08:00 = 5; 19:00 = 0",
         Key::Timezone => "Europe/Berlin",
         Key::Replicas => "3",
         Key::StopReplicas => "0",

@@ -50,10 +50,12 @@ fn rule_of(kind: ProblemKind, key: Option<Key>) -> Rule {
         (ProblemKind::UnknownKey, _) | (ProblemKind::Text, None) => Rule::UnknownAnnotation,
         (ProblemKind::NotText, _) => Rule::NotText,
         (ProblemKind::Twice, _) => Rule::DuplicateAnnotation,
+        (ProblemKind::Beside, Some(Key::Scale)) => Rule::ScaleBesideOthers,
         (ProblemKind::Beside, _) => Rule::HoursBesideTimes,
         (ProblemKind::Text, Some(key)) => match key {
             Key::Start | Key::Stop => Rule::BadTimes,
             Key::Hours => Rule::BadHours,
+            Key::Scale => Rule::BadScale,
             Key::Timezone => Rule::BadTimezone,
             Key::Replicas | Key::StopReplicas => Rule::BadCount,
             Key::Jitter => Rule::BadJitter,

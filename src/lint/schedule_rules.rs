@@ -88,13 +88,16 @@ pub(super) fn schedule_findings(
 fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>) {
     let has = |key: &Key| inputs.text(*key).is_some();
     for (key, needs) in [
-        (Key::Timezone, &[Key::Start, Key::Stop, Key::Hours][..]),
+        (
+            Key::Timezone,
+            &[Key::Start, Key::Stop, Key::Scale, Key::Hours][..],
+        ),
         (Key::Replicas, &[Key::Start, Key::Hours]),
         (Key::StopReplicas, &[Key::Stop, Key::Hours]),
-        (Key::Jitter, &[Key::Start, Key::Hours]),
-        (Key::Except, &[Key::Start, Key::Hours]),
-        (Key::Pause, &[Key::Start, Key::Stop, Key::Hours]),
-        (Key::Enforce, &[Key::Stop, Key::Hours]),
+        (Key::Jitter, &[Key::Start, Key::Scale, Key::Hours]),
+        (Key::Except, &[Key::Start, Key::Scale, Key::Hours]),
+        (Key::Pause, &[Key::Start, Key::Stop, Key::Scale, Key::Hours]),
+        (Key::Enforce, &[Key::Stop, Key::Scale, Key::Hours]),
     ] {
         if has(&key) && !needs.iter().any(has) {
             let names = needs.iter().map(|key| prefix.annotation(*key));

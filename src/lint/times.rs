@@ -40,7 +40,7 @@ impl Look<'_> {
         let start = self.parse(Key::Start, Times::parse);
         let stop = self.parse(Key::Stop, Times::parse);
         self.same_instant(start.as_ref(), stop.as_ref(), &except, found);
-        for key in [Key::Start, Key::Stop, Key::Hours] {
+        for key in [Key::Start, Key::Stop, Key::Hours, Key::Scale] {
             self.gap(key, gaps, &except, found);
         }
         self.never_again(spec, start, stop, &except, found);
@@ -116,7 +116,7 @@ impl Look<'_> {
                 };
                 Box::new(move |after| hours.next_edge(after))
             } else {
-                let Ok(times) = Times::parse(item) else {
+                let Ok(times) = Times::parse(without_count(item)) else {
                     continue;
                 };
                 Box::new(move |after| times.next_local(after))
@@ -172,19 +172,29 @@ impl Look<'_> {
                 .next_after(self.span.from, TimeDelta::zero())
                 .is_none()
         };
-        if self.inputs.text(Key::Hours).is_some() && none(&spec.schedule) {
-            let message =
-                "these hours have no further boundary: nothing will be started or stopped";
-            found.push(ScheduleFinding::on(
+        for (key, message) in [
+            (
                 Key::Hours,
-                self.inputs,
-                Rule::NeverAgain,
-                message.to_owned(),
-                help(Key::Hours),
-            ));
+                "these hours have no further boundary: nothing will be started or stopped",
+            ),
+            (
+                Key::Scale,
+                "these times have no further boundary: nothing will be scaled",
+            ),
+        ] {
+            if self.inputs.text(key).is_some() && none(&spec.schedule) {
+                found.push(ScheduleFinding::on(
+                    key,
+                    self.inputs,
+                    Rule::NeverAgain,
+                    message.to_owned(),
+                    help(key),
+                ));
+            }
         }
-        let alone =
-            |start, stop| Schedule::new(When::Times { start, stop }, except.clone(), self.zone);
+        let alone = |start, stop| {
+            Schedule::new(When::start_and_stop(start, stop), except.clone(), self.zone)
+        };
         for (key, schedule) in [
             (Key::Start, start.map(|it| alone(Some(it), None))),
             (Key::Stop, stop.map(|it| alone(None, Some(it)))),
@@ -216,9 +226,12 @@ impl Look<'_> {
                 "remove them, or write future dates".to_owned(),
             ));
         }
-        for key in [Key::Start, Key::Stop] {
+        for key in [Key::Start, Key::Stop, Key::Scale] {
             let items: Vec<_> = list_items(self.inputs.text(key).unwrap_or_default()).collect();
-            let over = |item: &str| Times::parse(item).is_ok_and(|it| it.next_local(now).is_none());
+            let over = |item: &str| {
+                let times = Times::parse(without_count(item));
+                times.is_ok_and(|it| it.next_local(now).is_none())
+            };
             let past: Vec<_> = items.iter().filter(|(_, item)| over(item)).collect();
             // Where all are over, that is a finding of its own.
             if past.len() == items.len() {
@@ -233,6 +246,11 @@ impl Look<'_> {
             }));
         }
     }
+}
+
+/// The times of an item of `scale`, and of any other all of it.
+fn without_count(item: &str) -> &str {
+    item.split_once('=').map_or(item, |(times, _)| times)
 }
 
 fn just_before(at: NaiveDateTime) -> NaiveDateTime {

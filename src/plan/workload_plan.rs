@@ -228,6 +228,7 @@ impl Boundaries {
                     _ if !applied(boundary.at) => None,
                     Action::Start => spec.replicas.or(self.brings_back),
                     Action::Stop => Some(spec.stop_replicas),
+                    Action::Scale(count) => Some(Replicas::new(count)),
                 },
                 applied: applied(boundary.at),
             })
@@ -252,7 +253,7 @@ fn is_true(value: &bool) -> bool {
 }
 
 fn name<S: Serializer>(action: &Action, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(action)
+    serializer.serialize_str(action.name())
 }
 
 fn count<S: Serializer>(count: &Option<Replicas>, serializer: S) -> Result<S::Ok, S::Error> {

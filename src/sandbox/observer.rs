@@ -114,6 +114,7 @@ impl Observer {
         let action = match kind {
             EventKind::Start => Some(Action::Start),
             EventKind::Stop => Some(Action::Stop),
+            EventKind::Scale => Some(Action::Scale(scene.observed.replicas.get())),
             _ => None,
         };
         if let Some(action) = action {
@@ -174,6 +175,9 @@ impl Scene {
             Some(Phase::Paused) if holds => Some(EventKind::Pause(new.next)),
             Some(Phase::Adopted) if old.phase == Some(Phase::Paused) => Some(EventKind::Resume),
             _ if self.puts_back(before) => Some(EventKind::Enforce),
+            Some(Phase::Running | Phase::Stopped) if is_due(&old, &new) && self.is_exact() => {
+                Some(EventKind::Scale)
+            }
             Some(Phase::Running) if is_due(&old, &new) => Some(EventKind::Start),
             Some(Phase::Stopped) if is_due(&old, &new) => Some(EventKind::Stop),
             Some(Phase::Adopted) if (old.phase, old.last) != (new.phase, new.last) => {
@@ -183,6 +187,11 @@ impl Scene {
             _ if before.error.is_some() && now.error.is_none() => Some(EventKind::Resume),
             _ => None,
         }
+    }
+
+    /// Whether its times set exact counts.
+    fn is_exact(&self) -> bool {
+        matches!(&self.parsed, ParsedInputs::Scheduled(spec) if spec.largest_count().is_some())
     }
 
     /// Whether the scaler has lowered what somebody raised.

@@ -36,6 +36,8 @@ pub enum EventKind {
     Start,
     /// A stop was carried out.
     Stop,
+    /// An exact count was set.
+    Scale,
     /// `wake-until` holds it up until then.
     Wake(DateTime<Utc>),
     /// `sleep-until` holds it down until then.

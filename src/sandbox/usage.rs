@@ -38,8 +38,8 @@ impl Usage {
     /// A boundary was carried out.
     pub(super) fn transition(&mut self, action: Action) {
         match action {
-            Action::Start => self.starts += 1,
-            Action::Stop => self.stops += 1,
+            action if action.brings_up() => self.starts += 1,
+            _ => self.stops += 1,
         }
     }
 

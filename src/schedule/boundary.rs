@@ -11,18 +11,46 @@ pub enum Action {
     Start,
     /// Take it down.
     Stop,
+    /// Give it exactly so many replicas.
+    Scale(u32),
+}
+
+impl Action {
+    /// Whether something runs afterwards: only such a boundary is moved by jitter, and left out
+    /// on an excepted date.
+    pub const fn brings_up(self) -> bool {
+        !matches!(self, Self::Stop | Self::Scale(0))
+    }
+
+    /// The name of the action, whatever its count: `start`, `stop` or `scale`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Stop => "stop",
+            Self::Scale(_) => "scale",
+        }
+    }
+
+    /// Rule 5: of two at the same instant the higher one wins.
+    pub(super) const fn rank(self) -> u64 {
+        match self {
+            Self::Start => u64::MAX,
+            Self::Stop => 0,
+            Self::Scale(count) => count as u64,
+        }
+    }
 }
 
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Start => "start",
-            Self::Stop => "stop",
-        })
+        match self {
+            Self::Scale(count) => f.pad(&format!("scale to {count}")),
+            Self::Start | Self::Stop => f.pad(self.name()),
+        }
     }
 }
 
-/// An instant, always a whole second, at which a schedule says start or stop.
+/// An instant, always a whole second, at which a schedule says start, stop or a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Boundary {
     /// When.

@@ -1,6 +1,6 @@
 //! Times, hours, zones and the boundaries they make. No Kubernetes, no runtime, no clock.
 //!
-//! A text becomes [`Times`] or [`Hours`], these with a [`Zone`] and [`ExceptedDates`] a
+//! A text becomes [`Times`], [`Hours`] or steps to exact counts, these with a [`Zone`] and [`ExceptedDates`] a
 //! [`Schedule`], and a schedule answers with [`Boundary`]s. What is wrong with a text is a
 //! [`TextError`], which knows where.
 
@@ -11,6 +11,7 @@ mod cron_field;
 mod cron_text;
 mod date;
 mod days;
+mod entry;
 mod error;
 mod except;
 mod gap;
@@ -32,6 +33,7 @@ mod zone;
 mod zone_name;
 
 pub use boundary::{Action, Boundary};
+pub use entry::{Entry, parse_scale};
 pub use error::TextError;
 pub use except::ExceptedDates;
 pub use gap::Gap;

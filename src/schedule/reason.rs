@@ -79,6 +79,12 @@ pub enum Reason {
     /// Two days with only a blank between them.
     #[error("has no comma before it; write days as `Mon,Wed` or `Mon-Fri`")]
     NoComma,
+    /// A step without `=` and a count, or without a time.
+    #[error("has no count; write for example `Mon-Fri 08:00 = 5`, and separate steps with `;`")]
+    NoCount,
+    /// A count that is not a whole number.
+    #[error("is not a number of replicas; write a whole number, as in `Mon-Fri 08:00 = 5`")]
+    NotACount,
     /// A window where a time is asked for.
     #[error(
         "is a window; write one time, such as `Mon-Fri 09:00`, or write windows in the hours annotation"

@@ -3,6 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::boundary::{Action, Boundary};
+use super::entry::Entry;
 use super::except::ExceptedDates;
 use super::hours::Hours;
 use super::local::Local;
@@ -12,15 +13,32 @@ use super::zone::Zone;
 /// When to start and when to stop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// Times to start at and times to stop at; one of them is enough.
-    Times {
-        /// When to start.
-        start: Option<Times>,
-        /// When to stop.
-        stop: Option<Times>,
-    },
+    /// Times, each with what happens at it.
+    Times(Box<[Entry]>),
     /// Windows to run in.
     Hours(Hours),
+}
+
+impl Rule {
+    /// Times to start at and times to stop at; one of them is enough.
+    pub fn start_and_stop(start: Option<Times>, stop: Option<Times>) -> Self {
+        let entry = |action| move |times| Entry { times, action };
+        let start = start.map(entry(Action::Start));
+        let stop = stop.map(entry(Action::Stop));
+        Self::Times(start.into_iter().chain(stop).collect())
+    }
+
+    /// The largest count that a time sets; `None` where none sets a count.
+    pub fn largest_count(&self) -> Option<u32> {
+        let Self::Times(entries) = self else {
+            return None;
+        };
+        let counts = entries.iter().filter_map(|entry| match entry.action {
+            Action::Scale(count) => Some(count),
+            Action::Start | Action::Stop => None,
+        });
+        counts.max()
+    }
 }
 
 /// A rule in a zone, without the dates that are excepted. It answers for every instant from 1970
@@ -104,7 +122,7 @@ impl Schedule {
                 let on = hours.cover(self.zone.shown_by(second), &self.except);
                 Some(if on { Action::Start } else { Action::Stop })
             }
-            Rule::Times { .. } => None,
+            Rule::Times(_) => None,
         })
     }
 
@@ -131,8 +149,8 @@ impl Schedule {
         // Starts that are still to come lie after this: they are moved by less than `delay` only
         // by a stop, and then that stop is to come too.
         let waiting = match self.last_stop(after - delay, after + 1) {
-            Some(stop) if stop > after => return Some((stop, Action::Stop)),
-            stop => stop.unwrap_or(after - delay),
+            Some(stop) if stop.0 > after => return Some(stop),
+            stop => stop.map_or(after - delay, |(at, _)| at),
         };
         self.next(waiting)
             .map(|boundary| self.moved(boundary, delay))
@@ -146,47 +164,48 @@ impl Schedule {
             return Some(moved);
         }
         // It is a start that waits, and so do all within `delay` but those before a stop.
-        let stop = self
-            .last_stop(second - delay, second)
-            .map(|stop| (stop, Action::Stop));
+        let stop = self.last_stop(second - delay, second);
         stop.or_else(|| Some(self.moved(self.latest(second - delay)?, delay)))
     }
 
     /// Where a boundary comes to lie: a start later by `delay`, but before the next stop.
     fn moved(&self, (at, action): At, delay: i64) -> At {
-        if action == Action::Stop || delay == 0 {
+        if !action.brings_up() || delay == 0 {
             return (at, action);
         }
         let moved = at + delay;
-        (
-            self.first_stop(at, moved).map_or(moved, |stop| stop - 1),
-            action,
-        )
+        match self.first_stop(at, moved) {
+            // Others may wait for the same stop: the last of them counts.
+            Some((stop, _)) => {
+                let last = self.latest(stop - 1).map(|(_, action)| action);
+                (stop - 1, last.unwrap_or(action))
+            }
+            None => (moved, action),
+        }
     }
 
     /// The first unmoved boundary after a second.
     fn next(&self, after: i64) -> Option<At> {
         let shown = self.zone.shown_by(after);
         match &self.rule {
-            Rule::Times { start, stop } => {
-                let start = start
-                    .as_ref()
-                    .and_then(|times| self.next_start(times, shown));
-                let stop = stop.as_ref().and_then(|times| times.next(shown));
-                let at = self.zone.second_of(start.into_iter().chain(stop).min()?);
-                match (start, stop) {
-                    // At one instant, where a clock change may put others too: the latest local
-                    // time counts.
-                    (Some(start), Some(stop))
-                        if self.zone.second_of(start) == self.zone.second_of(stop) =>
-                    {
-                        self.latest(at)
+            Rule::Times(entries) => {
+                let mut first: Option<At> = None;
+                let mut is_alone = true;
+                for entry in entries {
+                    let Some(local) = self.next_of(entry, shown) else {
+                        continue;
+                    };
+                    let at = self.zone.second_of(local);
+                    match first {
+                        Some((known, _)) if known < at => {}
+                        Some((known, _)) if known == at => is_alone = false,
+                        _ => (first, is_alone) = (Some((at, entry.action)), true),
                     }
-                    (Some(start), stop) if stop.is_none_or(|stop| start < stop) => {
-                        Some((at, Action::Start))
-                    }
-                    _ => Some((at, Action::Stop)),
                 }
+                // At one instant, where a clock change may put others too: the latest local time
+                // counts.
+                let (at, _) = first?;
+                if is_alone { first } else { self.latest(at) }
             }
             Rule::Hours(hours) => {
                 let mut shown = shown.max(Local::FIRST.before());
@@ -208,17 +227,12 @@ impl Schedule {
     fn latest(&self, second: i64) -> Option<At> {
         let shown = self.zone.shown_by(second);
         match &self.rule {
-            Rule::Times { start, stop } => {
-                let start = start
-                    .as_ref()
-                    .and_then(|times| self.last_start(times, shown));
-                let stop = stop.as_ref().and_then(|times| times.previous(shown));
-                // A start and a stop at the same local time: start wins.
-                let (local, action) = if start >= stop {
-                    (start?, Action::Start)
-                } else {
-                    (stop?, Action::Stop)
-                };
+            Rule::Times(entries) => {
+                let last = |entry| Some((self.last_of(entry, shown)?, entry.action));
+                // At the same local time, start wins over stop, and the larger count.
+                let newest = entries.iter().filter_map(last);
+                let (local, action) =
+                    newest.max_by_key(|(local, action)| (*local, action.rank()))?;
                 Some((self.zone.second_of(local), action))
             }
             Rule::Hours(hours) => {
@@ -237,61 +251,75 @@ impl Schedule {
     }
 
     /// The first unmoved stop in `(from, to]`.
-    fn first_stop(&self, from: i64, to: i64) -> Option<i64> {
+    fn first_stop(&self, from: i64, to: i64) -> Option<At> {
         let mut after = from;
         loop {
             let at = match &self.rule {
-                Rule::Times { stop, .. } => self
-                    .zone
-                    .second_of(stop.as_ref()?.next(self.zone.shown_by(after))?),
+                Rule::Times(entries) => {
+                    let shown = self.zone.shown_by(after);
+                    let stops = entries.iter().filter(|it| !it.action.brings_up());
+                    self.zone
+                        .second_of(stops.filter_map(|it| it.times.next(shown)).min()?)
+                }
                 Rule::Hours(_) => self.next(after)?.0,
             };
             if at > to {
                 return None;
             }
-            if self.latest(at) == Some((at, Action::Stop)) {
-                return Some(at);
+            if let Some(stop) = self.latest(at).filter(|it| it.0 == at && !it.1.brings_up()) {
+                return Some(stop);
             }
             after = at;
         }
     }
 
     /// The last unmoved stop in `(from, to]`.
-    fn last_stop(&self, from: i64, to: i64) -> Option<i64> {
+    fn last_stop(&self, from: i64, to: i64) -> Option<At> {
         let mut until = to;
         loop {
             let at = match &self.rule {
-                Rule::Times { stop, .. } => self
-                    .zone
-                    .second_of(stop.as_ref()?.previous(self.zone.shown_by(until))?),
+                Rule::Times(entries) => {
+                    let shown = self.zone.shown_by(until);
+                    let stops = entries.iter().filter(|it| !it.action.brings_up());
+                    self.zone
+                        .second_of(stops.filter_map(|it| it.times.previous(shown)).max()?)
+                }
                 Rule::Hours(_) => self.latest(until)?.0,
             };
             if at <= from {
                 return None;
             }
-            if self.latest(at) == Some((at, Action::Stop)) {
-                return Some(at);
+            if let Some(stop) = self.latest(at).filter(|it| it.0 == at && !it.1.brings_up()) {
+                return Some(stop);
             }
             until = at - 1;
         }
     }
 
-    /// The first start after `local` that is not on an excepted date.
-    fn next_start(&self, times: &Times, local: Local) -> Option<Local> {
-        let mut next = times.next(local)?;
-        while let Some((_, last)) = self.except.range_of(next.day()) {
-            next = times.next(Local::on(last + 1, 0).before())?;
+    /// The first time of an entry after `local`; one that brings something up is not on an
+    /// excepted date.
+    fn next_of(&self, entry: &Entry, local: Local) -> Option<Local> {
+        let mut next = entry.times.next(local)?;
+        while let Some((_, last)) = self.excepted(entry, next) {
+            next = entry.times.next(Local::on(last + 1, 0).before())?;
         }
         Some(next)
     }
 
-    /// The last start at or before `local` that is not on an excepted date.
-    fn last_start(&self, times: &Times, local: Local) -> Option<Local> {
-        let mut last = times.previous(local)?;
-        while let Some((first, _)) = self.except.range_of(last.day()) {
-            last = times.previous(Local::on(first, 0).before())?;
+    /// The last time of an entry at or before `local`; one that brings something up is not on an
+    /// excepted date.
+    fn last_of(&self, entry: &Entry, local: Local) -> Option<Local> {
+        let mut last = entry.times.previous(local)?;
+        while let Some((first, _)) = self.excepted(entry, last) {
+            last = entry.times.previous(Local::on(first, 0).before())?;
         }
         Some(last)
+    }
+
+    /// The range of excepted dates that takes this time of an entry away.
+    fn excepted(&self, entry: &Entry, local: Local) -> Option<(i32, i32)> {
+        let range = self.except.range_of(local.day())?;
+        entry.action.brings_up().then_some(range)
     }
 }
 

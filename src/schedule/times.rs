@@ -47,22 +47,11 @@ impl Times {
     /// Where the text is not a list of times, or has a date that never comes. The span is in bytes
     /// of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        let mut weekly = Vec::new();
-        let mut moments = Vec::new();
-        let mut crons = Vec::new();
+        let mut times = TimesBuilder::default();
         for item in Piece::items(text, EXAMPLE)? {
-            let item = item?;
-            match Form::of(item) {
-                Form::Cron => crons.push(cron_text::parse(item)?),
-                Form::Moment => moments.push(moment::parse_local(item)?),
-                Form::Days => read_weekly(item, &mut weekly)?,
-            }
+            times.add(item?)?;
         }
-        Ok(Self {
-            weekly: Weekly::new(weekly),
-            moments: set(moments),
-            crons: set(crons),
-        })
+        Ok(times.build())
     }
 
     /// The first of them after a local time, of whatever zone.
@@ -98,6 +87,41 @@ impl Times {
             .into_iter()
             .flatten()
             .max()
+    }
+}
+
+/// Items that become [`Times`].
+#[derive(Default)]
+pub(super) struct TimesBuilder {
+    weekly: Vec<u32>,
+    moments: Vec<Local>,
+    crons: Vec<Cron>,
+}
+
+impl TimesBuilder {
+    /// Adds what one item says: cron, days with times, or a local moment.
+    pub(super) fn add(&mut self, item: Piece<'_>) -> Result<(), TextError> {
+        match Form::of(item) {
+            Form::Cron => self.crons.push(cron_text::parse(item)?),
+            Form::Moment => self.moments.push(moment::parse_local(item)?),
+            Form::Days => read_weekly(item, &mut self.weekly)?,
+        }
+        Ok(())
+    }
+
+    /// Adds all that another one has.
+    pub(super) fn append(&mut self, other: Self) {
+        self.weekly.extend(other.weekly);
+        self.moments.extend(other.moments);
+        self.crons.extend(other.crons);
+    }
+
+    pub(super) fn build(self) -> Times {
+        Times {
+            weekly: Weekly::new(self.weekly),
+            moments: set(self.moments),
+            crons: set(self.crons),
+        }
     }
 }
 

@@ -55,6 +55,8 @@ pub enum ChangeKind {
     Start,
     /// A stop is due.
     Stop,
+    /// An exact count is due.
+    Scale(Replicas),
     /// `wake-until` begins.
     Wake,
     /// `sleep-until` begins.
@@ -94,6 +96,7 @@ impl ChangeKind {
         match self {
             Self::Start | Self::Wake => Some(Action::Start),
             Self::Stop | Self::Sleep => Some(Action::Stop),
+            Self::Scale(count) => Some(Action::Scale(count.get())),
             _ => None,
         }
     }
@@ -104,6 +107,7 @@ impl fmt::Display for ChangeKind {
         f.write_str(match self {
             Self::Start => "start",
             Self::Stop => "stop",
+            Self::Scale(_) => "scale",
             Self::Wake => "wake",
             Self::Sleep => "sleep",
             Self::Pause => "pause",

@@ -23,6 +23,8 @@ pub enum Reason {
     Started,
     /// A stop lowered the count.
     Stopped,
+    /// `scale` set another count.
+    Scaled,
     /// `wake-until` holds it up.
     Woken,
     /// `sleep-until` holds it down.
@@ -60,6 +62,7 @@ impl Reason {
             self,
             Self::Started
                 | Self::Stopped
+                | Self::Scaled
                 | Self::Woken
                 | Self::Slept
                 | Self::Paused
@@ -102,6 +105,7 @@ impl EventNote {
         let reason = match boundary.action {
             Action::Start => Reason::Started,
             Action::Stop => Reason::Stopped,
+            Action::Scale(_) => Reason::Scaled,
         };
         let (action, at) = (boundary.action, local(spec, boundary.at));
         let why = match before.and_then(Override::key) {
@@ -243,7 +247,7 @@ fn taken_up(
     let object = &observed.object;
     let next = coming(spec, spec.next_after(object, now));
     let says = spec.says(object, now);
-    if says == Some(Action::Start) && observed.replicas == Replicas::ZERO {
+    if says.is_some_and(Action::brings_up) && observed.replicas == Replicas::ZERO {
         format!(
             "nothing is scaled now; {next}. It says running now, but the count is 0: to start it now, run {}",
             wake_command(object, prefix)

@@ -9,8 +9,8 @@ use super::{inputs::Inputs, keys::Key};
 /// A hash of the object's UID, and one of the text of the schedule.
 ///
 /// Version 2 is the first 16 hexadecimal digits of the SHA-256 of the UID, `-`, and the first 16
-/// of the SHA-256 of the schedule's text: for each of `start stop hours timezone except jitter`
-/// that is present, in this order, a line feed, the name, `=`, the length of the text in bytes,
+/// of the SHA-256 of the schedule's text: for each of `start stop hours scale timezone except
+/// jitter` that is present, in this order, a line feed, the name, `=`, the length of the text in bytes,
 /// `:` and the text. What is absent does not count, and neither do flags nor versions, so the
 /// same object keeps its fingerprint when dayshift is upgraded or started with another
 /// `--timezone`.
@@ -91,6 +91,7 @@ fn with_text(mut hash: Sha256, inputs: &Inputs) -> Sha256 {
         Key::Start,
         Key::Stop,
         Key::Hours,
+        Key::Scale,
         Key::Timezone,
         Key::Except,
         Key::Jitter,
@@ -165,7 +166,13 @@ mod tests {
         for key in Key::ALL {
             let counts = matches!(
                 key,
-                Key::Start | Key::Stop | Key::Hours | Key::Timezone | Key::Except | Key::Jitter
+                Key::Start
+                    | Key::Stop
+                    | Key::Hours
+                    | Key::Scale
+                    | Key::Timezone
+                    | Key::Except
+                    | Key::Jitter
             );
             assert_eq!(
                 of(&base.clone().with(key, "x")) != of(&base),

@@ -91,9 +91,9 @@ impl Inputs {
         self.unknown_more
     }
 
-    /// Whether any of `start`, `stop` and `hours` is there.
+    /// Whether any of `start`, `stop`, `hours` and `scale` is there.
     pub fn has_schedule(&self) -> bool {
-        [Key::Start, Key::Stop, Key::Hours]
+        [Key::Start, Key::Stop, Key::Hours, Key::Scale]
             .into_iter()
             .any(|key| self.text(key).is_some())
     }

@@ -11,6 +11,8 @@ pub enum Key {
     Stop,
     /// Running hours, in place of start and stop.
     Hours,
+    /// Exact counts at times, in place of start, stop and hours.
+    Scale,
     /// IANA zone of every local time on the object.
     Timezone,
     /// The exact count after a start.
@@ -33,10 +35,11 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
+        Self::Scale,
         Self::Timezone,
         Self::Replicas,
         Self::StopReplicas,
@@ -54,6 +57,7 @@ impl Key {
             Self::Start => "start",
             Self::Stop => "stop",
             Self::Hours => "hours",
+            Self::Scale => "scale",
             Self::Timezone => "timezone",
             Self::Replicas => "replicas",
             Self::StopReplicas => "stop-replicas",

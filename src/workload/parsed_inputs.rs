@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::schedule::{
     Action, Boundary, ExceptedDates, Hours, Reason, Rule, Schedule, TextError, Times, Zone,
-    parse_jitter, parse_moment,
+    parse_jitter, parse_moment, parse_scale,
 };
 use crate::text::quote;
 
@@ -75,6 +75,11 @@ impl ScheduleSpec {
         self.schedule.next_after(after, self.delay(object))
     }
 
+    /// The largest count that `scale` sets; `None` without it.
+    pub fn largest_count(&self) -> Option<Replicas> {
+        self.schedule.rule().largest_count().map(Replicas::new)
+    }
+
     /// Whether the schedule says running or stopped at `at`; `None` before its first boundary.
     pub fn says(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Action> {
         self.schedule.says(at, self.delay(object))
@@ -122,29 +127,36 @@ impl Problems {
         let start = self.parse(inputs, Key::Start, Times::parse);
         let stop = self.parse(inputs, Key::Stop, Times::parse);
         let hours = self.parse(inputs, Key::Hours, Hours::parse);
+        let scale = self.parse(inputs, Key::Scale, parse_scale);
         let except = self.parse(inputs, Key::Except, ExceptedDates::parse);
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
         let replicas = self.count(inputs, Key::Replicas);
         let stop_replicas = self.count(inputs, Key::StopReplicas);
         let overrides = self.overrides(inputs, zone.unwrap_or(default_zone));
-        if let Some(text) = inputs.text(Key::Hours)
-            && let Some(beside) = [Key::Start, Key::Stop]
-                .into_iter()
-                .find(|key| inputs.text(*key).is_some())
-        {
-            let message = format!(
-                "`{}` stands beside `{beside}`; write either hours, such as Mon-Fri 09:00-19:00, or start and stop",
-                quote(text)
-            );
-            let problem = Problem::at(Key::Hours.name(), 0..text.len(), message);
-            self.0.push(problem.of_kind(ProblemKind::Beside));
-        }
+        self.beside(
+            inputs,
+            Key::Hours,
+            &[Key::Start, Key::Stop],
+            "write either hours, such as Mon-Fri 09:00-19:00, or start and stop",
+        );
+        self.beside(
+            inputs,
+            Key::Scale,
+            &[Key::Start, Key::Stop, Key::Hours],
+            "write either exact counts, such as Mon-Fri 08:00 = 5; 19:00 = 0, or start and stop, or hours",
+        );
+        self.beside(
+            inputs,
+            Key::Scale,
+            &[Key::Replicas, Key::StopReplicas],
+            "each time has its own count, such as Mon-Fri 08:00 = 5; 19:00 = 0: remove the other annotation",
+        );
         if !self.0.is_empty() {
             return None;
         }
         let rule = match hours {
             Some(hours) => Rule::Hours(hours),
-            None => Rule::Times { start, stop },
+            None => scale.map_or_else(|| Rule::start_and_stop(start, stop), Rule::Times),
         };
         Some(ScheduleSpec {
             schedule: Schedule::new(
@@ -157,6 +169,16 @@ impl Problems {
             jitter: jitter.unwrap_or_default(),
             overrides,
         })
+    }
+
+    /// Refuses a key beside any of others.
+    fn beside(&mut self, inputs: &Inputs, key: Key, others: &[Key], advice: &str) {
+        let other = others.iter().find(|other| inputs.text(**other).is_some());
+        if let (Some(text), Some(other)) = (inputs.text(key), other) {
+            let message = format!("`{}` stands beside `{other}`; {advice}", quote(text));
+            let problem = Problem::at(key.name(), 0..text.len(), message);
+            self.0.push(problem.of_kind(ProblemKind::Beside));
+        }
     }
 
     fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {

@@ -106,7 +106,10 @@ impl<'a> ScheduledDecision<'a> {
         let (kind, replicas, saved) = match over {
             Override::Pause(_) => (ChangeKind::Pause, seen, known),
             Override::Wake(_) => {
-                let count = counts::woken(seen, known, self.spec.replicas);
+                let count = match self.spec.largest_count() {
+                    Some(largest) => seen.max(largest).max(Replicas::ONE),
+                    None => counts::woken(seen, known, self.spec.replicas),
+                };
                 (ChangeKind::Wake, count, None)
             }
             Override::Sleep(_) => {
@@ -179,7 +182,7 @@ impl<'a> ScheduledDecision<'a> {
         written.max(known).filter(|end| *end <= self.now)
     }
 
-    /// Rules 1 and 4: a start or a stop is due, or was for too long.
+    /// Rules 1 and 4: a start, a stop or a count is due, or was for too long.
     fn scale_by_boundary(&self, due: Boundary, cause: Cause) -> Decision {
         if self.now - due.at > self.context.catch_up {
             return self.adopt(Adoption::Missed);
@@ -194,6 +197,11 @@ impl<'a> ScheduledDecision<'a> {
             Action::Stop => {
                 let (count, saved) = counts::stopped(seen, known, self.spec.stop_replicas);
                 (ChangeKind::Stop, Phase::Stopped, count, saved)
+            }
+            Action::Scale(count) => {
+                let (count, runs) = (Replicas::new(count), due.action.brings_up());
+                let phase = if runs { Phase::Running } else { Phase::Stopped };
+                (ChangeKind::Scale(count), phase, count, None)
             }
         };
         let last = self.state.last.map_or(due.at, |last| last.max(due.at));

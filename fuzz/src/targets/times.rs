@@ -19,7 +19,7 @@ pub fn run(bytes: &[u8]) {
     }
     let zone = Zone::parse(zone).unwrap_or(Zone::UTC);
     let except = ExceptedDates::parse(except).unwrap_or_default();
-    let schedule = Schedule::new(Rule::Times { start, stop }, except, zone);
+    let schedule = Schedule::new(Rule::start_and_stop(start, stop), except, zone);
     let delay = parse_jitter(jitter).unwrap_or(TimeDelta::zero());
     for moment in [
         moment,

@@ -66,6 +66,7 @@ fn row(boundary: &PlannedBoundary) -> [Cell; 3] {
         _ if !boundary.applied => Paint::Faint,
         Action::Start => Paint::Green,
         Action::Stop => Paint::Blue,
+        Action::Scale(_) => Paint::Yellow,
     };
     [time.into(), Cell::from(action).painted(paint), count.into()]
 }

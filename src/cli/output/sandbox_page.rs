@@ -112,6 +112,7 @@ const fn verb(kind: &EventKind) -> (&'static str, Paint) {
     match kind {
         EventKind::Start => ("start", Paint::Green),
         EventKind::Stop => ("stop", Paint::Blue),
+        EventKind::Scale => ("scale", Paint::Yellow),
         EventKind::Wake(_) => ("wake", Paint::Green),
         EventKind::Sleep(_) => ("sleep", Paint::Blue),
         EventKind::Pause(_) => ("pause", Paint::Yellow),
@@ -128,11 +129,13 @@ const fn verb(kind: &EventKind) -> (&'static str, Paint) {
 fn note(event: &TimelineEvent) -> String {
     let next = || coming(event);
     match &event.kind {
-        EventKind::Start | EventKind::Stop if event.idle == MOST_IDLE => {
+        EventKind::Start | EventKind::Stop | EventKind::Scale if event.idle == MOST_IDLE => {
             format!("no change; more like this are only counted; {}", next())
         }
-        EventKind::Start | EventKind::Stop if event.idle > 0 => format!("no change; {}", next()),
-        EventKind::Start | EventKind::Stop | EventKind::Resume => next(),
+        EventKind::Start | EventKind::Stop | EventKind::Scale if event.idle > 0 => {
+            format!("no change; {}", next())
+        }
+        EventKind::Start | EventKind::Stop | EventKind::Scale | EventKind::Resume => next(),
         EventKind::Wake(until) => format!("running until {}", clock(event, *until)),
         EventKind::Sleep(until) => format!("stopped until {}", clock(event, *until)),
         EventKind::Pause(None) => "paused until the annotation is removed".to_owned(),

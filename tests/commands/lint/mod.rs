@@ -39,6 +39,14 @@ fn each_rule_finds_what_it_is_for_and_where() {
         ),
         (web(&["dayshift/hours: 9-17"]), vec!["bad-hours 6:21"]),
         (
+            web(&["dayshift/scale: Mon 08:00 = five"]),
+            vec!["bad-scale 6:33"],
+        ),
+        (
+            web(&["dayshift/scale: Mon 08:00 = 5", "dayshift/replicas: '3'"]),
+            vec!["scale-beside-others 6:21"],
+        ),
+        (
             web(&[hours, "dayshift/timezone: Asia/Tokio"]),
             vec!["bad-timezone 7:24"],
         ),

@@ -14,6 +14,7 @@ mod outlives;
 mod overrides;
 mod pause;
 mod refusals;
+mod scale;
 mod sleep;
 mod state;
 mod versions;

@@ -192,10 +192,10 @@ fn starts_and_stops_keep_the_rules_on_every_clock_change() {
             let (starts, stops) = (std::slice::from_ref(start), std::slice::from_ref(stop));
             let unmoved = clocks.of_times(starts, stops, &excepts);
             for (dates, unmoved) in excepts.iter().zip(&unmoved) {
-                let rule = Rule::Times {
-                    start: Some(Times::parse(&start.text()).unwrap()),
-                    stop: Some(Times::parse(&stop.text()).unwrap()),
-                };
+                let rule = Rule::start_and_stop(
+                    Some(Times::parse(&start.text()).unwrap()),
+                    Some(Times::parse(&stop.text()).unwrap()),
+                );
                 let schedule =
                     Schedule::new(rule, except(dates), Zone::parse(zone.name()).unwrap());
                 for delay in delays(dates) {
@@ -259,9 +259,11 @@ fn hours_keep_the_rules_on_every_clock_change() {
 #[test]
 fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
     let berlin = Zone::parse("Europe/Berlin").unwrap();
-    let times = |start: &str, stop: &str| Rule::Times {
-        start: Some(Times::parse(start).unwrap()),
-        stop: Some(Times::parse(stop).unwrap()),
+    let times = |start: &str, stop: &str| {
+        Rule::start_and_stop(
+            Some(Times::parse(start).unwrap()),
+            Some(Times::parse(stop).unwrap()),
+        )
     };
     for (rule, from, expected) in [
         // The spring gap from 02:00 to 03:00 (+02:00): only the later of the two is left.

@@ -6,10 +6,7 @@ use proptest::prelude::*;
 
 fn cron(text: &str) -> Schedule {
     let start = Times::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let rule = Rule::Times {
-        start: Some(start),
-        stop: None,
-    };
+    let rule = Rule::start_and_stop(Some(start), None);
     Schedule::new(rule, ExceptedDates::default(), Zone::UTC)
 }
 

@@ -83,10 +83,7 @@ fn the_longest_lists_are_still_answered() {
     let from = Utc.with_ymd_and_hms(2026, 11, 20, 18, 0, 0).unwrap();
     for text in times {
         let start = Some(Times::parse(&text).unwrap());
-        let rule = Rule::Times {
-            start: start.clone(),
-            stop: start,
-        };
+        let rule = Rule::start_and_stop(start.clone(), start);
         let except = ExceptedDates::parse(&except).unwrap();
         let schedule = Schedule::new(rule, except, Zone::parse("Europe/Berlin").unwrap());
         for delay in [TimeDelta::zero(), TimeDelta::hours(1)] {
@@ -120,14 +117,8 @@ fn the_ends_of_time_are_answered() {
             Rule::Hours(Hours::parse("09:00-19:00").unwrap()),
             Rule::Hours(Hours::parse("22:00-06:00").unwrap()),
             Rule::Hours(Hours::parse("00:00-24:00").unwrap()),
-            Rule::Times {
-                start: Some(Times::parse("* * * * * *").unwrap()),
-                stop: None,
-            },
-            Rule::Times {
-                start: None,
-                stop: None,
-            },
+            Rule::start_and_stop(Some(Times::parse("* * * * * *").unwrap()), None),
+            Rule::start_and_stop(None, None),
         ] {
             let schedule = Schedule::new(rule, ExceptedDates::default(), zone);
             for delay in [TimeDelta::zero(), TimeDelta::MAX, TimeDelta::MIN] {

@@ -55,28 +55,39 @@ impl Clocks {
             .map(|&(_, at)| at)
     }
 
-    /// Starts and stops, without the starts on each of several sets of dates: at one instant the
-    /// latest local time counts, and of two equal ones the start.
+    /// Starts and stops, without the starts on each of several sets of dates.
     pub(crate) fn of_times<const N: usize>(
         &self,
         start: &[Item],
         stop: &[Item],
         excepts: &[BTreeSet<NaiveDate>; N],
     ) -> [Vec<Boundary>; N] {
+        self.of_entries(&[(start, Action::Start), (stop, Action::Stop)], excepts)
+    }
+
+    /// Items and what happens at them, without what brings up on each of several sets of dates: at
+    /// one instant the latest local time counts, and of two equal ones the start or the larger
+    /// count.
+    pub(crate) fn of_entries<const N: usize>(
+        &self,
+        entries: &[(&[Item], Action)],
+        excepts: &[BTreeSet<NaiveDate>; N],
+    ) -> [Vec<Boundary>; N] {
+        let strength = |action: Action| match action {
+            Action::Stop => (0, 0),
+            Action::Scale(count) => (0, count),
+            Action::Start => (1, 0),
+        };
         let mut happens = [const { BTreeMap::new() }; N];
         for &(minute, at) in &self.minutes {
-            let stops = stop.iter().any(|item| item.holds(minute));
-            let starts = start.iter().any(|item| item.holds(minute));
-            if !stops && !starts {
-                continue;
-            }
+            let holds = |(items, _): &&(&[Item], Action)| items.iter().any(|it| it.holds(minute));
+            let said: Vec<_> = entries.iter().filter(holds).map(|it| it.1).collect();
             for (happens, except) in happens.iter_mut().zip(excepts) {
+                let is_out = except.contains(&minute.date());
+                let left = said.iter().filter(|it| !(is_out && is_up(**it)));
                 // Minutes come in order, so that what is entered last counts.
-                if stops {
-                    happens.insert(at, Action::Stop);
-                }
-                if starts && !except.contains(&minute.date()) {
-                    happens.insert(at, Action::Start);
+                if let Some(winner) = left.max_by_key(|it| strength(**it)) {
+                    happens.insert(at, *winner);
                 }
             }
         }
@@ -127,25 +138,27 @@ impl Clocks {
     }
 }
 
-/// The same with each start later by `delay`, but a second or more before the next stop.
+/// Whether something runs after it.
+fn is_up(action: Action) -> bool {
+    !matches!(action, Action::Stop | Action::Scale(0))
+}
+
+/// The same with what brings up later by `delay`, but a second or more before the next stop. Of
+/// several that wait for the same stop the last counts.
 pub(crate) fn moved(boundaries: &[Boundary], delay: TimeDelta) -> Vec<Boundary> {
-    let moved: BTreeSet<_> = boundaries
-        .iter()
-        .map(|&boundary| {
-            let mut stops = boundaries.iter().filter(|it| it.action == Action::Stop);
-            let next_stop = stops.find(|it| it.at > boundary.at);
-            match boundary.action {
-                Action::Stop => boundary,
-                Action::Start => {
-                    let latest = next_stop.map(|stop| stop.at - TimeDelta::seconds(1));
-                    let at = boundary.at + delay;
-                    Boundary {
-                        at: latest.map_or(at, |latest| at.min(latest)),
-                        ..boundary
-                    }
-                }
-            }
-        })
-        .collect();
-    moved.into_iter().collect()
+    let mut moved = BTreeMap::new();
+    for boundary in boundaries {
+        let mut stops = boundaries.iter().filter(|it| !is_up(it.action));
+        let next_stop = stops.find(|it| it.at > boundary.at);
+        let latest = next_stop.map(|stop| stop.at - TimeDelta::seconds(1));
+        let at = if is_up(boundary.action) {
+            let at = boundary.at + delay;
+            latest.map_or(at, |latest| at.min(latest))
+        } else {
+            boundary.at
+        };
+        moved.insert(at, boundary.action);
+    }
+    let boundary = |(at, action)| Boundary { at, action };
+    moved.into_iter().map(boundary).collect()
 }

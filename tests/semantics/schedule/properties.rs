@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
-use dayshift::schedule::{Action, Boundary, ExceptedDates, Hours, Rule, Schedule, Times, Zone};
+use dayshift::schedule::{
+    Action, Boundary, Entry, ExceptedDates, Hours, Rule, Schedule, Times, Zone, parse_scale,
+};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
@@ -125,13 +127,35 @@ fn schedule(rule: Rule, except: &BTreeSet<NaiveDate>, zone: Tz) -> Schedule {
 
 fn times_schedule((zone, _, start, stop, except, _): &TimesCase) -> Schedule {
     schedule(
-        Rule::Times {
-            start: times(start),
-            stop: times(stop),
-        },
+        Rule::start_and_stop(times(start), times(stop)),
         except,
         *zone,
     )
+}
+
+type ScaleCase = (
+    Tz,
+    DateTime<Utc>,
+    Vec<(Item, u32)>,
+    BTreeSet<NaiveDate>,
+    TimeDelta,
+);
+
+fn scale_cases() -> impl Strategy<Value = ScaleCase> {
+    places().prop_flat_map(|(zone, at)| {
+        let date = at.with_timezone(&zone).date_naive();
+        let steps = vec((items(date), 0_u32..4), 1..6);
+        (Just(zone), Just(at), steps, excepted(date), delays())
+    })
+}
+
+fn scale_schedule((zone, _, steps, except, _): &ScaleCase) -> Schedule {
+    let text = joined(
+        steps
+            .iter()
+            .map(|(item, count)| format!("{} = {count}", item.text())),
+    );
+    schedule(Rule::Times(parse_scale(&text).unwrap()), except, *zone)
 }
 
 fn hours_schedule((zone, _, windows, except, _): &HoursCase) -> Schedule {
@@ -192,6 +216,18 @@ proptest! {
     }
 
     #[test]
+    fn exact_counts_do_what_the_model_says(case in scale_cases()) {
+        let (zone, at, steps, except, delay) = &case;
+        let entries: Vec<_> = steps
+            .iter()
+            .map(|(item, count)| (std::slice::from_ref(item), Action::Scale(*count)))
+            .collect();
+        let [unmoved] = clocks(*zone, *at).of_entries(&entries, std::array::from_ref(except));
+        let expected = moved(&unmoved, *delay);
+        compare(&scale_schedule(&case), &expected, *delay, *at, &format!("{case:?}"));
+    }
+
+    #[test]
     fn hours_do_what_the_model_says(case in hours_cases()) {
         let (zone, at, windows, except, delay) = &case;
         let unmoved = clocks(*zone, *at).of_hours(windows, except);
@@ -204,8 +240,8 @@ proptest! {
         let schedules = [times_schedule(&times), hours_schedule(&hours)];
         for schedule in &schedules {
             match schedule.rule() {
-                Rule::Times { start, stop } => {
-                    for times in start.iter().chain(stop) {
+                Rule::Times(entries) => {
+                    for Entry { times, .. } in entries {
                         prop_assert_eq!(&Times::parse(&times.to_string()).unwrap(), times);
                     }
                 }
@@ -217,7 +253,12 @@ proptest! {
     }
 
     #[test]
-    fn questions_agree_with_one_another(times in times_cases(), hours in hours_cases()) {
+    fn questions_agree_with_one_another(
+        times in times_cases(),
+        hours in hours_cases(),
+        scale in scale_cases(),
+    ) {
+        holds_together(&scale_schedule(&scale), scale.1, scale.4);
         holds_together(&times_schedule(&times), times.1, times.5);
         holds_together(&hours_schedule(&hours), hours.1, hours.4);
     }

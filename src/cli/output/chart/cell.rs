@@ -31,8 +31,8 @@ impl Cell {
     /// Its character and how that is painted.
     pub(super) fn glyph(&self, style: Style) -> (char, Paint) {
         match self.mark {
-            Some(Action::Start) => return (style.either('▲', '^'), Paint::Green),
-            Some(Action::Stop) => return (style.either('▼', 'v'), Paint::Blue),
+            Some(action) if action.brings_up() => return (style.either('▲', '^'), Paint::Green),
+            Some(_) => return (style.either('▼', 'v'), Paint::Blue),
             None => {}
         }
         let most = |state: &State| self.seconds[*state as usize];

@@ -32,18 +32,16 @@ impl Totals {
     }
 }
 
-/// The only action of a schedule that has no other.
+/// The only action of a schedule that has no other: only starts, or only stops.
 pub(super) fn only_action(rule: &Rule) -> Option<Action> {
-    match rule {
-        Rule::Times {
-            start: Some(_),
-            stop: None,
-        } => Some(Action::Start),
-        Rule::Times {
-            start: None,
-            stop: Some(_),
-        } => Some(Action::Stop),
-        Rule::Times { .. } | Rule::Hours(_) => None,
+    let Rule::Times(entries) = rule else {
+        return None;
+    };
+    match &**entries {
+        [entry] if entry.action == Action::Start || entry.action == Action::Stop => {
+            Some(entry.action)
+        }
+        _ => None,
     }
 }
 
@@ -59,6 +57,12 @@ pub(super) fn running(group: &Group<'_>, totals: &Totals) -> Option<String> {
 /// What a start and a stop do.
 pub(super) fn counts(group: &Group<'_>) -> String {
     let spec = group.spec;
+    if let Some(largest) = spec.largest_count() {
+        return format!(
+            "Each time sets its own count, at most {}.",
+            replicas(largest)
+        );
+    }
     let start = match (spec.replicas, group.brings_back()) {
         (Some(count), _) => format!("start sets {}", replicas(count)),
         (None, Some(count)) => format!("start brings back {}", replicas(count)),
@@ -75,7 +79,7 @@ pub(super) fn counts(group: &Group<'_>) -> String {
         Some(Action::Stop) => {
             format!("Stops only: a {stop}, and no schedule starts it again.")
         }
-        None => format!("A {start}, a {stop}."),
+        _ => format!("A {start}, a {stop}."),
     }
 }
 

@@ -100,8 +100,8 @@ impl<B: Iterator<Item = Boundary>> Timeline<'_, B> {
             (Some(Override::Pause(_)), _) => State::Paused,
             (Some(Override::Wake(_)), _) => State::Woken,
             (Some(Override::Sleep(_)), _) => State::Slept,
-            (None, Some(Action::Start)) => State::Running,
-            (None, Some(Action::Stop)) => State::Stopped,
+            (None, Some(action)) if action.brings_up() => State::Running,
+            (None, Some(_)) => State::Stopped,
             (None, None) => State::AsItIs,
         }
     }

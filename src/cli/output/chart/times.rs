@@ -39,6 +39,8 @@ impl Times {
         match action {
             _ if self.only.is_some() && applied => self.push(time.to_owned()),
             _ if self.only.is_some() => self.push(format!("({time})")),
+            Action::Scale(count) if applied => self.push(format!("{time}={count}")),
+            Action::Scale(count) => self.push(format!("({time}={count})")),
             Action::Start => {
                 self.close();
                 if applied {

@@ -1,0 +1,138 @@
+//! Times with what happens at them, and the text of exact counts: `Mon-Fri 08:00 = 5; 19:00 = 0`.
+
+use super::boundary::Action;
+use super::error::TextError;
+use super::reason::Reason;
+use super::text::Piece;
+use super::times::{Times, TimesBuilder};
+
+const EXAMPLE: &str = "Mon-Fri 08:00 = 5; 19:00 = 0";
+
+/// The largest count that `spec.replicas`, an int32, can hold.
+const MAX_COUNT: u32 = i32::MAX as u32;
+
+/// Times, and what happens at each of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Entry {
+    /// When.
+    pub times: Times,
+    /// What.
+    pub action: Action,
+}
+
+/// Reads steps separated by `;`, each a time as in [`Times::parse`], `=` and a count. Steps to the
+/// same count come as one entry, in the order in which the counts are first written.
+///
+/// # Errors
+/// Where the text is not a list of steps. The span is in bytes of the text.
+///
+/// ```
+/// use dayshift::schedule::{Action, parse_scale};
+///
+/// let steps = parse_scale("Mon-Fri 08:00 = 5; 12:00 = 10; 0 22 * * * = 0").unwrap();
+/// let actions: Vec<_> = steps.iter().map(|step| step.action).collect();
+/// assert_eq!(actions, [Action::Scale(5), Action::Scale(10), Action::Scale(0)]);
+/// ```
+pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, TextError> {
+    let mut steps: Vec<(u32, TimesBuilder)> = Vec::new();
+    for item in Piece::items(text, EXAMPLE)? {
+        let item = item?;
+        let Some((times, count)) = item.split_once("=") else {
+            return Err(item.fails(Reason::NoCount));
+        };
+        let (times, count) = (times.trim(), count.trim());
+        if times.text().is_empty() || count.text().is_empty() {
+            return Err(item.fails(Reason::NoCount));
+        }
+        // What stands before may be wrong in a way that says more.
+        let mut of_item = TimesBuilder::default();
+        of_item.add(times)?;
+        let count = read_count(count)?;
+        match steps.iter_mut().find(|(known, _)| *known == count) {
+            Some((_, known)) => known.append(of_item),
+            None => steps.push((count, of_item)),
+        }
+    }
+    let entry = |(count, times): (u32, TimesBuilder)| Entry {
+        times: times.build(),
+        action: Action::Scale(count),
+    };
+    Ok(steps.into_iter().map(entry).collect())
+}
+
+fn read_count(word: Piece<'_>) -> Result<u32, TextError> {
+    let text = word.text();
+    let is_plain = text.bytes().all(|it| it.is_ascii_digit());
+    let count = text.parse().ok().filter(|count| *count <= MAX_COUNT);
+    count
+        .filter(|_| is_plain)
+        .ok_or_else(|| word.fails(Reason::NotACount))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_count_for_each_time() {
+        for (text, expected) in [
+            ("08:00 = 5", vec![("08:00", 5)]),
+            (
+                "Mon-Fri 08:00=5;19:00=0",
+                vec![("Mon-Fri 08:00", 5), ("19:00", 0)],
+            ),
+            (
+                "Mon 08:00 = 5; Tue 09:00 = 7; Wed 10:00 = 5",
+                vec![("Mon 08:00; Wed 10:00", 5), ("Tue 09:00", 7)],
+            ),
+            (
+                "0 9 * * 1-5 = 3; 2026-12-24 18:00 = 2147483647",
+                vec![("0 9 * * 1-5", 3), ("2026-12-24 18:00", 2_147_483_647)],
+            ),
+        ] {
+            let expected: Box<[Entry]> = expected
+                .into_iter()
+                .map(|(times, count)| Entry {
+                    times: Times::parse(times).unwrap(),
+                    action: Action::Scale(count),
+                })
+                .collect();
+            assert_eq!(parse_scale(text).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn points_at_what_is_wrong() {
+        for (item, found, message) in [
+            (
+                "08:00",
+                "08:00",
+                "has no count; write for example `Mon-Fri 08:00 = 5`",
+            ),
+            ("= 5", "= 5", "has no count"),
+            ("08:00 =", "08:00 =", "has no count"),
+            ("08:00 = five", "five", "is not a number of replicas"),
+            ("08:00 = -1", "-1", "is not a number of replicas"),
+            ("08:00 = 1.5", "1.5", "is not a number of replicas"),
+            (
+                "08:00 = 2147483648",
+                "2147483648",
+                "is not a number of replicas",
+            ),
+            ("08:00 = 5 = 6", "5 = 6", "is not a number of replicas"),
+            (
+                "08:00 = 5, 12:00 = 6",
+                "5, 12:00 = 6",
+                "is not a number of replicas",
+            ),
+            ("Mon-Fry 08:00 = x", "Fry", "is not a day"),
+            ("08:00-19:00 = 5", "08:00-19:00", "is a window"),
+        ] {
+            let text = format!("07:00 = 1; {item} ;20:00 = 0");
+            let error = parse_scale(&text).unwrap_err();
+            assert_eq!(&text[error.span()], found, "{item}: {error}");
+            assert!(error.to_string().contains(message), "{item}: {error}");
+        }
+        assert_eq!(parse_scale("08:00 = 5;").unwrap_err().span(), 9..10);
+    }
+}
