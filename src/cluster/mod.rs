@@ -1,5 +1,6 @@
 //! Kubernetes: the client, workloads as dayshift sees them, and the only code that sends writes.
 
+mod absence;
 mod compact;
 mod connect;
 mod error;
@@ -19,6 +20,7 @@ mod watch_pace;
 mod workload;
 mod writer;
 
+pub use absence::Absence;
 pub use compact::compact;
 pub use connect::{ConnectError, Connection, connect};
 pub use error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable};

@@ -15,6 +15,11 @@ impl Backoff {
         first: Duration::from_millis(200),
         longest: Duration::from_secs(5),
     };
+    /// For a kind that the server does not have or forbids to watch.
+    pub(super) const ABSENT: Self = Self {
+        first: Duration::from_millis(200),
+        longest: Duration::from_secs(60),
+    };
     /// For a namespace in which a permission is missing: one object asks for all.
     pub(super) const FORBIDDEN: Self = Self {
         first: Duration::from_secs(1),

@@ -67,17 +67,12 @@ impl Engine {
         }
     }
 
-    /// The next object in a lane, of a namespace that has not too many places already. Adoptions
-    /// wait for the first list of their watch, so that they do not slow it down.
+    /// The next object in a lane, of a namespace that has not too many places already.
     fn next_in(&mut self, lane: Lane) -> Option<Id> {
         let places = self.places(lane);
-        let Self {
-            in_flight, watches, ..
-        } = self;
-        self.queues.pop(lane, |namespace| {
-            in_flight.taken_by(lane, namespace) < places.each
-                && (lane != Lane::Adoption || !watches.is_first_listing(namespace))
-        })
+        let in_flight = &self.in_flight;
+        let may = |namespace: &str| in_flight.taken_by(lane, namespace) < places.each;
+        self.queues.pop(lane, may)
     }
 
     /// Decides about an object anew, as late as can be, and sends what comes of it.

@@ -26,7 +26,7 @@ use super::{
     scheduler::Scheduler,
     settings::Settings,
     skew::{ClockGuard, SharedServerClock},
-    watch::WatchStates,
+    watch_states::WatchStates,
     work::WorkState,
 };
 
@@ -175,7 +175,12 @@ impl Engine {
         if let Some(entry) = self.index.get_mut(id) {
             let lane = if entry.work.is_slow { Lane::Slow } else { lane };
             entry.work.state = WorkState::Queued(lane);
-            self.queues.push(lane, &entry.object().namespace, id);
+            let (watch, namespace) = (entry.watch, &entry.object().namespace);
+            if lane == Lane::Adoption && !self.watches.was_tried(watch) {
+                self.queues.hold(watch, namespace, id);
+            } else {
+                self.queues.push(lane, namespace, id);
+            }
         }
     }
 

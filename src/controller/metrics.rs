@@ -17,7 +17,7 @@ use super::{
     process_metrics::ProcessMetrics,
     readiness::{Condition, Readiness},
 };
-use crate::schedule::Action;
+use crate::{schedule::Action, workload::Kind};
 
 /// The metrics of one scaler, and whether it is ready. The controller tells, the server asks.
 ///
@@ -34,6 +34,7 @@ pub struct Telemetry {
     next_boundary: Optional<Gauge>,
     api_requests: Family<Labels<2, Cow<'static, str>>, Counter>,
     watch_restarts: Counter,
+    watch_up: Family<Labels<1>, Gauge>,
     queue_depth: Family<Labels<1>, Gauge>,
     clock_skew: Optional<Gauge<f64, AtomicU64>>,
     boundaries_skipped: Counter,
@@ -123,6 +124,11 @@ impl Telemetry {
                 ours,
                 "watch_restarts",
                 "Watches that broke off and were begun anew",
+            ),
+            watch_up: registered(
+                ours,
+                "watch_up",
+                "Whether all workloads of that kind in scope are being watched: 1, or 0",
             ),
             queue_depth: registered(ours, "queue_depth", "Writes that wait to be sent, by class"),
             boundaries_skipped: registered(
@@ -214,6 +220,13 @@ impl Telemetry {
         self.watch_restarts.inc();
     }
 
+    /// All workloads of that kind in scope are being watched now, or are not.
+    pub fn watch_up(&self, kind: Kind, is_up: bool) {
+        self.watch_up
+            .get_or_create(&[("kind", kind.name())])
+            .set(is_up.into());
+    }
+
     /// So many writes of that class wait to be sent.
     pub fn queue_depth(&self, class: &'static str, count: usize) {
         self.queue_depth
@@ -241,6 +254,18 @@ impl Telemetry {
     /// That condition of being ready holds now, or does not.
     pub fn set(&self, condition: Condition, holds: bool) {
         self.readiness.set(condition, holds);
+    }
+
+    /// What the API server does not have or forbids to watch, a short sentence each.
+    pub fn set_unwatched(&self, unwatched: Vec<String>) {
+        self.readiness.set_unwatched(unwatched);
+    }
+
+    /// What the API server does not have or forbids to watch: of each, a short sentence such as
+    /// `cannot watch statefulsets.apps: forbidden`. While some kind is watched in each namespace,
+    /// that is no reason not to be ready.
+    pub fn unwatched(&self) -> Vec<String> {
+        self.readiness.unwatched()
     }
 
     /// The end has begun: never ready again.
@@ -303,6 +328,7 @@ mod tests {
         told.api_request("patch", Some(200));
         told.api_request("list", None);
         told.watch_restart();
+        told.watch_up(Kind::StatefulSet, true);
         told.queue_depth("transition", 7);
         told.clock_skew(-0.25);
         told.event(EventOutcome::Sent);
@@ -323,6 +349,7 @@ mod tests {
             r#"dayshift_api_requests_total{verb="patch",code="200"} 2"#,
             r#"dayshift_api_requests_total{verb="list",code="error"} 1"#,
             "dayshift_watch_restarts_total 1",
+            r#"dayshift_watch_up{kind="StatefulSet"} 1"#,
             r#"dayshift_queue_depth{class="transition"} 7"#,
             "dayshift_clock_skew_seconds{} -0.25",
             r#"dayshift_events_total{outcome="sent"} 1"#,

@@ -22,6 +22,7 @@ mod scheduler;
 mod settings;
 mod skew;
 mod watch;
+mod watch_states;
 mod work;
 
 pub use metrics::Telemetry;

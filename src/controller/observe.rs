@@ -3,7 +3,7 @@
 use kube::runtime::watcher;
 
 use crate::{
-    cluster::{Workload, redact},
+    cluster::{Absence, Workload, redact},
     workload::Kind,
 };
 
@@ -37,19 +37,25 @@ impl Engine {
                 let vanished = self.index.list_ends(watch);
                 self.forgot(vanished);
                 self.watches.listed(watch);
-                let are_all = self.watches.are_all_listed();
-                self.telemetry.set(Condition::Listed, are_all);
-                if are_all {
-                    tracing::debug!("listed");
-                }
+                self.watches.publish(&self.telemetry);
+                self.queues.release(watch);
+                tracing::debug!(%kind, "listed");
             }
-            Err(error) => {
-                self.watches.failed(watch);
-                self.telemetry.watch_restart();
-                self.telemetry.set(Condition::Reachable, false);
-                self.telemetry.set(Condition::Watching, false);
-                tracing::warn!(%kind, error = %chain(&error), "the watch failed; retrying with backoff");
-            }
+            Err(error) => self.watch_failed(kind, watch, &error),
+        }
+    }
+
+    /// A watch has failed, which the [`WatchStates`](super::watch_states::WatchStates) know.
+    fn watch_failed(&mut self, kind: Kind, watch: WatchId, error: &watcher::Error) {
+        self.telemetry.watch_restart();
+        self.watches.publish(&self.telemetry);
+        self.queues.release(watch);
+        let text = chain(error);
+        if Absence::of(error).is_none() {
+            self.telemetry.set(Condition::Reachable, false);
+            tracing::warn!(%kind, error = %text, "the watch failed; retrying with backoff");
+        } else if self.watches.take_news(watch) {
+            tracing::warn!(%kind, error = %text, "the watch failed; retrying, at last once a minute");
         }
     }
 

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::index::Id;
+use super::{index::Id, watch::WatchId};
 
 /// Items of many namespaces: first come, first served within each, and the namespaces in turn, so
 /// that one with thousands of items delays another by one item.
@@ -100,9 +100,24 @@ pub(super) struct Queues {
     transitions: FairQueue<Id>,
     slow: FairQueue<Id>,
     adoptions: FairQueue<Id>,
+    /// Adoptions that wait for the first list of their watch, so that they do not slow it down.
+    held: HashMap<WatchId, Vec<(Arc<str>, Id)>>,
 }
 
 impl Queues {
+    /// Keeps an adoption back until its watch is released.
+    pub(super) fn hold(&mut self, watch: WatchId, namespace: &Arc<str>, id: Id) {
+        let held = self.held.entry(watch).or_default();
+        held.push((namespace.clone(), id));
+    }
+
+    /// Queues the adoptions that were kept back for a watch.
+    pub(super) fn release(&mut self, watch: WatchId) {
+        for (namespace, id) in self.held.remove(&watch).unwrap_or_default() {
+            self.adoptions.push(&namespace, id);
+        }
+    }
+
     /// Queues an object behind the others of its namespace in a lane; Events have their own queue.
     pub(super) fn push(&mut self, lane: Lane, namespace: &Arc<str>, id: Id) {
         match lane {
@@ -127,17 +142,18 @@ impl Queues {
         !self.transitions.is_empty()
     }
 
-    /// Whether nothing waits.
+    /// Whether nothing waits to be sent as soon as there is a place.
     pub(super) const fn is_empty(&self) -> bool {
         self.transitions.is_empty() && self.slow.is_empty() && self.adoptions.is_empty()
     }
 
     /// How many wait, by the lane's name in the metrics.
-    pub(super) const fn depths(&self) -> [(&'static str, usize); 3] {
+    pub(super) fn depths(&self) -> [(&'static str, usize); 3] {
+        let held: usize = self.held.values().map(Vec::len).sum();
         [
             ("transition", self.transitions.len()),
             ("slow", self.slow.len()),
-            ("adoption", self.adoptions.len()),
+            ("adoption", self.adoptions.len() + held),
         ]
     }
 }

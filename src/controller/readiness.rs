@@ -1,13 +1,17 @@
 //! Whether the scaler can do its work now, and if not, why.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 /// Something that must hold for the scaler to be ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// The first list of Deployments came, from every namespace that is watched.
+    /// The first list came of every kind that the API server has and lets us watch, and of one at
+    /// least in every namespace that is watched.
     Listed,
-    /// What happens to them is being watched, in every namespace that is.
+    /// What happens to them is being watched now.
     Watching,
     /// The API server answers what it is asked.
     Reachable,
@@ -42,6 +46,7 @@ impl Condition {
 pub(super) struct Readiness {
     met: [AtomicBool; Condition::ALL.len()],
     ending: AtomicBool,
+    unwatched: Mutex<Vec<String>>,
 }
 
 impl Readiness {
@@ -52,6 +57,7 @@ impl Readiness {
                 AtomicBool::new(holds_at_first)
             }),
             ending: AtomicBool::new(false),
+            unwatched: Mutex::default(),
         }
     }
 
@@ -61,6 +67,18 @@ impl Readiness {
                 met.store(holds, Ordering::Relaxed);
             }
         }
+    }
+
+    pub(super) fn set_unwatched(&self, unwatched: Vec<String>) {
+        *self
+            .unwatched
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = unwatched;
+    }
+
+    pub(super) fn unwatched(&self) -> Vec<String> {
+        let unwatched = self.unwatched.lock();
+        unwatched.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn end(&self) {

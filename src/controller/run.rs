@@ -12,12 +12,8 @@ use crate::{
 };
 
 use super::{
-    engine::Engine,
-    metrics::Telemetry,
-    readiness::Condition,
-    settings::Settings,
-    skew::SharedServerClock,
-    watch::{self, WatchStates},
+    engine::Engine, metrics::Telemetry, readiness::Condition, settings::Settings,
+    skew::SharedServerClock, watch, watch_states::WatchStates,
 };
 
 /// How long requests in flight may take to end after a shutdown.
@@ -58,14 +54,15 @@ pub async fn run(
             }
             if exchange.verb == "watch" && exchange.code.is_some_and(|code| code < 400) {
                 states.opened(exchange.uri.path());
-                telemetry.set(Condition::Watching, states.are_all_open());
+                states.publish(&telemetry);
             }
             if let Some(date) = exchange.date {
                 server_clock.heard(date, clock.monotonic());
             }
         }
     });
-    let mut watches = watch::workloads(&client, &settings.scope, settings.seed);
+    states.publish(&telemetry);
+    let mut watches = watch::workloads(&client, &settings.scope, &states, settings.seed);
     let mut engine = Engine::new(
         client,
         clock.clone(),

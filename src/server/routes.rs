@@ -36,14 +36,18 @@ pub(super) fn answer(method: &Method, path: &str, telemetry: &Telemetry) -> Resp
     refusal
 }
 
+/// What is not watched stands in the text, whether that is a reason not to be ready or not.
 fn ready(telemetry: &Telemetry) -> Response<Full<Bytes>> {
-    match telemetry.ready() {
-        Ok(()) => plain(StatusCode::OK, "ok\n"),
+    let unwatched = telemetry.unwatched();
+    let (status, text) = match telemetry.ready() {
+        Ok(()) => (StatusCode::OK, "ok".to_owned()),
         Err(reasons) => {
-            let text = format!("not ready: {}\n", reasons.join("; "));
-            plain(StatusCode::SERVICE_UNAVAILABLE, text)
+            let text = format!("not ready: {}", reasons.join("; "));
+            (StatusCode::SERVICE_UNAVAILABLE, text)
         }
-    }
+    };
+    let lines = [text].into_iter().chain(unwatched);
+    plain(status, lines.map(|line| line + "\n").collect::<String>())
 }
 
 fn plain(status: StatusCode, text: impl Into<Bytes>) -> Response<Full<Bytes>> {
@@ -123,5 +127,27 @@ mod tests {
         );
         telemetry.set(Condition::Listed, true);
         assert_eq!(answer(&Method::GET, "/readyz", &telemetry).status(), 200);
+    }
+
+    #[tokio::test]
+    async fn says_what_is_not_watched_though_it_is_ready() {
+        let telemetry = telemetry();
+        let missing = "cannot watch statefulsets.apps: forbidden";
+        telemetry.set_unwatched(vec![missing.to_owned()]);
+        telemetry.set(Condition::Reachable, true);
+        telemetry.set(Condition::Watching, true);
+        for (listed, expected) in [
+            (
+                false,
+                "not ready: the workloads have not been listed yet\ncannot watch statefulsets.apps: forbidden\n",
+            ),
+            (true, "ok\ncannot watch statefulsets.apps: forbidden\n"),
+        ] {
+            telemetry.set(Condition::Listed, listed);
+            let answer = answer(&Method::GET, "/readyz", &telemetry);
+            assert_eq!(answer.status().is_success(), listed);
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            assert_eq!(body, expected);
+        }
     }
 }

@@ -1,7 +1,12 @@
 //! Workloads of several kinds beside each other.
 
+use std::{fs, time::Duration};
+
+use dayshift::controller::Settings;
 use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::Value;
+use tempfile::NamedTempFile;
+use tracing::subscriber::DefaultGuard;
 
 use crate::sandbox::{Sandbox, deployment, stateful_set};
 
@@ -46,17 +51,126 @@ fn two_of_one_name_and_different_kinds_go_by_their_own_schedules() {
 #[test]
 fn the_trouble_of_one_kind_is_its_own() {
     let forbidden = Status::forbidden("apps", "statefulsets", "", "no");
-    for fault in [Fault::Hang, Fault::Answer(forbidden)] {
-        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        let shown = format!("{fault:?}");
-        let fails =
-            move |line: &RequestLine| (line.resource == "statefulsets").then(|| fault.clone());
-        story.api.on_request(fails);
-        story.start_scaler(dayshift::controller::Settings::default());
-        story.apply(deployment("db").replicas(3).stop("19:00"));
-        story.apply(stateful_set("db").replicas(5).stop("19:00"));
-        story.sleep_until("19:00");
-        assert_eq!(count(&story, "Deployment").0, 0, "{shown}");
-        assert_eq!(count(&story, "StatefulSet").0, 5, "{shown}");
+    let kinds = [
+        ("statefulsets", "StatefulSet", "Deployment"),
+        ("deployments", "Deployment", "StatefulSet"),
+    ];
+    for (plural, failing, other) in kinds {
+        for fault in [Fault::Hang, Fault::Answer(forbidden.clone())] {
+            let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+            let shown = format!("{fault:?} of {plural}");
+            story.apply(deployment("db").replicas(3).stop("19:00"));
+            story.apply(stateful_set("db").replicas(3).stop("19:00"));
+            let fails = move |line: &RequestLine| (line.resource == plural).then(|| fault.clone());
+            story.api.on_request(fails);
+            story.start_scaler(Settings::default());
+            // Within the 50 ms in which a story lets everybody do what can be done at once.
+            assert_eq!(state(&story, other).as_deref(), Some("adopted"), "{shown}");
+            assert_eq!(state(&story, failing), None, "{shown}");
+            story.sleep_until("19:00");
+            assert_eq!(count(&story, other).0, 0, "{shown}");
+            assert_eq!(count(&story, failing).0, 3, "{shown}");
+        }
     }
+}
+
+fn state(story: &Sandbox, kind: &str) -> Option<String> {
+    let object = story.api.get(kind, "dev", "db").unwrap();
+    let state = &object["metadata"]["labels"]["dayshift/state"];
+    state.as_str().map(str::to_owned)
+}
+
+/// The lines that are logged on this thread while the guard lives.
+fn logged() -> (DefaultGuard, NamedTempFile) {
+    let file = NamedTempFile::new().unwrap();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_env_filter("dayshift=info")
+        .with_writer(file.reopen().unwrap());
+    let guard = tracing::subscriber::set_default(subscriber.finish());
+    (guard, file)
+}
+
+#[test]
+fn a_kind_that_is_not_there_or_forbidden_is_said_once_and_looked_for_less_and_less() {
+    let absent = Status::new(
+        404,
+        "NotFound",
+        "the server could not find the requested resource",
+    );
+    let forbidden = Status::forbidden("apps", "statefulsets", "", "no rule");
+    for (status, why) in [
+        (absent, "the API server does not have this kind"),
+        (forbidden, "forbidden"),
+    ] {
+        let (_guard, log) = logged();
+        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        story.apply(stateful_set("db").replicas(3).stop("22:00"));
+        let fault = Fault::Answer(status);
+        let is_stateful = |line: &RequestLine| line.resource == "statefulsets";
+        story
+            .api
+            .on_request(move |line| is_stateful(line).then(|| fault.clone()));
+        story.start_scaler(Settings::default());
+        story.sleep_until("20:00");
+
+        let requests = story.api.requests().into_iter();
+        let tries: Vec<_> = requests.filter(is_stateful).map(|line| line.at).collect();
+        assert!((120..=300).contains(&tries.len()), "{}", tries.len());
+        assert!((tries[5] - tries[0]).num_seconds() <= 10, "{tries:?}");
+        let text = fs::read_to_string(log.path()).unwrap();
+        let told = text.lines().filter(|line| line.contains("WARN"));
+        assert_eq!(told.count(), 1, "{text}");
+        let (ready, unwatched) = (story.telemetry.ready(), story.telemetry.unwatched());
+        assert_eq!(ready, Ok(()), "one kind is watched");
+        assert_eq!(
+            unwatched,
+            [format!("cannot watch statefulsets.apps: {why}")]
+        );
+        let up = |kind: &str, up: u8| {
+            let line = format!("dayshift_watch_up{{kind=\"{kind}\"}} {up}\n");
+            let metrics = story.telemetry.render();
+            assert!(metrics.contains(&line), "no {line} in {metrics}");
+        };
+        up("Deployment", 1);
+        up("StatefulSet", 0);
+
+        story.api.serve_well();
+        story.sleep_until("20:01");
+        assert_eq!(state(&story, "StatefulSet").as_deref(), Some("adopted"));
+        assert_eq!(story.telemetry.unwatched(), [""; 0]);
+        up("StatefulSet", 1);
+    }
+}
+
+#[test]
+fn where_no_kind_may_be_watched_it_is_not_ready_and_says_of_each_why() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let forbidden = Fault::Answer(Status::forbidden("apps", "them", "", "no rule"));
+    story.api.on_request(move |_| Some(forbidden.clone()));
+    story.start_scaler(Settings::default());
+    story.sleep_until("18:10");
+    assert!(story.telemetry.ready().is_err());
+    assert_eq!(
+        story.telemetry.unwatched(),
+        [
+            "cannot watch deployments.apps: forbidden",
+            "cannot watch statefulsets.apps: forbidden"
+        ]
+    );
+}
+
+/// What fails is not what is absent: it was there and is missed.
+#[test]
+fn a_kind_whose_watch_fails_makes_it_not_ready() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    assert_eq!(story.telemetry.ready(), Ok(()));
+    story.api.on_request(|line| {
+        let fails = line.resource == "statefulsets";
+        fails.then(|| Fault::Answer(Status::internal("etcd is away")))
+    });
+    story.api.close_watches();
+    story.pass(Duration::from_secs(1));
+    assert!(story.telemetry.ready().is_err());
+    assert_eq!(story.telemetry.unwatched(), [""; 0]);
 }

@@ -6,7 +6,8 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::support::{
-    ControlPlane, Dayshift, Namespace, Parts, Soon, Story, deployment, eventually, soon, stories,
+    ControlPlane, Dayshift, Namespace, Parts, Soon, Story, deployment, eventually, soon,
+    stateful_set, stories,
 };
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -23,6 +24,7 @@ pub(crate) fn stories() -> Vec<Story> {
         without_patch_it_changes_nothing_and_tells_so,
         without_get_it_cannot_settle_a_conflict,
         without_events_it_scales_and_says_so_in_its_log_alone,
+        without_one_kind_it_scales_the_others_and_looks_for_it,
     ]);
     stories
 }
@@ -35,17 +37,22 @@ struct Scaler<'a> {
 
 impl<'a> Scaler<'a> {
     fn without(plane: &'a ControlPlane, verb: &str) -> Self {
-        let namespace = plane.namespace(&format!("no-{verb}"));
+        Self::with(plane, &format!("no-{verb}"), |rule| {
+            let verbs = rule["verbs"].as_array_mut().unwrap();
+            verbs.retain(|held| held != verb);
+        })
+    }
+
+    /// The same with each rule of the Role changed; one without a verb is left out.
+    fn with(plane: &'a ControlPlane, name: &str, change: impl Fn(&mut Value)) -> Self {
+        let namespace = plane.namespace(name);
         let manifest = "manifests/namespaced.yaml";
         namespace.kubectl(&["apply", "-f", manifest]).success();
         let role = namespace.kubectl(&["get", "role", "dayshift", "-o", "json"]);
         let mut role: Value = serde_json::from_str(&role.success()).unwrap();
-        for rule in role["rules"].as_array_mut().unwrap() {
-            let verbs = rule["verbs"].as_array_mut().unwrap();
-            verbs.retain(|held| held != verb);
-        }
-        // A rule has to have a verb.
         let rules = role["rules"].as_array_mut().unwrap();
+        rules.iter_mut().for_each(change);
+        // A rule has to have a verb.
         rules.retain(|rule| rule["verbs"] != Value::Array(Vec::new()));
         let file = NamedTempFile::new().unwrap();
         std::fs::write(file.path(), role.to_string()).unwrap();
@@ -182,4 +189,38 @@ fn without_events_it_scales_and_says_so_in_its_log_alone(plane: &ControlPlane) {
     await_line(&dayshift, &["WARN", "cannot create resource"]);
     assert_eq!(scaler.namespace.events("web"), []);
     assert_eq!(readiness(&dayshift), 200);
+}
+
+fn without_one_kind_it_scales_the_others_and_looks_for_it(plane: &ControlPlane) {
+    let scaler = Scaler::with(plane, "no-statefulsets", |rule| {
+        let resources = rule["resources"].as_array_mut().unwrap();
+        resources.retain(|resource| resource != "statefulsets");
+    });
+    let (namespace, stop) = (&scaler.namespace, soon(6));
+    scaler.create(stop);
+    let db = Value::from(stateful_set("db").replicas(3).stop("Mon 12:00"));
+    let file = NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), db.to_string()).unwrap();
+    let path = file.path().to_str().unwrap();
+    namespace.kubectl(&["create", "-f", path]).success();
+    let mut dayshift = scaler.run();
+    dayshift.wait_ready();
+    let (status, said) = dayshift.get("/readyz").unwrap();
+    let place = format!("in namespace {}", namespace.name());
+    let expected = format!("ok\ncannot watch statefulsets.apps {place}: forbidden\n");
+    assert_eq!((status, said), (200, expected));
+    namespace.await_replicas("web", 0);
+    let log = dayshift.log();
+    let told: Vec<_> = log.lines().filter(|line| line.contains("WARN")).collect();
+    assert_eq!(told.len(), 1, "{log}");
+    assert!(told[0].contains("StatefulSet"), "{log}");
+
+    let manifest = "manifests/namespaced.yaml";
+    namespace.kubectl(&["apply", "-f", manifest]).success();
+    eventually("db is adopted", || {
+        let path = "jsonpath={.metadata.labels.dayshift/state}";
+        let get = ["get", "statefulset", "db", "-o", path];
+        (namespace.kubectl(&get).success() == "adopted").then_some(())
+    });
+    assert_eq!(dayshift.get("/readyz"), Some((200, "ok\n".to_owned())));
 }
