@@ -3,8 +3,11 @@
 //! Pure: a [`Period`] and the inputs of an object give a [`WorkloadPlan`]. Its JSON is what other
 //! programs rely on, so the order and the types of its fields are kept.
 
+mod occurrence;
+mod override_turns;
 mod period;
 mod workload_plan;
 
+pub use occurrence::{Occurrence, occurrences};
 pub use period::{Period, PeriodError};
 pub use workload_plan::{Plan, PlannedBoundary, PlannedProblem, Planner, WorkloadPlan};

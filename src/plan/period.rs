@@ -1,6 +1,6 @@
 //! The span of time that is looked at.
 
-use chrono::{DateTime, Days, Utc};
+use chrono::{DateTime, Days, TimeDelta, Utc};
 
 use crate::schedule::Zone;
 
@@ -50,6 +50,15 @@ impl Period {
             .checked_add_days(Days::new(days.into()))
             .ok_or(PeriodError::TooLong(days))?;
         Self::new(from, zone.instant(until))
+    }
+
+    /// The same with its end, to the second.
+    #[must_use]
+    pub fn and_its_end(self) -> Self {
+        Self {
+            until: self.until + TimeDelta::seconds(1),
+            ..self
+        }
     }
 
     /// The beginning.

@@ -6,13 +6,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 
-use super::period::Period;
+use super::{occurrence::occurrences, period::Period};
 use crate::{
     schedule::{Action, Zone},
     text::quote,
     workload::{
-        Inputs, Key, Observed, ParsedInputs, Prefix, Problem, Replicas, ScheduleSpec, WorkloadRef,
-        read, started, stopped,
+        Inputs, Key, Observed, Override, ParsedInputs, Prefix, Problem, Replicas, ScheduleSpec,
+        WorkloadRef, read, started, stopped,
     },
 };
 
@@ -56,6 +56,10 @@ pub struct PlannedBoundary {
     /// Whether it is applied: not while an override holds. In JSON only where it is not.
     #[serde(skip_serializing_if = "is_true")]
     pub applied: bool,
+    /// The override that ends then and so is the reason for it, such as `wake-until`. In JSON only
+    /// where there is one.
+    #[serde(serialize_with = "key_name", skip_serializing_if = "Option::is_none")]
+    pub ends: Option<Key>,
 }
 
 /// What is wrong with one annotation.
@@ -217,22 +221,33 @@ struct Boundaries {
 impl Boundaries {
     fn iter(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
         self.spec.iter().flat_map(move |spec| {
-            let schedule = &spec.schedule;
-            let zone = schedule.zone().tz();
-            let applied = |at| spec.overrides.at(at).is_none();
-            let found = schedule.boundaries(self.period.from(), self.period.until(), self.delay);
-            found.map(move |boundary| PlannedBoundary {
-                at: boundary.at.with_timezone(&zone),
-                action: boundary.action,
-                replicas: match boundary.action {
-                    _ if !applied(boundary.at) => None,
-                    Action::Start => spec.replicas.or(self.brings_back),
+            let zone = spec.schedule.zone().tz();
+            let from = self.period.from();
+            let found = occurrences(spec, self.delay, self.period, from);
+            found.map(move |it| PlannedBoundary {
+                at: it.at.with_timezone(&zone),
+                action: it.action,
+                replicas: match it.action {
+                    _ if !it.applied => None,
+                    Action::Start => spec.replicas.or(self.started(spec, it.at)),
                     Action::Stop => Some(spec.stop_replicas),
                     Action::Scale(count) => Some(Replicas::new(count)),
                 },
-                applied: applied(boundary.at),
+                applied: it.applied,
+                ends: it.ends,
             })
         })
+    }
+
+    /// The count that a start at that instant brings back: a wake gives one at the least, and with
+    /// exact counts the largest of them.
+    fn started(&self, spec: &ScheduleSpec, at: DateTime<Utc>) -> Option<Replicas> {
+        let least = match spec.overrides.at(at) {
+            Some(Override::Wake(_)) => spec.largest_count().max(Some(Replicas::ONE)),
+            _ => None,
+        };
+        self.brings_back
+            .map(|count| count.max(least.unwrap_or_default()))
     }
 }
 
@@ -254,6 +269,10 @@ fn is_true(value: &bool) -> bool {
 
 fn name<S: Serializer>(action: &Action, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(action.name())
+}
+
+fn key_name<S: Serializer>(key: &Option<Key>, serializer: S) -> Result<S::Ok, S::Error> {
+    key.map(Key::name).serialize(serializer)
 }
 
 fn count<S: Serializer>(count: &Option<Replicas>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -5,8 +5,8 @@ use std::iter::Peekable;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
-    plan::Period,
-    schedule::{Action, Boundary},
+    plan::{Occurrence, Period, occurrences},
+    schedule::Action,
     workload::{Override, Pause, ScheduleSpec},
 };
 
@@ -43,7 +43,7 @@ pub(super) struct Step {
 
 /// The steps of a period, without a gap between them. A boundary at the very end is a last step
 /// of no length, so that a day can be told to end with it.
-pub(super) struct Timeline<'a, B: Iterator<Item = Boundary>> {
+pub(super) struct Timeline<'a, B: Iterator<Item = Occurrence>> {
     spec: &'a ScheduleSpec,
     boundaries: Peekable<B>,
     /// Where overrides begin to hold and where they end, the last first.
@@ -64,7 +64,7 @@ pub(super) fn timeline(
     delay: TimeDelta,
     period: Period,
     since: DateTime<Utc>,
-) -> Timeline<'_, impl Iterator<Item = Boundary> + '_> {
+) -> Timeline<'_, impl Iterator<Item = Occurrence> + '_> {
     let schedule = &spec.schedule;
     let (from, until) = (period.from(), period.until());
     let overrides = &spec.overrides;
@@ -76,9 +76,7 @@ pub(super) fn timeline(
     turns.dedup();
     Timeline {
         spec,
-        boundaries: schedule
-            .boundaries(from, until + TimeDelta::seconds(1), delay)
-            .peekable(),
+        boundaries: occurrences(spec, delay, period.and_its_end(), since).peekable(),
         turns,
         since,
         at: from,
@@ -88,7 +86,7 @@ pub(super) fn timeline(
     }
 }
 
-impl<B: Iterator<Item = Boundary>> Timeline<'_, B> {
+impl<B: Iterator<Item = Occurrence>> Timeline<'_, B> {
     fn laid_over(&self) -> Option<Override> {
         (self.at >= self.since)
             .then(|| self.spec.overrides.at(self.at))
@@ -107,7 +105,7 @@ impl<B: Iterator<Item = Boundary>> Timeline<'_, B> {
     }
 }
 
-impl<B: Iterator<Item = Boundary>> Iterator for Timeline<'_, B> {
+impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
     type Item = Step;
 
     fn next(&mut self) -> Option<Step> {
@@ -117,7 +115,10 @@ impl<B: Iterator<Item = Boundary>> Iterator for Timeline<'_, B> {
         self.turns.pop_if(|turn| *turn <= self.at);
         let boundary = self.boundaries.next_if(|it| it.at <= self.at);
         if let Some(boundary) = boundary {
-            self.says = Some(boundary.action);
+            // What an override does, at its beginning, the schedule does not say.
+            if boundary.applied && self.laid_over().is_none() {
+                self.says = Some(boundary.action);
+            }
         } else if self.at == self.until {
             return None;
         }
@@ -134,12 +135,11 @@ impl<B: Iterator<Item = Boundary>> Iterator for Timeline<'_, B> {
             .map_or(next, |turn| next.min(*turn))
             .min(self.until);
         self.done = from == self.until;
-        let applied = self.spec.overrides.at(from).is_none() || from < self.since;
         Some(Step {
             from,
             until: self.at,
             state,
-            boundary: boundary.map(|it| (it.action, applied)),
+            boundary: boundary.map(|it| (it.action, it.applied)),
         })
     }
 }

@@ -1,0 +1,187 @@
+//! The ends of overrides in a plan, and whether the controller does what was planned.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    clock::Clock,
+    controller::Settings,
+    plan::{Period, Planner},
+    sandbox::{EventKind, Simulation, Speed},
+    schedule::{Action, Zone},
+    workload::{Inputs, Key, Kind, Prefix, WorkloadRef},
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::program::{Ended, plan_of, web};
+
+const HOURS: &str = "dayshift/hours: '09:00-19:00'";
+
+fn monday(lines: &[&str]) -> Ended {
+    let args = ["-f", "-", "--from", "2026-11-23 08:00", "--days", "1"];
+    plan_of(&args, &web(lines))
+}
+
+/// What is applied, a line each, and which override ends with it.
+fn applied(ended: &Ended) -> Vec<String> {
+    let plan = ended.json();
+    let boundaries = plan["workloads"][0]["boundaries"].as_array().unwrap();
+    let applied = boundaries.iter().filter(|it| it["applied"] != false);
+    let line = |it: &serde_json::Value| {
+        let ends = it["ends"].as_str().map(|it| format!(" {it}"));
+        let (at, action) = (it["at"].as_str().unwrap(), it["action"].as_str().unwrap());
+        format!("{} {action}{}", &at[8..16], ends.unwrap_or_default())
+    };
+    applied.map(line).collect()
+}
+
+#[test]
+fn the_end_of_an_override_is_a_boundary() {
+    for (over, expected) in [
+        (
+            &["dayshift/wake-until: 2026-11-23 22:00"][..],
+            &["23T22:00 stop wake-until"][..],
+        ),
+        (
+            &["dayshift/sleep-until: 2026-11-23 12:00"],
+            &["23T12:00 start sleep-until", "23T19:00 stop"],
+        ),
+        (
+            &["dayshift/wake-until: 2026-11-23 12:00"],
+            &["23T12:00 start wake-until", "23T19:00 stop"],
+        ),
+        // It ends as the stop comes: one stop.
+        (
+            &["dayshift/wake-until: 2026-11-23 19:00"],
+            &["23T19:00 stop wake-until"],
+        ),
+        // The end of a pause adopts, and what falls on it is adopted too.
+        (&["dayshift/pause: 2026-11-23 12:00"], &["23T19:00 stop"]),
+        (&["dayshift/pause: 2026-11-23 19:00"], &[]),
+        // One below another begins when that ends.
+        (
+            &[
+                "dayshift/pause: 2026-11-23 10:00",
+                "dayshift/wake-until: 2026-11-23 12:00",
+                "dayshift/sleep-until: 2026-11-23 14:00",
+            ],
+            &[
+                "23T10:00 start pause",
+                "23T12:00 stop wake-until",
+                "23T14:00 start sleep-until",
+                "23T19:00 stop",
+            ],
+        ),
+        // At its end and at the beginning of what is shown nothing holds any more.
+        (
+            &["dayshift/sleep-until: 2026-11-23 08:00"],
+            &["23T09:00 start", "23T19:00 stop"],
+        ),
+        (&["dayshift/sleep-until: 2026-11-24 08:00"], &[]),
+    ] {
+        let lines: Vec<_> = [HOURS].iter().chain(over).copied().collect();
+        assert_eq!(applied(&monday(&lines)), expected, "{over:?}");
+    }
+    // What an override has stopped comes back where the schedule says nothing.
+    let slept = ["dayshift/sleep-until: 2026-11-23 12:00"];
+    let once = |key: &str| format!("dayshift/{key}: 2026-11-25 09:00");
+    for (key, expected) in [
+        ("start", &["23T12:00 start sleep-until"]),
+        ("stop", &["23T12:00 start sleep-until"]),
+    ] {
+        let ended = monday(&[&once(key), slept[0]]);
+        assert_eq!(applied(&ended), expected, "{key}");
+    }
+    let woken = monday(&[&once("start"), "dayshift/wake-until: 2026-11-23 12:00"]);
+    assert_eq!(applied(&woken), Vec::<String>::new());
+}
+
+/// What the controller does in that time to an object that it sees for the first time at its
+/// beginning: starts and stops, also those by which an override begins below another.
+fn done(
+    inputs: &[(Key, String)],
+    from: DateTime<Utc>,
+    until: DateTime<Utc>,
+) -> Vec<(DateTime<Utc>, Action)> {
+    let annotations: serde_json::Map<_, _> = inputs
+        .iter()
+        .map(|(key, text)| (format!("dayshift/{key}"), json!(text)))
+        .collect();
+    let manifest = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "annotations": annotations},
+        "spec": {
+            "replicas": 3,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+            },
+        },
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let mut done = Vec::new();
+    runtime.block_on(async {
+        let simulation = Simulation::new(Clock::simulated(from), Settings::default());
+        simulation.load(&manifest).unwrap();
+        let tell = |told: &dayshift::sandbox::TimelineEvent| {
+            assert!(told.idle < 2, "what comes next would not be told: {told:?}");
+            let action = match told.kind {
+                EventKind::Start => Some(Action::Start),
+                EventKind::Stop => Some(Action::Stop),
+                EventKind::Scale => Some(Action::Scale(told.to.get())),
+                EventKind::Wake(_) if told.at > from => Some(Action::Start),
+                EventKind::Sleep(_) if told.at > from => Some(Action::Stop),
+                _ => None,
+            };
+            done.extend(action.map(|action| (told.at, action)));
+            Ok(())
+        };
+        let play = simulation.play(until, Vec::new(), Speed::Max, tell, std::future::pending());
+        play.await.unwrap();
+    });
+    done
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Under any overrides the controller does what the plan says, at the same instants.
+    #[test]
+    fn the_controller_does_what_was_planned(
+        rule in prop::sample::select(vec![
+            vec![(Key::Hours, "09:00-19:00")], vec![(Key::Hours, "22:00-06:00")],
+            vec![(Key::Hours, "Tue 09:00-12:00,13:00-19:00")],
+            vec![(Key::Start, "2026-11-24 09:00")], vec![(Key::Stop, "2026-11-24 09:00")],
+            vec![(Key::Start, "09:00"), (Key::Stop, "19:00; 21:00")],
+            vec![(Key::Hours, "09:00-19:00"), (Key::Jitter, "1h")],
+            vec![(Key::Scale, "08:00 = 5; 12:00 = 10; 19:00 = 0")],
+        ]),
+        // In half hours from Monday on, so that ends meet boundaries and each other.
+        pause in prop::option::of(1_i64..120),
+        wake in prop::option::of(1_i64..120),
+        sleep in prop::option::of(1_i64..120),
+    ) {
+        let from: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
+        let until = from + TimeDelta::days(3);
+        let mut inputs: Vec<(Key, String)> = rule.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
+        for (key, end) in [(Key::Pause, pause), (Key::WakeUntil, wake), (Key::SleepUntil, sleep)] {
+            let text = |end| (from + TimeDelta::minutes(30 * end)).format("%Y-%m-%d %H:%M").to_string();
+            inputs.extend(end.map(|end| (key, text(end))));
+        }
+        let read = inputs.iter().fold(Inputs::default(), |read, (key, text)| read.with(*key, text));
+        let object = WorkloadRef { kind: Kind::Deployment, namespace: "default".into(), name: "web".into(), uid: "".into() };
+        let period = Period::new(from, until).unwrap();
+        let planner = Planner { period, default_zone: Zone::UTC, prefix: Prefix::default() };
+        let plan = planner.plan(&object, &read, &[]).unwrap();
+        let planned: Vec<_> = plan
+            .boundaries()
+            .filter(|it| it.applied)
+            .map(|it| (it.at.to_utc(), it.action))
+            .collect();
+        prop_assert_eq!(planned, done(&inputs, from, until));
+    }
+}
