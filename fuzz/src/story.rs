@@ -1,7 +1,5 @@
 //! One object through time: what stands on it, what hands do to it, and what dayshift decides.
 
-use std::sync::Arc;
-
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::Zone,
@@ -67,7 +65,7 @@ impl Story {
                 uid: "1".into(),
             },
             replicas: Replicas::new(3),
-            inputs: Arc::new(inputs),
+            inputs,
             has_labels: !labels.is_empty(),
             labels,
             error: None,
@@ -161,8 +159,8 @@ impl Story {
         self.object
             .override_began
             .clone_from(&change.override_began);
-        let inputs = (*self.object.inputs).clone().without(&change.expired);
-        self.object.inputs = Arc::new(inputs);
+        let inputs = self.object.inputs.clone().without(&change.expired);
+        self.object.inputs = inputs;
         assert_ne!(self.object, before, "{change:?} changes nothing");
         self.memory.wrote(&before, &change);
         self.memory.observe(&self.object, self.now);

@@ -95,7 +95,7 @@ impl Operations {
         for key in Key::ALL {
             self.test(
                 &["metadata", "annotations", &prefix.annotation(key)],
-                json!(observed.inputs.text(key)),
+                json!(observed.inputs.own().text(key)),
             );
         }
     }

@@ -1,6 +1,6 @@
 //! A workload, down to what dayshift looks at.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta, apimachinery::pkg::apis::meta::v1::Time,
@@ -107,7 +107,7 @@ impl Workload {
                 uid: self.uid().into(),
             },
             replicas: Row::of(kind).read(&self.spec),
-            inputs: Arc::new(Inputs::from_annotations(prefix, texts)),
+            inputs: Inputs::from_annotations(prefix, texts),
             labels: ours,
             error: written(&prefix.error()),
             override_began: written(&prefix.override_began()),

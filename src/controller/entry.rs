@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::Version,
-    workload::{Change, Inputs, Key, Memory, Observed, ParsedInputs, WorkloadRef},
+    workload::{Change, Key, Memory, Observed, ParsedInputs, WorkloadRef},
 };
 
 use super::{
@@ -89,9 +89,9 @@ impl Entry {
                 .override_began
                 .clone_from(&self.observed.override_began);
             self.expired
-                .retain(|(key, text)| observed.inputs.text(*key) == Some(text));
+                .retain(|(key, text)| observed.inputs.own().text(*key) == Some(text));
             let keys: Vec<Key> = self.expired.iter().map(|(key, _)| *key).collect();
-            observed.inputs = Arc::new(Inputs::clone(&observed.inputs).without(&keys));
+            observed.inputs = observed.inputs.without(&keys);
         }
         if observed.inputs != self.observed.inputs {
             let (inputs, parsed) = parse_cache.of(&observed.inputs);
@@ -112,12 +112,12 @@ impl Entry {
         if keys.is_empty() {
             return;
         }
-        let inputs = Inputs::clone(&self.observed.inputs);
+        let inputs = self.observed.inputs.clone();
         for key in keys {
-            let text = inputs.text(*key).unwrap_or_default();
+            let text = inputs.own().text(*key).unwrap_or_default();
             self.expired.push((*key, text.into()));
         }
-        (self.observed.inputs, self.parsed) = parse_cache.of(&Arc::new(inputs.without(keys)));
+        (self.observed.inputs, self.parsed) = parse_cache.of(&inputs.without(keys));
     }
 
     /// The state that it is counted as.

@@ -11,7 +11,7 @@ use crate::{
 /// hold five schedules, and refusals are shared no less.
 pub(super) struct ParseCache {
     default_zone: Zone,
-    known: HashMap<Arc<Inputs>, Arc<ParsedInputs>>,
+    known: HashMap<Inputs, Arc<ParsedInputs>>,
     limit: usize,
 }
 
@@ -25,7 +25,7 @@ impl ParseCache {
     }
 
     /// The reading of these inputs, and the one copy of the inputs that is kept.
-    pub(super) fn of(&mut self, inputs: &Arc<Inputs>) -> (Arc<Inputs>, Arc<ParsedInputs>) {
+    pub(super) fn of(&mut self, inputs: &Inputs) -> (Inputs, Arc<ParsedInputs>) {
         if let Some((inputs, parsed)) = self.known.get_key_value(inputs) {
             return (inputs.clone(), parsed.clone());
         }
@@ -44,8 +44,8 @@ mod tests {
     use super::*;
     use crate::workload::Key;
 
-    fn inputs(text: &str) -> Arc<Inputs> {
-        Arc::new(Inputs::default().with(Key::Start, text))
+    fn inputs(text: &str) -> Inputs {
+        Inputs::default().with(Key::Start, text)
     }
 
     #[test]
@@ -53,7 +53,7 @@ mod tests {
         let mut parse_cache = ParseCache::new(Zone::UTC);
         let (kept, first) = parse_cache.of(&inputs("09:00"));
         let (again, second) = parse_cache.of(&inputs("09:00"));
-        assert!(Arc::ptr_eq(&first, &second) && Arc::ptr_eq(&kept, &again));
+        assert!(Arc::ptr_eq(&first, &second) && std::ptr::eq(kept.own(), again.own()));
         for minute in 0..600 {
             parse_cache.of(&inputs(&format!("{:02}:{:02}", minute / 60, minute % 60)));
         }

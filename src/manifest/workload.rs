@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     text::quote,
-    workload::{Inputs, Kind, Problem, ProblemKind, Replicas, WorkloadRef},
+    workload::{Inputs, Kind, Origin, Problem, ProblemKind, Replicas, WorkloadRef},
 };
 
 /// A workload as a file has it.
@@ -98,6 +98,7 @@ impl Workload {
             };
             let annotation = Annotation::read(name, entry, scope.source);
             let problem = not_text(&entry.value).map(|message| Problem {
+                origin: Origin::Own,
                 kind: ProblemKind::NotText,
                 annotation: name.into(),
                 message: message.into(),
@@ -131,6 +132,7 @@ fn twice(annotation: &Annotation, earlier: &Annotation) -> Problem {
         earlier.key.line, annotation.key.line
     );
     Problem {
+        origin: Origin::Own,
         kind: ProblemKind::Twice,
         annotation: annotation.name.clone(),
         message: message.into(),

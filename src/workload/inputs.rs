@@ -1,106 +1,123 @@
-//! The annotations of one object, as texts.
+//! What is in force for one object, and where it is written.
+
+use std::sync::Arc;
 
 use super::{
-    keys::{ERROR, Key, OVERRIDE_BEGAN, Prefix},
+    annotations::{Annotations, Unknown},
+    keys::{Key, Prefix},
     replicas::Replicas,
 };
 
-/// What a user wrote under the prefix: a text or none for every [`Key`], and the names of what
-/// is no key. Equal inputs ask for the same thing, so what is read from them can be shared.
+/// Where an annotation is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// On the object itself.
+    Own,
+    /// On its Namespace, as a default.
+    Namespace,
+}
+
+/// What is in force for one object: its own annotations and, where it has none for a key, the
+/// defaults of its Namespace. Equal inputs ask for the same thing, so what is read from them can
+/// be shared.
+///
+/// Each key falls back on its own, but for these: `start`, `stop`, `hours` and `scale` come
+/// together from wherever any of them is, and a Namespace's `replicas` and `stop-replicas` do not
+/// lie beside an object's own `scale`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Inputs {
-    texts: [Option<Box<str>>; Key::ALL.len()],
-    unknown: Vec<Unknown>,
-    /// How many more there are.
-    unknown_more: usize,
+    own: Arc<Annotations>,
+    defaults: Option<Arc<Annotations>>,
 }
-
-/// An annotation under the prefix that is no key.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Unknown {
-    /// The name behind the prefix.
-    pub name: Box<str>,
-    /// How long its text is, in bytes.
-    pub length: usize,
-}
-
-/// How many unknown names are kept: 256 kB hold seventeen thousand, and each has a message.
-const MOST_UNKNOWN: usize = 16;
 
 impl Inputs {
-    /// The inputs among an object's annotations, given as full names and texts.
+    /// Those among an object's own annotations, given as full names and texts.
     pub fn from_annotations<'a>(
         prefix: &Prefix,
         annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Self {
-        let mut inputs = Self::default();
-        for (full, text) in annotations {
-            let Some(name) = prefix.strip(full) else {
-                continue;
-            };
-            match Key::from_name(name) {
-                Some(key) => inputs.texts[key as usize] = Some(text.into()),
-                None if [ERROR, OVERRIDE_BEGAN].contains(&name) => {}
-                None => inputs.note_unknown(name, text.len()),
-            }
-        }
-        inputs
-    }
-
-    /// Keeps the first ones in order of the name, whatever order they come in.
-    fn note_unknown(&mut self, name: &str, length: usize) {
-        let at = self.unknown.partition_point(|known| &*known.name < name);
-        if at < MOST_UNKNOWN {
-            let name = name.into();
-            self.unknown.insert(at, Unknown { name, length });
-        }
-        if at >= MOST_UNKNOWN || self.unknown.len() > MOST_UNKNOWN {
-            self.unknown.truncate(MOST_UNKNOWN);
-            self.unknown_more += 1;
+        Self {
+            own: Arc::new(Annotations::under(prefix, annotations)),
+            defaults: None,
         }
     }
 
-    /// These inputs with one text more, or another text for a key.
+    /// These inputs with the annotations of a Namespace as defaults, in place of any other.
+    #[must_use]
+    pub fn with_defaults(self, defaults: Option<Arc<Annotations>>) -> Self {
+        let defaults = defaults.filter(|it| !it.is_empty());
+        Self { defaults, ..self }
+    }
+
+    /// These inputs with one text of the object's own more, or another text for a key.
     #[must_use]
     pub fn with(mut self, key: Key, text: &str) -> Self {
-        self.texts[key as usize] = Some(text.into());
+        Arc::make_mut(&mut self.own).set(key, Some(text));
         self
     }
 
-    /// These inputs without the texts of some keys.
+    /// These inputs without the object's own texts of some keys.
     #[must_use]
     pub fn without(mut self, keys: &[Key]) -> Self {
+        let own = Arc::make_mut(&mut self.own);
         for key in keys {
-            self.texts[*key as usize] = None;
+            own.set(*key, None);
         }
         self
     }
 
-    /// The text of a key, as it was written.
+    /// What stands on the object itself: all that a patch may test and remove.
+    pub fn own(&self) -> &Annotations {
+        &self.own
+    }
+
+    /// What stands on its Namespace, if anything does.
+    pub fn defaults(&self) -> Option<&Annotations> {
+        self.defaults.as_deref()
+    }
+
+    /// The text that is in force for a key, as it was written.
     pub fn text(&self, key: Key) -> Option<&str> {
-        self.texts[key as usize].as_deref()
+        match self.origin(key)? {
+            Origin::Own => self.own.text(key),
+            Origin::Namespace => self.defaults()?.text(key),
+        }
     }
 
-    /// The first annotations that are no key, in order of the name.
-    pub fn unknown(&self) -> &[Unknown] {
-        &self.unknown
+    /// Where the text of a key is written; `None` where there is none.
+    pub fn origin(&self, key: Key) -> Option<Origin> {
+        if self.own.text(key).is_some() {
+            return Some(Origin::Own);
+        }
+        self.defaults()?.text(key)?;
+        let is_of_schedule = Key::SCHEDULE.contains(&key);
+        let is_count = matches!(key, Key::Replicas | Key::StopReplicas);
+        let is_hidden = is_of_schedule && self.own.has_schedule()
+            || is_count && self.own.text(Key::Scale).is_some();
+        (!is_hidden).then_some(Origin::Namespace)
     }
 
-    /// How many annotations are no key besides those.
-    pub const fn unknown_more(&self) -> usize {
-        self.unknown_more
+    /// The first annotations that are not keys, the object's own before its Namespace's.
+    pub fn unknown(&self) -> impl Iterator<Item = (Origin, &Unknown)> {
+        let own = self.own.unknown().iter().map(|it| (Origin::Own, it));
+        let defaults = self.defaults().map_or(&[][..], Annotations::unknown);
+        own.chain(defaults.iter().map(|it| (Origin::Namespace, it)))
     }
 
-    /// Whether any of `start`, `stop`, `hours` and `scale` is there.
+    /// How many annotations are not keys besides those.
+    pub fn unknown_more(&self) -> usize {
+        let defaults = self.defaults().map_or(0, Annotations::unknown_more);
+        self.own.unknown_more() + defaults
+    }
+
+    /// Whether any of `start`, `stop`, `hours` and `scale` is in force.
     pub fn has_schedule(&self) -> bool {
-        [Key::Start, Key::Stop, Key::Hours, Key::Scale]
-            .into_iter()
-            .any(|key| self.text(key).is_some())
+        self.own.has_schedule() || self.defaults().is_some_and(Annotations::has_schedule)
     }
 
-    /// Whether nothing at all stands under the prefix.
+    /// Whether nothing at all stands under the prefix, on the object or its Namespace.
     pub fn is_empty(&self) -> bool {
-        self.unknown.is_empty() && self.texts.iter().all(Option::is_none)
+        self.own.is_empty() && self.defaults().is_none()
     }
 
     /// The count after a stop; what cannot be read counts as the default, 0.
@@ -115,16 +132,77 @@ impl Inputs {
 mod tests {
     use super::*;
 
+    fn namespace(texts: &[(Key, &str)]) -> Option<Arc<Annotations>> {
+        let mut annotations = Annotations::default();
+        for (key, text) in texts {
+            annotations.set(*key, Some(text));
+        }
+        Some(Arc::new(annotations))
+    }
+
     #[test]
-    fn of_many_unknown_names_the_first_are_kept_and_the_others_counted() {
-        let names: Vec<_> = (0..17_000).map(|n| format!("dayshift/k{n:05}")).collect();
-        let forth = names.iter().map(|name| (&**name, "x"));
-        let back = names.iter().rev().map(|name| (&**name, "x"));
-        let prefix = Prefix::default();
-        let inputs = Inputs::from_annotations(&prefix, forth);
-        assert_eq!(inputs, Inputs::from_annotations(&prefix, back));
-        assert_eq!(inputs.unknown().len(), MOST_UNKNOWN);
-        assert_eq!(&*inputs.unknown()[0].name, "k00000");
-        assert_eq!(inputs.unknown_more(), 17_000 - MOST_UNKNOWN);
+    fn each_key_falls_back_on_its_own() {
+        let defaults = namespace(&[
+            (Key::Hours, "09:00-19:00"),
+            (Key::Timezone, "Asia/Tokyo"),
+            (Key::Jitter, "5m"),
+        ]);
+        let inputs = Inputs::default()
+            .with(Key::Timezone, "Europe/Berlin")
+            .with_defaults(defaults);
+        for (key, text, origin) in [
+            (Key::Hours, Some("09:00-19:00"), Some(Origin::Namespace)),
+            (Key::Timezone, Some("Europe/Berlin"), Some(Origin::Own)),
+            (Key::Jitter, Some("5m"), Some(Origin::Namespace)),
+            (Key::Except, None, None),
+        ] {
+            assert_eq!(
+                (inputs.text(key), inputs.origin(key)),
+                (text, origin),
+                "{key}"
+            );
+        }
+        assert!(inputs.has_schedule() && !inputs.own().has_schedule());
+    }
+
+    #[test]
+    fn the_schedule_comes_from_one_place() {
+        for own in Key::SCHEDULE {
+            let every = Key::SCHEDULE.map(|key| (key, "default"));
+            let inputs = Inputs::default()
+                .with(own, "own")
+                .with_defaults(namespace(&every));
+            for key in Key::SCHEDULE {
+                let expected = (key == own).then_some("own");
+                assert_eq!(inputs.text(key), expected, "{key} beside an own {own}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_own_scale_does_not_meet_the_counts_of_the_namespace() {
+        let counts = namespace(&[(Key::Replicas, "2"), (Key::StopReplicas, "1")]);
+        let hours = Inputs::default().with(Key::Hours, "09:00-19:00");
+        let hours = hours.with_defaults(counts.clone());
+        assert_eq!(
+            (hours.text(Key::Replicas), hours.stop_replicas()),
+            (Some("2"), Replicas::ONE)
+        );
+        let steps = Inputs::default().with(Key::Scale, "09:00 = 3");
+        let steps = steps.with_defaults(counts);
+        assert_eq!(
+            (steps.text(Key::Replicas), steps.stop_replicas()),
+            (None, Replicas::ZERO)
+        );
+    }
+
+    #[test]
+    fn what_is_taken_away_shows_the_default_again() {
+        let inputs = Inputs::default()
+            .with(Key::Pause, "true")
+            .with_defaults(namespace(&[(Key::Pause, "false")]));
+        assert_eq!(inputs.text(Key::Pause), Some("true"));
+        let without = inputs.without(&[Key::Pause]);
+        assert_eq!(without.origin(Key::Pause), Some(Origin::Namespace));
     }
 }

@@ -51,6 +51,9 @@ impl Key {
         Self::Enforce,
     ];
 
+    /// Those that make a schedule; without any of them there is none.
+    pub const SCHEDULE: [Self; 4] = [Self::Start, Self::Stop, Self::Hours, Self::Scale];
+
     /// The name after the prefix, such as `stop-replicas`.
     pub const fn name(self) -> &'static str {
         match self {

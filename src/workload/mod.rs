@@ -3,6 +3,7 @@
 //! Nothing here knows Kubernetes' client, a runtime or a clock: the same inputs give the same
 //! decision, which is what the tables and the oracle of the tests rest on.
 
+mod annotations;
 mod change;
 mod context;
 mod counts;
@@ -26,13 +27,14 @@ mod state;
 mod upkeep;
 mod workload_ref;
 
+pub use annotations::{Annotations, Unknown};
 pub use change::{Adoption, Cause, Change, ChangeKind};
 pub use context::{Decision, DecisionContext};
 pub use counts::{started, stopped, woken};
 pub use decide::decide;
 pub use event_note::{EventNote, Reason};
 pub use fingerprint::Fingerprint;
-pub use inputs::{Inputs, Unknown};
+pub use inputs::{Inputs, Origin};
 pub use keys::{ERROR, Key, Label, OVERRIDE_BEGAN, Prefix, PrefixError};
 pub use kind::Kind;
 pub use labels::Labels;

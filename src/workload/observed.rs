@@ -1,7 +1,5 @@
 //! What was seen of one object.
 
-use std::sync::Arc;
-
 use super::{
     inputs::Inputs, labels::Labels, replicas::Replicas, state::State, workload_ref::WorkloadRef,
 };
@@ -13,8 +11,8 @@ pub struct Observed {
     pub object: WorkloadRef,
     /// Its count: `spec.replicas`, for most kinds.
     pub replicas: Replicas,
-    /// What the user wrote.
-    pub inputs: Arc<Inputs>,
+    /// What is in force for it.
+    pub inputs: Inputs,
     /// What we wrote, as texts.
     pub labels: Labels,
     /// The text of our annotation `error`.

@@ -89,8 +89,9 @@ impl ScheduleSpec {
 /// Reads what the inputs ask for; local times without a zone of their own are in `default_zone`.
 pub fn read(inputs: &Inputs, default_zone: Zone) -> ParsedInputs {
     let mut problems = Problems::default();
-    for unknown in inputs.unknown() {
-        problems.0.push(unknown_key(&unknown.name, unknown.length));
+    for (origin, unknown) in inputs.unknown() {
+        let problem = unknown_key(&unknown.name, unknown.length);
+        problems.0.push(Problem { origin, ..problem });
     }
     if let (Some(last), more @ 1..) = (problems.0.last_mut(), inputs.unknown_more()) {
         last.message = format!("{}; {more} more are none either", last.message).into();
@@ -101,6 +102,12 @@ pub fn read(inputs: &Inputs, default_zone: Zone) -> ParsedInputs {
     let spec = inputs
         .has_schedule()
         .then(|| problems.spec(inputs, default_zone));
+    for problem in &mut problems.0 {
+        let key = Key::from_name(&problem.annotation);
+        problem.origin = key
+            .and_then(|key| inputs.origin(key))
+            .unwrap_or(problem.origin);
+    }
     match (InvalidSchedule::for_problems(problems.0), spec.flatten()) {
         (Some(refusal), _) => ParsedInputs::Invalid(refusal),
         (None, Some(spec)) => ParsedInputs::Scheduled(spec),

@@ -4,13 +4,18 @@ use std::{fmt, ops::Range};
 
 use crate::schedule::TextError;
 
-use super::keys::{Key, Prefix};
+use super::{
+    inputs::Origin,
+    keys::{Key, Prefix},
+};
 
 /// One thing wrong with one annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What sort of thing it is.
     pub kind: ProblemKind,
+    /// Where the annotation is written.
+    pub origin: Origin,
     /// The annotation's name behind the prefix: a [`Key`]'s, or one that is no key.
     pub annotation: Box<str>,
     /// What is wrong and what to write instead.
@@ -43,6 +48,7 @@ impl Problem {
     pub(super) fn at(annotation: &str, span: Range<usize>, message: String) -> Self {
         Self {
             kind: ProblemKind::Text,
+            origin: Origin::Own,
             annotation: annotation.into(),
             message: message.into(),
             span,
@@ -85,7 +91,12 @@ impl InvalidSchedule {
         for problem in &self.problems {
             let separator = if text.is_empty() { "" } else { "\n" };
             let name = cut(&problem.annotation, 60);
-            text += &format!("{separator}{}: {}", prefix.full(name), problem.message);
+            let place = match problem.origin {
+                Origin::Own => "",
+                Origin::Namespace => " on the Namespace",
+            };
+            let name = prefix.full(name);
+            text += &format!("{separator}{name}{place}: {}", problem.message);
         }
         if text.len() > LIMIT {
             let kept = cut_bytes(&text, LIMIT - '…'.len_utf8()).len();

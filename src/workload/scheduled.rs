@@ -10,6 +10,7 @@ use super::{
     counts,
     event_note::EventNote,
     fingerprint::Fingerprint,
+    inputs::Origin,
     keys::Key,
     overrides::{Override, Overrides},
     parsed_inputs::ScheduleSpec,
@@ -312,8 +313,12 @@ impl<'a> ScheduledDecision<'a> {
     /// The annotations that go with a change: what a rollout undo has brought back, of which is
     /// told where there is no more to tell, else what is over; below a pause nothing goes.
     fn expired(&self) -> (Vec<Key>, Option<EventNote>) {
+        // What stands on the Namespace is left there: it is others' too.
+        let inputs = &self.context.observed.inputs;
+        let is_own = |key: &Key| inputs.origin(*key) == Some(Origin::Own);
         if self.overrides != self.spec.overrides {
             let ended = self.spec.overrides.keys();
+            let ended: Vec<_> = ended.into_iter().filter(is_own).collect();
             let note = ended.first().map(|key| EventNote::ended_before(*key));
             return (ended, note);
         }
@@ -321,7 +326,7 @@ impl<'a> ScheduledDecision<'a> {
             Some(Override::Pause(_)) => Vec::new(),
             _ => self.overrides.over_at(self.now),
         };
-        (over, None)
+        (over.into_iter().filter(is_own).collect(), None)
     }
 
     /// The change, as far as it is called for: until the next boundary where it is not.

@@ -1,7 +1,5 @@
 //! One object that obeys `decide`, and everything that can happen to it, with no cluster.
 
-use std::sync::Arc;
-
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::Zone,
@@ -44,7 +42,7 @@ impl Object {
                 uid: "u1".into(),
             },
             replicas: Replicas::new(replicas),
-            inputs: Arc::new(Inputs::default()),
+            inputs: Inputs::default(),
             labels: Labels::default(),
             error: None,
             override_began: None,
@@ -79,7 +77,7 @@ impl Object {
                 .push((format!("dayshift/{key}"), text.to_owned()));
         }
         let texts = self.annotations.iter().map(|(key, text)| (&**key, &**text));
-        self.observed.inputs = Arc::new(Inputs::from_annotations(&Prefix::default(), texts));
+        self.observed.inputs = Inputs::from_annotations(&Prefix::default(), texts);
         self.show()
     }
 
@@ -197,7 +195,7 @@ impl Object {
         for key in change.expired {
             self.annotations
                 .retain(|(known, _)| known != &format!("dayshift/{key}"));
-            self.observed.inputs = Arc::new(Inputs::clone(&self.observed.inputs).without(&[key]));
+            self.observed.inputs = self.observed.inputs.clone().without(&[key]);
             self.seen = self.now;
         }
         self.memory.observe(&self.observed, self.now);

@@ -1,0 +1,108 @@
+//! What a user wrote on one object, as texts.
+
+use super::keys::{ERROR, Key, OVERRIDE_BEGAN, Prefix};
+
+/// What a user wrote on one object under the prefix: a text or none for every [`Key`], and the
+/// names of what is not a key. These are what a guarded patch tests; what is in force may come
+/// from elsewhere too and is [`Inputs`](super::Inputs).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Annotations {
+    texts: [Option<Box<str>>; Key::ALL.len()],
+    unknown: Vec<Unknown>,
+    /// How many more there are.
+    unknown_more: usize,
+}
+
+/// An annotation under the prefix that is no key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Unknown {
+    /// The name behind the prefix.
+    pub name: Box<str>,
+    /// How long its text is, in bytes.
+    pub length: usize,
+}
+
+/// How many unknown names are kept: 256 kB hold seventeen thousand, and each has a message.
+const MOST_UNKNOWN: usize = 16;
+
+impl Annotations {
+    /// Those under the prefix, of all annotations of an object as full names and texts.
+    pub fn under<'a>(
+        prefix: &Prefix,
+        annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let mut found = Self::default();
+        for (full, text) in annotations {
+            let Some(name) = prefix.strip(full) else {
+                continue;
+            };
+            match Key::from_name(name) {
+                Some(key) => found.texts[key as usize] = Some(text.into()),
+                None if [ERROR, OVERRIDE_BEGAN].contains(&name) => {}
+                None => found.note_unknown(name, text.len()),
+            }
+        }
+        found
+    }
+
+    /// Keeps the first ones in order of the name, whatever order they come in.
+    fn note_unknown(&mut self, name: &str, length: usize) {
+        let at = self.unknown.partition_point(|known| &*known.name < name);
+        if at < MOST_UNKNOWN {
+            let name = name.into();
+            self.unknown.insert(at, Unknown { name, length });
+        }
+        if at >= MOST_UNKNOWN || self.unknown.len() > MOST_UNKNOWN {
+            self.unknown.truncate(MOST_UNKNOWN);
+            self.unknown_more += 1;
+        }
+    }
+
+    /// Sets or removes the text of a key.
+    pub(super) fn set(&mut self, key: Key, text: Option<&str>) {
+        self.texts[key as usize] = text.map(Into::into);
+    }
+
+    /// The text of a key, as it was written.
+    pub fn text(&self, key: Key) -> Option<&str> {
+        self.texts[key as usize].as_deref()
+    }
+
+    /// The first annotations that are no key, in order of the name.
+    pub fn unknown(&self) -> &[Unknown] {
+        &self.unknown
+    }
+
+    /// How many annotations are no key besides those.
+    pub const fn unknown_more(&self) -> usize {
+        self.unknown_more
+    }
+
+    /// Whether any of `start`, `stop`, `hours` and `scale` is there.
+    pub fn has_schedule(&self) -> bool {
+        Key::SCHEDULE.iter().any(|key| self.text(*key).is_some())
+    }
+
+    /// Whether nothing at all stands under the prefix.
+    pub fn is_empty(&self) -> bool {
+        self.unknown.is_empty() && self.texts.iter().all(Option::is_none)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_unknown_names_the_first_are_kept_and_the_others_counted() {
+        let names: Vec<_> = (0..17_000).map(|n| format!("dayshift/k{n:05}")).collect();
+        let forth = names.iter().map(|name| (&**name, "x"));
+        let back = names.iter().rev().map(|name| (&**name, "x"));
+        let prefix = Prefix::default();
+        let annotations = Annotations::under(&prefix, forth);
+        assert_eq!(annotations, Annotations::under(&prefix, back));
+        assert_eq!(annotations.unknown().len(), MOST_UNKNOWN);
+        assert_eq!(&*annotations.unknown()[0].name, "k00000");
+        assert_eq!(annotations.unknown_more(), 17_000 - MOST_UNKNOWN);
+    }
+}
