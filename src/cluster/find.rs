@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::{
     list_watch::PAGE,
-    redact::{redact, redacted},
+    redact::{redacted, redacted_chain},
 };
 use crate::workload::Kind;
 
@@ -231,7 +231,7 @@ impl FindError {
         match error {
             Error::Api(status) => Self::answered(verb, kind, place, *status),
             Error::Auth(error) => Self::Unauthorized(redacted(&error)),
-            error => Self::Unavailable(reason(&error)),
+            error => Self::Unavailable(redacted_chain(&error)),
         }
     }
 
@@ -252,16 +252,4 @@ impl FindError {
             code => Self::Unavailable(format!("{code}: {message}")),
         }
     }
-}
-
-/// The innermost cause, which says what is wrong; the layers around it say where in kube.
-fn reason(error: &Error) -> String {
-    if let Some(redacted) = redact(error) {
-        return redacted;
-    }
-    let mut innermost: &dyn std::error::Error = error;
-    while let Some(cause) = innermost.source() {
-        innermost = cause;
-    }
-    innermost.to_string()
 }

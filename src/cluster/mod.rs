@@ -30,7 +30,7 @@ pub use instrument::{Exchange, instrument};
 pub use list_watch::list_watch;
 pub use live_watch::{WatchEvent, WatchEvents, watch};
 pub use managers::{FieldManager, WithManagers};
-pub use redact::redact;
+pub use redact::redacted_chain;
 pub use resource::kind_of_collection;
 pub use server_time::server_time;
 pub use workload::{Version, Workload};

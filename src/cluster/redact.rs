@@ -4,9 +4,11 @@ use std::error::Error;
 
 use kube::{client::AuthError, config::KubeconfigError};
 
+use crate::text::error_chain;
+
 /// What to say of an error that would show a credential: kube quotes the lines of a kubeconfig
 /// that is wrong, and all that a credential program got and printed. `None` for any other error.
-pub fn redact(error: &(dyn Error + 'static)) -> Option<String> {
+fn redact(error: &(dyn Error + 'static)) -> Option<String> {
     let mut link = Some(error);
     while let Some(error) = link {
         if let Some(error) = error.downcast_ref::<AuthError>() {
@@ -26,6 +28,12 @@ pub fn redact(error: &(dyn Error + 'static)) -> Option<String> {
 /// The error in words, without what is secret in it.
 pub(super) fn redacted(error: &(dyn Error + 'static)) -> String {
     redact(error).unwrap_or_else(|| error.to_string())
+}
+
+/// The error and its causes in words, without what is secret in them.
+pub fn redacted_chain(error: &(dyn Error + 'static)) -> String {
+    // kube's name for whatever is below its client tells a user nothing.
+    redact(error).unwrap_or_else(|| error_chain(error).replace("ServiceError: ", ""))
 }
 
 fn of_credentials(error: &AuthError) -> Option<String> {
@@ -51,5 +59,22 @@ fn place(message: &str) -> String {
     match (number("line "), number("column ")) {
         (Some(line), Some(column)) => format!(" at line {line}, column {column}"),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cause_is_told_without_the_names_of_layers() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("client error (Connect)")]
+        struct Connect(#[source] std::io::Error);
+
+        let cause = Connect(std::io::Error::other("connection refused"));
+        let error = kube::Error::Service(cause.into());
+        let told = redacted_chain(&error);
+        assert_eq!(told, "client error (Connect): connection refused");
     }
 }

@@ -9,13 +9,13 @@ use kube::{Client, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::text::{escape_json, printable};
+use crate::text::{cut_bytes, escape_json, printable};
 use crate::workload::{Annotation, Change, EventNote, Kind, Observed, Prefix, WorkloadRef};
 
 use super::{
     error::{AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign},
     guard::{annotation_patch, guarded_patch},
-    redact::redact,
+    redact::redacted_chain,
     resource::Resource,
     workload::Workload,
 };
@@ -151,7 +151,7 @@ impl Writer {
             "action": "Scale",
             "reason": note.reason.to_string(),
             "type": kind,
-            "note": cut(&note.text, NOTE_LIMIT),
+            "note": cut_bytes(&note.text, NOTE_LIMIT),
             "regarding": {
                 "apiVersion": object.kind.api_version(), "kind": object.kind.name(),
                 "namespace": &*object.namespace, "name": &*object.name, "uid": &*object.uid,
@@ -186,7 +186,7 @@ impl Writer {
             return Ok(Answer::Success(body));
         }
         let mut status: Status = serde_json::from_slice(&body)
-            .unwrap_or_else(|_| foreign(cut(&String::from_utf8_lossy(&body), 200), code));
+            .unwrap_or_else(|_| foreign(cut_bytes(&String::from_utf8_lossy(&body), 200), code));
         // It may quote what somebody wrote, and goes into Events and logs.
         status.message = printable(&status.message);
         Ok(Answer::Failure {
@@ -200,7 +200,7 @@ impl Writer {
 /// What the name of an Event begins with. Before the dot that follows, a dot or a dash at the end
 /// of a cut name would make it no DNS name (RFC 1123), and the server refuse it.
 fn event_name(object: &str) -> String {
-    let short = cut(object, 200).trim_end_matches(['.', '-']);
+    let short = cut_bytes(object, 200).trim_end_matches(['.', '-']);
     format!("{short}.dayshift-")
 }
 
@@ -226,18 +226,8 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
-    let redact = redact(&error);
-    let mut source = error.source().filter(|_| redact.is_none());
-    let mut reason = redact.unwrap_or_else(|| error.to_string());
-    while let Some(cause) = source {
-        let text = cause.to_string();
-        if !reason.contains(&text) {
-            reason += &format!(": {text}");
-        }
-        source = cause.source();
-    }
     Unavailable {
-        reason,
+        reason: redacted_chain(&error),
         retry_after: None,
         kind: FailureKind::Unreachable,
     }
@@ -249,13 +239,6 @@ fn no_sense(error: impl std::error::Error + 'static) -> Unavailable {
         kind: FailureKind::Failed,
         ..no_answer(error)
     }
-}
-
-fn cut(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len()))
-        .rev()
-        .find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use kube::runtime::watcher;
 
 use crate::{
-    cluster::{Absence, Workload, redact},
+    cluster::{Absence, Workload, redacted_chain},
     workload::Kind,
 };
 
@@ -50,7 +50,7 @@ impl Engine {
         self.telemetry.watch_restart();
         self.watches.publish(&self.telemetry);
         self.queues.release(watch);
-        let text = chain(error);
+        let text = redacted_chain(error);
         if Absence::of(error).is_none() {
             self.telemetry.set(Condition::Reachable, false);
             tracing::warn!(%kind, error = %text, "the watch failed; retrying with backoff");
@@ -72,21 +72,4 @@ impl Engine {
             self.reconcile(id);
         }
     }
-}
-
-/// An error and what caused it, in one line.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    if let Some(told) = redact(error) {
-        return told;
-    }
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text += &format!(": {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
 }

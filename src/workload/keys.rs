@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use crate::names::is_dns_label;
+
 /// An annotation that a user writes. The order is the one in which they are documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
@@ -160,15 +162,7 @@ impl Prefix {
     /// # Errors
     /// Where the text is none.
     pub fn parse(text: &str) -> Result<Self, PrefixError> {
-        let label = |part: &str| {
-            (1..=63).contains(&part.len())
-                && part
-                    .bytes()
-                    .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
-                && !part.starts_with('-')
-                && !part.ends_with('-')
-        };
-        if text.len() <= 253 && text.split('.').all(label) {
+        if text.len() <= 253 && text.split('.').all(is_dns_label) {
             Ok(Self(text.into()))
         } else {
             Err(PrefixError(text.chars().take(60).collect()))

@@ -2,7 +2,10 @@
 
 use std::{fmt, ops::Range};
 
-use crate::schedule::TextError;
+use crate::{
+    schedule::TextError,
+    text::{cut_bytes, cut_chars},
+};
 
 use super::{
     inputs::Origin,
@@ -90,7 +93,7 @@ impl InvalidSchedule {
         let mut text = String::new();
         for problem in &self.problems {
             let separator = if text.is_empty() { "" } else { "\n" };
-            let name = cut(&problem.annotation, 60);
+            let name = cut_chars(&problem.annotation, 60);
             let place = match problem.origin {
                 Origin::Own => "",
                 Origin::Namespace => " on the Namespace",
@@ -111,19 +114,6 @@ impl fmt::Display for InvalidSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(&Prefix::default()))
     }
-}
-
-fn cut(text: &str, characters: usize) -> &str {
-    text.char_indices()
-        .nth(characters)
-        .map_or(text, |(end, _)| &text[..end])
-}
-
-fn cut_bytes(text: &str, mut bytes: usize) -> &str {
-    while !text.is_char_boundary(bytes) {
-        bytes -= 1;
-    }
-    &text[..bytes]
 }
 
 #[cfg(test)]
