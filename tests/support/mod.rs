@@ -39,5 +39,5 @@ pub(crate) use deployment::{DeploymentBuilder, deployment, stateful_set};
 pub(crate) use namespace::Namespace;
 pub(crate) use programs::Parts;
 pub(crate) use retry::{print_tries, retry_when_stalled, too_late, too_slow};
-pub(crate) use stories::{Stage, Story, stories};
+pub(crate) use stories::{Stage, Story, assets, stories};
 pub(crate) use wait::{Soon, eventually, soon};

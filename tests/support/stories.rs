@@ -1,7 +1,7 @@
 //! Stories that share control planes, and what happens where there is none.
 
 use std::env;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use libtest_mimic::{Completion, Failed, Trial};
 
@@ -35,13 +35,36 @@ pub(crate) use stories;
 /// that needs it.
 #[derive(Default)]
 pub(crate) struct Stage {
-    assets: OnceLock<Result<Assets, Missing>>,
     server: OnceLock<ControlPlane>,
     older_server: OnceLock<ControlPlane>,
     pods: OnceLock<ControlPlane>,
+    /// Held by all tests, and by those alone that want silence.
+    silence: Arc<RwLock<()>>,
+    /// Held by each story of a stage whose stories come one after the other.
+    turn: Option<Mutex<()>>,
 }
 
 impl Stage {
+    /// Control planes apart from those of this stage, for stories that disturb each other and are
+    /// told one after the other.
+    pub(crate) fn apart(&self) -> Self {
+        Self {
+            silence: Arc::clone(&self.silence),
+            turn: Some(Mutex::default()),
+            ..Self::default()
+        }
+    }
+
+    /// Keeps those waiting that want silence.
+    pub(crate) fn among_others(&self) -> RwLockReadGuard<'_, ()> {
+        self.silence.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no other test is under way, and lets none begin.
+    pub(crate) fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.silence.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The story as a test. Without a control plane it is ignored and says why; where `CI` is set
     /// it fails, lest a pipeline is green for having tested nothing.
     pub(crate) fn trial(self: &Arc<Self>, story: Story) -> Trial {
@@ -50,12 +73,8 @@ impl Stage {
             .name
             .split_once("::")
             .map_or(story.name, |(_, name)| name);
-        Trial::ignorable_test(name, move || match stage.plane(story.parts) {
-            Ok(plane) => {
-                let told = retry_when_stalled(name, || (story.tell)(plane));
-                plane.assert_alive();
-                told.map(|_| Completion::Completed).map_err(Failed::from)
-            }
+        Trial::ignorable_test(name, move || match stage.tell(name, story) {
+            Ok(told) => told.map(|()| Completion::Completed).map_err(Failed::from),
             Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
                 Ok(Completion::ignored_with(reason))
             }
@@ -63,12 +82,19 @@ impl Stage {
         })
     }
 
-    fn plane(&self, parts: Parts) -> Result<&ControlPlane, Missing> {
-        let assets = self
-            .assets
-            .get_or_init(Assets::find)
-            .as_ref()
-            .map_err(Missing::clone)?;
+    fn tell(&self, name: &str, story: Story) -> Result<Result<(), String>, Missing> {
+        let turn = self.turn.as_ref();
+        let _turn = turn.map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
+        let _others = self.among_others();
+        let plane = self.plane(story.parts)?;
+        let told = retry_when_stalled(name, || (story.tell)(plane));
+        plane.assert_alive();
+        Ok(told.map(|_| ()))
+    }
+
+    /// The control plane that the stories with these parts share.
+    pub(crate) fn plane(&self, parts: Parts) -> Result<&ControlPlane, Missing> {
+        let assets = assets()?;
         let place = match parts {
             Parts::Server => &self.server,
             Parts::OlderServer => &self.older_server,
@@ -79,4 +105,11 @@ impl Stage {
         };
         Ok(place.get_or_init(|| ControlPlane::start(assets, parts)))
     }
+}
+
+/// The programs of all control planes, looked for or built once.
+pub(crate) fn assets() -> Result<&'static Assets, Missing> {
+    static ASSETS: OnceLock<Result<Assets, Missing>> = OnceLock::new();
+    let assets = ASSETS.get_or_init(Assets::find);
+    assets.as_ref().map_err(Missing::clone)
 }

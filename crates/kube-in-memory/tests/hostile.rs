@@ -105,7 +105,7 @@ async fn ask(api: &Api, method: &str, content: &str, body: &Value) -> u16 {
 }
 
 /// Whether `body` sets a resourceVersion that is not a number, be it by a merge patch or an operation
-/// of a JSON Patch: a real server answers 500 (`tests/api_parity/recorded/patches.json`).
+/// of a JSON Patch: a real server answers 500 (`tests/parity/recorded/patches.json`).
 fn names_no_version(body: &Value) -> bool {
     match body {
         Value::Object(members) => members.iter().any(|(name, value)| {

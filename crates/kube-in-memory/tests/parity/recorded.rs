@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::table::Case;
+use super::table::Case;
 
 /// The answers to the cases of one file.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl Recorded {
 }
 
 fn path(file: &str) -> PathBuf {
-    PathBuf::from(crate::RECORDED).join(format!("{file}.json"))
+    PathBuf::from(super::RECORDED).join(format!("{file}.json"))
 }
 
 /// The error shows each member that differs, below the request it answers.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use kube_in_memory::{Api, Status};
 
-use crate::table::{Before, Case, Step};
+use super::table::{Before, Case, Step};
 
 /// How long a server may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(20);

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use super::super::table::{Before, Case, DEPLOYMENTS, WEB, case};
 use super::{EXCLUDING, apart, deployment, web, with};
-use crate::table::{Before, Case, DEPLOYMENTS, WEB, case};
 
 /// The collection with a query.
 fn at(query: &str) -> String {

@@ -7,7 +7,7 @@ mod refusals;
 mod stateful_sets;
 mod watches;
 
-use crate::table::{Case, case};
+use super::table::{Case, case};
 use serde_json::{Value, json};
 
 /// All cases, by the file that holds their recorded answers.

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use super::super::table::{Case, DEPLOYMENTS, EVENTS, WEB, case};
 use super::{deployment, web, with};
-use crate::table::{Case, DEPLOYMENTS, EVENTS, WEB, case};
 
 fn event(name: &str) -> serde_json::Value {
     json!({

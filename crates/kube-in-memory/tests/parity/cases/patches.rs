@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::super::table::{Case, WEB, case};
 use super::{deployment, web, with};
-use crate::table::{Case, WEB, case};
 
 /// A JSON patch of `web`.
 fn patch(name: &'static str, operations: Value) -> Case {

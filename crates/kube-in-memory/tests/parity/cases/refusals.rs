@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::super::table::{Before, Case, DEPLOYMENTS, WEB, case};
 use super::{web, with};
-use crate::table::{Before, Case, DEPLOYMENTS, WEB, case};
 
 fn patch(name: &'static str, path: &str, value: Value) -> Case {
     case(name)

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::super::table::{Case, DB, STATEFUL_SETS, case};
 use super::with;
-use crate::table::{Case, DB, STATEFUL_SETS, case};
 
 /// A StatefulSet that is as small as it may be.
 fn stateful_set(name: &str) -> Value {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::super::table::{Case, DEPLOYMENTS, WEB, case};
 use super::{EXCLUDING, apart, deployment, web, with};
-use crate::table::{Case, DEPLOYMENTS, WEB, case};
 
 fn at(query: &str) -> String {
     format!("{DEPLOYMENTS}?watch=true&{query}")

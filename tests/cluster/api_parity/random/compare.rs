@@ -1,0 +1,121 @@
+//! The stories, told to both servers.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use fastrand::Rng;
+use futures::stream::{self, StreamExt as _};
+use kube::Client;
+
+use super::answer::essence;
+use super::shrink::shrink;
+use super::story::Story;
+use crate::api_parity::real;
+use crate::api_parity::recorded::compare;
+use crate::api_parity::run::{Backend, new_namespace, tell};
+use crate::support::{ControlPlane, Parts, Story as RealStory, block_on};
+use kube_in_memory::Api;
+
+/// How many patches there are unless `PARITY_PATCHES` says otherwise.
+const PATCHES: usize = 4_000;
+/// Where chance begins unless `PARITY_SEED` says otherwise.
+const SEED: u64 = 20_261_121;
+/// How many stories the real server is told at once.
+const AT_ONCE: usize = 8;
+/// How many stories with a difference are made as short as may be.
+const SHRUNK: usize = 24;
+/// How many differences, no two alike, are shown.
+const SHOWN: usize = 12;
+
+pub fn stories() -> Vec<RealStory> {
+    crate::support::stories![Parts::Server; random_patches]
+}
+
+fn random_patches(plane: &ControlPlane) {
+    let wanted = number("PARITY_PATCHES").map_or(PATCHES, |count| count.try_into().unwrap());
+    let seed = number("PARITY_SEED").unwrap_or(SEED);
+    let mut rng = Rng::with_seed(seed);
+    let mut stories = Vec::new();
+    let mut left = wanted;
+    while left > 0 {
+        let story = Story::random(&mut rng, left);
+        left -= story.patches.len();
+        stories.push(story);
+    }
+    let (begin, client) = (Instant::now(), real::client(plane));
+    let different = block_on(async {
+        let places: Vec<_> = (0..AT_ONCE).collect();
+        let told = stream::iter(places).map(|place| {
+            let (client, stories) = (client.clone(), &stories);
+            async move {
+                let namespace = format!("parity-random-{place}");
+                new_namespace(&client, &namespace).await;
+                let mut different = Vec::new();
+                for story in stories.iter().skip(place).step_by(AT_ONCE) {
+                    if difference(story, &client, plane, &namespace)
+                        .await
+                        .is_some()
+                    {
+                        different.push(story.clone());
+                    }
+                }
+                different
+            }
+        });
+        told.buffer_unordered(AT_ONCE).concat().await
+    });
+    let seconds = begin.elapsed().as_secs_f32();
+    eprintln!("{wanted} random patches in {seconds:.1} s (PARITY_SEED={seed})");
+    if different.is_empty() {
+        return;
+    }
+    let mut report = format!(
+        "{} of {} stories differ (PARITY_PATCHES={wanted} PARITY_SEED={seed})\n",
+        different.len(),
+        stories.len()
+    );
+    let namespace = "parity-random-0";
+    let differ = |story: &Story| block_on(difference(story, &client, plane, namespace));
+    let mut shown = BTreeSet::new();
+    for story in different.into_iter().take(SHRUNK) {
+        let least = shrink(story, |story| differ(story).is_some());
+        let difference = differ(&least).unwrap_or_default();
+        if shown.len() < SHOWN && shown.insert(difference.clone()) {
+            let _ = writeln!(report, "\n{least}{difference}");
+        }
+    }
+    panic!("{report}");
+}
+
+/// How the in-memory answers (`found`) differ from those of the real server (`recorded`).
+async fn difference(
+    story: &Story,
+    client: &Client,
+    plane: &ControlPlane,
+    namespace: &str,
+) -> Option<String> {
+    let case = story.case();
+    let api = Api::new(chrono::Utc::now);
+    let memory = api.client();
+    new_namespace(&memory, namespace).await;
+    let found = tell(&case, &memory, namespace, &Backend::Memory(&api)).await;
+    let right = tell(
+        &case,
+        client,
+        namespace,
+        &Backend::Real(&|| plane.compact()),
+    )
+    .await;
+    let [right, found] = [right, found].map(|answers| {
+        let answers = answers.into_iter().map(essence);
+        answers.collect::<Vec<_>>()
+    });
+    compare(&case, &right, &found).err()
+}
+
+fn number(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    Some(text.parse().unwrap())
+}

@@ -1,0 +1,84 @@
+//! The table on a real server: is the record still what it answers?
+
+use std::env;
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+
+use crate::api_parity::cases;
+use crate::api_parity::recorded::{Recorded, compare};
+use crate::api_parity::run::{Backend, run};
+use crate::support::{ControlPlane, Parts, Story, block_on};
+
+/// A story for each file of the table.
+pub fn stories() -> Vec<Story> {
+    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets]
+}
+
+fn objects(plane: &ControlPlane) {
+    judge("objects", plane);
+}
+
+fn patches(plane: &ControlPlane) {
+    judge("patches", plane);
+}
+
+fn refusals(plane: &ControlPlane) {
+    judge("refusals", plane);
+}
+
+fn lists(plane: &ControlPlane) {
+    judge("lists", plane);
+}
+
+fn watches(plane: &ControlPlane) {
+    judge("watches", plane);
+}
+
+fn stateful_sets(plane: &ControlPlane) {
+    judge("statefulsets", plane);
+}
+
+fn judge(file: &str, plane: &ControlPlane) {
+    let client = client(plane);
+    let (recorded, mut fresh, mut report) =
+        (Recorded::read(file), Recorded::default(), String::new());
+    let group = cases::all()
+        .into_iter()
+        .find(|(name, _)| *name == file)
+        .unwrap()
+        .1;
+    for (number, case) in group.iter().enumerate() {
+        let namespace = format!("parity-{file}-{number}");
+        let answers = block_on(run(
+            case,
+            &client,
+            &namespace,
+            &Backend::Real(&|| plane.compact()),
+        ));
+        if let Err(differences) = compare(case, recorded.answers(case), &answers) {
+            report += &differences;
+        }
+        fresh.insert(case, answers);
+    }
+    if env::var_os("DAYSHIFT_RECORD").is_some() {
+        fresh.write(file);
+    } else {
+        assert!(
+            report.is_empty(),
+            "the record is not what this server answers:\n{report}"
+        );
+    }
+}
+
+/// A client that does not try again by itself: a 504 is an answer here.
+pub fn client(plane: &ControlPlane) -> kube::Client {
+    let kubeconfig = Kubeconfig::read_from(plane.kubeconfig()).unwrap();
+    block_on(async {
+        let options = KubeConfigOptions::default();
+        let mut config = kube::Config::from_custom_kubeconfig(kubeconfig, &options)
+            .await
+            .unwrap();
+        config.default_retry = false;
+        kube::Client::try_from(config).unwrap()
+    })
+}

@@ -1,0 +1,400 @@
+//! Cron texts against robfig/cron v3, whose dialect Kubernetes' CronJob speaks.
+//!
+//! The program in `tests/cron_differential` is built by Go and asked about thousands of random texts. Without
+//! Go these tests show as ignored; where `CI` is set that is a failure.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
+
+use chrono::{DateTime, Offset, TimeDelta, TimeZone, Utc};
+use dayshift::schedule::{ExceptedDates, Reason, Rule, Schedule, Times, Zone};
+use libtest_mimic::{Completion, Failed, Trial};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+use crate::support::Stage;
+
+/// Asks the program at that path.
+type Test = fn(&Path) -> Result<(), Failed>;
+
+/// All of them, which share one program.
+pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
+    let tests: [(&str, Test); 3] = [
+        ("random_texts_happen_at_the_same_instants", same_instants),
+        ("damaged_texts_are_read_and_refused_alike", same_refusals),
+        ("clock_changes_differ_as_written_down", known_differences),
+    ];
+    let trial = |(name, test): (&str, Test)| {
+        let stage = Arc::clone(stage);
+        Trial::ignorable_test(format!("cron_differential::{name}"), move || {
+            let _others = stage.among_others();
+            match program() {
+                Ok(robfig) => test(robfig).map(|()| Completion::Completed),
+                Err(reason) if env::var_os("CI").is_some() => Err(reason.into()),
+                Err(reason) => Ok(Completion::ignored_with(reason)),
+            }
+        })
+    };
+    tests.into_iter().map(trial).collect()
+}
+
+/// The program, built once.
+fn program() -> Result<&'static Path, &'static str> {
+    static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let program = PROGRAM.get_or_init(build).as_ref();
+    program.map(PathBuf::as_path).map_err(String::as_str)
+}
+
+/// Builds the program, or says why it cannot be had.
+fn build() -> Result<PathBuf, String> {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("robfig");
+    let go = Command::new("go")
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(".")
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cron_differential"))
+        .output();
+    match go {
+        Ok(output) if output.status.success() => Ok(program),
+        Ok(output) => Err(format!(
+            "tests/cron_differential does not build: {}",
+            String::from_utf8_lossy(&output.stderr)
+                .lines()
+                .next()
+                .unwrap_or_default()
+        )),
+        Err(error) => Err(format!("needs Go: {error}")),
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Question {
+    zone: &'static str,
+    text: String,
+    at: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Answer {
+    Next(i64),
+    Never,
+    Refused,
+    /// It loops for ever.
+    Stuck,
+}
+
+/// What robfig/cron answers to each question.
+fn ask(robfig: &Path, questions: &[Question]) -> Vec<Answer> {
+    let mut child = Command::new(robfig)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let lines: String = questions
+        .iter()
+        .map(|it| format!("{}\t{}\t{}\n", it.zone, it.text, it.at))
+        .collect();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(output.status.success());
+    let answers: Vec<_> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| match line {
+            "error" => Answer::Refused,
+            "never" => Answer::Never,
+            "stuck" => Answer::Stuck,
+            second => Answer::Next(second.parse().unwrap_or_else(|_| panic!("{line}"))),
+        })
+        .collect();
+    assert_eq!(answers.len(), questions.len());
+    answers
+}
+
+fn schedule(question: &Question) -> Result<Schedule, Reason> {
+    let start = Some(Times::parse(&question.text).map_err(|error| error.reason().clone())?);
+    let rule = Rule::start_and_stop(start, None);
+    let zone = Zone::parse(question.zone).unwrap();
+    Ok(Schedule::new(rule, ExceptedDates::default(), zone))
+}
+
+fn our_next(schedule: &Schedule, at: i64) -> Answer {
+    let at = DateTime::from_timestamp(at, 0).unwrap();
+    schedule
+        .next_after(at, TimeDelta::zero())
+        .map_or(Answer::Never, |next| Answer::Next(next.at.timestamp()))
+}
+
+/// Whether clocks are changed within a day and a half of an instant.
+fn is_near_change(zone: &str, second: i64) -> bool {
+    let zone = Zone::parse(zone).unwrap().tz();
+    let offset = |hours: i64| {
+        let at = Utc.timestamp_opt(second + hours * 3600, 0).unwrap();
+        zone.offset_from_utc_datetime(&at.naive_utc()).fix()
+    };
+    (-36..=36).any(|hours| offset(hours) != offset(0))
+}
+
+/// The same values in every run.
+fn random<T>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
+    let mut runner = TestRunner::deterministic();
+    (0..count)
+        .map(|_| strategy.new_tree(&mut runner).unwrap().current())
+        .collect()
+}
+
+const ZONES: [&str; 16] = [
+    "UTC",
+    "Asia/Tokyo",
+    "Asia/Kolkata",
+    "Asia/Kathmandu",
+    "Asia/Beirut",
+    "Europe/Berlin",
+    "Europe/Dublin",
+    "Europe/London",
+    "America/New_York",
+    "America/Sao_Paulo",
+    "America/St_Johns",
+    "America/Los_Angeles",
+    "Australia/Lord_Howe",
+    "Antarctica/Troll",
+    "Pacific/Apia",
+    "Pacific/Chatham",
+];
+
+const MONTHS: [&str; 12] = [
+    "Jan", "feb", "MAR", "apr", "May", "jun", "jul", "aug", "sEp", "oct", "nov", "Dec",
+];
+const DAYS: [&str; 7] = ["Sun", "mon", "TUE", "wed", "thu", "Fri", "sat"];
+
+fn field(least: u32, most: u32, names: &'static [&'static str]) -> impl Strategy<Value = String> {
+    let name = move |value: u32, named: bool| match names.get((value - least) as usize) {
+        Some(name) if named => (*name).to_owned(),
+        _ => value.to_string(),
+    };
+    let part = (least..=most, least..=most, 1_u32..40, 0..8, any::<bool>()).prop_map(
+        move |(a, b, step, kind, named)| {
+            let (from, to) = (name(a.min(b), named), name(a.max(b), named));
+            match kind {
+                0..3 => from,
+                3 => format!("{from}-{to}"),
+                4 => format!("{from}-{to}/{step}"),
+                5 => format!("{from}/{step}"),
+                6 => format!("*/{step}"),
+                _ => format!("?/{step}"),
+            }
+        },
+    );
+    prop_oneof![
+        3 => Just("*".to_owned()),
+        1 => Just("?".to_owned()),
+        6 => prop::collection::vec(part, 1..4).prop_map(|parts| parts.join(",")),
+    ]
+}
+
+fn cron_texts() -> impl Strategy<Value = String> {
+    let fields = (
+        prop::option::weighted(0.3, field(0, 59, &[])),
+        field(0, 59, &[]),
+        field(0, 23, &[]),
+        field(1, 31, &[]),
+        field(1, 12, &MONTHS),
+        field(0, 6, &DAYS),
+    );
+    let fields = fields.prop_map(|(second, minute, hour, day, month, weekday)| {
+        let second = second.map_or_else(String::new, |it| format!("{it} "));
+        format!("{second}{minute} {hour} {day} {month} {weekday}")
+    });
+    let nicknames = prop::sample::select(vec![
+        "@yearly",
+        "@annually",
+        "@monthly",
+        "@weekly",
+        "@daily",
+        "@midnight",
+        "@hourly",
+    ]);
+    prop_oneof![30 => fields, 1 => nicknames.prop_map(str::to_owned)]
+}
+
+fn questions(texts: impl Strategy<Value = String>) -> impl Strategy<Value = Question> {
+    // From 2000 to 2037, for which the two sides' time zone data agree.
+    (
+        prop::sample::select(ZONES.to_vec()),
+        texts,
+        946_684_800_i64..2_114_380_800,
+    )
+        .prop_map(|(zone, text, at)| Question { zone, text, at })
+}
+
+fn same_instants(robfig: &Path) -> Result<(), Failed> {
+    let questions = random(questions(cron_texts()), 6000);
+    let mut compared = 0;
+    for (question, theirs) in questions.iter().zip(ask(robfig, &questions)) {
+        let schedule = match schedule(question) {
+            Ok(schedule) => schedule,
+            // A date that never comes: robfig/cron reads it, and then gives up.
+            Err(Reason::NeverComes) if theirs == Answer::Never => continue,
+            Err(reason) => return Err(format!("{question:?}: {reason}, but {theirs:?}").into()),
+        };
+        let ours = our_next(&schedule, question.at);
+        let changes = [Answer::Next(question.at), ours, theirs]
+            .iter()
+            .any(|it| matches!(it, Answer::Next(second) if is_near_change(question.zone, *second)));
+        // It looks five years ahead; 29 February may be eight away.
+        let beyond = matches!(ours, Answer::Next(second) if second - question.at > 4 * 31_536_000);
+        if changes || beyond && theirs == Answer::Never {
+            continue;
+        }
+        compared += 1;
+        if ours != theirs {
+            return Err(format!("{question:?}: {ours:?}, but robfig/cron {theirs:?}").into());
+        }
+    }
+    if compared < 5000 {
+        return Err(format!("only {compared} of {} could be compared", questions.len()).into());
+    }
+    Ok(())
+}
+
+/// Texts that were right before some characters were changed.
+fn damaged_texts() -> impl Strategy<Value = String> {
+    let damage = prop_oneof![
+        4 => "[-,/*?0-9 ]{0,2}",
+        1 => "[LW#+@a-z]{1,2}",
+        1 => prop::sample::select(vec!["60", "7", "8", "31", "Mon", "0", " * ", "--", ",,"])
+            .prop_map(str::to_owned),
+    ];
+    (cron_texts(), any::<prop::sample::Index>(), damage).prop_map(|(text, at, damage)| {
+        let at = at.index(text.len());
+        format!("{}{damage}{}", &text[..at], &text[at + 1..])
+    })
+}
+
+/// Where the two sides part on purpose; `docs/decisions/cron-text.md` gives the reasons.
+fn is_known(
+    question: &Question,
+    ours: &Result<Schedule, Reason>,
+    theirs: Answer,
+) -> Option<&'static str> {
+    let weekday = question
+        .text
+        .split_whitespace()
+        .next_back()
+        .unwrap_or_default();
+    match (ours, theirs) {
+        (Ok(_), Answer::Refused) if weekday.contains('7') => Some("7 is Sunday"),
+        (Err(Reason::NeverComes), Answer::Never) => Some("a date that never comes is refused"),
+        // Of `, * * * *` the other side never answers: it loops for ever.
+        (Err(Reason::NoValue { .. }), _) => Some("a field of commas is refused"),
+        (Err(Reason::StarRange), _) => Some("`*-5` is refused"),
+        (Err(Reason::Plus), _) => Some("`+5` is refused"),
+        _ => None,
+    }
+}
+
+fn same_refusals(robfig: &Path) -> Result<(), Failed> {
+    let questions = random(questions(damaged_texts()), 12_000);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (question, theirs) in questions.iter().zip(ask(robfig, &questions)) {
+        let ours = schedule(question);
+        let story = match (&ours, theirs) {
+            (Err(_), Answer::Refused) => "both refuse",
+            (Ok(_), Answer::Next(_) | Answer::Never) => "both read",
+            _ => is_known(question, &ours, theirs).ok_or_else(|| {
+                format!(
+                    "{question:?}: {:?}, but robfig/cron {theirs:?}",
+                    ours.as_ref().err()
+                )
+            })?,
+        };
+        *counts.entry(story).or_default() += 1;
+    }
+    for (story, least) in [
+        ("both read", 2000),
+        ("both refuse", 2000),
+        ("7 is Sunday", 5),
+    ] {
+        let count = counts.get(story).copied().unwrap_or_default();
+        if count < least {
+            return Err(format!("too few to mean anything: {counts:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// On these days the two part on purpose. robfig/cron steps through the hours that clocks show: it
+/// skips a time in the gap for a whole day, and repeats one in the fold.
+fn known_differences(robfig: &Path) -> Result<(), Failed> {
+    let second = |text: &str| text.parse::<DateTime<Utc>>().unwrap().timestamp();
+    for (zone, text, at, ours, theirs) in [
+        // The gap from 02:00 to 03:00: at its end, not on the next day.
+        (
+            "Europe/Berlin",
+            "30 2 * * *",
+            "2026-03-28T12:00:00Z",
+            "2026-03-29T01:00:00Z",
+            "2026-03-30T00:30:00Z",
+        ),
+        // The fold from 03:00 back to 02:00: the first time alone.
+        (
+            "Europe/Berlin",
+            "30 2 * * *",
+            "2026-10-25T00:30:00Z",
+            "2026-10-26T01:30:00Z",
+            "2026-10-25T01:30:00Z",
+        ),
+        (
+            "Europe/Berlin",
+            "*/30 * * * *",
+            "2026-10-25T00:30:00Z",
+            "2026-10-25T02:00:00Z",
+            "2026-10-25T01:00:00Z",
+        ),
+        // No midnight on this day.
+        (
+            "America/Sao_Paulo",
+            "15 0 * * *",
+            "2018-11-03T12:00:00Z",
+            "2018-11-04T03:00:00Z",
+            "2018-11-05T02:15:00Z",
+        ),
+        // 29 February 2100 is no date: the next is eight years after the last.
+        (
+            "UTC",
+            "0 0 29 2 *",
+            "2098-01-01T00:00:00Z",
+            "2104-02-29T00:00:00Z",
+            "never",
+        ),
+    ] {
+        let question = Question {
+            zone,
+            text: text.to_owned(),
+            at: second(at),
+        };
+        let found = our_next(
+            &schedule(&question).map_err(|it| it.to_string())?,
+            question.at,
+        );
+        if found != Answer::Next(second(ours)) {
+            return Err(format!("{question:?}: {found:?}, not {ours}").into());
+        }
+        let expected = match theirs {
+            "never" => Answer::Never,
+            instant => Answer::Next(second(instant)),
+        };
+        let found = ask(robfig, std::slice::from_ref(&question));
+        if found != [expected] {
+            return Err(format!("{question:?}: robfig/cron says {found:?}, not {theirs}").into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! What the schedule does to a Deployment at its boundaries.
+
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    [
+        stories![
+            Parts::Server;
+            nginx_1_becomes_2_at_its_instant_with_one_write,
+            a_boundary_missed_while_away_is_made_up_for_once,
+            of_several_missed_boundaries_only_the_newest_is_made_up_for,
+        ],
+        stories![Parts::OlderServer; an_older_server_is_listed_in_pages_and_its_boundaries_are_met],
+        stories![Parts::Pods; pods_go_at_the_stop_and_come_back_at_the_start],
+    ]
+    .concat()
+}
+
+fn nginx_1_becomes_2_at_its_instant_with_one_write(plane: &ControlPlane) {
+    let team = Team::new(plane, "start");
+    let start = soon(4);
+    team.create(
+        deployment("web")
+            .start(start.text())
+            .annotation("dayshift/replicas", "2"),
+    );
+    team.await_adopted("web", start);
+    team.assert_replicas("web", 1, start);
+
+    team.await_replicas("web", 2);
+    team.assert_punctual("web", 1, start);
+    assert!(
+        team.await_event("web", "Started")
+            .contains("scaled from 1 to 2")
+    );
+    team.ends([("web", 2)]);
+}
+
+fn an_older_server_is_listed_in_pages_and_its_boundaries_are_met(plane: &ControlPlane) {
+    let mut team = Team::without_scaler(plane, "older");
+    for number in 0..101 {
+        team.create(deployment(&format!("plain-{number}")));
+    }
+    let stop = soon(6);
+    team.create(deployment("web").replicas(3).stop(stop.text()));
+    team.run(&[]);
+    team.await_adopted("web", stop);
+    team.await_replicas("web", 0);
+    team.assert_punctual("web", 1, stop);
+    let pages = team
+        .requests()
+        .iter()
+        .filter(|it| it.verb == "list" && it.resource == "deployments")
+        .count();
+    assert_eq!(pages, 2);
+    team.ends([("web", 2)]);
+}
+
+fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
+    let team = Team::new(plane, "pods");
+    let stop = soon(8);
+    let start = stop.plus(8);
+    team.create(
+        deployment("web")
+            .replicas(3)
+            .stop(stop.text())
+            .start(start.text()),
+    );
+    team.await_pods("web", 3);
+    team.await_adopted("web", stop);
+
+    team.await_stopped("web", start);
+    team.await_pods("web", 0);
+    let saved = team.label("web", "dayshift/saved-replicas");
+    start.is_to_come("the pods are gone");
+    assert_eq!(saved.as_deref(), Some("3"));
+
+    team.await_pods("web", 3);
+    assert_eq!(team.label("web", "dayshift/saved-replicas"), None);
+    team.assert_punctual("web", 1, stop);
+    team.assert_punctual("web", 2, start);
+    team.ends([("web", 3)]);
+}
+
+fn a_boundary_missed_while_away_is_made_up_for_once(plane: &ControlPlane) {
+    let mut team = Team::new(plane, "away");
+    let stop = soon(4);
+    team.create(deployment("web").replicas(3).stop(stop.text()));
+    team.await_adopted("web", stop);
+    team.stop_scalers();
+    stop.is_to_come("the scaler is away");
+
+    stop.plus(1).wait();
+    assert_eq!(team.replicas("web"), 3, "nobody is there to stop it");
+
+    team.run(&[]);
+    team.await_replicas("web", 0);
+    team.await_event("web", "Stopped");
+    team.scale("web", 2);
+    team.stop_scalers();
+    team.run(&[]);
+    soon(1).wait();
+    assert_eq!(team.replicas("web"), 2, "what was made up for is over");
+    team.ends([("web", 2)]);
+}
+
+fn of_several_missed_boundaries_only_the_newest_is_made_up_for(plane: &ControlPlane) {
+    let mut team = Team::new(plane, "several");
+    let first = soon(4);
+    let (stop, start) = (first.text(), first.plus(1).text());
+    team.create(deployment("day").replicas(3).stop(&stop).start(&start));
+    team.create(deployment("night").replicas(3).start(&stop).stop(&start));
+    for name in ["day", "night"] {
+        team.await_adopted(name, first);
+    }
+    team.stop_scalers();
+    first.is_to_come("the scaler is away");
+    first.plus(2).wait();
+
+    team.run(&[]);
+    team.await_label("day", "dayshift/state", "running");
+    team.await_label("night", "dayshift/state", "stopped");
+    assert_eq!(team.replicas("day"), 3);
+    assert_eq!(team.replicas("night"), 0);
+    team.await_event("night", "Stopped");
+    assert_eq!(team.events("day"), [], "it was never stopped");
+    team.ends([("day", 2), ("night", 2)]);
+}

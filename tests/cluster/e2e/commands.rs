@@ -1,0 +1,76 @@
+//! The commands of a user at a terminal, beside a running scaler.
+
+use serde_json::Value;
+
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        what_they_tell_is_obeyed_and_shown,
+        status_names_who_else_sets_the_count,
+    ]
+}
+
+/// What `dayshift …` prints where it ends with status 0; its user is the admin.
+fn dayshift(team: &Team<'_>, line: &str) -> String {
+    let line = format!("dayshift {line} -n {}", team.name());
+    team.plane().shell(&line).success()
+}
+
+fn status(team: &Team<'_>) -> Value {
+    let shown: Value = serde_json::from_str(&dayshift(team, "status -o json")).unwrap();
+    shown["workloads"][0].clone()
+}
+
+fn what_they_tell_is_obeyed_and_shown(plane: &ControlPlane) {
+    let team = Team::new(plane, "commands");
+    let now = soon(0);
+    let (start, stop) = (now.plus(-3600).text(), now.plus(7200).text());
+    team.create(deployment("web").replicas(3).start(start).stop(stop));
+    team.await_label("web", "dayshift/state", "adopted");
+
+    let said = dayshift(&team, "sleep deploy/web --for 1h");
+    let subject = "deployment.apps/web";
+    assert!(
+        said.starts_with(&format!("{subject} slept until ")),
+        "{said}"
+    );
+    assert!(said.ends_with(", 3 -> 0\n"), "{said}");
+    let shown = status(&team);
+    assert_eq!(
+        (&shown["replicas"], &shown["state"]),
+        (&0.into(), &"slept".into())
+    );
+
+    let said = dayshift(&team, "resume web");
+    assert_eq!(said, format!("{subject} resumed, 0 -> 3\n"));
+
+    let said = dayshift(&team, "pause web");
+    assert_eq!(said, format!("{subject} paused, replicas 3\n"));
+    let line = format!("dayshift wake web --for 1h -n {}", team.name());
+    let refused = plane.shell(&line);
+    assert!(
+        !refused.ok && refused.stderr.contains("it is paused"),
+        "{refused:?}"
+    );
+    assert_eq!(status(&team)["state"], "paused");
+    dayshift(&team, "resume web");
+    team.ends([("web", 5)]);
+}
+
+fn status_names_who_else_sets_the_count(plane: &ControlPlane) {
+    let team = Team::new(plane, "owners");
+    let web = deployment("web")
+        .replicas(3)
+        .hours("00:00-24:00")
+        .manifest();
+    team.kubectl_with(&["apply", "--server-side"], &web)
+        .success();
+    team.await_label("web", "dayshift/state", "adopted");
+    let shown = dayshift(&team, "status -o wide");
+    assert!(shown.contains("server-side apply"), "{shown}");
+    assert!(shown.contains("--force-conflicts"), "{shown}");
+    team.ends([("web", 1)]);
+}

@@ -1,0 +1,155 @@
+//! How many replicas a start leaves, whatever hands have done meanwhile.
+
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one,
+        what_is_switched_off_by_hand_after_a_start_stays_off,
+        a_manifests_zero_becomes_one,
+        a_pause_an_edit_and_a_removal_forget_no_count,
+        a_pause_forgets_no_wish_to_be_off,
+    ]
+}
+
+fn the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one(plane: &ControlPlane) {
+    let team = Team::new(plane, "hands");
+    let stop = soon(5);
+    let start = stop.plus(5);
+    for name in ["untouched", "one", "six"] {
+        team.create(
+            deployment(name)
+                .replicas(5)
+                .stop(stop.text())
+                .start(start.text()),
+        );
+    }
+    for name in ["untouched", "one", "six"] {
+        team.await_stopped(name, start);
+    }
+    team.scale("one", 1);
+    team.scale("six", 6);
+    soon(1).wait();
+    team.assert_replicas("one", 1, start);
+    team.assert_replicas("six", 6, start);
+
+    for (name, count) in [("untouched", 5), ("one", 5), ("six", 6)] {
+        team.await_label(name, "dayshift/state", "running");
+        assert_eq!(team.replicas(name), count, "{name}");
+        assert_eq!(team.label(name, "dayshift/saved-replicas"), None, "{name}");
+        team.assert_punctual(name, 2, start);
+    }
+    team.ends([("untouched", 3), ("one", 3), ("six", 3)]);
+}
+
+fn what_is_switched_off_by_hand_after_a_start_stays_off(plane: &ControlPlane) {
+    let team = Team::new(plane, "off");
+    let day_one = soon(4);
+    let (night, day_two) = (day_one.plus(3), day_one.plus(6));
+    team.create(
+        deployment("web")
+            .replicas(2)
+            .start(format!("{}; {}", day_one.text(), day_two.text()))
+            .stop(night.text()),
+    );
+    team.await_adopted("web", day_one);
+    team.await_label("web", "dayshift/state", "running");
+    team.scale("web", 0);
+    night.is_to_come("it is switched off by day");
+
+    team.await_stopped("web", day_two);
+    let saved = team.label("web", "dayshift/saved-replicas");
+    day_two.is_to_come("a look by night");
+    assert_eq!(saved.as_deref(), Some("0"), "off is what has to come back");
+    team.await_label("web", "dayshift/state", "running");
+    team.assert_punctual("web", 3, day_two);
+    assert_eq!(team.replicas("web"), 0);
+    team.ends([("web", 4)]);
+}
+
+fn a_manifests_zero_becomes_one(plane: &ControlPlane) {
+    let team = Team::new(plane, "zero");
+    let start = soon(5);
+    let off = deployment("web").replicas(0).start(start.text());
+    team.kubectl_with(&["apply"], &off.manifest()).success();
+    team.await_adopted("web", start);
+    team.assert_replicas("web", 0, start);
+
+    team.await_replicas("web", 1);
+    team.assert_punctual("web", 1, start);
+    team.ends([("web", 2)]);
+}
+
+fn annotate(team: &Team<'_>, name: &str, text: &str) {
+    let text = format!("dayshift/{text}");
+    team.kubectl(&["annotate", "deployment", name, &text, "--overwrite"])
+        .success();
+}
+
+fn a_pause_an_edit_and_a_removal_forget_no_count(plane: &ControlPlane) {
+    let mut team = Team::new(plane, "outlives");
+    let stop = soon(5);
+    let start = stop.plus(20);
+    for (name, count) in [("paused", 3), ("edited", 5), ("removed", 5)] {
+        let web = deployment(name).replicas(count).stop(stop.text());
+        team.create(web.start(start.text()));
+    }
+    for name in ["paused", "edited", "removed"] {
+        team.await_stopped(name, start);
+        team.scale(name, 1);
+    }
+    annotate(&team, "paused", "pause=true");
+    annotate(&team, "edited", &format!("start={}", start.plus(1).text()));
+    for key in ["dayshift/start-", "dayshift/stop-"] {
+        team.kubectl(&["annotate", "deployment", "removed", key])
+            .success();
+    }
+    team.await_state("paused", "paused", start);
+    team.await_state("edited", "adopted", start);
+    let told = team.await_event("removed", "ScheduleRemoved");
+    assert!(told.contains("--replicas=5"), "{told}");
+    team.kill_scalers();
+    team.run(&[]);
+    annotate(&team, "paused", "pause-");
+    team.await_adopted("paused", start);
+    for (name, count) in [("paused", "3"), ("edited", "5"), ("removed", "5")] {
+        let saved = team.label(name, "dayshift/saved-replicas");
+        assert_eq!(saved.as_deref(), Some(count), "{name}");
+        team.assert_replicas(name, 1, start);
+    }
+
+    team.await_replicas("paused", 3);
+    team.await_replicas("edited", 5);
+    assert_eq!(team.replicas("removed"), 1, "nothing starts it");
+    // Taking its second annotation away is the removal, and the first an edit.
+    team.ends([("paused", 5), ("edited", 4), ("removed", 4)]);
+}
+
+fn a_pause_forgets_no_wish_to_be_off(plane: &ControlPlane) {
+    let mut team = Team::new(plane, "outlives-off");
+    let day_one = soon(4);
+    let (night, day_two) = (day_one.plus(14), day_one.plus(16));
+    team.create(
+        deployment("web")
+            .replicas(2)
+            .start(format!("{}; {}", day_one.text(), day_two.text()))
+            .stop(night.text()),
+    );
+    team.await_adopted("web", day_one);
+    team.await_state("web", "running", night);
+    team.scale("web", 0);
+    annotate(&team, "web", "pause=true");
+    team.await_state("web", "paused", night);
+    team.kill_scalers();
+    team.run(&[]);
+    annotate(&team, "web", "pause-");
+    team.await_adopted("web", night);
+
+    team.await_stopped("web", day_two);
+    team.await_label("web", "dayshift/state", "running");
+    assert_eq!(team.replicas("web"), 0);
+    team.assert_punctual("web", 5, day_two);
+    team.ends([("web", 6)]);
+}

@@ -1,0 +1,196 @@
+//! Overrides that have ended, and `kubectl rollout undo`, which brings their annotations back.
+//!
+//! The Deployment controller copies annotations into the ReplicaSet that is current and takes none
+//! away there, so a revision keeps those of an override that was over long ago.
+
+use serde_json::{Value, json};
+
+use crate::e2e::rollout::{await_rollout, create, roll_out, undo};
+use crate::e2e::team::Team;
+use crate::support::{
+    ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, eventually, soon, stories,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Pods;
+        an_undo_puts_nothing_to_sleep_again,
+        an_undo_wakes_nothing_again,
+        an_undo_pauses_nothing_again,
+        an_undo_takes_an_override_away_and_another_does_not_bring_it_back,
+    ]
+}
+
+fn an_undo_puts_nothing_to_sleep_again(plane: &ControlPlane) {
+    let team = Team::new(plane, "ended-sleep");
+    let by_day = |now: Soon| {
+        let web = deployment("web").start(now.plus(-3600).text());
+        web.stop(now.plus(36_000).text())
+    };
+    let sleep = Override {
+        key: "sleep-until",
+        begun: ("slept", 0),
+        ended: ("running", 3),
+    };
+    sleep.comes_back_and_does_nothing(team, by_day);
+}
+
+fn an_undo_wakes_nothing_again(plane: &ControlPlane) {
+    let team = Team::new(plane, "ended-wake");
+    let by_night = |now: Soon| {
+        let web = deployment("web").stop(now.plus(-3600).text());
+        web.start(now.plus(36_000).text())
+    };
+    let wake = Override {
+        key: "wake-until",
+        begun: ("woken", 3),
+        ended: ("stopped", 0),
+    };
+    wake.comes_back_and_does_nothing(team, by_night);
+}
+
+fn an_undo_pauses_nothing_again(plane: &ControlPlane) {
+    let team = Team::new(plane, "ended-pause");
+    let by_day = |now: Soon| deployment("web").stop(now.plus(36_000).text());
+    let pause = Override {
+        key: "pause",
+        begun: ("paused", 3),
+        ended: ("adopted", 3),
+    };
+    pause.comes_back_and_does_nothing(team, by_day);
+}
+
+/// An override, and the state and the count while it holds and when it is over.
+struct Override {
+    key: &'static str,
+    begun: (&'static str, i32),
+    ended: (&'static str, i32),
+}
+
+/// What ends it, and when the image changes: an older revision keeps the override either way.
+const ENDINGS: [(&str, Ending); 4] = [
+    ("time", Ending::Time),
+    ("resume", Ending::Resume),
+    ("removed", Ending::Annotate),
+    ("removed-first", Ending::AnnotateBeforeTheImage),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Ending {
+    Time,
+    Resume,
+    Annotate,
+    AnnotateBeforeTheImage,
+}
+
+impl Override {
+    fn comes_back_and_does_nothing(&self, team: Team<'_>, web: impl Fn(Soon) -> DeploymentBuilder) {
+        let (end, later) = (soon(25), soon(3600));
+        for (name, _) in ENDINGS {
+            create(&team, name, web(end).named(name), end);
+        }
+        let until = |ending| match ending {
+            Ending::Time => end.until(),
+            _ => later.until(),
+        };
+        for (name, ending) in ENDINGS {
+            self.lay_over(&team, name, &until(ending));
+        }
+        for (name, ending) in ENDINGS {
+            team.await_state(name, self.begun.0, end);
+            team.await_replicas(name, self.begun.1);
+            await_copied(&team, name);
+            if ending != Ending::AnnotateBeforeTheImage {
+                roll_out(&team, name, &json!({}));
+            }
+        }
+        end.is_to_come("all is rolled out");
+        for (name, ending) in ENDINGS {
+            self.end(&team, name, ending);
+            team.await_label(name, "dayshift/state", self.ended.0);
+            team.await_replicas(name, self.ended.1);
+            if ending == Ending::AnnotateBeforeTheImage {
+                roll_out(&team, name, &json!({}));
+            }
+            undo(&team, name);
+            team.await_event(name, "OverrideExpired");
+            let left = [self.key, "override-began"]
+                .map(|key| team.annotation(name, &format!("dayshift/{key}")));
+            assert_eq!(left, [None, None], "{name}");
+            assert_eq!(team.replicas(name), self.ended.1, "{name}");
+            let state = team.label(name, "dayshift/state");
+            assert_eq!(state.as_deref(), Some(self.ended.0), "{name}");
+        }
+        // A new one counts, with the very text of the one that has ended.
+        for (name, ending) in &ENDINGS[1..] {
+            self.lay_over(&team, name, &until(*ending));
+            team.await_label(name, "dayshift/state", self.begun.0);
+            team.await_replicas(name, self.begun.1);
+        }
+        team.ends(ENDINGS.map(|(name, ending)| (name, 4 + usize::from(ending != Ending::Time))));
+    }
+
+    fn lay_over(&self, team: &Team<'_>, name: &str, until: &str) {
+        let text = format!("dayshift/{}={until}", self.key);
+        team.kubectl(&["annotate", "deployment", name, &text])
+            .success();
+    }
+
+    fn end(&self, team: &Team<'_>, name: &str, ending: Ending) {
+        match ending {
+            Ending::Time => {}
+            Ending::Resume => {
+                let line = format!("dayshift resume deploy/{name} -n {}", team.name());
+                team.plane().shell(&line).success();
+            }
+            Ending::Annotate | Ending::AnnotateBeforeTheImage => {
+                let gone = format!("dayshift/{}-", self.key);
+                team.kubectl(&["annotate", "deployment", name, &gone])
+                    .success();
+            }
+        }
+    }
+}
+
+/// Waits until the current revision has what dayshift wrote when the override began.
+fn await_copied(team: &Team<'_>, name: &str) {
+    let of = format!("app={name}");
+    let began = team.annotation(name, "dayshift/override-began");
+    assert!(began.is_some(), "{name}");
+    eventually(&format!("a ReplicaSet of {name} has it"), || {
+        let said = team.kubectl(&["get", "replicasets", "-l", &of, "-o", "json"]);
+        let all: Value = serde_json::from_str(&said.success()).unwrap();
+        let has_it = |each: &Value| {
+            let text = &each["metadata"]["annotations"]["dayshift/override-began"];
+            text.as_str() == began.as_deref()
+        };
+        all["items"].as_array()?.iter().any(has_it).then_some(())
+    });
+}
+
+fn an_undo_takes_an_override_away_and_another_does_not_bring_it_back(plane: &ControlPlane) {
+    let team = Team::new(plane, "undo-override");
+    let end = soon(40);
+    let ago = end.plus(-3600);
+    create(&team, "web", deployment("web").stop(ago.text()), end);
+    let wake = json!({"dayshift/wake-until": end.until()});
+    roll_out(&team, "web", &wake);
+    team.await_state("web", "woken", end);
+    await_copied(&team, "web");
+    undo(&team, "web");
+    team.await_stopped("web", end);
+    team.assert_replicas("web", 0, end);
+
+    let again = ["rollout", "undo", "deployment/web"];
+    team.kubectl(&again).success();
+    team.await_event("web", "OverrideExpired");
+    end.is_to_come("it would wake it");
+    assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
+    assert_eq!(team.replicas("web"), 0);
+    await_rollout(&team, "web");
+    assert_eq!(
+        team.label("web", "dayshift/saved-replicas").as_deref(),
+        Some("3")
+    );
+    team.ends([("web", 4)]);
+}

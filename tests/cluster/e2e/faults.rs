@@ -1,0 +1,210 @@
+//! What is wrong with a schedule, and what the server will not do.
+
+use chrono::DateTime;
+use serde_json::{Value, json};
+
+use crate::e2e::team::Team;
+use crate::support::{
+    ControlPlane, Dayshift, Parts, Story, deployment, eventually, soon, stories, too_late,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        an_admission_policy_that_refuses_is_told_and_tried_again_slowly,
+        a_bad_schedule_is_told_within_a_second_while_others_are_punctual,
+        mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up,
+        without_permission_it_is_not_ready_and_keeps_trying,
+    ]
+}
+
+fn a_bad_schedule_is_told_within_a_second_while_others_are_punctual(plane: &ControlPlane) {
+    let team = Team::new(plane, "bad");
+    let stop = soon(5);
+    let web = |name: &str| deployment(name).replicas(3).stop(stop.text());
+    let mark = plane.audit().mark();
+    team.create(web("schedule").stop("Mon-Fry 19:00"));
+    team.create(web("zone").timezone("Asia/Tokio"));
+    team.create(web("key").annotation("dayshift/strat", "09:00"));
+    team.create(web("good"));
+
+    for (name, annotation, hint) in [
+        ("schedule", "dayshift/stop: ", "`Fry`"),
+        ("zone", "dayshift/timezone: ", "Asia/Tokyo"),
+        ("key", "dayshift/strat: ", "did you mean `start`?"),
+    ] {
+        let told = team.await_event(name, "InvalidSchedule");
+        assert!(
+            told.starts_with(annotation) && told.contains(hint),
+            "{told}"
+        );
+        assert_eq!(team.annotation(name, "dayshift/error"), Some(told));
+        let warnings = team.kubectl(&["events", "--for", &format!("deployment/{name}")]);
+        let warnings = warnings.success();
+        assert!(warnings.contains("Warning") && warnings.contains("InvalidSchedule"));
+    }
+    let requests = plane.audit().since(mark);
+    let here = || requests.iter().filter(|each| each.namespace == team.name());
+    let events = here().filter(|each| each.is_dayshift() && each.resource == "events");
+    let last_told = events.map(|each| each.answered).max().unwrap();
+    let made = here().filter(|each| each.verb == "create" && each.name != "good");
+    let last_made = made
+        .filter(|each| each.resource == "deployments")
+        .map(|each| each.answered)
+        .max()
+        .unwrap();
+    let late = last_told - last_made;
+    if late >= 1_000_000 {
+        let due = DateTime::from_timestamp_micros(last_made).unwrap();
+        too_late("an Event came", due, late as f64 / 1e6, 1.0);
+    }
+    stop.is_to_come("all of it is told");
+
+    team.await_replicas("good", 0);
+    team.assert_punctual("good", 1, stop);
+    for name in ["schedule", "zone", "key"] {
+        assert_eq!(team.replicas(name), 3, "{name} stays as it is");
+    }
+    team.ends([("schedule", 1), ("zone", 1), ("key", 1), ("good", 2)]);
+}
+
+fn mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up(plane: &ControlPlane) {
+    let team = Team::new(plane, "mended");
+    let stop = soon(5);
+    let later = stop.plus(6);
+    for name in ["mended", "undone"] {
+        team.create(deployment(name).replicas(3).stop(stop.text()));
+        team.await_adopted(name, stop);
+        team.annotate(name, "dayshift/stop", "Mon-Fry 19:00");
+        team.await_event(name, "InvalidSchedule");
+    }
+    stop.is_to_come("the typos are there");
+    stop.plus(1).wait();
+    assert_eq!(team.replicas("mended"), 3);
+    assert_eq!(team.replicas("undone"), 3);
+
+    team.annotate("mended", "dayshift/stop", &*later.text());
+    team.annotate("undone", "dayshift/stop", &*stop.text());
+    team.await_stopped("undone", later);
+    assert_eq!(team.replicas("undone"), 0);
+    team.await_adopted("mended", later);
+    team.assert_replicas("mended", 3, later);
+    for name in ["mended", "undone"] {
+        assert_eq!(team.annotation(name, "dayshift/error"), None, "{name}");
+    }
+    team.await_replicas("mended", 0);
+    team.assert_punctual("mended", 3, later);
+    team.ends([("mended", 4), ("undone", 3)]);
+}
+
+fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &ControlPlane) {
+    let team = Team::new(plane, "policy");
+    let apply = team.kubectl_with(&["apply"], &never_zero(team.name()).to_string());
+    apply.success();
+    let stop = soon(7);
+    for name in ["refused", "good"] {
+        let web = deployment(name).replicas(3).stop(stop.text());
+        team.create(web.label("tier", name));
+    }
+    let is_refused = || {
+        let zero = ["-p", r#"{"spec": {"replicas": 0}}"#, "--dry-run=server"];
+        let said = team.kubectl(&[&["patch", "deployment", "refused"], &zero[..]].concat());
+        said.stderr.contains("this team never sleeps")
+    };
+    stop.before("the policy is in force", || is_refused().then_some(()));
+
+    let told = team.await_event("refused", "ScaleFailed");
+    assert!(told.contains("this team never sleeps"), "{told}");
+    team.await_replicas("good", 0);
+    team.assert_punctual("good", 1, stop);
+    stop.plus(8).wait();
+    assert_eq!(team.replicas("refused"), 3);
+    assert_eq!(
+        team.label("refused", "dayshift/saved-replicas"),
+        None,
+        "count and state change together or not at all"
+    );
+    assert_eq!(team.writes("refused").len(), 2, "an adoption and one try");
+
+    team.kubectl(&["delete", "validatingadmissionpolicybinding", team.name()])
+        .success();
+    team.await_replicas("refused", 0);
+    let tries = team.writes("refused").len();
+    assert!((3..=4).contains(&tries), "{tries} tries");
+    assert_eq!(
+        team.events("refused")
+            .iter()
+            .filter(|each| each.0 == "ScaleFailed")
+            .count(),
+        1
+    );
+    team.ends([("refused", 2), ("good", 2)]);
+}
+
+/// A policy for one namespace: nothing with the label `tier: refused` may have no replica.
+fn never_zero(namespace: &str) -> Value {
+    let metadata = json!({"name": namespace});
+    json!({"apiVersion": "v1", "kind": "List", "items": [
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": metadata,
+            "spec": {
+                "failurePolicy": "Fail",
+                "matchConstraints": {
+                    "namespaceSelector": {
+                        "matchLabels": {"kubernetes.io/metadata.name": namespace},
+                    },
+                    "objectSelector": {"matchLabels": {"tier": "refused"}},
+                    "resourceRules": [{
+                        "apiGroups": ["apps"], "apiVersions": ["v1"],
+                        "operations": ["UPDATE"], "resources": ["deployments"],
+                    }],
+                },
+                "validations": [{
+                    "expression": "object.spec.replicas > 0",
+                    "message": "this team never sleeps",
+                }],
+            },
+        },
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": metadata,
+            "spec": {"policyName": namespace, "validationActions": ["Deny"]},
+        },
+    ]})
+}
+
+/// With `manifests/namespaced.yaml`, whose account and binding are the story's own.
+fn without_permission_it_is_not_ready_and_keeps_trying(plane: &ControlPlane) {
+    let team = Team::without_scaler(plane, "forbidden");
+    team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"])
+        .success();
+    team.kubectl(&["delete", "rolebinding", "dayshift"])
+        .success();
+    let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
+    let mut dayshift = Dayshift::run_as(&kubeconfig, &["run", "-n", team.name()]);
+    eventually("it has been refused", || {
+        dayshift.log().contains("403").then_some(())
+    });
+    let (status, why) = dayshift.get("/readyz").unwrap();
+    assert_eq!(status, 503, "{why}");
+    assert!(
+        why.contains("the API server does not answer or refuses"),
+        "{why}"
+    );
+    assert_eq!(
+        dayshift.get("/healthz").unwrap().0,
+        200,
+        "a restart would not help"
+    );
+
+    team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"])
+        .success();
+    dayshift.wait_ready();
+    let stop = soon(4);
+    team.create(deployment("web").replicas(3).stop(stop.text()));
+    team.await_replicas("web", 0);
+    assert!(dayshift.stop().success());
+}

@@ -1,0 +1,186 @@
+//! Those who may annotate Deployments, and mean no good (`docs/security.md`).
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::json;
+use tempfile::NamedTempFile;
+
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        bad_schedules_do_not_keep_good_ones_waiting,
+        what_go_writes_with_escapes_is_told_as_well,
+        whoever_may_only_annotate_scales_that_deployment_and_no_other,
+    ]
+}
+
+fn bad_schedules_do_not_keep_good_ones_waiting(plane: &ControlPlane) {
+    let team = Team::new(plane, "bad");
+    for number in 0..300 {
+        let name = format!("bad-{number}");
+        let text = format!("Mon-Fry {number}; \u{1b}[31m\u{202e}");
+        team.create(deployment(&name).replicas(1).stop(text));
+    }
+    let stop = soon(8);
+    for number in 0..20 {
+        let name = format!("good-{number}");
+        team.create(deployment(&name).replicas(2).stop(stop.text()));
+        team.await_adopted(&name, stop);
+    }
+    for number in 0..20 {
+        let name = format!("good-{number}");
+        team.await_replicas(&name, 0);
+        team.assert_punctual(&name, 1, stop);
+    }
+    for number in 0..300 {
+        let name = format!("bad-{number}");
+        let error = || team.annotation(&name, "dayshift/error");
+        let error = eventually("the error", error);
+        assert!(!error.contains(['\u{1b}', '\u{202e}']), "{error:?}");
+        assert_eq!(team.replicas(&name), 1);
+    }
+    let bad = (0..300).map(|number| (format!("bad-{number}"), 1));
+    let good = (0..20).map(|number| (format!("good-{number}"), 2));
+    team.ends(bad.chain(good));
+}
+
+/// A `test` of a JSON patch compares how a text is written.
+fn what_go_writes_with_escapes_is_told_as_well(plane: &ControlPlane) {
+    let team = Team::new(plane, "escapes");
+    let text = "19:00 <&> \u{2028}\u{1b}\u{8}\u{7f}\"\\/ 日";
+    team.create(deployment("web").replicas(1).stop(text));
+    let error = || team.annotation("web", "dayshift/error");
+    let error = eventually("the error", error);
+    assert!(error.contains("<&>"), "{error}");
+    team.await_event("web", "InvalidSchedule");
+}
+
+fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &ControlPlane) {
+    let team = Team::new(plane, "annotator");
+    let user = Annotator::new(&team);
+    user.is_refused_a_change_of(&team, "object.spec == oldObject.spec", "spec");
+    team.create(deployment("web").replicas(1));
+    team.create(deployment("other").replicas(1));
+    let begin = Instant::now();
+    let scaled = || {
+        // Another one each time: what changes nothing is refused to nobody.
+        let count = 10 + begin.elapsed().as_millis() % 1000;
+        user.merge("web", &json!({"spec": {"replicas": count}}))
+    };
+    eventually("the spec is theirs no more", || {
+        (!scaled().ok).then_some(())
+    });
+
+    let start = soon(5);
+    let schedule = json!({"dayshift/start": start.text(), "dayshift/replicas": "7"});
+    user.merge("web", &json!({"metadata": {"annotations": schedule}}))
+        .success();
+    team.await_adopted("web", start);
+    team.await_replicas("web", 7);
+    assert_eq!(team.replicas("other"), 1);
+
+    // What the page on security advises.
+    let ours = "[object, oldObject].all(it, it.metadata.?annotations.orValue({}).all(key, \
+                !key.startsWith('dayshift/') || object.metadata.?annotations[?key] == \
+                oldObject.metadata.?annotations[?key]))";
+    user.is_refused_a_change_of(&team, ours, "schedule");
+    let annotated = |key: &str, text: Option<u128>| {
+        let annotations =
+            json!({"metadata": {"annotations": {key: text.map(|it| it.to_string())}}});
+        user.merge("other", &annotations)
+    };
+    team.annotate("other", "dayshift/pause", "true");
+    eventually("the prefix is theirs no more", || {
+        let text = begin.elapsed().as_millis();
+        (!annotated("dayshift/pause", Some(text)).ok).then_some(())
+    });
+    assert!(
+        !annotated("dayshift/pause", None).ok,
+        "nor may they remove it"
+    );
+    annotated("example.com/note", Some(1)).success();
+}
+
+/// A ServiceAccount that may patch Deployments of the team.
+struct Annotator<'a> {
+    plane: &'a ControlPlane,
+    kubeconfig: std::path::PathBuf,
+    namespace: String,
+}
+
+impl<'a> Annotator<'a> {
+    fn new(team: &Team<'a>) -> Self {
+        let namespace = team.name().to_owned();
+        team.kubectl(&["create", "serviceaccount", "annotator"])
+            .success();
+        let role = ["--verb=get,patch", "--resource=deployments.apps"];
+        team.kubectl(&[&["create", "role", "annotator"], &role[..]].concat())
+            .success();
+        let account = format!("--serviceaccount={namespace}:annotator");
+        team.kubectl(&[
+            "create",
+            "rolebinding",
+            "annotator",
+            "--role=annotator",
+            &account,
+        ])
+        .success();
+        Self {
+            plane: team.plane(),
+            kubeconfig: team.plane().kubeconfig_of(&namespace, "annotator"),
+            namespace,
+        }
+    }
+
+    fn merge(&self, name: &str, patch: &serde_json::Value) -> Output {
+        let patch = patch.to_string();
+        let arguments = [
+            "-n",
+            &self.namespace,
+            "patch",
+            "deployment",
+            name,
+            "--type=merge",
+            "-p",
+            &patch,
+        ];
+        self.plane
+            .kubectl_as(Path::new(&self.kubeconfig), &arguments)
+    }
+
+    /// From now on an update of theirs has to keep to the expression.
+    fn is_refused_a_change_of(&self, team: &Team<'_>, expression: &str, what: &str) {
+        let user = format!("system:serviceaccount:{}:annotator", self.namespace);
+        let name = format!("{}-{what}", self.namespace);
+        let policy = json!({
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": name},
+            "spec": {
+                "matchConstraints": {"resourceRules": [{
+                    "apiGroups": ["apps"], "apiVersions": ["v1"],
+                    "operations": ["UPDATE"], "resources": ["deployments"],
+                }]},
+                "matchConditions": [{
+                    "name": "them", "expression": format!("request.userInfo.username == '{user}'"),
+                }],
+                "validations": [{"expression": expression}],
+            },
+        });
+        let binding = json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": name},
+            "spec": {"policyName": name, "validationActions": ["Deny"]},
+        });
+        for object in [policy, binding] {
+            let file = NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), object.to_string()).unwrap();
+            team.kubectl(&["apply", "-f", file.path().to_str().unwrap()])
+                .success();
+        }
+    }
+}

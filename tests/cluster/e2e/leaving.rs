@@ -1,0 +1,69 @@
+//! What README.md says of leaving, run as it stands there.
+
+use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![Parts::Server; the_readme_tells_how_to_leave]
+}
+
+/// The lines of the block behind the mark in README.md, but for the one that deletes what this
+/// control plane shares with other stories; and in one namespace rather than in all.
+fn lines(namespace: &str) -> Vec<String> {
+    let readme = include_str!("../../../README.md");
+    let (_, rest) = readme
+        .split_once("tests/cluster/e2e/leaving.rs runs these lines")
+        .unwrap();
+    let (_, rest) = rest.split_once("```sh\n").unwrap();
+    let (block, _) = rest.split_once("```").unwrap();
+    let ours = block
+        .lines()
+        .filter(|line| !line.starts_with("kubectl delete"));
+    ours.map(|line| in_one(line, namespace)).collect()
+}
+
+/// `dayshift restore` wants to be told `--all` where it is not `-A`.
+fn in_one(line: &str, namespace: &str) -> String {
+    let all = if line.starts_with("dayshift ") {
+        " --all"
+    } else {
+        ""
+    };
+    line.replacen(" -A", &format!(" -n {namespace}{all}"), 1)
+}
+
+fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
+    let team = plane.namespace("leaving");
+    let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
+    dayshift.wait_ready();
+    let stop = soon(3);
+    team.create(deployment("web").replicas(3).stop(stop.text()));
+    team.create(deployment("other").replicas(2));
+    team.create(deployment("gone").replicas(4).stop(stop.text()));
+    team.await_replicas("web", 0);
+    team.await_replicas("gone", 0);
+    team.annotate("gone", "dayshift/stop", None);
+    team.await_event("gone", "ScheduleRemoved");
+    assert!(dayshift.stop().success());
+
+    let lines = lines(team.name());
+    assert_eq!(lines.len(), 3);
+    let said: Vec<_> = lines
+        .iter()
+        .map(|line| plane.shell(line).success())
+        .collect();
+    assert_eq!(
+        said[0],
+        "deployment.apps/gone restored, 0 -> 4\ndeployment.apps/web restored, 0 -> 3\n"
+    );
+    assert_eq!(
+        (
+            team.replicas("web"),
+            team.replicas("other"),
+            team.replicas("gone")
+        ),
+        (3, 2, 4)
+    );
+    for label in ["state", "last", "next", "saved-replicas", "fingerprint"] {
+        assert_eq!(team.label("web", &format!("dayshift/{label}")), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! Living with others who scale the same Deployments: what the README says of them.
+
+use serde_json::json;
+
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    [
+        stories![Parts::Pods; an_autoscaler_rests_at_zero_and_takes_over_at_the_start],
+        stories![
+            Parts::Server;
+            a_server_side_apply_with_another_count_names_the_conflict,
+            a_client_side_apply_by_night_holds_until_the_start,
+        ],
+    ]
+    .concat()
+}
+
+fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlane) {
+    let team = Team::new(plane, "ssa");
+    let stop = soon(6);
+    let start = stop.plus(12);
+    let web = deployment("web").stop(stop.text()).start(start.text());
+    let apply = |more: &[&str], manifest: &str| {
+        team.kubectl_with(&[&["apply", "--server-side"], more].concat(), manifest)
+    };
+    let three = web.clone().replicas(3).manifest();
+    apply(&[], &three).success();
+    team.await_stopped("web", start);
+
+    let refused = apply(&[], &three);
+    assert!(!refused.ok);
+    assert!(
+        refused.stderr.contains(
+            "Apply failed with 1 conflict: conflict with \"dayshift\" using apps/v1: .spec.replicas"
+        ),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(team.replicas("web"), 0);
+
+    apply(&[], &web.clone().without_replicas().manifest()).success();
+    assert_eq!(
+        team.replicas("web"),
+        0,
+        "what it leaves out it leaves alone"
+    );
+    let four = web.replicas(4).manifest();
+    apply(&["--force-conflicts"], &four).success();
+    assert_eq!(team.replicas("web"), 4);
+    start.is_to_come("all of it is by night");
+
+    team.await_label("web", "dayshift/state", "running");
+    assert_eq!(team.replicas("web"), 4, "more than was saved");
+    apply(&[], &four).success();
+    team.assert_punctual("web", 2, start);
+    team.ends([("web", 3)]);
+}
+
+fn a_client_side_apply_by_night_holds_until_the_start(plane: &ControlPlane) {
+    let team = Team::new(plane, "csa");
+    let stop = soon(8);
+    let start = stop.plus(10);
+    let web = |name| deployment(name).stop(stop.text()).start(start.text());
+    for name in ["less", "more"] {
+        let manifest = web(name).replicas(3).manifest();
+        team.kubectl_with(&["apply"], &manifest).success();
+    }
+    for (name, count) in [("less", 2), ("more", 4)] {
+        team.await_stopped(name, start);
+        let manifest = web(name).replicas(count).manifest();
+        team.kubectl_with(&["apply"], &manifest).success();
+    }
+    soon(0).wait();
+    team.assert_replicas("less", 2, start);
+    team.assert_replicas("more", 4, start);
+
+    for (name, count) in [("less", 3), ("more", 4)] {
+        team.await_label(name, "dayshift/state", "running");
+        assert_eq!(team.replicas(name), count, "{name}");
+        team.assert_punctual(name, 2, start);
+    }
+    team.ends([("less", 3), ("more", 3)]);
+}
+
+fn an_autoscaler_rests_at_zero_and_takes_over_at_the_start(plane: &ControlPlane) {
+    let team = Team::new(plane, "hpa");
+    let stop = soon(10);
+    let start = stop.plus(8);
+    team.create(
+        deployment("web")
+            .replicas(2)
+            .stop(stop.text())
+            .start(start.text())
+            .annotation("dayshift/replicas", "1"),
+    );
+    let autoscaler = json!({
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web"},
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            "minReplicas": 2,
+            "maxReplicas": 4,
+            "metrics": [{"type": "Resource", "resource": {
+                "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80},
+            }}],
+        },
+    });
+    team.kubectl_with(&["apply"], &autoscaler.to_string())
+        .success();
+    team.await_stopped("web", start);
+    let condition = r#"jsonpath={range .status.conditions[?(@.type=="ScalingActive")]}{.status} {.reason}: {.message}{end}"#;
+    let said = start.before("the autoscaler rests", || {
+        let said = team.kubectl(&["get", "hpa", "web", "-o", condition]).stdout;
+        said.starts_with("False ScalingDisabled: ").then_some(said)
+    });
+    assert!(
+        said.ends_with("scaling is disabled since the replica count of the target is zero"),
+        "{said}"
+    );
+    team.assert_replicas("web", 0, start);
+
+    team.await_replicas("web", 2);
+    team.assert_punctual("web", 2, start);
+    let told = team.await_event("web", "Started");
+    assert!(told.contains("scaled from 0 to 1"), "{told}");
+    team.ends([("web", 3)]);
+}

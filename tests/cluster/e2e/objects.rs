@@ -1,0 +1,203 @@
+//! Deployments that come, change and go while dayshift runs.
+
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use crate::e2e::team::{Team, assert_frugal};
+use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        an_edited_schedule_acts_from_its_next_boundary_on,
+        a_deployment_made_again_is_another_one,
+        a_copy_with_its_state_in_another_namespace_is_adopted,
+        a_replaced_deployment_gets_its_state_back,
+        a_schedule_removed_by_night_tells_the_command_that_brings_it_back,
+    ]
+}
+
+fn an_edited_schedule_acts_from_its_next_boundary_on(plane: &ControlPlane) {
+    let team = Team::new(plane, "edited");
+    let old = soon(4);
+    let new = old.plus(4);
+    team.create(deployment("web").replicas(3).stop(old.text()));
+    team.await_adopted("web", old);
+    team.annotate("web", "dayshift/stop", &*new.text());
+    assert!(
+        team.await_event("web", "ScheduleChanged")
+            .contains("nothing is scaled now")
+    );
+    old.is_to_come("it is edited");
+
+    old.plus(1).wait();
+    team.assert_replicas("web", 3, new);
+    team.await_replicas("web", 0);
+    team.assert_punctual("web", 2, new);
+    team.ends([("web", 3)]);
+}
+
+fn a_deployment_made_again_is_another_one(plane: &ControlPlane) {
+    let team = Team::new(plane, "again");
+    let (first, second) = (soon(5), soon(9));
+    team.create(deployment("web").replicas(3).stop(first.text()));
+    team.create(deployment("gone").replicas(3).stop(first.text()));
+    for name in ["web", "gone"] {
+        team.await_adopted(name, first);
+        team.delete(name);
+    }
+    team.create(deployment("web").replicas(2).stop(second.text()));
+    team.await_adopted("web", first);
+
+    first.plus(1).wait();
+    team.assert_replicas("web", 2, second);
+    team.await_replicas("web", 0);
+    assert_eq!(
+        team.label("web", "dayshift/saved-replicas").as_deref(),
+        Some("2")
+    );
+    team.assert_punctual("web", 2, second);
+    assert_eq!(team.writes("gone").len(), 1, "nobody asked after it");
+    team.ends([("web", 3), ("gone", 1)]);
+}
+
+/// The scaler looks at all namespaces here, as the shipped manifest has it, but at this story's
+/// Deployments alone.
+fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
+    let origin = Team::without_scaler(plane, "origin");
+    let copies = Team::without_scaler(plane, "copy");
+    let selector = format!("story={}", origin.name());
+    let mark = plane.audit().mark();
+    let mut dayshift = Dayshift::run(plane, &["run", "-l", &selector]);
+    dayshift.wait_ready();
+    let stop = soon(4);
+    let start = stop.plus(6);
+    for name in ["day", "night"] {
+        origin.create(
+            deployment(name)
+                .replicas(3)
+                .label("story", origin.name())
+                .stop(stop.text())
+                .start(start.text()),
+        );
+        origin.await_adopted(name, stop);
+    }
+    let copy = |name| {
+        let original = origin.get(name);
+        copies.create(Deployment {
+            metadata: ObjectMeta {
+                name: original.metadata.name,
+                labels: original.metadata.labels,
+                annotations: original.metadata.annotations,
+                ..Default::default()
+            },
+            spec: original.spec,
+            status: None,
+        });
+    };
+    copy("day");
+    assert!(
+        copies
+            .await_event("day", "ScheduleChanged")
+            .contains("new or edited")
+    );
+    stop.is_to_come("it is copied by day");
+    origin.await_stopped("night", start);
+    copy("night");
+    copies.await_adopted("night", start);
+    let saved = copies.label("night", "dayshift/saved-replicas");
+    start.is_to_come("it is copied by night");
+    assert_eq!(
+        saved.as_deref(),
+        Some("3"),
+        "it is down and has to come back"
+    );
+
+    for team in [&origin, &copies] {
+        for name in ["day", "night"] {
+            team.await_replicas(name, 3);
+            team.await_label(name, "dayshift/state", "running");
+            team.assert_punctual(name, team.made(name).len() - 1, start);
+        }
+    }
+    assert!(dayshift.stop().success());
+    let mut requests = plane.audit().since(mark);
+    requests.retain(|each| {
+        let ours = [origin.name(), copies.name()].contains(&&*each.namespace);
+        each.is_dayshift() && (ours || each.uri.contains(origin.name()))
+    });
+    assert_frugal(&requests, 1, plane.closed_watches());
+    let mut watches = requests.iter().filter(|each| each.verb == "watch");
+    assert!(
+        watches.all(|each| each.namespace.is_empty()),
+        "one watch for all namespaces: {requests:#?}"
+    );
+    origin.ends([("day", 3), ("night", 3)]);
+    copies.ends([("day", 3), ("night", 2)]);
+}
+
+/// `kubectl replace` drops every label that the file does not have.
+fn a_replaced_deployment_gets_its_state_back(plane: &ControlPlane) {
+    let team = Team::new(plane, "replaced");
+    let stop = soon(4);
+    let start = stop.plus(6);
+    let web = deployment("web").stop(stop.text()).start(start.text());
+    team.create(web.clone().replicas(3));
+    team.await_adopted("web", stop);
+    team.await_stopped("web", start);
+    let state = team.get("web").metadata.labels;
+    team.kubectl_with(&["replace"], &web.replicas(0).manifest())
+        .success();
+
+    start.before("the state is back", || {
+        (team.get("web").metadata.labels == state).then_some(())
+    });
+    team.await_replicas("web", 3);
+    team.assert_punctual("web", 3, start);
+    team.ends([("web", 4)]);
+}
+
+fn a_schedule_removed_by_night_tells_the_command_that_brings_it_back(plane: &ControlPlane) {
+    let team = Team::new(plane, "removed");
+    let stop = soon(4);
+    let start = stop.plus(4);
+    team.create(
+        deployment("web")
+            .replicas(3)
+            .stop(stop.text())
+            .start(start.text()),
+    );
+    team.await_adopted("web", stop);
+    team.await_stopped("web", start);
+    team.kubectl(&[
+        "annotate",
+        "deployment/web",
+        "dayshift/stop-",
+        "dayshift/start-",
+    ])
+    .success();
+    let told = team.await_event("web", "ScheduleRemoved");
+    start.is_to_come("it is removed by night");
+    let warnings = ["events", "--for=deployment/web", "--types=Warning"];
+    assert!(
+        team.kubectl(&warnings)
+            .success()
+            .contains("ScheduleRemoved")
+    );
+
+    start.plus(1).wait();
+    assert_eq!(team.replicas("web"), 0, "nothing is scaled");
+    let labels = team.get("web").metadata.labels.unwrap();
+    let ours: Vec<_> = labels
+        .iter()
+        .filter(|(key, _)| key.starts_with("dayshift/"))
+        .map(|(key, value)| (key.as_str(), value.as_str()))
+        .collect();
+    assert_eq!(ours, [("dayshift/saved-replicas", "3")]);
+
+    let (_, command) = told.split_once("run kubectl ").expect(&told);
+    let arguments: Vec<&str> = command.split_whitespace().collect();
+    plane.kubectl(&arguments).success();
+    assert_eq!(team.replicas("web"), 3);
+    team.ends([("web", 3)]);
+}

@@ -1,0 +1,134 @@
+//! What users lay over a schedule with plain `kubectl annotate`, and what is enforced.
+
+use crate::e2e::team::Team;
+use crate::support::{
+    ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, soon, stories,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        a_sleep_by_day_and_a_wake_by_night_end_at_their_instant,
+        a_pause_over_a_stop_leaves_everything_as_it_is,
+        what_is_enforced_is_put_back,
+        an_override_outlives_a_restart_and_ends_while_away,
+    ]
+}
+
+/// One that the schedule has stopped, or started, an hour ago, if anybody had been there.
+fn since_an_hour(name: &str, now: Soon, runs: bool) -> DeploymentBuilder {
+    let (ago, later) = (now.plus(-3600).text(), now.plus(36_000).text());
+    let web = deployment(name).replicas(3);
+    if runs {
+        web.start(ago).stop(later)
+    } else {
+        web.stop(ago).start(later)
+    }
+}
+
+fn annotate(team: &Team<'_>, name: &str, text: &str) {
+    let text = format!("dayshift/{text}");
+    team.kubectl(&["annotate", "deployment", name, &text, "--overwrite"])
+        .success();
+}
+
+fn saved(team: &Team<'_>, name: &str) -> Option<String> {
+    team.label(name, "dayshift/saved-replicas")
+}
+
+fn a_sleep_by_day_and_a_wake_by_night_end_at_their_instant(plane: &ControlPlane) {
+    let team = Team::new(plane, "overrides");
+    let end = soon(9);
+    team.create(since_an_hour("day", end, true));
+    team.create(since_an_hour("night", end, false));
+    for name in ["day", "night"] {
+        team.await_adopted(name, end);
+    }
+    annotate(&team, "day", &format!("sleep-until={}", end.until()));
+    annotate(&team, "night", &format!("wake-until={}", end.until()));
+    team.await_state("day", "slept", end);
+    team.await_state("night", "woken", end);
+    team.assert_replicas("day", 0, end);
+    team.scale("night", 2);
+    let next = team.label("day", "dayshift/next");
+    end.is_to_come("a look at both");
+    assert_eq!(next, Some(end.until().replace(':', ".")));
+
+    team.await_label("day", "dayshift/state", "running");
+    team.await_label("night", "dayshift/state", "stopped");
+    assert_eq!((team.replicas("day"), team.replicas("night")), (3, 0));
+    assert_eq!(saved(&team, "night").as_deref(), Some("2"));
+    for (name, key) in [("day", "sleep-until"), ("night", "wake-until")] {
+        let left = team.annotation(name, &format!("dayshift/{key}"));
+        assert_eq!(left, None, "{name}");
+        team.assert_punctual(name, 2, end);
+    }
+    team.await_event("day", "Slept");
+    team.await_event("night", "Woken");
+    team.ends([("day", 3), ("night", 3)]);
+}
+
+fn a_pause_over_a_stop_leaves_everything_as_it_is(plane: &ControlPlane) {
+    let team = Team::new(plane, "pause");
+    let stop = soon(8);
+    let end = stop.plus(4);
+    for (name, pause) in [("timed", end.until()), ("held", "true".to_owned())] {
+        team.create(deployment(name).replicas(3).stop(stop.text()));
+        team.await_adopted(name, stop);
+        annotate(&team, name, &format!("pause={pause}"));
+        team.await_state(name, "paused", stop);
+    }
+    stop.plus(1).wait();
+    for name in ["timed", "held"] {
+        team.assert_replicas(name, 3, end);
+    }
+    annotate(&team, "held", "pause-");
+    for name in ["timed", "held"] {
+        team.await_label(name, "dayshift/state", "adopted");
+        team.await_event(name, "Resumed");
+        assert_eq!(team.replicas(name), 3, "{name}");
+        assert_eq!(team.annotation(name, "dayshift/pause"), None, "{name}");
+    }
+    team.assert_punctual("timed", 2, end);
+    team.ends([("timed", 3), ("held", 3)]);
+}
+
+fn what_is_enforced_is_put_back(plane: &ControlPlane) {
+    let team = Team::new(plane, "enforce");
+    let stop = soon(5);
+    let web = deployment("web").replicas(3).stop(stop.text());
+    team.create(web.annotation("dayshift/enforce", "true"));
+    team.await_adopted("web", stop);
+    team.await_label("web", "dayshift/state", "stopped");
+    for (count, kept) in [(1, "3"), (5, "5")] {
+        team.scale("web", count);
+        team.await_replicas("web", 0);
+        assert_eq!(saved(&team, "web").as_deref(), Some(kept));
+    }
+    team.await_event("web", "Enforced");
+    team.ends([("web", 4)]);
+}
+
+fn an_override_outlives_a_restart_and_ends_while_away(plane: &ControlPlane) {
+    let mut team = Team::new(plane, "override-away");
+    let end = soon(12);
+    team.create(since_an_hour("web", end, false));
+    team.await_adopted("web", end);
+    annotate(&team, "web", &format!("wake-until={}", end.until()));
+    team.await_state("web", "woken", end);
+    team.kill_scalers();
+    team.scale("web", 4);
+    team.run(&[]);
+    soon(1).wait();
+    team.assert_replicas("web", 4, end);
+    team.stop_scalers();
+    end.is_to_come("the scaler is away");
+    end.plus(1).wait();
+    assert_eq!(team.replicas("web"), 4, "nobody is there to end it");
+
+    team.run(&[]);
+    team.await_replicas("web", 0);
+    assert_eq!(saved(&team, "web").as_deref(), Some("4"));
+    assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
+    team.ends([("web", 3)]);
+}

@@ -1,0 +1,129 @@
+//! `kubectl rollout undo`, which puts back the annotations of an older revision and leaves labels
+//! alone: schedules go back, state does not.
+
+use serde_json::{Value, json};
+
+use crate::e2e::team::Team;
+use crate::support::{
+    ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, soon, stories,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Pods;
+        an_undo_by_day_takes_up_the_older_schedule,
+        an_undo_by_night_keeps_the_saved_count,
+    ]
+}
+
+/// Creates it, and waits until its three pods are there.
+pub(crate) fn create(team: &Team<'_>, name: &str, deployment: DeploymentBuilder, before: Soon) {
+    team.create(deployment.replicas(3));
+    team.await_adopted(name, before);
+    team.await_pods(name, 3);
+}
+
+/// Rolls out another revision, which has these annotations.
+pub(crate) fn roll_out(team: &Team<'_>, name: &str, annotations: &Value) {
+    let container = json!({"name": "nginx", "image": "nginx:2"});
+    team.merge(
+        name,
+        &json!({
+            "metadata": {"annotations": annotations},
+            "spec": {"template": {"spec": {"containers": [container]}}},
+        }),
+    );
+    await_rollout(team, name);
+}
+
+pub(crate) fn undo(team: &Team<'_>, name: &str) {
+    let of = format!("deployment/{name}");
+    let said = team.kubectl(&["rollout", "undo", &of]).success();
+    assert!(said.contains("rolled back"), "{said}");
+    await_rollout(team, name);
+    assert_eq!(image(team, name), "nginx", "it is the older revision");
+}
+
+pub(crate) fn await_rollout(team: &Team<'_>, name: &str) {
+    let of = format!("deployment/{name}");
+    team.kubectl(&["rollout", "status", &of, "--timeout=30s"])
+        .success();
+}
+
+fn image(team: &Team<'_>, name: &str) -> String {
+    let template = team.get(name).spec.unwrap().template;
+    template.spec.unwrap().containers.remove(0).image.unwrap()
+}
+
+fn an_undo_by_day_takes_up_the_older_schedule(plane: &ControlPlane) {
+    let team = Team::new(plane, "undo-day");
+    let stop = soon(18);
+    create(&team, "web", deployment("web").stop(stop.text()), stop);
+    roll_out(
+        &team,
+        "web",
+        &json!({"dayshift/stop": stop.plus(36_000).text()}),
+    );
+    let changes = |count| {
+        let events = team.events("web");
+        let changes = events.iter().filter(|event| event.0 == "ScheduleChanged");
+        (changes.count() == count).then_some(())
+    };
+    stop.before("the edit is adopted", || changes(1));
+    undo(&team, "web");
+    assert_eq!(team.annotation("web", "dayshift/stop"), Some(stop.text()));
+    stop.before("the undo is adopted", || changes(2));
+
+    team.await_replicas("web", 0);
+    team.await_pods("web", 0);
+    assert_eq!(
+        team.label("web", "dayshift/saved-replicas").as_deref(),
+        Some("3")
+    );
+    team.assert_punctual("web", 3, stop);
+    team.ends([("web", 4)]);
+}
+
+fn an_undo_by_night_keeps_the_saved_count(plane: &ControlPlane) {
+    let team = Team::new(plane, "undo-night");
+    let stop = soon(20);
+    let start = stop.plus(14);
+    let (older, newer) = (start.plus(1), start.plus(36_000));
+    let web = |name| deployment(name).stop(stop.text());
+    create(&team, "same", web("same").start(start.text()), stop);
+    create(&team, "older", web("older").start(older.text()), stop);
+    create(&team, "typo", web("typo").start(start.text()), stop);
+    roll_out(&team, "same", &json!({}));
+    roll_out(&team, "older", &json!({"dayshift/start": newer.text()}));
+    roll_out(&team, "typo", &json!({"dayshift/stop": "Mon-Fry 19:00"}));
+    team.await_event("typo", "InvalidSchedule");
+    stop.is_to_come("all of it is rolled out by day");
+
+    for name in ["same", "older"] {
+        team.await_stopped(name, start);
+        team.await_pods(name, 0);
+    }
+    team.assert_replicas("typo", 3, start);
+    for name in ["same", "older", "typo"] {
+        undo(&team, name);
+    }
+    // Its schedule is the one that it had when the stop was due.
+    team.await_stopped("typo", start);
+    assert_eq!(team.annotation("typo", "dayshift/error"), None);
+    assert_eq!(
+        team.annotation("older", "dayshift/start"),
+        Some(older.text())
+    );
+    team.await_adopted("older", start);
+    for name in ["same", "older", "typo"] {
+        let saved = team.label(name, "dayshift/saved-replicas");
+        start.is_to_come("all of it is undone by night");
+        assert_eq!(saved.as_deref(), Some("3"), "{name}");
+    }
+
+    for (name, at, index) in [("same", start, 2), ("older", older, 4), ("typo", start, 3)] {
+        team.await_pods(name, 3);
+        team.assert_punctual(name, index, at);
+    }
+    team.ends([("same", 3), ("older", 5), ("typo", 4)]);
+}

@@ -1,0 +1,202 @@
+//! Several scalers at once, and scalers that are ended in the middle of their work.
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
+
+use futures::{StreamExt as _, stream};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{Api, ListParams, PostParams};
+
+use crate::e2e::team::Team;
+use crate::support::{
+    ControlPlane, Namespace, Parts, Soon, Story, block_on, deployment, soon, stories, too_slow,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing,
+        two_scalers_make_each_change_once,
+        a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done,
+    ]
+}
+
+fn deployments(team: &Namespace<'_>) -> Api<Deployment> {
+    Api::namespaced(team.plane().client().clone(), team.name())
+}
+
+/// `count` Deployments with one to five replicas, and how many each has by its name.
+fn create_fleet(
+    team: &Namespace<'_>,
+    count: i32,
+    stop: &str,
+    start: &str,
+) -> BTreeMap<String, i32> {
+    let fleet: BTreeMap<String, i32> = (0..count)
+        .map(|index| (format!("web-{index:03}"), 1 + index % 5))
+        .collect();
+    let api = deployments(team);
+    let params = PostParams::default();
+    let create = |(name, replicas): (&String, &i32)| {
+        let web = deployment(name).replicas(*replicas);
+        let (api, params, web) = (&api, &params, web.stop(stop).start(start).into());
+        async move { api.create(params, &web).await.unwrap() }
+    };
+    let creations = stream::iter(fleet.iter().map(create)).buffer_unordered(16);
+    block_on(creations.for_each(|_| std::future::ready(())));
+    fleet
+}
+
+/// Waits until all of a fleet are in a state, which the story needs `before` an instant.
+fn await_state(team: &Namespace<'_>, state: &str, count: usize, before: Soon) {
+    before.before(&format!("all {count} are {state}"), || {
+        (count_in_state(team, state) == count).then_some(())
+    });
+}
+
+/// Asks for names and labels of those alone that are in it: it is asked often.
+fn count_in_state(team: &Namespace<'_>, state: &str) -> usize {
+    let params = ListParams::default().labels(&format!("dayshift/state={state}"));
+    block_on(deployments(team).list_metadata(&params))
+        .unwrap()
+        .items
+        .len()
+}
+
+/// Asserts that no original count is lost: each Deployment is as it was, or is stopped and says
+/// what it was. Returns how many are stopped.
+fn assert_whole(team: &Namespace<'_>, fleet: &BTreeMap<String, i32>) -> usize {
+    let mut stopped = 0;
+    let all = team.list();
+    assert_eq!(all.len(), fleet.len());
+    for deployment in all {
+        let name = deployment.metadata.name.unwrap();
+        let labels = deployment.metadata.labels.unwrap();
+        let seen = (
+            labels["dayshift/state"].as_str(),
+            deployment.spec.unwrap().replicas.unwrap(),
+            labels
+                .get("dayshift/saved-replicas")
+                .map(|saved| saved.parse().unwrap()),
+        );
+        let original = fleet[&name];
+        if seen.0 == "stopped" {
+            assert_eq!(seen, ("stopped", 0, Some(original)), "{name}");
+            stopped += 1;
+        } else {
+            assert_eq!(seen, ("adopted", original, None), "{name}");
+        }
+    }
+    stopped
+}
+
+/// Waits until some are stopped, looking without a pause.
+fn await_progress(team: &Namespace<'_>, stop: Soon, some: usize) {
+    stop.wait();
+    while count_in_state(team, "stopped") < some {
+        stop.plus(20).is_to_come("some are stopped");
+    }
+}
+
+fn two_scalers_make_each_change_once(plane: &ControlPlane) {
+    let mut team = Team::new(plane, "two");
+    team.run(&[]);
+    let stop = soon(9);
+    let start = stop.plus(6);
+    let fleet = create_fleet(&team, 60, &stop.text(), &start.text());
+    await_state(&team, "adopted", 60, stop);
+
+    await_state(&team, "stopped", 60, start);
+    assert_eq!(assert_whole(&team, &fleet), 60);
+    await_state(&team, "running", 60, start.plus(20));
+    assert_eq!(team.all_replicas(), fleet);
+
+    let requests = team.requests();
+    let conflicts = requests
+        .iter()
+        .filter(|each| each.verb == "patch" && matches!(each.code, 409 | 422))
+        .count();
+    assert!(conflicts > 0, "they never met: nothing is shown");
+    let made = |from: i64, to: i64| {
+        let made = requests.iter().filter(|each| each.is_made());
+        made.filter(|each| (from..to).contains(&each.received))
+            .count()
+    };
+    assert_eq!(made(0, stop.micros()), 60, "adoptions before the stop");
+    assert_eq!(
+        made(stop.micros(), start.micros()),
+        60,
+        "stops before the start"
+    );
+    team.ends(fleet.into_keys().map(|name| (name, 3)));
+}
+
+fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &ControlPlane) {
+    let mut team = Team::without_scaler(plane, "killed");
+    for _ in 0..2 {
+        team.run(&["--max-in-flight", "1"]);
+    }
+    let stop = soon(14);
+    let start = stop.plus(12);
+    let fleet = create_fleet(&team, 200, &stop.text(), &start.text());
+    await_state(&team, "adopted", 200, stop);
+
+    await_progress(&team, stop, 20);
+    team.kill_scalers();
+    let stopped = assert_whole(&team, &fleet);
+    assert!(stopped > 0);
+    if stopped == 200 {
+        too_slow("a kill in the middle");
+    }
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(assert_whole(&team, &fleet), stopped, "nobody is there");
+
+    for _ in 0..2 {
+        team.run(&[]);
+    }
+    await_state(&team, "stopped", 200, start);
+    assert_eq!(assert_whole(&team, &fleet), 200);
+    await_state(&team, "running", 200, start.plus(20));
+    assert_eq!(team.all_replicas(), fleet);
+
+    // What was under way when the scalers were killed is no success in the log, made or not.
+    let mut unheard = team.requests();
+    unheard.retain(|each| each.verb == "patch" && !matches!(each.code, 200 | 409 | 422));
+    assert!(unheard.len() <= 2, "one under way for each: {unheard:#?}");
+    let writes = |name: &String| {
+        let is_unheard = unheard.iter().any(|each| each.name == *name);
+        if is_unheard {
+            team.made(name).len().clamp(2, 3)
+        } else {
+            3
+        }
+    };
+    let writes: Vec<_> = fleet
+        .keys()
+        .map(|name| (name.clone(), writes(name)))
+        .collect();
+    team.ends(writes);
+}
+
+fn a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done(plane: &ControlPlane) {
+    let mut team = Team::without_scaler(plane, "term");
+    team.run(&["--max-in-flight", "2"]);
+    let stop = soon(10);
+    let start = stop.plus(3600);
+    let fleet = create_fleet(&team, 80, &stop.text(), &start.text());
+    await_state(&team, "adopted", 80, stop);
+
+    await_progress(&team, stop, 5);
+    team.stop_scalers();
+    let stopped = assert_whole(&team, &fleet);
+    assert!(stopped > 0);
+    if stopped == 80 {
+        too_slow("an end in the middle");
+    }
+
+    team.run(&[]);
+    await_state(&team, "stopped", 80, start);
+    assert_eq!(assert_whole(&team, &fleet), 80);
+    team.ends(fleet.into_keys().map(|name| (name, 2)));
+}

@@ -1,0 +1,63 @@
+//! Tests on real programs: control planes of Kubernetes, and Go's cron.
+//!
+//! - `e2e/`: the real program on a real control plane, under the shipped RBAC
+//! - `reliability/`: the same while things fail around it
+//! - `api_parity/`: the API in memory beside a real server
+//! - `cron_differential`: cron texts against robfig/cron
+//!
+//! They share control planes (`tests/support`), each test in Namespaces of its own, and wait for
+//! instants most of their time: more of them run at once than there are cores.
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::needless_pass_by_value,
+    reason = "a test may stop where it stands"
+)]
+
+mod api_parity;
+mod cron_differential;
+mod e2e;
+mod reliability;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Trial};
+
+use reliability::{Matrix, Profile};
+use support::{Stage, print_tries};
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let profile = Profile::read();
+    // In the full form of the reliability tests they are measured: fewer at once.
+    arguments.test_threads.get_or_insert(profile.pick(16, 8));
+
+    let stage = Arc::new(Stage::default());
+    let apart = Arc::new(stage.apart());
+    let matrix = Arc::new(Matrix::new(&stage, profile));
+    let cases = reliability::cases(profile);
+
+    // The longest first; those of `reliability` that want silence last.
+    let mut trials: Vec<Trial> = e2e::stories()
+        .into_iter()
+        .map(|story| stage.trial(story))
+        .collect();
+    trials.extend(cron_differential::trials(&stage));
+    let parity = api_parity::stories();
+    trials.extend(parity.into_iter().map(|story| apart.trial(story)));
+    trials.extend(cases.iter().map(|case| matrix.trial(*case)));
+
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    print_tries();
+    if std::env::var_os("RELIABILITY").is_some() {
+        println!("\n{}", matrix.table(&cases));
+    }
+    conclusion.exit_code()
+}

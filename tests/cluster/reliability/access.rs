@@ -1,0 +1,143 @@
+//! What the API server no longer lets dayshift do.
+
+use std::fs;
+use std::path::Path;
+
+use chrono::{TimeDelta, Utc};
+use serde_json::json;
+use tempfile::NamedTempFile;
+
+use crate::reliability::cases::{Case, cases};
+use crate::reliability::figures::Figures;
+use crate::reliability::scenario::{Place, Scenario, Size};
+
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
+        Plane::Shared;
+        "token expired, a new one after 20 s" => expired_token,
+        "token rotated before it expires" => rotated_token,
+        "RBAC withdrawn, given back after 20 s" => withdrawn,
+        "429 (Priority and Fairness, one request at a time)" => too_many_requests,
+    ]
+}
+
+/// How long before the stop a fault begins that kubectl brings about, in seconds.
+const KUBECTL: i64 = 4;
+
+/// A Namespace whose scaler reads its token from a file, and the file.
+fn with_token_file<'a>(
+    place: &Place<'a>,
+    name: &str,
+    size: Size,
+    left: i64,
+) -> (Scenario<'a>, std::path::PathBuf) {
+    let mut scenario = Scenario::set(place, name, size);
+    let url = scenario.proxy.url();
+    let (kubeconfig, file) = place.plane.kubeconfig_with_token_file(&url);
+    let expires = scenario.stop.0 + TimeDelta::seconds(left);
+    let token = place
+        .plane
+        .token_until(scenario.namespace.name(), "dayshift", expires);
+    fs::write(&file, token).unwrap();
+    scenario.connect_with(kubeconfig);
+    scenario.run();
+    scenario.await_adopted();
+    (scenario, file)
+}
+
+fn renew(place: &Place<'_>, scenario: &Scenario<'_>, file: &Path) {
+    let token = place.plane.token_of(scenario.namespace.name(), "dayshift");
+    fs::write(file, token).unwrap();
+}
+
+fn expired_token(place: &Place<'_>) -> Figures {
+    // The server remembers a good token for 10 s after it was last used: the adoptions.
+    let size = Size {
+        lead: place.profile.pick(18, 35),
+        ..place.profile.usual()
+    };
+    let (mut scenario, file) = with_token_file(place, "expired", size, -2);
+    scenario.suffer(|_| (), |scenario| renew(place, scenario, &file));
+    scenario.ends().was_not_ready().within(10.0)
+}
+
+/// As a kubelet does it: the new one is there some time before the old one ends.
+fn rotated_token(place: &Place<'_>) -> Figures {
+    let size = Size {
+        lead: place.profile.pick(18, 75),
+        fault: 0,
+        ..place.profile.usual()
+    };
+    let (mut scenario, file) = with_token_file(place, "rotated", size, -1);
+    renew(place, &scenario, &file);
+    scenario.was_from_to(Utc::now(), scenario.stop.0);
+    scenario.stop.wait();
+    scenario.ends().within(5.0)
+}
+
+fn withdrawn(place: &Place<'_>) -> Figures {
+    let mut scenario = Scenario::begin(place, "withdrawn", place.profile.usual());
+    scenario.suffer_from(
+        KUBECTL,
+        |scenario| {
+            let delete = ["delete", "rolebinding", "dayshift"];
+            scenario.namespace.kubectl(&delete).success();
+        },
+        |scenario| {
+            let apply = ["apply", "-f", "manifests/namespaced.yaml"];
+            scenario.namespace.kubectl(&apply).success();
+        },
+    );
+    scenario.ends().was_not_ready()
+}
+
+/// A priority level of its own for the ServiceAccount, with room for one request and no queue.
+fn too_many_requests(place: &Place<'_>) -> Figures {
+    let mut scenario = Scenario::begin(place, "fairness", place.profile.usual());
+    let name = scenario.namespace.name().to_owned();
+    let level = json!({"apiVersion": "v1", "kind": "List", "items": [
+        {
+            "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
+            "kind": "PriorityLevelConfiguration",
+            "metadata": {"name": name},
+            "spec": {"type": "Limited", "limited": {
+                "nominalConcurrencyShares": 1,
+                "lendablePercent": 0,
+                "borrowingLimitPercent": 0,
+                "limitResponse": {"type": "Reject"},
+            }},
+        },
+        {
+            "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
+            "kind": "FlowSchema",
+            "metadata": {"name": name},
+            "spec": {
+                "priorityLevelConfiguration": {"name": name},
+                "matchingPrecedence": 2,
+                "rules": [{
+                    "subjects": [{
+                        "kind": "ServiceAccount",
+                        "serviceAccount": {"namespace": name, "name": "dayshift"},
+                    }],
+                    "resourceRules": [{
+                        "apiGroups": ["*"], "resources": ["*"], "verbs": ["*"],
+                        "namespaces": ["*"], "clusterScope": true,
+                    }],
+                }],
+            },
+        },
+    ]});
+    let file = NamedTempFile::new().unwrap();
+    fs::write(file.path(), level.to_string()).unwrap();
+    let file = file.path().to_str().unwrap();
+    scenario.suffer_from(
+        KUBECTL,
+        |scenario| drop(scenario.namespace.kubectl(&["apply", "-f", file]).success()),
+        |scenario| {
+            let delete = scenario.namespace.kubectl(&["delete", "-f", file]);
+            drop(delete.success());
+        },
+    );
+    assert!(scenario.metric(r#"dayshift_api_requests_total{verb="patch",code="429"}"#) > 0);
+    scenario.ends()
+}

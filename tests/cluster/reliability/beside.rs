@@ -1,0 +1,203 @@
+//! Objects that a fault does not concern, beside a fleet that it does.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::thread;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::reliability::figures::{Figures, Others, peak_memory};
+use crate::reliability::fleet::Fleet;
+use crate::reliability::probes::Probes;
+use crate::reliability::scenario::Place;
+use crate::reliability::webhook::Webhook;
+use crate::reliability::witness::Witness;
+use crate::support::{Dayshift, Namespace, Request, Soon, deployment, eventually, soon, too_late};
+
+/// How many healthy objects there are for each instant, in each of the two Namespaces.
+const HEALTHY: usize = 3;
+
+/// How long after its instant a healthy one is waited for.
+const TIMEOUT: TimeDelta = TimeDelta::seconds(45);
+
+/// How long after the fault the fleet is waited for: a refusal is tried again after half a minute.
+const RECOVERY: TimeDelta = TimeDelta::seconds(70);
+
+/// A fleet that a webhook is in the way of, and healthy objects in its Namespace and in another,
+/// under one scaler that looks after the whole cluster.
+pub(crate) struct Beside<'a> {
+    scaler: Dayshift,
+    namespaces: [Swept<'a>; 2],
+    fleet: Fleet,
+    stop: Soon,
+    /// When the healthy ones stop, by name; they are called alike in both Namespaces.
+    healthy: BTreeMap<String, Soon>,
+    probes: Probes,
+    witness: Witness,
+    webhook: Webhook<'a>,
+}
+
+impl<'a> Beside<'a> {
+    /// All are adopted. `delays` are those of the healthy ones' stops after the fleet's.
+    pub(crate) fn begin(
+        place: &Place<'a>,
+        name: &str,
+        size: i32,
+        delays: &[i64],
+        spoil: impl FnOnce(&Namespace<'a>) -> Webhook<'a>,
+    ) -> Self {
+        let namespaces = [name, "elsewhere"].map(|name| Swept(place.plane.namespace(name)));
+        let webhook = spoil(&namespaces[0]);
+        let stop = soon(9);
+        let fleet = Fleet::of(size);
+        let witness = Witness::of(&namespaces[0], fleet.clone());
+        let mut scaler = Dayshift::run(place.plane, &["run"]);
+        scaler.wait_ready();
+        // The start is tomorrow for everybody.
+        fleet.create(&namespaces[0], stop, Soon(stop.0 - TimeDelta::hours(1)));
+        let mut healthy = BTreeMap::new();
+        for delay in delays {
+            let due = stop.plus(*delay);
+            for number in 0..HEALTHY {
+                let name = format!("healthy-{delay}-{number}");
+                for namespace in &namespaces {
+                    namespace.create(deployment(&name).replicas(2).stop(due.text()));
+                }
+                healthy.insert(name, due);
+            }
+        }
+        let all = size as usize;
+        stop.before("all schedules are taken up", || {
+            let adopted = witness.sight().count("adopted") == all;
+            let also = |namespace: &Swept<'_>| {
+                let state = |name| namespace.label(name, "dayshift/state");
+                healthy.keys().all(|name| state(name).is_some())
+            };
+            (adopted && namespaces.iter().all(also)).then_some(())
+        });
+        Self {
+            probes: Probes::of(scaler.address().unwrap()),
+            namespaces,
+            fleet,
+            stop,
+            healthy,
+            scaler,
+            witness,
+            webhook,
+        }
+    }
+
+    /// Waits until all healthy ones are stopped, each at most so many seconds late.
+    pub(crate) fn others_within(&self, seconds: f64) -> Others {
+        let last = *self.healthy.values().max().unwrap();
+        last.wait();
+        let begin = Utc::now();
+        let (late, due) = loop {
+            if let Some(late) = self.lateness() {
+                break late;
+            }
+            let waited = Utc::now() - begin;
+            assert!(
+                waited < TIMEOUT,
+                "healthy ones are not stopped after {waited}"
+            );
+            thread::sleep(Duration::from_millis(200));
+        };
+        if late > seconds {
+            too_late("a healthy one was stopped", due.0, late, seconds);
+        }
+        Others { late, unseen: None }
+    }
+
+    /// The worst lateness of the healthy ones, in seconds, once all are stopped: from the instant
+    /// until the API server had made the change.
+    fn lateness(&self) -> Option<(f64, Soon)> {
+        let mut worst = (i64::MIN, self.stop);
+        for namespace in &self.namespaces {
+            let requests = namespace.requests();
+            for (name, due) in &self.healthy {
+                let stopped = made(&requests, name).nth(1)?;
+                worst = worst.max((stopped.answered - due.micros(), *due));
+            }
+        }
+        Some((worst.0 as f64 / 1e6, worst.1))
+    }
+
+    /// The end of the fault, which has to have been one: the fleet settles, and nothing is lost.
+    pub(crate) fn ends(mut self, others: Others) -> Figures {
+        self.webhook.assert_called(self.fleet.len());
+        drop(self.webhook);
+        let healed = Utc::now();
+        let settled = loop {
+            if let Some(settled) = self.witness.settled() {
+                break settled;
+            }
+            let sight = self.witness.sight();
+            assert_eq!((sight.lost, sight.wrong), (0, 0), "lost and wrong counts");
+            let left = self.fleet.len() - sight.count("stopped");
+            let waited = Utc::now() - healed;
+            assert!(
+                waited < RECOVERY,
+                "{left} are not stopped {waited} after the fault"
+            );
+            thread::sleep(Duration::from_millis(200));
+        };
+        let sight = self.witness.sight();
+        assert_eq!((sight.lost, sight.wrong), (0, 0), "lost and wrong counts");
+        let unready = self.probes.unready_from(self.stop.0);
+        let ready = self.probes.ready_since();
+        let memory = peak_memory(self.scaler.id());
+        let status = self.scaler.stop();
+        assert!(status.success(), "{status}\n{}", self.scaler.log());
+
+        let changes = 2 * (self.fleet.len() + self.healthy.len() * self.namespaces.len());
+        let requests = eventually("all writes are in the log", || {
+            let requests = self.namespaces.iter().flat_map(|it| it.requests());
+            let requests: Vec<Request> = requests.collect();
+            let made = requests.iter().filter(|each| each.is_made()).count();
+            (made >= changes).then_some(requests)
+        });
+        let count = |which: fn(&&Request) -> bool| requests.iter().filter(which).count();
+        let since = |from: DateTime<Utc>, to: DateTime<Utc>| {
+            (to - from).max(TimeDelta::zero()).as_seconds_f64()
+        };
+        Figures {
+            others: Some(others),
+            lost: sight.lost,
+            wrong: sight.wrong,
+            late: Some(since(self.stop.0, settled)),
+            settled: Some(since(healed, settled)),
+            healed,
+            unready: unready.map(|at| since(self.stop.0, at)),
+            ready: ready.map(|at| since(healed, at)),
+            memory,
+            writes: count(|each| each.is_made()) as f64 / changes as f64,
+            tries: count(|each| each.verb == "patch") as f64 / changes as f64,
+        }
+    }
+}
+
+/// A Namespace whose Deployments go with it: the next case's scaler looks after the whole cluster.
+pub(crate) struct Swept<'a>(pub(crate) Namespace<'a>);
+
+impl<'a> Deref for Swept<'a> {
+    type Target = Namespace<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Drop for Swept<'_> {
+    fn drop(&mut self) {
+        self.0.delete_all();
+    }
+}
+
+/// The changes of a Deployment that dayshift has made, in order.
+pub(crate) fn made<'r>(requests: &'r [Request], name: &str) -> impl Iterator<Item = &'r Request> {
+    requests
+        .iter()
+        .filter(move |each| each.is_made() && each.name == name)
+}

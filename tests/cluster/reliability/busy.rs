@@ -1,0 +1,120 @@
+//! A Namespace that asks for more than the API server can bear.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::reliability::beside::{Swept, made};
+use crate::reliability::cases::{Case, cases};
+use crate::reliability::figures::{Figures, Others, peak_memory};
+use crate::reliability::fleet::Fleet;
+use crate::reliability::profile::Profile;
+use crate::reliability::scenario::Place;
+use crate::support::{Dayshift, Soon, deployment, eventually, soon, too_late};
+
+pub(crate) fn cases(profile: Profile) -> Vec<Case> {
+    let mut cases = cases![
+        Plane::Quiet;
+        "1,500 that stop and start every second, in another Namespace" => fifteen_hundred,
+    ];
+    if profile == Profile::Full {
+        cases.extend(cases![
+            Plane::Quiet;
+            "5,000 that stop and start every second, in another Namespace" => five_thousand,
+        ]);
+    }
+    cases
+}
+
+/// How late a stop elsewhere may be: the API server is as busy as it can be, and each request
+/// waits there for those that came before it.
+const LATE: f64 = 0.25;
+
+/// How long a new object elsewhere may go unseen. As long as a bad schedule may go untold (rule 8):
+/// who applies a manifest and then looks at the object is to find the labels there.
+const UNSEEN: f64 = 1.0;
+
+/// How many objects there are elsewhere.
+const OTHERS: i64 = 6;
+
+fn fifteen_hundred(place: &Place<'_>) -> Figures {
+    busy(place, 1_500)
+}
+
+fn five_thousand(place: &Place<'_>) -> Figures {
+    busy(place, 5_000)
+}
+
+fn busy(place: &Place<'_>, size: i32) -> Figures {
+    let mut scaler = Dayshift::run(place.plane, &["run"]);
+    scaler.wait_ready();
+    let [busy, elsewhere] = ["busy", "elsewhere"].map(|it| Swept(place.plane.namespace(it)));
+    let fleet = Fleet::of(size);
+    fleet.create_with(&busy, "*/2 * * * * *", "1-59/2 * * * * *");
+
+    // All of them are adopted under way and due in every second from now on.
+    let first = soon(8);
+    let names: Vec<_> = (0..OTHERS).map(|number| format!("web-{number}")).collect();
+    let mut created = Vec::new();
+    for (number, name) in (0..).zip(&names) {
+        let due = Soon(first.0 + TimeDelta::seconds(number));
+        created.push((Utc::now().timestamp_micros(), due));
+        elsewhere.create(deployment(name).replicas(2).stop(due.text()));
+    }
+    let last = created.last().unwrap().1;
+    last.wait();
+    let patience = TimeDelta::seconds(30);
+    let (requests, log) = loop {
+        let requests = elsewhere.requests();
+        if names.iter().all(|name| made(&requests, name).count() >= 2) {
+            break (requests, scaler.log());
+        }
+        let waited = Utc::now() - last.0;
+        assert!(waited < patience, "others are not stopped after {waited}");
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    };
+    let memory = peak_memory(scaler.id());
+    let (mut late, mut unseen) = ((0, first), (0, 0));
+    for (name, (created, due)) in names.iter().zip(created) {
+        let answered: Vec<i64> = made(&requests, name).map(|each| each.answered).collect();
+        unseen = unseen.max((answered[0] - created, created));
+        late = late.max((answered[1] - due.micros(), due));
+        assert!(
+            answered[1] >= due.micros(),
+            "{name} before its instant:\n{log}"
+        );
+    }
+    let others = Others {
+        late: late.0 as f64 / 1e6,
+        unseen: Some(unseen.0 as f64 / 1e6),
+    };
+    let all_made = requests.iter().filter(|each| each.is_made()).count();
+    assert!(scaler.stop().success(), "{}", scaler.log());
+
+    let mut tries = busy.requests();
+    tries.retain(|each| each.verb == "patch");
+    let done = tries.iter().filter(|each| each.is_made()).count();
+    eventually("what was under way is done", || {
+        let sight = fleet.look(&busy);
+        (sight.lost == 0 && sight.wrong == 0).then_some(())
+    });
+    println!("{others:?}");
+    if others.late > LATE {
+        too_late("a stop elsewhere came", late.1.0, others.late, LATE);
+    }
+    let created = DateTime::from_timestamp_micros(unseen.1).unwrap();
+    if unseen.0 as f64 / 1e6 > UNSEEN {
+        let late = unseen.0 as f64 / 1e6;
+        too_late(
+            "the first sight of a new object came",
+            created,
+            late,
+            UNSEEN,
+        );
+    }
+    Figures {
+        others: Some(others),
+        memory,
+        writes: all_made as f64 / (2 * OTHERS) as f64,
+        tries: tries.len() as f64 / done as f64,
+        ..Figures::default()
+    }
+}

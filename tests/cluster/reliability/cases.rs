@@ -1,0 +1,150 @@
+//! Cases of the table as tests, and the control planes that they are told on.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use libtest_mimic::{Completion, Failed, Trial};
+
+use crate::reliability::figures::{Figures, table};
+use crate::reliability::profile::Profile;
+use crate::reliability::proxy::Toxiproxy;
+use crate::reliability::scenario::Place;
+use crate::support::{Assets, ControlPlane, Missing, Parts, Stage, assets, retry_when_stalled};
+
+/// Whether a case disturbs others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plane {
+    /// It keeps to its own Namespace and proxy.
+    Shared,
+    /// It stops programs of the control plane.
+    Own,
+    /// It measures what other cases would disturb: none is told meanwhile.
+    Quiet,
+}
+
+/// A case of the table.
+#[derive(Clone, Copy)]
+pub(crate) struct Case {
+    /// As in the table, of the full form.
+    pub(crate) title: &'static str,
+    /// The path of the function, as cargo shows tests.
+    pub(crate) name: &'static str,
+    pub(crate) plane: Plane,
+    pub(crate) tell: fn(&Place<'_>) -> Figures,
+}
+
+/// `cases![Plane::Shared; "title" => function, …]` is a `Vec<Case>`.
+macro_rules! cases {
+    ($plane:expr; $($title:literal => $tell:ident),+ $(,)?) => {{
+        use crate::reliability::cases::Plane;
+        vec![$(Case {
+            title: $title,
+            name: concat!(module_path!(), "::", stringify!($tell)),
+            plane: $plane,
+            tell: $tell,
+        }),+]
+    }};
+}
+pub(crate) use cases;
+
+/// What a case has come to, after how many tries.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) figures: Figures,
+    pub(crate) tries: usize,
+}
+
+/// What the cases share besides the [`Stage`], made by the first that needs it, and what they have
+/// come to.
+pub(crate) struct Matrix {
+    stage: Arc<Stage>,
+    profile: Profile,
+    toxiproxy: OnceLock<Result<Toxiproxy, Missing>>,
+    /// Two control planes at a time besides the shared ones.
+    own: [Mutex<()>; 2],
+    turns: AtomicUsize,
+    quiet: OnceLock<ControlPlane>,
+    results: Mutex<BTreeMap<&'static str, Told>>,
+}
+
+impl Matrix {
+    pub(crate) fn new(stage: &Arc<Stage>, profile: Profile) -> Self {
+        Self {
+            stage: Arc::clone(stage),
+            profile,
+            toxiproxy: OnceLock::new(),
+            own: Default::default(),
+            turns: AtomicUsize::new(0),
+            quiet: OnceLock::new(),
+            results: Mutex::default(),
+        }
+    }
+
+    /// The case as a test. Without the means for it it is ignored, or fails where `CI` is set.
+    pub(crate) fn trial(self: &Arc<Self>, case: Case) -> Trial {
+        let matrix = Arc::clone(self);
+        let name = case
+            .name
+            .split_once("::")
+            .map_or(case.name, |(_, name)| name);
+        Trial::ignorable_test(name, move || match matrix.tell(name, case) {
+            Ok(told) => told.map(|()| Completion::Completed).map_err(Failed::from),
+            Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
+                Ok(Completion::ignored_with(reason))
+            }
+            Err(Missing::NoMeans(reason) | Missing::Failed(reason)) => Err(Failed::from(reason)),
+        })
+    }
+
+    /// The table of `cases`, as far as they were told.
+    pub(crate) fn table(&self, cases: &[Case]) -> String {
+        let results = self.results.lock().unwrap();
+        table(
+            cases
+                .iter()
+                .map(|case| (case.title, results.get(case.name))),
+        )
+    }
+
+    fn tell(&self, name: &str, case: Case) -> Result<Result<(), String>, Missing> {
+        let assets = assets()?;
+        let toxiproxy = self
+            .toxiproxy
+            .get_or_init(|| Assets::proxy().map(|program| Toxiproxy::start(&program)));
+        let toxiproxy = toxiproxy.as_ref().map_err(Missing::clone)?;
+        let start = || ControlPlane::start(assets, Parts::Server);
+        let on = |plane: &ControlPlane| {
+            let place = Place {
+                plane,
+                toxiproxy,
+                profile: self.profile,
+            };
+            let told = retry_when_stalled(name, || (case.tell)(&place));
+            plane.assert_alive();
+            let (figures, tries) = told?;
+            let told = Told { figures, tries };
+            self.results.lock().unwrap().insert(case.name, told);
+            Ok(())
+        };
+        Ok(match case.plane {
+            Plane::Shared => {
+                let _others = self.stage.among_others();
+                on(self.stage.plane(Parts::Server)?)
+            }
+            Plane::Own => {
+                let _others = self.stage.among_others();
+                let turn = self.turns.fetch_add(1, Ordering::Relaxed) % self.own.len();
+                let _one = self.own[turn]
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                on(&start())
+            }
+            Plane::Quiet => {
+                let _alone = self.stage.alone();
+                on(self.quiet.get_or_init(start))
+            }
+        })
+    }
+}

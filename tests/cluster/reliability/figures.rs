@@ -1,0 +1,121 @@
+//! What was measured, and the table of it.
+
+use std::fs;
+
+use chrono::{DateTime, Utc};
+
+use crate::reliability::cases::Told;
+use crate::support::{too_late, too_slow};
+
+/// What one case has come to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Figures {
+    /// Of those that the fault does not concern, where the case has any.
+    pub(crate) others: Option<Others>,
+    /// Deployments whose count was nowhere to be found, at any time.
+    pub(crate) lost: usize,
+    /// Deployments with a wrong count at the end.
+    pub(crate) wrong: usize,
+    /// Seconds from the stop until everything was right.
+    pub(crate) late: Option<f64>,
+    /// Seconds from the end of the fault until everything was right; 0 if it was before.
+    pub(crate) settled: Option<f64>,
+    /// When the fault ended.
+    pub(crate) healed: DateTime<Utc>,
+    /// Seconds from the beginning of the fault until `/readyz` was not 200; none if it always was.
+    pub(crate) unready: Option<f64>,
+    /// Seconds from the end of the fault until `/readyz` was 200 for good.
+    pub(crate) ready: Option<f64>,
+    /// The most memory that a scaler ever had, in bytes.
+    pub(crate) memory: u64,
+    /// Successful writes for each change.
+    pub(crate) writes: f64,
+    /// Patches that reached the server for each change.
+    pub(crate) tries: f64,
+}
+
+/// What became of objects that a fault does not concern.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Others {
+    /// Seconds from the stop of any until it was made, at most.
+    pub(crate) late: f64,
+    /// Seconds from the creation of any until it was adopted, at most; where that is measured.
+    pub(crate) unseen: Option<f64>,
+}
+
+impl Figures {
+    /// Asserts that `/readyz` told of the fault, which may have come too late for it.
+    pub(crate) fn was_not_ready(self) -> Self {
+        if self.unready.is_none() {
+            too_slow("/readyz was 200 all the time");
+        }
+        self
+    }
+
+    /// Asserts that the fault was in the way: nothing was right so soon after the stop.
+    pub(crate) fn was_held_up(self, seconds: i64) -> Self {
+        let late = self.late.unwrap();
+        assert!(late > seconds as f64, "{late} s after the stop");
+        self
+    }
+
+    /// Asserts that all was right so soon after the fault.
+    pub(crate) fn within(self, seconds: f64) -> Self {
+        let settled = self.settled.unwrap();
+        if settled > seconds {
+            too_late("all was right", self.healed, settled, seconds);
+        }
+        self
+    }
+}
+
+/// The table in Markdown, a row for each fault.
+pub(crate) fn table<'a>(cases: impl IntoIterator<Item = (&'a str, Option<&'a Told>)>) -> String {
+    let mut text = "\
+| fault | others | lost | wrong | after the stop | after the fault | `/readyz` | writes | patches | memory | tries |
+|---|---|---|---|---|---|---|---|---|---|---|
+"
+    .to_owned();
+    for (title, told) in cases {
+        let Some(Told { figures, tries }) = told else {
+            text += &format!("| {title} | failed | | | | | | | | | |\n");
+            continue;
+        };
+        let others = match figures.others {
+            None => String::new(),
+            Some(Others { late, unseen: None }) => format!("{late:.3} s"),
+            Some(Others {
+                late,
+                unseen: Some(unseen),
+            }) => format!("{late:.3} s, new {unseen:.3} s"),
+        };
+        let readyz = match (figures.unready, figures.ready) {
+            (None, None) => String::new(),
+            (None, Some(_)) => "200".to_owned(),
+            (Some(from), Some(until)) => format!("503 {from:.1} s, 200 {until:.1} s"),
+            (Some(from), None) => format!("503 {from:.1} s"),
+        };
+        let seconds = |it: Option<f64>| it.map(|it| format!("{it:.1} s")).unwrap_or_default();
+        let [late, settled] = [figures.late, figures.settled].map(seconds);
+        // Where nothing of it was written to.
+        let writes = match figures.writes {
+            0.0 => String::new(),
+            writes => format!("{writes:.2}"),
+        };
+        let Figures { lost, wrong, .. } = figures;
+        text += &format!(
+            "| {title} | {others} | {lost} | {wrong} | {late} | {settled} | {readyz} | {writes} | {:.2} | {:.0} MB | {tries} |\n",
+            figures.tries,
+            figures.memory as f64 / 1e6,
+        );
+    }
+    text
+}
+
+/// The most memory of a running program that was ever resident, in bytes (proc(5), `VmHWM`).
+pub(crate) fn peak_memory(id: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.unwrap().trim().trim_end_matches(" kB");
+    kibibytes.parse::<u64>().unwrap() * 1024
+}

@@ -1,0 +1,82 @@
+//! One object's trouble, and what it is to others: nothing.
+
+use crate::reliability::beside::Beside;
+use crate::reliability::cases::{Case, cases};
+use crate::reliability::figures::Figures;
+use crate::reliability::scenario::Place;
+use crate::reliability::webhook::{Asked, Verdict, Webhook};
+
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
+        Plane::Quiet;
+        "admission webhook that hangs for 60" => admission_hangs,
+        "admission webhook that fails for 200" => admission_fails,
+        "admission webhook that denies 200 with 401, 404, 409, 429 and 503" => admission_denies,
+        "webhook on Events that hangs, 40 stops" => events_hang,
+        "webhook on Events that answers 429 and fails, 40 stops" => events_fail,
+    ]
+}
+
+/// What an admission webhook may choose that the API server says too.
+const CODES: [u16; 5] = [401, 404, 409, 429, 503];
+
+/// An hour, which is an admission webhook's to ask for as well.
+const HOUR: u32 = 3600;
+
+/// A request has 10 s: healthy ones are due while the first are under way, and after those.
+fn admission_hangs(place: &Place<'_>) -> Figures {
+    let scenario = Beside::begin(place, "hangs", 60, &[3, 12], |namespace| {
+        Webhook::on(namespace, Asked::Stops, |_| Verdict::Silence)
+    });
+    let others = scenario.others_within(1.2);
+    scenario.ends(others)
+}
+
+fn admission_fails(place: &Place<'_>) -> Figures {
+    let scenario = Beside::begin(place, "fails", 200, &[3], |namespace| {
+        Webhook::on(namespace, Asked::Stops, |_| Verdict::Broken)
+    });
+    let others = scenario.others_within(0.1);
+    scenario.ends(others)
+}
+
+/// The server's own 429 holds everything up, and its 404 means that an object is gone; here it is
+/// one object's webhook that says so.
+fn admission_denies(place: &Place<'_>) -> Figures {
+    let scenario = Beside::begin(place, "denies", 200, &[3], |namespace| {
+        Webhook::on(namespace, Asked::Stops, |name| Verdict::Denied {
+            code: CODES[number(name) % CODES.len()],
+            retry_after: HOUR,
+        })
+    });
+    let others = scenario.others_within(0.1);
+    scenario.ends(others)
+}
+
+fn events_hang(place: &Place<'_>) -> Figures {
+    let scenario = Beside::begin(place, "events-hang", 40, &[5], |namespace| {
+        Webhook::on(namespace, Asked::Events, |_| Verdict::Silence)
+    });
+    let others = scenario.others_within(0.05);
+    scenario.ends(others)
+}
+
+fn events_fail(place: &Place<'_>) -> Figures {
+    let scenario = Beside::begin(place, "events-fail", 40, &[5], |namespace| {
+        Webhook::on(namespace, Asked::Events, |name| match number(name) % 2 {
+            0 => Verdict::Broken,
+            _ => Verdict::Denied {
+                code: 429,
+                retry_after: HOUR,
+            },
+        })
+    });
+    let others = scenario.others_within(0.05);
+    scenario.ends(others)
+}
+
+/// The last number of a name.
+fn number(name: &str) -> usize {
+    let (_, number) = name.rsplit_once('-').unwrap();
+    number.parse().unwrap()
+}

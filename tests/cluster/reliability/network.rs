@@ -1,0 +1,112 @@
+//! Faults of the network between dayshift and the API server.
+
+use serde_json::json;
+
+use crate::reliability::blackhole_proxy::BlackholeProxy;
+use crate::reliability::cases::{Case, cases};
+use crate::reliability::figures::Figures;
+use crate::reliability::scenario::{Place, Scenario, Size};
+
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
+        Plane::Shared;
+        "latency of 2 s" => latency,
+        "10 kB/s" => bandwidth,
+        "connections reset in the middle of an answer" => resets,
+        "no connection ever answers, for 22 s" => no_answer,
+        "half-open connections, since 2 s before the stop" => half_open,
+        "half-open connections, since 12 s before the stop" => half_open_while_idle,
+    ]
+}
+
+fn latency(place: &Place<'_>) -> Figures {
+    let mut scenario = Scenario::begin(place, "latency", place.profile.usual());
+    scenario.suffer(
+        |scenario| {
+            let latency = json!({"latency": 2000});
+            scenario.proxy.disturb_requests("latency", &latency);
+        },
+        |scenario| scenario.proxy.heal(),
+    );
+    scenario.ends().was_held_up(2)
+}
+
+fn bandwidth(place: &Place<'_>) -> Figures {
+    let mut scenario = Scenario::begin(place, "bandwidth", place.profile.usual());
+    scenario.suffer(
+        |scenario| {
+            scenario.proxy.disturb("bandwidth", &json!({"rate": 10}));
+            scenario
+                .proxy
+                .disturb_requests("bandwidth", &json!({"rate": 10}));
+        },
+        |scenario| scenario.proxy.heal(),
+    );
+    scenario.ends().was_held_up(2)
+}
+
+/// Each connection is closed after 20 kB: about seven answers after its handshake.
+fn resets(place: &Place<'_>) -> Figures {
+    let mut scenario = Scenario::begin(place, "resets", place.profile.usual());
+    scenario.suffer(
+        |scenario| {
+            scenario
+                .proxy
+                .disturb("limit_data", &json!({"bytes": 20_000}));
+        },
+        |scenario| scenario.proxy.heal(),
+    );
+    scenario.ends().was_not_ready()
+}
+
+fn no_answer(place: &Place<'_>) -> Figures {
+    let mut scenario = Scenario::begin(place, "no-answer", place.profile.usual());
+    scenario.suffer(
+        |scenario| {
+            scenario.proxy.disturb("timeout", &json!({"timeout": 0}));
+            scenario
+                .proxy
+                .disturb_requests("timeout", &json!({"timeout": 0}));
+        },
+        |scenario| scenario.proxy.heal(),
+    );
+    let usual = place.profile.usual();
+    scenario
+        .ends()
+        .was_not_ready()
+        .was_held_up(usual.fault)
+        .within(10.0)
+}
+
+fn half_open(place: &Place<'_>) -> Figures {
+    // It notices within ten seconds, eight of them after the stop.
+    forgotten(place, "half-open", 2).within(10.0)
+}
+
+/// It has noticed before anything is due.
+fn half_open_while_idle(place: &Place<'_>) -> Figures {
+    forgotten(place, "idle", 12).within(3.0)
+}
+
+/// Connections that a firewall forgets so many seconds before the stop. The fault has no end: the
+/// seconds count from the stop.
+fn forgotten(place: &Place<'_>, name: &str, lead: i64) -> Figures {
+    let usual = place.profile.usual();
+    let size = Size {
+        lead: usual.lead + lead,
+        fault: 0,
+        recovery: 16,
+        ..usual
+    };
+    let mut scenario = Scenario::set(place, name, size);
+    let firewall = BlackholeProxy::before(place.plane.url());
+    let namespace = scenario.namespace.name();
+    let kubeconfig = place
+        .plane
+        .kubeconfig_via(&firewall.url(), namespace, "dayshift");
+    scenario.connect_with(kubeconfig);
+    scenario.run();
+    scenario.await_adopted_before(lead);
+    scenario.suffer_from(lead, |_| firewall.forget(), |_| ());
+    scenario.ends().was_not_ready()
+}

@@ -1,0 +1,40 @@
+//! The two sizes of the matrix.
+
+use std::env;
+
+use crate::reliability::scenario::Size;
+
+/// A short form for each change, and the full one for the table in `docs/reliability.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    Short,
+    Full,
+}
+
+impl Profile {
+    /// `RELIABILITY=full`, or the short form. Where the variable is set the table is printed.
+    pub(crate) fn read() -> Self {
+        match env::var("RELIABILITY").as_deref() {
+            Ok("full") => Self::Full,
+            Ok("short") | Err(_) => Self::Short,
+            Ok(other) => panic!("RELIABILITY={other}: write `short` or `full`"),
+        }
+    }
+
+    pub(crate) fn pick<T>(self, short: T, full: T) -> T {
+        match self {
+            Self::Short => short,
+            Self::Full => full,
+        }
+    }
+
+    /// 30 Deployments and a fault of 6 s, or 200 and 22 s.
+    pub(crate) fn usual(self) -> Size {
+        Size {
+            fleet: self.pick(30, 200),
+            lead: self.pick(9, 20),
+            fault: self.pick(4, 20),
+            recovery: self.pick(10, 20),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Answers that say when to come back, or never to.
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+use crate::reliability::beside::Swept;
+use crate::reliability::cases::{Case, cases};
+use crate::reliability::figures::{Figures, peak_memory};
+use crate::reliability::fleet::Fleet;
+use crate::reliability::gate::Gate;
+use crate::reliability::profile::Profile;
+use crate::reliability::scenario::{Place, Scenario, Size};
+use crate::support::{Dayshift, Namespace, Request, eventually};
+
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
+        Plane::Shared;
+        "429 with `Retry-After: 18446744073709551615`" => for_ever,
+        "429 with `Retry-After: 9000000000000`" => for_ages,
+        "503 with `Retry-After: 3600`, for a second" => for_an_hour,
+        "permission to patch withdrawn from 50 with a boundary every 10 s" => forbidden,
+    ]
+}
+
+/// What `Retry-After` counts for at most, in seconds, and what a boundary takes.
+const BOUND: i64 = 66;
+
+fn for_ever(place: &Place<'_>) -> Figures {
+    told_to_wait(place, 429, "18446744073709551615")
+}
+
+fn for_ages(place: &Place<'_>) -> Figures {
+    told_to_wait(place, 429, "9000000000000")
+}
+
+fn for_an_hour(place: &Place<'_>) -> Figures {
+    told_to_wait(place, 503, "3600")
+}
+
+/// A proxy that says so for a second. The full form waits until it is done all the same; the short
+/// one sees that the program lives (`tests/controller/faults/` has the bound, on simulated time).
+fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figures {
+    let size = Size {
+        fault: 1,
+        recovery: BOUND + 10,
+        ..place.profile.usual()
+    };
+    let mut scenario = Scenario::set(place, "closed", size);
+    let kubeconfig = place
+        .plane
+        .kubeconfig_of(scenario.namespace.name(), "dayshift");
+    let gate = Gate::before(place.plane, &kubeconfig);
+    let namespace = scenario.namespace.name();
+    let kubeconfig = place
+        .plane
+        .kubeconfig_via(&gate.url(), namespace, "dayshift");
+    scenario.connect_with(kubeconfig);
+    scenario.run();
+    scenario.await_adopted();
+    scenario.suffer(
+        |_| gate.close(code, retry_after),
+        |_| assert!(gate.open() > 0, "nothing was turned away"),
+    );
+    thread::sleep(Duration::from_secs(1));
+    let (alive, log) = (
+        scenario.scalers[0].get("/healthz"),
+        scenario.scalers[0].log(),
+    );
+    // One that panics may answer until it has said where.
+    let lives = alive.is_some_and(|(status, _)| status == 200) && !log.contains("panicked");
+    assert!(lives, "{log}");
+    match place.profile {
+        Profile::Short => scenario.breaks_off(),
+        Profile::Full => scenario.ends().within(BOUND as f64),
+    }
+}
+
+/// How many are refused while the permission is missing, of 50 that are due five a second: those
+/// that were under way when it went, and one that asks, after 1 s, 2 s, 4 s and so on.
+const REFUSED: usize = 16;
+
+fn forbidden(place: &Place<'_>) -> Figures {
+    let namespace = Swept(place.plane.namespace("no-patch"));
+    let apply = ["apply", "-f", "manifests/namespaced.yaml"];
+    namespace.kubectl(&apply).success();
+    let kubeconfig = place.plane.kubeconfig_of(namespace.name(), "dayshift");
+    let mut scaler = Dayshift::run_as(&kubeconfig, &["run", "-n", namespace.name()]);
+    scaler.wait_ready();
+    let fleet = Fleet::of(50);
+    // Each has its own second, so that none is under way because of the others.
+    fleet.create_each(&namespace, |number| {
+        let (stop, start) = (number % 10, number % 10 + 10);
+        (
+            format!("{stop}-59/20 * * * * *"),
+            format!("{start}-59/20 * * * * *"),
+        )
+    });
+    let all_have_moved = |what: &str| {
+        let mark = place.plane.audit().mark();
+        eventually(what, || {
+            let requests = place.plane.audit().by_dayshift(mark, namespace.name());
+            let mut names: Vec<&str> = requests
+                .iter()
+                .filter(|each| each.is_made())
+                .map(|each| &*each.name)
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            (names.len() == fleet.len()).then_some(())
+        });
+    };
+    all_have_moved("all stop and start");
+
+    let mark = place.plane.audit().mark();
+    forbid_patches(&namespace);
+    thread::sleep(Duration::from_secs(place.profile.pick(13, 22)));
+    let requests = place.plane.audit().by_dayshift(mark, namespace.name());
+    let patches = |each: &&Request| each.verb == "patch" && each.code == 403;
+    let refused = requests.iter().filter(patches).count();
+    assert!(refused <= REFUSED, "{refused} patches without permission");
+    assert!(refused > 0, "nobody asks");
+
+    namespace.kubectl(&apply).success();
+    all_have_moved("all stop and start again");
+    let memory = peak_memory(scaler.id());
+    assert!(scaler.stop().success(), "{}", scaler.log());
+    let sight = fleet.look(&namespace);
+    assert_eq!((sight.lost, sight.wrong), (0, 0), "lost and wrong counts");
+    Figures {
+        memory,
+        tries: refused as f64 / fleet.len() as f64,
+        ..Figures::default()
+    }
+}
+
+/// The shipped Role without `patch`.
+fn forbid_patches(namespace: &Namespace<'_>) {
+    let role = namespace.kubectl(&["get", "role", "dayshift", "-o", "json"]);
+    let mut role: Value = serde_json::from_str(&role.success()).unwrap();
+    for rule in role["rules"].as_array_mut().unwrap() {
+        let verbs = rule["verbs"].as_array_mut().unwrap();
+        verbs.retain(|verb| verb != "patch");
+    }
+    let file = NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), role.to_string()).unwrap();
+    let file = file.path().to_str().unwrap();
+    namespace.kubectl(&["replace", "-f", file]).success();
+}

@@ -1,0 +1,93 @@
+//! Scalers that are killed, stopped for a while, or more than one.
+
+use std::thread;
+use std::time::Duration;
+
+use chrono::Utc;
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::reliability::cases::{Case, cases};
+use crate::reliability::figures::Figures;
+use crate::reliability::scenario::{Place, Scenario, Size};
+use crate::support::too_slow;
+
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
+        Plane::Shared;
+        "SIGKILL 20 times in a boundary of 500" => killed,
+        "SIGSTOP for 30 s" => stopped,
+        "two scalers" => two_scalers,
+        "three scalers" => three_scalers,
+    ]
+}
+
+/// Each life has one request under way, and each request is 20 ms under way, so that the boundary
+/// outlasts them all.
+fn killed(place: &Place<'_>) -> Figures {
+    let profile = place.profile;
+    let size = Size {
+        fleet: profile.pick(100, 500),
+        lead: profile.pick(12, 40),
+        fault: profile.pick(5, 25),
+        recovery: profile.pick(8, 25),
+    };
+    let mut scenario = Scenario::set(place, "killed", size);
+    scenario.slow_down();
+    scenario.run();
+    scenario.await_adopted();
+    scenario.ask_no_probes();
+    let latency = json!({"latency": 20});
+    scenario.proxy.disturb_requests("latency", &latency);
+    scenario.stop.wait();
+    let mut random = fastrand::Rng::new();
+    let mut kills = 0;
+    let mut last = Utc::now();
+    while kills < profile.pick(4, 20) {
+        thread::sleep(Duration::from_millis(random.u64(50..450)));
+        scenario.note_memory();
+        let mut scaler = scenario.scalers.pop().unwrap();
+        scaler.kill();
+        if scenario.look().count("stopped") < size.fleet as usize {
+            (kills, last) = (kills + 1, Utc::now());
+        } else {
+            too_slow(&format!("{kills} kills before the end"));
+        }
+        scenario.begin_scaler();
+    }
+    scenario.was_from_to(scenario.stop.0, last);
+    scenario.proxy.heal();
+    scenario.ends()
+}
+
+fn stopped(place: &Place<'_>) -> Figures {
+    let usual = place.profile.usual();
+    let size = Size {
+        fault: place.profile.pick(usual.fault, 28),
+        ..usual
+    };
+    let mut scenario = Scenario::begin(place, "stopped", size);
+    scenario.suffer(
+        |scenario| scenario.scalers[0].signal(Signal::STOP),
+        |scenario| scenario.scalers[0].signal(Signal::CONT),
+    );
+    scenario.ends().was_not_ready().within(5.0)
+}
+
+fn two_scalers(place: &Place<'_>) -> Figures {
+    several(place, 2)
+}
+
+fn three_scalers(place: &Place<'_>) -> Figures {
+    several(place, 3)
+}
+
+fn several(place: &Place<'_>, count: usize) -> Figures {
+    let mut scenario = Scenario::set(place, "several", place.profile.usual());
+    for _ in 0..count {
+        scenario.run();
+    }
+    scenario.await_adopted();
+    scenario.was_from_to(scenario.stop.0, scenario.stop.0);
+    scenario.ends()
+}

@@ -1,0 +1,256 @@
+//! One case of the table: a fleet with a stop and a start, scalers behind a proxy, and a fault that
+//! lies over the stop.
+
+use std::path::PathBuf;
+use std::thread;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::reliability::figures::{Figures, peak_memory};
+use crate::reliability::fleet::{Fleet, Sight};
+use crate::reliability::probes::Probes;
+use crate::reliability::profile::Profile;
+use crate::reliability::proxy::{Proxy, Toxiproxy};
+use crate::reliability::witness::Witness;
+use crate::support::{ControlPlane, Dayshift, Namespace, Soon, soon};
+
+/// How long before the stop the fault begins.
+const LEAD: i64 = 2;
+
+/// Where a case is told.
+pub(crate) struct Place<'a> {
+    pub(crate) plane: &'a ControlPlane,
+    pub(crate) toxiproxy: &'a Toxiproxy,
+    pub(crate) profile: Profile,
+}
+
+/// A case while it is told.
+pub(crate) struct Scenario<'a> {
+    pub(crate) namespace: Namespace<'a>,
+    pub(crate) proxy: Proxy<'a>,
+    pub(crate) stop: Soon,
+    pub(crate) scalers: Vec<Dayshift>,
+    kubeconfig: PathBuf,
+    flags: Vec<&'static str>,
+    fleet: Fleet,
+    start: Soon,
+    fault_ends: Soon,
+    fault: (DateTime<Utc>, DateTime<Utc>),
+    witness: Witness,
+    probes: Option<Probes>,
+    memory: u64,
+}
+
+/// How large a case is, and how long.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) fleet: i32,
+    /// How long before the stop everything begins, in seconds.
+    pub(crate) lead: i64,
+    /// How long after the stop the fault lasts, in seconds.
+    pub(crate) fault: i64,
+    /// How long after the fault's end the start comes, in seconds.
+    pub(crate) recovery: i64,
+}
+
+impl<'a> Scenario<'a> {
+    /// A Namespace with the shipped RBAC and no scaler yet.
+    pub(crate) fn set(place: &Place<'a>, name: &str, size: Size) -> Self {
+        let namespace = place.plane.namespace(name);
+        let manifest = ["apply", "-f", "manifests/namespaced.yaml"];
+        namespace.kubectl(&manifest).success();
+        let proxy = place.toxiproxy.to(place.plane.url());
+        let kubeconfig = place
+            .plane
+            .kubeconfig_via(&proxy.url(), namespace.name(), "dayshift");
+        let stop = soon(size.lead);
+        let fault_ends = stop.plus(size.fault);
+        let start = fault_ends.plus(size.recovery);
+        let fleet = Fleet::of(size.fleet);
+        let witness = Witness::of(&namespace, fleet.clone());
+        fleet.create(&namespace, stop, start);
+        Self {
+            namespace,
+            proxy,
+            stop,
+            scalers: Vec::new(),
+            kubeconfig,
+            flags: Vec::new(),
+            fleet,
+            start,
+            fault_ends,
+            fault: (Utc::now(), Utc::now()),
+            witness,
+            probes: None,
+            memory: 0,
+        }
+    }
+
+    /// The same with a scaler that has taken up all schedules.
+    pub(crate) fn begin(place: &Place<'a>, name: &str, size: Size) -> Self {
+        let mut scenario = Self::set(place, name, size);
+        scenario.run();
+        scenario.await_adopted();
+        scenario
+    }
+
+    /// Another kubeconfig for the scalers to come.
+    pub(crate) fn connect_with(&mut self, kubeconfig: PathBuf) {
+        self.kubeconfig = kubeconfig;
+    }
+
+    /// The scalers to come have one request under way at a time.
+    pub(crate) fn slow_down(&mut self) {
+        self.flags.push("--max-in-flight=1");
+    }
+
+    /// One scaler more, which is ready.
+    pub(crate) fn run(&mut self) {
+        self.begin_scaler().wait_ready();
+        self.probes = self.scalers[0].address().map(Probes::of);
+    }
+
+    /// One scaler more, which may not be ready yet.
+    pub(crate) fn begin_scaler(&mut self) -> &mut Dayshift {
+        let mut arguments = vec!["run", "-n", self.namespace.name()];
+        arguments.extend(&self.flags);
+        let scaler = Dayshift::run_as(&self.kubeconfig, &arguments);
+        self.scalers.push(scaler);
+        self.scalers.last_mut().unwrap()
+    }
+
+    /// Asks for readiness no more: the scalers come and go.
+    pub(crate) fn ask_no_probes(&mut self) {
+        self.probes = None;
+    }
+
+    /// Says when the fault was.
+    pub(crate) fn was_from_to(&mut self, from: DateTime<Utc>, to: DateTime<Utc>) {
+        self.fault = (from, to);
+    }
+
+    /// Waits until all schedules are taken up, which the case needs before its fault.
+    pub(crate) fn await_adopted(&self) {
+        self.await_adopted_before(LEAD);
+    }
+
+    /// The same for a fault that begins so many seconds before the stop.
+    pub(crate) fn await_adopted_before(&self, lead: i64) {
+        let begin = Soon(self.stop.0 - TimeDelta::seconds(lead));
+        begin.before("all schedules are taken up", || {
+            (self.look().count("adopted") == self.fleet.len()).then_some(())
+        });
+    }
+
+    /// Lays a fault over the stop, from 2 s before it.
+    pub(crate) fn suffer(&mut self, begin: impl FnOnce(&mut Self), end: impl FnOnce(&mut Self)) {
+        self.suffer_from(LEAD, begin, end);
+    }
+
+    /// The same from `lead` seconds before the stop.
+    pub(crate) fn suffer_from(
+        &mut self,
+        lead: i64,
+        begin: impl FnOnce(&mut Self),
+        end: impl FnOnce(&mut Self),
+    ) {
+        let begins = self.stop.0 - TimeDelta::seconds(lead);
+        if let Ok(rest) = (begins - Utc::now()).to_std() {
+            thread::sleep(rest);
+        }
+        self.fault.0 = Utc::now();
+        begin(self);
+        self.stop.is_to_come("the fault has begun");
+        self.fault_ends.wait();
+        end(self);
+        self.fault.1 = Utc::now();
+    }
+
+    /// What is known of the fleet. No version of any Deployment may have lost its count.
+    pub(crate) fn look(&self) -> Sight {
+        let sight = self.witness.sight();
+        assert_eq!((sight.lost, sight.wrong), (0, 0), "lost and wrong counts");
+        sight
+    }
+
+    /// Waits until all are stopped, which has to be before the start.
+    pub(crate) fn await_settled(&self) -> DateTime<Utc> {
+        self.start
+            .before("all are stopped", || self.witness.settled())
+    }
+
+    /// Notes the memory of the scalers, and ends them.
+    pub(crate) fn stop_scalers(&mut self) {
+        self.note_memory();
+        for mut scaler in self.scalers.drain(..) {
+            let status = scaler.stop();
+            assert!(status.success(), "{status}\n{}", scaler.log());
+        }
+    }
+
+    pub(crate) fn note_memory(&mut self) {
+        let peaks = self.scalers.iter().map(|scaler| peak_memory(scaler.id()));
+        self.memory = peaks.chain([self.memory]).max().unwrap_or_default();
+    }
+
+    /// One of the scaler's metrics, as it is now.
+    pub(crate) fn metric(&self, line: &str) -> u64 {
+        let (_, text) = self.scalers[0].get("/metrics").unwrap();
+        let found = text.lines().filter_map(|each| each.strip_prefix(line));
+        found
+            .filter_map(|rest| rest.trim().parse::<u64>().ok())
+            .sum()
+    }
+
+    /// The end of a case that does not wait until everything settles.
+    pub(crate) fn breaks_off(mut self) -> Figures {
+        let Sight { lost, wrong, .. } = self.look();
+        self.probes = None;
+        self.stop_scalers();
+        Figures {
+            lost,
+            wrong,
+            memory: self.memory,
+            ..Figures::default()
+        }
+    }
+
+    /// The end of a case: everything settles, starts again at its own count, and the scalers end.
+    pub(crate) fn ends(mut self) -> Figures {
+        let settled = self.await_settled();
+        let unready_from = self
+            .probes
+            .as_ref()
+            .and_then(|it| it.unready_from(self.fault.0));
+        let all = self.fleet.len();
+        let end = self.start.plus(30);
+        let sight = end.before("all run again", || {
+            let sight = self.look();
+            (sight.count("running") == all).then_some(sight)
+        });
+        let wrong = self.fleet.count_wrong(&self.namespace);
+        assert_eq!(wrong, 0, "counts at the end");
+        assert_eq!(sight.writes(), 3 * all, "one write for each change");
+        let ready_since = self.probes.as_ref().and_then(Probes::ready_since);
+        self.probes = None;
+        self.stop_scalers();
+        let requests = self.namespace.requests();
+        let tries = requests.iter().filter(|each| each.verb == "patch");
+        let since = |from: DateTime<Utc>, to: DateTime<Utc>| {
+            (to - from).max(TimeDelta::zero()).as_seconds_f64()
+        };
+        Figures {
+            others: None,
+            lost: sight.lost,
+            wrong,
+            late: Some(since(self.stop.0, settled)),
+            settled: Some(since(self.fault.1, settled)),
+            healed: self.fault.1,
+            unready: unready_from.map(|at| since(self.fault.0, at)),
+            ready: ready_since.map(|at| since(self.fault.1, at)),
+            memory: self.memory,
+            writes: sight.writes() as f64 / (3 * all) as f64,
+            tries: tries.count() as f64 / (3 * all) as f64,
+        }
+    }
+}

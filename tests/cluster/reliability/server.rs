@@ -1,0 +1,113 @@
+//! Faults of the API server and of etcd behind it. These cases stop programs that others need.
+
+use rustix::process::Signal;
+
+use crate::reliability::cases::{Case, cases};
+use crate::reliability::figures::Figures;
+use crate::reliability::scenario::{Place, Scenario, Size};
+use crate::support::Request;
+
+pub(crate) fn cases() -> Vec<Case> {
+    cases![
+        Plane::Own;
+        "API server killed, back after 20 s" => api_server_down,
+        "API server restarted" => api_server_restarted,
+        "API server restarted, etcd compacted (410)" => history_gone,
+        "etcd stopped for 20 s (SIGSTOP)" => etcd_stopped,
+        "etcd killed, back after 20 s" => etcd_killed,
+    ]
+}
+
+fn api_server_down(place: &Place<'_>) -> Figures {
+    let mut scenario = Scenario::begin(place, "server-down", place.profile.usual());
+    scenario.suffer(
+        |_| place.plane.end("kube-apiserver", Signal::KILL),
+        |scenario| {
+            let log = scenario.scalers[0].log();
+            let told = log.matches("as for all that is due").count();
+            assert!((1..20).contains(&told), "{told} times:\n{log}");
+            place.plane.start_api_server();
+            place.plane.await_ready();
+        },
+    );
+    let fault = place.profile.usual().fault;
+    scenario
+        .ends()
+        .was_held_up(fault)
+        .was_not_ready()
+        .within(10.0)
+}
+
+/// It takes its time to end, and is not there while it starts: the stop lies in between.
+fn api_server_restarted(place: &Place<'_>) -> Figures {
+    let size = Size {
+        fault: 0,
+        ..place.profile.usual()
+    };
+    let mut scenario = Scenario::begin(place, "server-restarted", size);
+    scenario.suffer(
+        |_| place.plane.signal("kube-apiserver", Signal::TERM),
+        |_| {
+            place.plane.end("kube-apiserver", Signal::TERM);
+            place.plane.start_api_server();
+            place.plane.await_ready();
+        },
+    );
+    scenario.ends().was_not_ready().within(10.0)
+}
+
+/// What has changed while dayshift was cut off is known to nobody: it has to list anew.
+fn history_gone(place: &Place<'_>) -> Figures {
+    // It has to ask for the watch, be told so, and list, with a pause of up to 5 s before each.
+    let size = Size {
+        recovery: 20,
+        ..place.profile.usual()
+    };
+    let mut scenario = Scenario::begin(place, "history", size);
+    let namespace = scenario.namespace.name().to_owned();
+    let mark = place.plane.audit().mark();
+    scenario.suffer(
+        |scenario| {
+            scenario.proxy.open(false);
+            // The Deployment of the manifest, which has no schedule.
+            for number in ["1", "2", "3"] {
+                scenario.namespace.annotate("dayshift", "touched", number);
+            }
+            place.plane.end("kube-apiserver", Signal::KILL);
+        },
+        |scenario| {
+            place.plane.compact();
+            place.plane.start_api_server();
+            place.plane.await_ready();
+            scenario.proxy.open(true);
+        },
+    );
+    let figures = scenario.ends().was_not_ready().within(10.0);
+    let asked = place.plane.audit().by_dayshift(mark, &namespace);
+    let anew = |each: &Request| each.uri.contains("sendInitialEvents=true");
+    assert!(asked.iter().any(anew), "{asked:#?}");
+    figures
+}
+
+fn etcd_stopped(place: &Place<'_>) -> Figures {
+    let mut scenario = Scenario::begin(place, "etcd-stopped", place.profile.usual());
+    scenario.suffer(
+        |_| place.plane.signal("etcd", Signal::STOP),
+        |_| place.plane.signal("etcd", Signal::CONT),
+    );
+    let fault = place.profile.usual().fault;
+    scenario.ends().was_held_up(fault).within(10.0)
+}
+
+fn etcd_killed(place: &Place<'_>) -> Figures {
+    let mut scenario = Scenario::begin(place, "etcd-killed", place.profile.usual());
+    scenario.suffer(
+        |_| place.plane.end("etcd", Signal::KILL),
+        |_| {
+            place.plane.start_etcd();
+            place.plane.await_ready();
+        },
+    );
+    let fault = place.profile.usual().fault;
+    scenario.ends().was_held_up(fault).within(10.0)
+}

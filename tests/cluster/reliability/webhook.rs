@@ -1,0 +1,235 @@
+//! An admission webhook that behaves badly, for what dayshift asks and nobody else.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::{fs, thread};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime;
+use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
+
+use crate::reliability::fleet::SELECTOR;
+use crate::support::{ControlPlane, Namespace};
+
+/// What it says about one object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Verdict {
+    /// Nothing, ever.
+    Silence,
+    /// HTTP 500, so that the API server cannot know.
+    Broken,
+    /// No, with a status of its own choice; `Retry-After` in seconds, 0 for none.
+    Denied { code: u16, retry_after: u32 },
+}
+
+/// What it is asked about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked {
+    /// The stops of a fleet.
+    Stops,
+    /// New Events.
+    Events,
+}
+
+/// A webhook that the API server asks about what dayshift does in one Namespace, until it is
+/// dropped: then it is asked no more, and what it keeps waiting is let go.
+pub(crate) struct Webhook<'a> {
+    plane: &'a ControlPlane,
+    name: String,
+    asked: Asked,
+    calls: Arc<AtomicUsize>,
+    _end: oneshot::Sender<()>,
+}
+
+/// From the name of an object to what is said about it.
+type Judge = Arc<dyn Fn(&str) -> Verdict + Send + Sync>;
+
+impl<'a> Webhook<'a> {
+    /// One that is asked from about a second later on.
+    pub(crate) fn on(
+        namespace: &Namespace<'a>,
+        asked: Asked,
+        judge: impl Fn(&str) -> Verdict + Send + Sync + 'static,
+    ) -> Self {
+        let plane = namespace.plane();
+        let calls = Arc::<AtomicUsize>::default();
+        let (end, ended) = oneshot::channel();
+        let (bound, address) = mpsc::channel();
+        thread::spawn({
+            let (tls, judge, calls) = (tls(plane), Arc::new(judge), Arc::clone(&calls));
+            move || {
+                let runtime = runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .unwrap();
+                // Where it ends, so do its connections.
+                runtime.block_on(async {
+                    tokio::select! {
+                        () = serve(tls, judge, calls, bound) => {}
+                        _ = ended => {}
+                    }
+                });
+            }
+        });
+        let definition = definition(plane, namespace.name(), asked, address.recv().unwrap());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), definition.to_string()).unwrap();
+        let file = file.path().to_str().unwrap();
+        plane.kubectl(&["create", "-f", file]).success();
+        Self {
+            plane,
+            name: namespace.name().to_owned(),
+            asked,
+            calls,
+            _end: end,
+        }
+    }
+
+    /// Asserts that it was in the way of a fleet of that size: of all its stops, or of some of its
+    /// Events, which need not all be under way at once.
+    pub(crate) fn assert_called(&self, fleet: usize) {
+        let calls = self.calls.load(Ordering::Relaxed);
+        let least = match self.asked {
+            Asked::Stops => fleet,
+            Asked::Events => 1,
+        };
+        assert!(calls >= least, "{calls} calls, not {least}");
+    }
+}
+
+impl Drop for Webhook<'_> {
+    fn drop(&mut self) {
+        let delete = ["delete", "validatingwebhookconfiguration", &self.name];
+        self.plane.kubectl(&delete);
+    }
+}
+
+fn definition(plane: &ControlPlane, name: &str, asked: Asked, address: SocketAddr) -> Value {
+    let authority = STANDARD.encode(fs::read(plane.ca()).unwrap());
+    let mut webhook = json!({
+        "name": "webhook.example.com",
+        "clientConfig": {"url": format!("https://{address}/"), "caBundle": authority},
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}},
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "failurePolicy": "Fail",
+        "timeoutSeconds": 30,
+    });
+    let mut conditions = vec![json!({
+        "name": "dayshift-asks",
+        "expression": "request.userInfo.username.endsWith(':dayshift')",
+    })];
+    let (group, operation, resource) = match asked {
+        Asked::Stops => {
+            let (key, value) = SELECTOR.split_once('=').unwrap();
+            webhook["objectSelector"] = json!({"matchLabels": {key: value}});
+            let zero = json!({"name": "stops", "expression": "object.spec.replicas == 0"});
+            conditions.push(zero);
+            ("apps", "UPDATE", "deployments")
+        }
+        Asked::Events => ("events.k8s.io", "CREATE", "events"),
+    };
+    webhook["matchConditions"] = conditions.into();
+    webhook["rules"] = json!([{
+        "apiGroups": [group], "apiVersions": ["v1"],
+        "operations": [operation], "resources": [resource],
+    }]);
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [webhook],
+    })
+}
+
+/// With the API server's own certificate, which is for 127.0.0.1.
+fn tls(plane: &ControlPlane) -> TlsAcceptor {
+    let chain = CertificateDer::pem_file_iter(plane.ca()).unwrap();
+    let chain = chain.map(Result::unwrap).collect();
+    let key = PrivateKeyDer::from_pem_file(plane.key()).unwrap();
+    let config = ServerConfig::builder().with_no_client_auth();
+    TlsAcceptor::from(Arc::new(config.with_single_cert(chain, key).unwrap()))
+}
+
+async fn serve(
+    tls: TlsAcceptor,
+    judge: Judge,
+    calls: Arc<AtomicUsize>,
+    bound: mpsc::Sender<SocketAddr>,
+) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    bound.send(listener.local_addr().unwrap()).unwrap();
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        tokio::spawn(converse(
+            tls.clone(),
+            stream,
+            Arc::clone(&judge),
+            Arc::clone(&calls),
+        ));
+    }
+}
+
+async fn converse(tls: TlsAcceptor, stream: TcpStream, judge: Judge, calls: Arc<AtomicUsize>) {
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let (judge, calls) = (Arc::clone(&judge), Arc::clone(&calls));
+        async move {
+            let body = request.into_body().collect().await.unwrap().to_bytes();
+            let review: Value = serde_json::from_slice(&body).unwrap();
+            calls.fetch_add(1, Ordering::Relaxed);
+            let verdict = judge(name(&review["request"]));
+            Ok::<_, Infallible>(carry_out(verdict, &review).await)
+        }
+    });
+    if let Ok(stream) = tls.accept(stream).await {
+        // The API server may leave when it likes.
+        let _ = http1::Builder::new()
+            .serve_connection(TokioIo::new(stream), answer)
+            .await;
+    }
+}
+
+/// Whom it is about: an Event is about somebody else.
+fn name(request: &Value) -> &str {
+    let about = &request["object"]["regarding"]["name"];
+    about.as_str().or(request["name"].as_str()).unwrap()
+}
+
+async fn carry_out(verdict: Verdict, review: &Value) -> Response<Full<Bytes>> {
+    let status = match verdict {
+        Verdict::Silence => std::future::pending().await,
+        Verdict::Broken => {
+            let mut broken = Response::new(Full::from("out of order"));
+            *broken.status_mut() = http::StatusCode::INTERNAL_SERVER_ERROR;
+            return broken;
+        }
+        Verdict::Denied { code, retry_after } => json!({
+            "code": code,
+            "message": "this team never sleeps",
+            "details": {"retryAfterSeconds": retry_after},
+        }),
+    };
+    let answer = json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "response": {"uid": review["request"]["uid"], "allowed": false, "status": status},
+    });
+    let mut response = Response::new(Full::from(answer.to_string()));
+    let json = http::HeaderValue::from_static("application/json");
+    response.headers_mut().insert("content-type", json);
+    response
+}
