@@ -1,7 +1,8 @@
 //! The audit log of the API server: who asked for what, when, and what came of it.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,9 +19,9 @@ pub(crate) struct Audit {
     marks: AtomicU32,
 }
 
-/// A place in the log.
+/// A place in the log: the offset of a line in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark(usize);
+pub(crate) struct Mark(u64);
 
 /// A request, answered; or a watch, begun.
 #[derive(Clone, Debug)]
@@ -71,7 +72,7 @@ impl Audit {
 
     /// The present end of the log: see [`Audit::since`].
     pub(crate) fn mark(&self) -> Mark {
-        Mark(self.settled().len())
+        self.settled()
     }
 
     /// What the server has answered after `mark` and before this call, in order of arrival.
@@ -88,9 +89,10 @@ impl Audit {
     }
 
     fn read(&self, mark: Mark, wanted: impl Fn(&str) -> bool) -> Vec<Request> {
-        let text = self.settled();
+        let text = self.bytes(mark.0, self.settled().0).unwrap();
+        let text = String::from_utf8(text).unwrap();
         let mut latest: HashMap<String, Request> = HashMap::new();
-        for line in text[mark.0..].lines().filter(|line| wanted(line)) {
+        for line in text.lines().filter(|line| wanted(line)) {
             let line: Line = serde_json::from_str(line).unwrap();
             // A watch has a line when it begins and one when it ends.
             latest.insert(line.audit_id.clone(), line.into());
@@ -103,16 +105,30 @@ impl Audit {
         requests
     }
 
-    /// The whole lines of the log, once a request of our own, made now, has come out at its end.
-    fn settled(&self) -> String {
+    /// The end of the whole lines of the log, once a request of our own, made now, has come out
+    /// there.
+    fn settled(&self) -> Mark {
         let uri = format!("{MARK}{};", self.marks.fetch_add(1, Ordering::Relaxed));
+        let begin = fs::metadata(&self.log).map_or(0, |log| log.len());
         let request = http::Request::get(&uri).body(Vec::new()).unwrap();
         block_on(self.client.request_text(request)).unwrap();
         eventually("the audit log is written", || {
-            let mut text = fs::read_to_string(&self.log).ok()?;
-            text.truncate(text.rfind('\n')? + 1);
-            text.contains(&uri).then_some(text)
+            let mut new = self.bytes(begin, u64::MAX).ok()?;
+            new.truncate(new.iter().rposition(|byte| *byte == b'\n')? + 1);
+            let end = begin + new.len() as u64;
+            // The first line may be the rest of one that was being written.
+            let new = String::from_utf8_lossy(&new);
+            new.contains(&uri).then_some(Mark(end))
         })
+    }
+
+    /// The bytes of the log from one place to another, or to its end.
+    fn bytes(&self, from: u64, to: u64) -> io::Result<Vec<u8>> {
+        let mut log = File::open(&self.log)?;
+        log.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        log.take(to - from).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 }
 
