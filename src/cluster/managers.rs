@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use chrono::{DateTime, Utc};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use kube::{Resource, core::DynamicResourceScope};
 use serde::Deserialize;
@@ -67,6 +68,20 @@ impl WithManagers {
         entries
             .filter_map(|entry| FieldManager::of(entry, &count))
             .collect()
+    }
+
+    /// When anybody changed the object last, other than its status or its count through the
+    /// subresource `scale`: its annotations are that old, or older. None where the API server
+    /// does not say.
+    pub fn changed(&self) -> Option<DateTime<Utc>> {
+        let whole = |it: &&ManagedFieldsEntry| it.subresource.as_deref().is_none_or(str::is_empty);
+        let entries = self.managed_fields.iter().filter(whole);
+        entries
+            .filter_map(|entry| {
+                let time = entry.time.as_ref()?.0;
+                DateTime::from_timestamp(time.as_second(), 0)
+            })
+            .max()
     }
 }
 

@@ -103,11 +103,8 @@ impl OverrideCommand {
     /// Whether a scaler has done what it was told, by the state of the object: while an override
     /// holds, its end is the next instant at which anything is to be done.
     pub fn is_obeyed(&self, state: &State) -> bool {
-        let seconds = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
         match self {
-            Self::Begin(it) => {
-                state.phase == Some(it.phase()) && seconds(state.next) == seconds(it.until())
-            }
+            Self::Begin(it) => it.holds(state),
             Self::Resume => !matches!(
                 state.phase,
                 Some(Phase::Woken | Phase::Slept | Phase::Paused)

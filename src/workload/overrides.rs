@@ -61,12 +61,9 @@ impl Overrides {
     /// or the override at `now` has to be that one.
     #[must_use]
     pub fn without_ended(self, began: Option<&str>, state: &State, now: DateTime<Utc>) -> Self {
-        let holds = |over: Override| {
-            let seconds = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
-            state.phase == Some(over.phase()) && seconds(state.next) == seconds(over.until())
-        };
         let counts = began.is_none_or(|began| {
-            state.override_began().as_deref() == Some(began) || self.at(now).is_some_and(holds)
+            state.override_began().as_deref() == Some(began)
+                || self.at(now).is_some_and(|over| over.holds(state))
         });
         if counts {
             self

@@ -11,6 +11,7 @@ mod enforce;
 mod fights;
 mod object;
 mod outlives;
+mod overdue;
 mod overrides;
 mod pause;
 mod refusals;

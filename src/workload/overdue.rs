@@ -1,0 +1,138 @@
+//! What should have been done to an object by now, and was not.
+//!
+//! It is told from the object alone, so it is told where no controller runs.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::schedule::Boundary;
+
+use super::{
+    fingerprint::Fingerprint,
+    observed::Observed,
+    overrides::{Override, Overrides},
+    parsed_inputs::{ParsedInputs, ScheduleSpec},
+    state::{Phase, State},
+};
+
+/// How long after its instant something may be undone before it is overdue: 10 s. A controller
+/// acts within milliseconds; the rest is for a restart, for many boundaries at once, and for
+/// clocks that differ by less than `--max-clock-skew` (30 s) but not by much.
+pub const OVERDUE_GRACE: TimeDelta = TimeDelta::seconds(10);
+
+/// Something that should have been done by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overdue {
+    /// What it is.
+    pub duty: Duty,
+    /// Since when; `None` where it is not known when somebody asked for it.
+    pub since: Option<DateTime<Utc>>,
+}
+
+/// What an object asks of a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duty {
+    /// A schedule that is new or edited is to be taken up.
+    Adopt,
+    /// A boundary is to be carried out.
+    Boundary(Boundary),
+    /// An override is to begin.
+    Begin(Override),
+    /// An override that is over, or was taken away, is to end; the phase is what it holds.
+    End(Phase),
+}
+
+impl ScheduleSpec {
+    /// What should have been done to the object by `now`, for longer than [`OVERDUE_GRACE`].
+    ///
+    /// `changed` is an instant by which the annotations were as they are, such as the last time
+    /// that anybody changed the object: what they ask for is overdue from then on. Where it is
+    /// unknown they count as old.
+    pub fn overdue(
+        &self,
+        observed: &Observed,
+        changed: Option<DateTime<Utc>>,
+        now: DateTime<Utc>,
+    ) -> Option<Overdue> {
+        let state = observed.state();
+        if observed.deleting || state.is_of_a_later_version() {
+            return None;
+        }
+        let began = observed.override_began.as_deref();
+        let overrides = self.overrides.without_ended(began, &state, now);
+        let duty = match (overrides.at(now), state.phase) {
+            (Some(over), _) if !over.holds(&state) => Duty::Begin(over),
+            (Some(_), _) => return None,
+            (None, Some(phase)) if phase.is_override() => {
+                let since = ended_by_itself(&overrides, phase, &state, now).or(changed);
+                return overdue(Duty::End(phase), since, now);
+            }
+            (None, Some(_)) if self.is_followed(observed, &state) => {
+                return self.missed(observed, &state, now);
+            }
+            (None, _) => Duty::Adopt,
+        };
+        overdue(duty, changed, now)
+    }
+
+    /// Whether the state is that of this schedule on this object.
+    fn is_followed(&self, observed: &Observed, state: &State) -> bool {
+        let (inputs, uid) = (&observed.inputs, &observed.object.uid);
+        let fingerprint = state.fingerprint.as_ref();
+        // One that is missing was taken away: the rest of the state tells as much as it can.
+        fingerprint.is_none_or(|it| *it == Fingerprint::of(inputs, uid) || it.is_of(inputs, uid))
+    }
+
+    /// The newest boundary that was due at the end of the grace.
+    fn missed(&self, observed: &Observed, state: &State, now: DateTime<Utc>) -> Option<Overdue> {
+        // Most objects are asked about long before their next boundary.
+        if state.next.is_some_and(|next| next + OVERDUE_GRACE > now) {
+            return None;
+        }
+        let boundary = self.latest_at(&observed.object, now - OVERDUE_GRACE)?;
+        let is_due = state.last.is_some_and(|last| boundary.at > last)
+            && state.next.is_none_or(|next| boundary.at >= next);
+        is_due.then_some(Overdue {
+            duty: Duty::Boundary(boundary),
+            since: Some(boundary.at),
+        })
+    }
+}
+
+impl ParsedInputs {
+    /// As [`ScheduleSpec::overdue`]; nothing is asked where there is no schedule, or it is refused.
+    pub fn overdue(
+        &self,
+        observed: &Observed,
+        changed: Option<DateTime<Utc>>,
+        now: DateTime<Utc>,
+    ) -> Option<Overdue> {
+        match self {
+            Self::Scheduled(spec) => spec.overdue(observed, changed, now),
+            Self::Unscheduled | Self::Invalid(_) => None,
+        }
+    }
+}
+
+impl Override {
+    /// Whether an object is held by this override, by its state.
+    pub fn holds(self, state: &State) -> bool {
+        let seconds = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
+        state.phase == Some(self.phase()) && seconds(state.next) == seconds(self.until())
+    }
+}
+
+fn overdue(duty: Duty, since: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<Overdue> {
+    let is_late = since.is_none_or(|since| since + OVERDUE_GRACE <= now);
+    is_late.then_some(Overdue { duty, since })
+}
+
+/// When the override by which an object is held came to its end, if nobody took it away before.
+fn ended_by_itself(
+    overrides: &Overrides,
+    phase: Phase,
+    state: &State,
+    now: DateTime<Utc>,
+) -> Option<DateTime<Utc>> {
+    let written = Override::key(phase).and_then(|key| overrides.until(key));
+    written.max(state.next).filter(|end| *end <= now)
+}

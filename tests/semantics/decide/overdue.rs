@@ -1,0 +1,122 @@
+//! What should have been done by now, told from the object alone.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    schedule::{Action, Zone},
+    workload::{Duty, OVERDUE_GRACE, Overdue, Phase, read},
+};
+
+use crate::decide::object::{Object, utc};
+
+const GRACE: &str = "2026-11-20 19:00:10";
+
+/// As somebody sees it who knows the object and when it was changed last.
+fn overdue(web: &Object, changed: Option<&str>, now: &str) -> Option<Overdue> {
+    let parsed = read(&web.observed.inputs, Zone::UTC);
+    parsed.overdue(&web.observed, changed.map(utc), utc(now))
+}
+
+fn office() -> Object {
+    let mut web = Object::new("2026-11-20 08:00", 3).annotate("hours", "Mon-Fri 09:00-19:00");
+    web.until("2026-11-20 18:00");
+    web
+}
+
+fn boundary(overdue: Option<Overdue>) -> Option<(Action, DateTime<Utc>)> {
+    match overdue?.duty {
+        Duty::Boundary(it) => Some((it.action, it.at)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_boundary_is_overdue_once_the_grace_is_over_and_the_newest_one_counts() {
+    let web = office();
+    let changed = Some("2026-11-20 08:00");
+    assert_eq!(OVERDUE_GRACE, TimeDelta::seconds(10));
+    assert_eq!(overdue(&web, changed, "2026-11-20 19:00:09"), None);
+    let stop = Some((Action::Stop, utc("2026-11-20 19:00")));
+    assert_eq!(boundary(overdue(&web, changed, GRACE)), stop);
+    assert_eq!(
+        boundary(overdue(&web, changed, "2026-11-23 09:00:09")),
+        stop
+    );
+    let start = Some((Action::Start, utc("2026-11-23 09:00")));
+    assert_eq!(
+        boundary(overdue(&web, changed, "2026-11-23 09:00:10")),
+        start
+    );
+}
+
+#[test]
+fn what_was_done_is_not_overdue() {
+    let mut web = office();
+    web.until("2026-11-20 20:00");
+    assert_eq!(overdue(&web, None, "2026-11-20 20:00"), None);
+    web.scale(2);
+    assert_eq!(
+        overdue(&web, None, "2026-11-20 20:00"),
+        None,
+        "hands are free"
+    );
+    web.observed.deleting = true;
+    assert_eq!(overdue(&web, None, "2026-11-24 20:00"), None);
+}
+
+#[test]
+fn a_schedule_that_nobody_took_up_is_overdue_from_its_last_change() {
+    let new = Object::new("2026-11-20 18:00", 3).annotate("hours", "Mon-Fri 09:00-19:00");
+    let mut edited = office();
+    edited.edit("hours", Some("Mon-Fri 09:00-18:30"));
+    for web in [new, edited] {
+        let changed = Some("2026-11-20 18:00");
+        assert_eq!(overdue(&web, changed, "2026-11-20 18:00:09"), None);
+        let expected = Overdue {
+            duty: Duty::Adopt,
+            since: Some(utc("2026-11-20 18:00")),
+        };
+        assert_eq!(
+            overdue(&web, changed, "2026-11-20 18:00:10"),
+            Some(expected)
+        );
+        assert!(overdue(&web, None, "2026-11-20 18:00").is_some());
+    }
+}
+
+#[test]
+fn an_override_that_does_not_begin_or_end_is_overdue() {
+    let mut web = office();
+    web.edit("sleep-until", Some("2026-11-20 21:00"));
+    let changed = Some("2026-11-20 18:00");
+    assert_eq!(overdue(&web, changed, "2026-11-20 18:00:09"), None);
+    let begin = overdue(&web, changed, "2026-11-20 18:00:10").unwrap();
+    assert!(matches!(begin.duty, Duty::Begin(it) if it.phase() == Phase::Slept));
+
+    web.until("2026-11-20 18:01");
+    assert_eq!(overdue(&web, None, "2026-11-20 21:00:09"), None, "obeyed");
+    let expected = Overdue {
+        duty: Duty::End(Phase::Slept),
+        since: Some(utc("2026-11-20 21:00")),
+    };
+    assert_eq!(overdue(&web, None, "2026-11-20 21:00:10"), Some(expected));
+
+    web.edit("sleep-until", None);
+    let expected = Overdue {
+        since: Some(utc("2026-11-20 18:05")),
+        ..expected
+    };
+    let changed = Some("2026-11-20 18:05");
+    assert_eq!(overdue(&web, changed, "2026-11-20 18:05:09"), None);
+    assert_eq!(overdue(&web, changed, "2026-11-20 18:06"), Some(expected));
+}
+
+#[test]
+fn nothing_is_overdue_below_a_pause_or_an_error() {
+    let mut web = office();
+    web.edit("pause", Some("true"));
+    web.until("2026-11-20 18:30");
+    assert_eq!(overdue(&web, None, "2026-11-24 12:00"), None);
+    let mut bad = office();
+    bad.edit("hours", Some("9-5"));
+    assert_eq!(overdue(&bad, None, "2026-11-24 12:00"), None);
+}
