@@ -1,6 +1,6 @@
 //! The end of an override, before it is known of which object.
 
-use chrono::{DateTime, Days, Utc};
+use chrono::{DateTime, Datelike as _, Days, Utc, Weekday};
 
 use crate::schedule::{TextError, Zone, parse_moment};
 
@@ -9,7 +9,7 @@ use crate::schedule::{TextError, Zone, parse_moment};
 pub enum Until {
     /// At the same instant for all.
     At(DateTime<Utc>),
-    /// At a time of day or a moment on the clocks of each object's zone.
+    /// At a time of day, also of a weekday, or a moment on the clocks of each object's zone.
     Local(String),
 }
 
@@ -34,8 +34,13 @@ impl Until {
             Self::At(at) => return Ok(*at),
             Self::Local(text) => text.trim(),
         };
+        let (weekday, time) = match text.split_once(char::is_whitespace) {
+            Some((first, time)) if let Ok(day) = first.parse::<Weekday>() => (Some(day), time),
+            _ => (None, text),
+        };
+        let time = time.trim();
         let is_time_of_day =
-            text.contains(':') && text.chars().all(|it| it.is_ascii_digit() || it == ':');
+            time.contains(':') && time.chars().all(|it| it.is_ascii_digit() || it == ':');
         if !is_time_of_day {
             return match parse_moment(text, zone)? {
                 passed if passed <= now => Err(UntilError::Passed(text.to_owned())),
@@ -43,9 +48,13 @@ impl Until {
             };
         }
         let today = now.with_timezone(&zone.tz()).date_naive();
-        let on = |date| parse_moment(&format!("{date} {text}"), zone);
-        match on(today)? {
-            passed if passed <= now => Ok(on(today + Days::new(1))?),
+        let (first, step) = match weekday {
+            Some(day) => (u64::from(day.days_since(today.weekday())), 7),
+            None => (0, 1),
+        };
+        let in_days = |days| parse_moment(&format!("{} {time}", today + Days::new(days)), zone);
+        match in_days(first)? {
+            passed if passed <= now => Ok(in_days(first + step)?),
             until => Ok(until),
         }
     }
@@ -80,6 +89,31 @@ mod tests {
                 berlin,
                 "2026-11-20T20:00:00Z",
                 "2026-11-21T05:00:00Z",
+            ),
+            // 20 November is a Friday.
+            (
+                "Mon 09:00",
+                berlin,
+                "2026-11-20T20:00:00Z",
+                "2026-11-23T08:00:00Z",
+            ),
+            (
+                "friday  21:00",
+                berlin,
+                "2026-11-20T19:59:59Z",
+                "2026-11-20T20:00:00Z",
+            ),
+            (
+                "Fri 21:00",
+                berlin,
+                "2026-11-20T20:00:00Z",
+                "2026-11-27T20:00:00Z",
+            ),
+            (
+                "Sat 00:30",
+                tokyo,
+                "2026-11-20T15:00:00Z",
+                "2026-11-20T15:30:00Z",
             ),
             // In the gap of 29 March it is the end of the gap.
             (
@@ -117,6 +151,10 @@ mod tests {
         for (text, part) in [
             ("tonight", "2026-12-24 18:00"),
             ("9pm", "2026-12-24 18:00"),
+            ("Mon 9am", "2026-12-24 18:00"),
+            ("Mon-Fri 09:00", "2026-12-24 18:00"),
+            ("Mon", "2026-12-24 18:00"),
+            ("Mon 25:00", "is not in a day"),
             ("25:00", "is not in a day"),
             ("22:00+01:00", "2026-12-24 18:00"),
             ("2026-12-24", "2026-12-24 18:00"),

@@ -3,13 +3,19 @@
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{selector::selector, value_parsers::one_namespace};
-use crate::{cluster::Query, names::is_dns_subdomain, text::quote, workload::Kind};
+use crate::{
+    cluster::Query,
+    names::{is_dns_label, is_dns_subdomain},
+    text::quote,
+    workload::Kind,
+};
 
 /// The arguments that name live workloads, alike in every subcommand that takes any.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which workloads")]
 pub(crate) struct TargetArgs {
-    /// The workloads, such as deploy/web sts/db, or deploy web api; a name alone is a Deployment's
+    /// The workloads, such as deploy/web sts/db, or deploy web api; a name alone is a Deployment's,
+    /// and dev/web is web in the namespace dev
     #[arg(value_name = "WORKLOAD")]
     pub(crate) deployments: Vec<String>,
 
@@ -65,6 +71,8 @@ enum TargetError {
     NoName(String),
     #[error("names need one namespace: use -n NAME instead of -A")]
     NameInAllNamespaces,
+    #[error("`{0}` is in another namespace; name the workloads of one namespace at a time")]
+    OtherNamespace(String),
     #[error("give either names or --selector, not both")]
     NameAndSelector,
 }
@@ -80,7 +88,7 @@ impl TargetArgs {
     }
 
     fn checked(&self) -> Result<Targets, TargetError> {
-        let (kinds, names) = names(&self.deployments)?;
+        let (kinds, names, named_in) = names(&self.deployments)?;
         let selector = self.selector.clone().filter(|text| !text.is_empty());
         if !names.is_empty() && selector.is_some() {
             return Err(TargetError::NameAndSelector);
@@ -88,10 +96,16 @@ impl TargetArgs {
         if !names.is_empty() && self.all_namespaces {
             return Err(TargetError::NameInAllNamespaces);
         }
+        let namespace = self.namespace.as_ref();
+        if let (Some(named), Some(other)) = (&named_in, namespace)
+            && named != other
+        {
+            return Err(TargetError::OtherNamespace(named.clone()));
+        }
         Ok(Targets {
             kinds,
             names,
-            namespace: self.namespace.clone(),
+            namespace: named_in.or_else(|| namespace.cloned()),
             all_namespaces: self.all_namespaces,
             selector,
         })
@@ -124,20 +138,27 @@ impl Targets {
 }
 
 /// `deploy/web`, several of them, `deploy web api`, or names alone, which are Deployments'; a kind
-/// alone is all of its kind.
-fn names(words: &[String]) -> Result<(Vec<Kind>, Names), TargetError> {
+/// alone is all of its kind. `dev/web` and `dev/sts/db`, as `status` names them, name the namespace
+/// too.
+fn names(words: &[String]) -> Result<(Vec<Kind>, Names, Option<String>), TargetError> {
     let kind = words.first().and_then(|word| Kind::from_argument(word));
     let words = match words {
         [_, rest @ ..] if kind.is_some() => rest,
-        [kind, ..] if is_other_kind(kind) => {
+        // Alone it is a name.
+        [kind, _, ..] if is_other_kind(kind) => {
             return Err(TargetError::OtherKind(quote(kind)));
         }
         words => words,
     };
     let mut names = Names::new();
+    let mut named_in: Option<String> = None;
     for word in words {
-        let (kind, name) = match word.split_once('/') {
-            None => (kind.unwrap_or(Kind::Deployment), &**word),
+        let (namespace, rest) = match word.split_once('/') {
+            Some((first, rest)) if is_namespace(first) => (Some(first), rest),
+            _ => (None, &**word),
+        };
+        let (kind, name) = match rest.split_once('/') {
+            None => (kind.unwrap_or(Kind::Deployment), rest),
             Some((kind, name)) => match Kind::from_argument(kind) {
                 Some(kind) => (kind, name),
                 None => return Err(TargetError::OtherKind(quote(word))),
@@ -146,12 +167,23 @@ fn names(words: &[String]) -> Result<(Vec<Kind>, Names), TargetError> {
         if !is_dns_subdomain(name) {
             return Err(TargetError::NoName(quote(word)));
         }
+        if let Some(namespace) = namespace {
+            if named_in.as_deref().is_some_and(|it| it != namespace) {
+                return Err(TargetError::OtherNamespace(quote(word)));
+            }
+            named_in = Some(namespace.to_owned());
+        }
         if !names.iter().any(|known| *known == (kind, name.to_owned())) {
             names.push((kind, name.to_owned()));
         }
     }
     let kinds = kind.map_or_else(|| Kind::ALL.to_vec(), |kind| vec![kind]);
-    Ok((kinds, names))
+    Ok((kinds, names, named_in))
+}
+
+/// Whether what stands before a slash can only be a namespace.
+fn is_namespace(text: &str) -> bool {
+    is_dns_label(text) && Kind::from_argument(text).is_none() && !is_other_kind(text)
 }
 
 /// Kinds that people might hope for, where a name could stand.
@@ -190,11 +222,11 @@ mod tests {
     /// The names as `deploy/web`, and the kinds that are meant where there are none.
     fn read(line: &str) -> Result<Vec<String>, TargetError> {
         let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
-        let (_, names) = names(&words)?;
+        let (_, names, named_in) = names(&words)?;
         let shown = names
             .iter()
             .map(|(kind, name)| format!("{}/{name}", kind.short_name()));
-        Ok(shown.collect())
+        Ok(shown.chain(named_in.map(|it| format!("-n {it}"))).collect())
     }
 
     #[test]
@@ -215,6 +247,10 @@ mod tests {
             ("web api.v2 web", &["deploy/web", "deploy/api.v2"]),
             ("sts/db StatefulSet/db deploy/db", &["sts/db", "deploy/db"]),
             ("sts db web", &["sts/db", "sts/web"]),
+            ("hpa", &["deploy/hpa"]),
+            ("deploy hpa", &["deploy/hpa"]),
+            ("dev/web", &["deploy/web", "-n dev"]),
+            ("dev/web dev/sts/db", &["deploy/web", "sts/db", "-n dev"]),
         ] {
             assert_eq!(
                 read(line).as_deref(),
@@ -231,6 +267,7 @@ mod tests {
             "daemonset web",
             "deploy/web pod/web-0",
             "deployments.extensions/web",
+            "dev/ds/web",
         ] {
             let error = read(line).unwrap_err();
             assert!(matches!(error, TargetError::OtherKind(_)), "{line}");
@@ -241,6 +278,8 @@ mod tests {
             "Web",
             "deploy/../pods",
             "a/b/c",
+            "dev/web test/web",
+            "dev/",
             "web?x=y",
             "-web",
         ] {
@@ -298,6 +337,14 @@ mod tests {
             ..args(&["web"])
         };
         assert_eq!(in_all.checked(), Err(TargetError::NameInAllNamespaces));
+        let elsewhere = TargetArgs {
+            namespace: Some("test".to_owned()),
+            ..args(&["dev/web"])
+        };
+        assert_eq!(
+            elsewhere.checked(),
+            Err(TargetError::OtherNamespace("dev".to_owned()))
+        );
         let by_label = TargetArgs {
             selector: Some("team=web".to_owned()),
             ..args(&["web"])
