@@ -3,7 +3,7 @@
 use std::{fmt::Debug, time::Duration};
 
 use futures::{StreamExt as _, stream};
-use http::StatusCode;
+use http::{Request, StatusCode};
 use kube::{
     Api, Client, Error, Resource,
     api::ListParams,
@@ -129,6 +129,22 @@ where
     }
 }
 
+/// Whether there is a namespace of that name; `None` where that cannot be told, such as without
+/// the permission to ask.
+pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
+    let request = Request::get(format!("/api/v1/namespaces/{name}"))
+        .body(Vec::new())
+        .ok()?;
+    match in_time(client.request::<serde_json::Value>(request)).await {
+        Ok(_) => Some(true),
+        Err(Error::Api(status)) if status.code == 404 && status.reason == "NotFound" => {
+            let is_it = status.details.is_some_and(|it| it.kind == "namespaces");
+            is_it.then_some(false)
+        }
+        Err(_) => None,
+    }
+}
+
 /// Those of one namespace, or of all.
 pub(super) fn everywhere_or_in<D>(client: &Client, kind: Kind, namespace: Option<&str>) -> Api<D>
 where
@@ -213,6 +229,35 @@ async fn in_time<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T,
 }
 
 impl Query {
+    /// The one namespace that it is about; `None` for all.
+    pub fn namespace(&self) -> Option<&str> {
+        match self {
+            Self::Named { namespace, .. } => Some(namespace),
+            Self::All { namespace, .. } => namespace.as_deref(),
+        }
+    }
+
+    /// Whether the objects are named.
+    pub const fn is_by_name(&self) -> bool {
+        matches!(self, Self::Named { .. })
+    }
+
+    /// That nothing with a schedule is among what it asks for: `no scheduled Deployment in
+    /// namespace lab matches app=web`.
+    pub fn nothing_scheduled(&self) -> String {
+        let kind = match self {
+            Self::All { kinds, .. } if kinds.len() == 1 => kinds[0].name(),
+            _ => "workload",
+        };
+        match self {
+            Self::All {
+                selector: Some(selector),
+                ..
+            } => format!("no scheduled {kind} in {} matches {selector}", self.place()),
+            _ => format!("no {kind} has a schedule in {}", self.place()),
+        }
+    }
+
     /// `namespace dev` or `all namespaces`.
     pub fn place(&self) -> String {
         match self {

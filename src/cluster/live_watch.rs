@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, fmt::Debug, pin::Pin};
 
-use futures::{Stream, StreamExt as _, stream::select_all};
+use futures::{
+    Stream, StreamExt as _,
+    stream::{self, select_all},
+};
 use kube::{
     Api, Client, Error, Resource,
     core::DynamicResourceScope,
@@ -22,11 +25,21 @@ pub type WatchEvents<D> = Pin<Box<dyn Stream<Item = Result<WatchEvent<D>, FindEr
 pub enum WatchEvent<D> {
     /// It is so, at first or after a change.
     Is(Kind, Box<D>),
-    /// It has been deleted, and was so before.
-    Gone(Kind, Box<D>),
+    /// It is no more, or no longer among what is asked for; also where that happened while the
+    /// watch was broken.
+    Gone {
+        /// Its kind.
+        kind: Kind,
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+    },
     /// All that is there at first has been seen. A watch that was broken and begins anew says
     /// again what there is, and this.
     Complete,
+    /// The watch is broken for now, for this reason, and tries again.
+    Interrupted(FindError),
 }
 
 /// Watches the workloads that are asked for: what is there first, then each change. A watch that
@@ -90,33 +103,85 @@ where
     D: Resource<DynamicType = Kind> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     let events = list_watch(api, config).default_backoff();
-    let seen = events.filter_map(move |event| {
+    let mut known = Known::default();
+    Box::pin(events.flat_map(move |event| {
         let seen = match event {
-            Ok(watcher::Event::Init) => None,
-            Ok(watcher::Event::InitApply(it) | watcher::Event::Apply(it)) => {
-                Some(Ok(WatchEvent::Is(kind, Box::new(it))))
+            Ok(watcher::Event::Init) => {
+                known.listed.clear();
+                Vec::new()
             }
-            Ok(watcher::Event::Delete(it)) => Some(Ok(WatchEvent::Gone(kind, Box::new(it)))),
-            Ok(watcher::Event::InitDone) => Some(Ok(WatchEvent::Complete)),
-            Err(error) => for_good(error, kind, &place).map(Err),
+            Ok(watcher::Event::InitApply(it) | watcher::Event::Apply(it)) => {
+                known.listed.insert(name(&it));
+                known.all.insert(name(&it));
+                vec![Ok(WatchEvent::Is(kind, Box::new(it)))]
+            }
+            Ok(watcher::Event::Delete(it)) => {
+                known.all.remove(&name(&it));
+                vec![Ok(gone(kind, name(&it)))]
+            }
+            Ok(watcher::Event::InitDone) => {
+                let vanished = known.vanished().into_iter().map(|it| Ok(gone(kind, it)));
+                vanished.chain([Ok(WatchEvent::Complete)]).collect()
+            }
+            // The server no longer has what came before: it is listed anew.
+            Err(watcher::Error::WatchError(status)) if status.code == 410 => Vec::new(),
+            Err(error) => vec![match for_good(error, kind, &place) {
+                Ok(error) => Err(error),
+                Err(error) => Ok(WatchEvent::Interrupted(error)),
+            }],
         };
-        async move { seen }
-    });
-    Box::pin(seen)
+        stream::iter(seen)
+    }))
 }
 
-/// The failure of a watch, if it will fail the next time too.
-fn for_good(error: watcher::Error, kind: Kind, place: &str) -> Option<FindError> {
+/// The objects that a watch has shown, by namespace and name.
+#[derive(Default)]
+struct Known {
+    all: BTreeSet<(String, String)>,
+    /// Those that it has shown since it began anew.
+    listed: BTreeSet<(String, String)>,
+}
+
+impl Known {
+    /// What the list does not show that has just ended.
+    fn vanished(&mut self) -> Vec<(String, String)> {
+        let vanished = self.all.difference(&self.listed).cloned().collect();
+        self.all.clone_from(&self.listed);
+        vanished
+    }
+}
+
+fn name<D: Resource>(object: &D) -> (String, String) {
+    let meta = object.meta();
+    (
+        meta.namespace.clone().unwrap_or_default(),
+        meta.name.clone().unwrap_or_default(),
+    )
+}
+
+fn gone<D>(kind: Kind, (namespace, name): (String, String)) -> WatchEvent<D> {
+    WatchEvent::Gone {
+        kind,
+        namespace,
+        name,
+    }
+}
+
+/// The failure of a watch: `Ok` where it will fail the next time too.
+fn for_good(error: watcher::Error, kind: Kind, place: &str) -> Result<FindError, FindError> {
     let (verb, error) = match error {
         watcher::Error::InitialListFailed(error) => ("list", error),
         watcher::Error::WatchStartFailed(error) | watcher::Error::WatchFailed(error) => {
             ("watch", error)
         }
         watcher::Error::WatchError(status) => ("watch", Error::Api(status)),
-        watcher::Error::NoResourceVersion => return None,
+        watcher::Error::NoResourceVersion => {
+            let reason = "the list has no resourceVersion".to_owned();
+            return Err(FindError::Unavailable(reason));
+        }
     };
     match FindError::sort(verb, kind, place, error) {
-        error @ (FindError::Forbidden { .. } | FindError::Unauthorized(_)) => Some(error),
-        FindError::Refused(_) | FindError::Unavailable(_) => None,
+        error @ (FindError::Forbidden { .. } | FindError::Unauthorized(_)) => Ok(error),
+        error @ (FindError::Refused(_) | FindError::Unavailable(_)) => Err(error),
     }
 }

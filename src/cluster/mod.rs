@@ -24,7 +24,7 @@ pub use absence::Absence;
 pub use compact::compact;
 pub use connect::{ConnectError, Connection, connect};
 pub use error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable};
-pub use find::{FindError, Found, Missing, Query, find};
+pub use find::{FindError, Found, Missing, Query, find, namespace_exists};
 pub use guard::{annotation_patch, guarded_patch};
 pub use instrument::{Exchange, instrument};
 pub use list_watch::list_watch;

@@ -13,8 +13,8 @@ use crate::{
     cluster::{PatchError, ReadError, Writer},
     schedule::Zone,
     workload::{
-        Annotation, Observed, Override, OverrideCommand, OverrideError, Pause, Prefix, Replicas,
-        WorkloadRef,
+        Annotation, Observed, Override, OverrideCommand, OverrideError, ParsedInputs, Pause,
+        Prefix, Replicas, WorkloadRef, read,
     },
 };
 
@@ -29,6 +29,8 @@ pub enum RequestedOverride {
     Pause(Option<Until>),
     /// `dayshift resume`.
     Resume,
+    /// `dayshift sync`: what the schedule says, until the next boundary.
+    Sync,
 }
 
 /// An override that is requested of Deployments.
@@ -114,7 +116,9 @@ impl OverrideRequest {
         before: &Observed,
     ) -> Result<RequestOutcome, RequestError> {
         retry(writer, before, &self.prefix, async |observed| {
-            let (command, zone) = self.command(observed)?;
+            let Some((command, zone)) = self.command(observed)? else {
+                return Ok(RequestOutcome::Unchanged);
+            };
             let annotations = command.annotations(&observed.inputs, zone);
             let is_obeyed = command.is_obeyed(&observed.state());
             // The same text may have come back with when it began: then it does not count.
@@ -141,7 +145,12 @@ impl OverrideRequest {
         .await
     }
 
-    fn command(&self, observed: &Observed) -> Result<(OverrideCommand, Zone), RequestError> {
+    /// What is requested of this object, and the zone of its schedule; `None` where there is
+    /// nothing to do.
+    fn command(
+        &self,
+        observed: &Observed,
+    ) -> Result<Option<(OverrideCommand, Zone)>, RequestError> {
         // The zone does not rest on what is wished, and the end of the wish rests on the zone.
         let probe = match &self.requested {
             RequestedOverride::Wake(_) => {
@@ -152,17 +161,32 @@ impl OverrideRequest {
             }
             RequestedOverride::Pause(_) => OverrideCommand::Begin(Override::Pause(Pause::Forever)),
             RequestedOverride::Resume => OverrideCommand::Resume,
+            RequestedOverride::Sync => return self.sync(observed),
         };
         let zone = probe.zone(&observed.inputs, self.default_zone, self.now)?;
         let at = |until: &Until| until.in_zone(zone, self.now);
-        let begun = match &self.requested {
-            RequestedOverride::Wake(until) => Override::Wake(at(until)?),
-            RequestedOverride::Sleep(until) => Override::Sleep(at(until)?),
-            RequestedOverride::Pause(Some(until)) => Override::Pause(Pause::Until(at(until)?)),
-            RequestedOverride::Pause(None) => Override::Pause(Pause::Forever),
-            RequestedOverride::Resume => return Ok((OverrideCommand::Resume, zone)),
+        let command = match &self.requested {
+            RequestedOverride::Wake(until) => OverrideCommand::Begin(Override::Wake(at(until)?)),
+            RequestedOverride::Sleep(until) => OverrideCommand::Begin(Override::Sleep(at(until)?)),
+            RequestedOverride::Pause(until) => {
+                let until = until.as_ref().map(at).transpose()?;
+                let pause = until.map_or(Pause::Forever, Pause::Until);
+                OverrideCommand::Begin(Override::Pause(pause))
+            }
+            RequestedOverride::Resume | RequestedOverride::Sync => OverrideCommand::Resume,
         };
-        Ok((OverrideCommand::Begin(begun), zone))
+        Ok(Some((command, zone)))
+    }
+
+    fn sync(&self, observed: &Observed) -> Result<Option<(OverrideCommand, Zone)>, RequestError> {
+        match read(&observed.inputs, self.default_zone) {
+            ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule.into()),
+            ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal).into()),
+            ParsedInputs::Scheduled(spec) => {
+                let command = spec.sync(observed, self.now)?;
+                Ok(command.map(|command| (command, spec.schedule.zone())))
+            }
+        }
     }
 }
 

@@ -31,7 +31,7 @@ impl Selection {
         includes: impl Fn(&Observed) -> bool,
     ) -> Result<Self, FindError> {
         let found = find::<Workload>(client, &query).await?;
-        let named = matches!(query, Query::Named { .. });
+        let named = query.is_by_name();
         let workloads = found.workloads.iter();
         let observed = workloads.map(|(kind, it)| it.observe(*kind, prefix));
         Ok(Self {
@@ -43,7 +43,7 @@ impl Selection {
 
     /// Whether the user named each of them.
     pub const fn is_by_name(&self) -> bool {
-        matches!(self.query, Query::Named { .. })
+        self.query.is_by_name()
     }
 
     /// `deployment.apps/web`, with its namespace where several are searched.

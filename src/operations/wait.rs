@@ -26,10 +26,12 @@ pub enum WaitEvent<'a> {
     Obeyed(&'a Annotated, &'a Observed),
     /// The schedule of an object is refused, for this reason.
     Refused(&'a Annotated, &'a str),
-    /// The objects cannot be watched.
-    Failed(FindError),
-    /// No controller has acted on an object in time.
-    TimedOut(&'a Annotated),
+    /// An object was deleted.
+    Deleted(&'a Annotated),
+    /// The objects cannot be watched: whether a controller acts is not known.
+    Unwatched(&'a FindError),
+    /// No controller has acted on an object in time, which was seen last like this.
+    TimedOut(&'a Annotated, &'a Observed),
 }
 
 /// Watches the objects until a controller has acted on each, for at most `limit`.
@@ -50,17 +52,38 @@ pub async fn wait(
             waiting.insert(one.object.uid.clone(), one);
         }
     }
+    let mut unwatched = None;
+    let mut seen_last = BTreeMap::new();
     let work = async {
         let mut events = watch::<Workload>(client, query);
         while !waiting.is_empty() {
             let done = all - waiting.len();
             report(WaitEvent::Waiting { done, all });
             let seen = match events.next().await {
-                Some(Ok(WatchEvent::Is(kind, seen) | WatchEvent::Gone(kind, seen))) => {
-                    seen.observe(kind, prefix)
+                Some(Ok(WatchEvent::Is(kind, seen))) => seen.observe(kind, prefix),
+                Some(Ok(WatchEvent::Gone {
+                    kind,
+                    namespace,
+                    name,
+                })) => {
+                    let is_it = |one: &Annotated| {
+                        let object = &one.object;
+                        (object.kind, &*object.namespace, &*object.name)
+                            == (kind, &*namespace, &*name)
+                    };
+                    waiting.retain(|_, one| {
+                        if is_it(one) {
+                            report(WaitEvent::Deleted(one));
+                        }
+                        !is_it(one)
+                    });
+                    continue;
                 }
-                Some(Ok(WatchEvent::Complete)) => continue,
-                Some(Err(error)) => return report(WaitEvent::Failed(error)),
+                Some(Ok(WatchEvent::Complete | WatchEvent::Interrupted(_))) => continue,
+                Some(Err(error)) => {
+                    unwatched = Some(error);
+                    return;
+                }
                 None => return,
             };
             let uid = &seen.object.uid;
@@ -72,6 +95,7 @@ pub async fn wait(
             } else if one.command.is_obeyed(&seen.state()) {
                 report(WaitEvent::Obeyed(one, &seen));
             } else {
+                seen_last.insert(uid.clone(), seen);
                 continue;
             }
             waiting.remove(uid);
@@ -79,7 +103,11 @@ pub async fn wait(
     };
     // What is left waiting is reported below.
     let _ = timeout(limit, work).await;
-    for one in waiting.values() {
-        report(WaitEvent::TimedOut(one));
+    if let Some(error) = &unwatched {
+        return report(WaitEvent::Unwatched(error));
+    }
+    for (uid, one) in &waiting {
+        let seen = seen_last.get(uid).unwrap_or(&one.now);
+        report(WaitEvent::TimedOut(one, seen));
     }
 }

@@ -1,8 +1,12 @@
-//! How scheduled Deployments stand: when each starts or stops next, the active override, what
+//! How scheduled workloads stand: when each starts or stops next, the active override, what
 //! is wrong with it, and who else has a hand on its count.
 
+mod live_view;
+mod note;
 mod owner;
 mod workload_status;
 
+pub use live_view::LiveView;
+pub use note::Note;
 pub use owner::Owner;
 pub use workload_status::{ScheduleStatus, WorkloadStatus};

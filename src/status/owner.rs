@@ -1,6 +1,9 @@
 //! Who else sets `spec.replicas`, and what makes it leave the field alone.
 
-use crate::cluster::FieldManager;
+use crate::{
+    cluster::FieldManager,
+    workload::{Key, Prefix},
+};
 
 /// A program that sets `spec.replicas` again and again, so that it may undo what dayshift does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,11 +51,15 @@ impl Owner {
     }
 
     /// What to do about it, with what has to be written where.
-    pub const fn advice(self) -> &'static str {
+    pub fn advice(self, prefix: &Prefix) -> String {
         match self {
             Self::Hpa => {
-                "An HPA rests while a Deployment is at 0 and takes over after a start. Nothing has to be
-done, unless dayshift/stop-replicas is above 0: then the HPA scales what is stopped."
+                return format!(
+                    "An HPA rests while a Deployment is at 0. Write {}: \"1\", so that a start leaves the count to
+it. Where {} is above 0 the HPA scales up what is stopped: the stop does not hold.",
+                    prefix.annotation(Key::Replicas),
+                    prefix.annotation(Key::StopReplicas)
+                );
             }
             Self::ArgoCd => {
                 "Argo CD puts back the count in Git. In the Application, leave it out of the sync:
@@ -79,6 +86,7 @@ another. Leave replicas out of the chart's Deployment, or upgrade with --force-c
 of the manifest, or apply with --force-conflicts."
             }
         }
+        .to_owned()
     }
 }
 

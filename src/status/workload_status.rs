@@ -1,17 +1,20 @@
-//! How one Deployment stands.
+//! How one workload stands.
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
-use super::owner::Owner;
+use super::{note::Note, owner::Owner};
 use crate::{
     cluster::WithManagers,
-    schedule::Zone,
-    workload::{Kind, Override, ParsedInputs, Phase, Prefix, Problem, Replicas, WorkloadRef, read},
+    schedule::{Action, Zone},
+    workload::{
+        Duty, Kind, Observed, Override, ParsedInputs, Phase, Prefix, Problem, Replicas,
+        ScheduleSpec, State, WorkloadRef, read,
+    },
 };
 
-/// How one Deployment stands.
+/// How one workload stands.
 #[derive(Clone, Debug)]
 pub struct WorkloadStatus {
     /// Which one.
@@ -26,8 +29,10 @@ pub struct WorkloadStatus {
     pub since: Option<DateTime<Utc>>,
     /// The count to come back to.
     pub saved: Option<Replicas>,
-    /// The next boundary.
+    /// The next boundary, or the end of the active override.
     pub next: Option<DateTime<Utc>>,
+    /// What happens then, as far as that is known.
+    pub next_action: Option<Action>,
     /// The active override.
     pub laid_over: Option<Override>,
     /// Where its clocks are.
@@ -38,13 +43,17 @@ pub struct WorkloadStatus {
     pub error: Option<String>,
     /// Who else sets its count, in order.
     pub owners: BTreeSet<Owner>,
+    /// What else should be known of it.
+    pub notes: Vec<Note>,
 }
 
-/// What is to be known of a Deployment first; the more urgent, the earlier.
+/// What is to be known of a workload first; the more urgent, the earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ScheduleStatus {
     /// Its schedule is refused.
     Refused,
+    /// Something should have been done by now.
+    Overdue,
     /// Its schedule was removed, and fewer run than are saved.
     Removed,
     /// No controller has seen it yet.
@@ -65,56 +74,94 @@ impl WorkloadStatus {
     ) -> Option<Self> {
         let observed = managed.workload.observe(kind, prefix);
         let state = observed.state();
-        let (mut problems, mut error) = (Vec::new(), None);
-        let mut zone = default_zone;
-        let (mut next, mut laid_over) = (state.next, None);
-        let condition = match read(&observed.inputs, default_zone) {
-            ParsedInputs::Invalid(refusal) => {
-                error = Some(refusal.text(prefix));
-                problems = refusal.problems().to_vec();
-                next = None;
-                ScheduleStatus::Refused
-            }
-            ParsedInputs::Scheduled(spec) => {
-                zone = spec.schedule.zone();
-                let began = observed.override_began.as_deref();
-                let overrides = spec.overrides.without_ended(began, &state, now);
-                laid_over = overrides.at(now);
-                error = observed.error.as_deref().map(str::to_owned);
-                if error.is_some() {
-                    ScheduleStatus::Refused
-                } else if state.phase.is_some() {
-                    ScheduleStatus::Followed
-                } else {
-                    let boundary = spec.next_after(&observed.object, now);
-                    next = boundary.map(|it| it.at);
-                    ScheduleStatus::Unseen
-                }
-            }
-            ParsedInputs::Unscheduled => {
-                state.saved.filter(|saved| *saved > observed.replicas)?;
-                next = None;
-                ScheduleStatus::Removed
-            }
-        };
-        Some(Self {
-            object: observed.object,
+        let mut status = Self {
+            object: observed.object.clone(),
             replicas: observed.replicas,
-            condition,
+            condition: ScheduleStatus::Followed,
             phase: state.phase,
             since: state.last,
             saved: state.saved,
-            next,
-            laid_over,
-            zone,
-            problems,
-            error,
+            next: None,
+            next_action: None,
+            laid_over: None,
+            zone: default_zone,
+            problems: Vec::new(),
+            error: None,
             owners: managed
                 .managers(kind)
                 .iter()
                 .filter_map(Owner::of)
                 .collect(),
-        })
+            notes: Vec::new(),
+        };
+        match read(&observed.inputs, default_zone) {
+            ParsedInputs::Invalid(refusal) => {
+                status.error = Some(refusal.text(prefix));
+                status.problems = refusal.problems().to_vec();
+                status.condition = ScheduleStatus::Refused;
+            }
+            ParsedInputs::Scheduled(spec) => {
+                status.error = observed.error.as_deref().map(str::to_owned);
+                status.follow(&spec, &observed, &state, managed.changed(), now);
+            }
+            ParsedInputs::Unscheduled => {
+                let saved = state.saved.filter(|saved| *saved > observed.replicas)?;
+                status.notes.push(Note::LeftDown { saved });
+                status.condition = ScheduleStatus::Removed;
+            }
+        }
+        Some(status)
+    }
+
+    /// Takes in what a good schedule says.
+    fn follow(
+        &mut self,
+        spec: &ScheduleSpec,
+        observed: &Observed,
+        state: &State,
+        changed: Option<DateTime<Utc>>,
+        now: DateTime<Utc>,
+    ) {
+        let began = observed.override_began.as_deref();
+        let object = &observed.object;
+        self.zone = spec.schedule.zone();
+        self.laid_over = spec.overrides.without_ended(began, state, now).at(now);
+        self.next = if state.phase.is_some() {
+            state.next
+        } else {
+            spec.next_after(object, now).map(|it| it.at)
+        };
+        self.next_action = self.next.and_then(|next| match state.phase {
+            // The end of a pause does nothing by itself.
+            Some(Phase::Paused) => None,
+            Some(Phase::Woken | Phase::Slept) => spec.says(object, next),
+            _ => spec
+                .next_after(object, next - TimeDelta::seconds(1))
+                .filter(|it| it.at == next)
+                .map(|it| it.action),
+        });
+        let overdue = spec.overdue(observed, changed, now);
+        self.condition = if self.error.is_some() {
+            ScheduleStatus::Refused
+        } else if overdue.is_some() {
+            ScheduleStatus::Overdue
+        } else if state.phase.is_none() {
+            ScheduleStatus::Unseen
+        } else {
+            ScheduleStatus::Followed
+        };
+        if self.condition == ScheduleStatus::Unseen {
+            self.notes.push(Note::Unseen);
+        }
+        self.notes.extend(overdue.map(Note::Overdue));
+        if overdue.is_none_or(|it| it.duty == Duty::Adopt) {
+            self.notes.extend(count_note(spec, observed, state, now));
+        }
+        let is_down = observed.replicas <= spec.stop_replicas
+            && state.saved.is_some_and(|saved| saved > observed.replicas);
+        if is_down && self.laid_over.is_none() && spec.next_that(true, object, now).is_none() {
+            self.notes.push(Note::NoStart);
+        }
     }
 }
 
@@ -124,8 +171,82 @@ impl WorkloadStatus {
         self.condition == ScheduleStatus::Removed
     }
 
+    /// Whether somebody has to do something: an error, or a warning among the notes.
+    pub fn has_problem(&self) -> bool {
+        self.error.is_some() || self.notes.iter().any(|it| it.is_warning())
+    }
+
+    /// Since when something should have been done, where that is known.
+    pub fn overdue_since(&self) -> Option<DateTime<Utc>> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Overdue(overdue) => overdue.since,
+            _ => None,
+        })
+    }
+
     /// The command that brings it back to its saved count.
-    pub fn restore(&self) -> String {
-        format!("dayshift restore {}", self.object.argument())
+    pub fn restore(&self, prefix: &Prefix) -> String {
+        self.command("restore", prefix)
+    }
+
+    /// The command that makes it what its schedule says now.
+    pub fn sync(&self, prefix: &Prefix) -> String {
+        self.command("sync", prefix)
+    }
+
+    fn command(&self, command: &str, prefix: &Prefix) -> String {
+        format!(
+            "dayshift {command} {}{}",
+            self.object.argument(),
+            prefix.flag()
+        )
+    }
+}
+
+/// What is to be said of a count that the schedule does not explain.
+fn count_note(
+    spec: &ScheduleSpec,
+    observed: &Observed,
+    state: &State,
+    now: DateTime<Utc>,
+) -> Option<Note> {
+    let (object, replicas) = (&observed.object, observed.replicas);
+    let is_up = replicas > spec.stop_replicas;
+    // Until then the schedule does nothing that it could be told from.
+    let until = |brings_up: bool| {
+        let boundary = |brings_up| spec.next_that(brings_up, object, now);
+        boundary(brings_up)
+            .or_else(|| boundary(!brings_up))
+            .map(|it| it.at)
+    };
+    let scales = spec.largest_count().is_some();
+    match state.phase {
+        Some(Phase::Running | Phase::Stopped) if scales => {
+            let says = spec.contradicts(observed, now)?;
+            let until = spec.next_after(object, now).map(|it| it.at);
+            Some(Note::SetByHand { says, until })
+        }
+        Some(Phase::Stopped) if is_up && !spec.overrides.enforce => Some(Note::SetByHand {
+            says: Action::Stop,
+            until: until(true),
+        }),
+        Some(Phase::Running) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
+            Some(Note::SetByHand {
+                says: Action::Start,
+                until: until(false),
+            })
+        }
+        Some(Phase::Adopted) => {
+            let says = spec.contradicts(observed, now)?;
+            // It was taken up as it is: the next boundary that says the same is the first to act.
+            let until = if scales {
+                spec.next_after(object, now)
+            } else {
+                spec.next_that(says.brings_up(), object, now)
+            };
+            let until = until.map(|it| it.at);
+            Some(Note::Contradicted { says, until })
+        }
+        _ => None,
     }
 }

@@ -258,12 +258,11 @@ fn taken_up(
 }
 
 fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
-    let flag = if *prefix == Prefix::default() {
-        String::new()
-    } else {
-        format!(" --annotation-prefix {prefix}")
-    };
-    format!("dayshift wake {} --for 2h{flag}", object.argument())
+    format!(
+        "dayshift wake {} --for 2h{}",
+        object.argument(),
+        prefix.flag()
+    )
 }
 
 fn scale_command(object: &WorkloadRef, count: Replicas) -> String {

@@ -189,6 +189,15 @@ impl Prefix {
         self.full(OVERRIDE_BEGAN)
     }
 
+    /// ` --annotation-prefix scaling.example.com`, for a command; nothing for the default.
+    pub fn flag(&self) -> String {
+        if *self == Self::default() {
+            String::new()
+        } else {
+            format!(" --annotation-prefix {self}")
+        }
+    }
+
     /// `name` behind this prefix and a slash.
     pub fn full(&self, name: &str) -> String {
         format!("{}/{name}", self.0)

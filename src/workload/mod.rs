@@ -25,6 +25,7 @@ mod replicas;
 mod restore;
 mod scheduled;
 mod state;
+mod sync;
 mod upkeep;
 mod workload_ref;
 

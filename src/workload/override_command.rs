@@ -36,8 +36,21 @@ pub enum OverrideError {
     #[error("its schedule is refused: {0}")]
     Refused(InvalidSchedule),
     /// A pause beats all other overrides.
-    #[error("it is paused, and a pause comes before everything else")]
+    #[error("it is paused, and a pause comes before everything else; run dayshift resume first")]
     Paused(Pause),
+    /// No boundary has come yet, so there is nothing to do now.
+    #[error("its schedule says nothing yet: its first boundary is still to come")]
+    SaysNothing,
+    /// No override sets a count other than the largest one or the one of a stop.
+    #[error(
+        "its schedule says {0} now, and no override sets that count; run kubectl scale yourself"
+    )]
+    ExactCount(u32),
+    /// There is no boundary until which an override could last.
+    #[error(
+        "its schedule has no boundary to come, so nothing would ever end the override; run kubectl scale yourself"
+    )]
+    NoBoundary,
 }
 
 impl OverrideCommand {
@@ -66,12 +79,21 @@ impl OverrideCommand {
                 let text = pause.until().map_or_else(|| "true".to_owned(), moment);
                 vec![(Key::Pause, Some(text))]
             }
-            Self::Resume => [Key::Pause, Key::WakeUntil, Key::SleepUntil]
-                .map(|key| (key, None))
-                .into(),
+            Self::Resume => self.keys().iter().map(|key| (*key, None)).collect(),
         };
         let changes = |(key, text): &Annotation| inputs.text(*key) != text.as_deref();
         wanted.into_iter().filter(changes).collect()
+    }
+
+    /// The annotations that it writes or removes.
+    const fn keys(&self) -> &'static [Key] {
+        match self {
+            Self::Begin(Override::Wake(_) | Override::Sleep(_)) => {
+                &[Key::WakeUntil, Key::SleepUntil]
+            }
+            Self::Begin(Override::Pause(_)) => &[Key::Pause],
+            Self::Resume => &[Key::Pause, Key::WakeUntil, Key::SleepUntil],
+        }
     }
 
     /// The zone of the object's local times, which an instruction is written in.
@@ -87,7 +109,9 @@ impl OverrideCommand {
         if *self == Self::Resume {
             return Ok(default_zone);
         }
-        match read(inputs, default_zone) {
+        let replaced = self.keys();
+        // What is wrong with an override that goes is no reason to refuse the one that comes.
+        match read(&inputs.clone().without(replaced), default_zone) {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal)),
             ParsedInputs::Scheduled(spec) => match (self, spec.overrides.at(now)) {
@@ -188,6 +212,13 @@ mod tests {
             refused.to_string().contains("dayshift/hours: `9`"),
             "{refused}"
         );
+        // An override that is replaced may be wrong.
+        let replaced = scheduled().with(Key::WakeUntil, "tonight");
+        assert!(wake.zone(&replaced, Zone::UTC, now).is_ok());
+        assert!(longer.zone(&replaced, Zone::UTC, now).is_err());
+        let replaced = scheduled().with(Key::Pause, "yes");
+        assert!(longer.zone(&replaced, Zone::UTC, now).is_ok());
+        assert!(wake.zone(&replaced, Zone::UTC, now).is_err());
         // But what is wrong can always be taken away.
         assert!(OverrideCommand::Resume.zone(&wrong, Zone::UTC, now).is_ok());
     }

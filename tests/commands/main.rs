@@ -23,4 +23,5 @@ mod restore;
 mod sandbox;
 mod secrets;
 mod status;
+mod sync;
 mod terminal;

@@ -1,6 +1,10 @@
 //! `dayshift wake`, `sleep`, `pause` and `resume`: the real program on the API in memory.
 
+use std::thread;
+
 use chrono::{DateTime, TimeDelta, Utc};
+
+use kube_in_memory::{Fault, Status};
 
 use crate::fake_server::{Cluster, Scaler};
 
@@ -10,7 +14,7 @@ fn until(cluster: &Cluster, name: &str, key: &str) -> DateTime<Utc> {
     cluster.annotation(name, key).unwrap().parse().unwrap()
 }
 
-fn label(cluster: &Cluster, name: &str, label: &str) -> Option<String> {
+pub(crate) fn label(cluster: &Cluster, name: &str, label: &str) -> Option<String> {
     let object = cluster.api.get("Deployment", "dev", name).unwrap();
     let text = &object["metadata"]["labels"][format!("dayshift/{label}")];
     text.as_str().map(str::to_owned)
@@ -37,7 +41,11 @@ fn what_is_told_is_reported_once_the_scaler_has_obeyed() {
             "slept until Thu 2099-12-24 20:00 JST, 1 -> 0",
             "slept",
         ),
-        ("pause deploy/web", "paused, replicas 0", "paused"),
+        (
+            "pause deploy/web",
+            "paused, replicas 0; nothing is done until `dayshift resume deploy/web -n dev`",
+            "paused",
+        ),
     ] {
         let ran = cluster.dayshift(&command.split(' ').collect::<Vec<_>>());
         assert_eq!(
@@ -83,7 +91,13 @@ fn the_readme_shows_what_they_say() {
         let words = command.strip_prefix("$ dayshift ").unwrap().split(' ');
         let ran = cluster.dayshift(&words.collect::<Vec<_>>());
         assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{command}");
-        assert_eq!(without_the_time(ran.out.trim_end()), without_the_time(said));
+        // What is next, or what to do now, depends on the time, too.
+        let before = |line: &str| line.split("; next").next().unwrap().to_owned();
+        let ran = ran.out.replace("; the schedule says", "; next");
+        assert_eq!(
+            before(&without_the_time(ran.trim_end())),
+            before(&without_the_time(said))
+        );
         tried += 1;
     }
     assert_eq!(tried, 4);
@@ -112,8 +126,8 @@ fn without_a_scaler_it_says_so_and_the_annotation_stays() {
     let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
     assert_eq!(
         ran.err,
-        "error: deployment.apps/web: annotated, but no controller has acted within 1 s; it will be \
-         paused when one runs\n"
+        "error: deployment.apps/web: annotated, but no controller has acted within 1 s; none ever has: \
+         is `dayshift run` running in this cluster?; it will be paused when one acts\n"
     );
     assert_eq!((ran.status, ran.out.as_str()), (1, ""));
     assert_eq!(cluster.annotation("web", "pause").unwrap(), "true");
@@ -160,11 +174,28 @@ fn all_means_those_with_a_schedule() {
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
 
     let again = cluster.dayshift(&["pause", "--all", "--no-wait", "-n", "prod"]);
-    assert_eq!(again.status, 1);
     assert_eq!(
-        again.err,
-        "error: no Deployment has a schedule in namespace prod\n"
+        (again.status, &*again.err),
+        (3, "error: namespace prod does not exist\n")
     );
+    cluster.api.namespace("prod");
+    for (choice, says) in [
+        (
+            &["--all"][..],
+            "no workload has a schedule in namespace prod",
+        ),
+        (
+            &["-l", "app=x"],
+            "no scheduled workload in namespace prod matches app=x",
+        ),
+        (
+            &["deploy", "--all"],
+            "no Deployment has a schedule in namespace prod",
+        ),
+    ] {
+        let ran = cluster.dayshift(&[&["pause", "-n", "prod"], choice].concat());
+        assert_eq!((ran.status, ran.err), (1, format!("error: {says}\n")));
+    }
 }
 
 #[test]
@@ -179,7 +210,11 @@ fn resume_takes_away_what_is_there() {
     );
     assert!(cluster.annotation("web", "pause").is_some());
     let done = cluster.dayshift(&["resume", "web"]);
-    assert_eq!(done.out, "deployment.apps/web resumed, replicas 3\n");
+    assert!(
+        done.out
+            .starts_with("deployment.apps/web resumed, replicas 3; "),
+        "{done:?}"
+    );
     assert_eq!(cluster.annotation("web", "pause"), None);
     let again = cluster.dayshift(&["resume", "web"]);
     assert_eq!(
@@ -196,6 +231,8 @@ fn wrong_usage_is_2_and_writes_nothing() {
         ("wake web", "--for 2h"),
         ("wake web --for 2h --until 22:00", "cannot be used with"),
         ("wake web --until tonight", "2026-12-24 18:00"),
+        ("wake web --for -1h", "write a time such as"),
+        ("wake dev/web -n prod --for 1h", "one namespace at a time"),
         ("sleep --for 2h", "name the Deployments"),
         ("pause web --all", "or --all"),
         ("pause ds/web", "not of a kind that dayshift scales"),
@@ -208,6 +245,75 @@ fn wrong_usage_is_2_and_writes_nothing() {
     let past = cluster.dayshift(&["wake", "web", "--until", "2020-01-01 00:00"]);
     assert_eq!(past.status, 1);
     assert!(past.err.contains("is in the past"), "{past:?}");
+}
+
+/// Running by its schedule until 2098.
+const RUNNING: &[(&str, &str)] = &[("start", "2020-01-01 00:00"), ("stop", "2098-01-01 00:00")];
+
+#[test]
+fn a_controller_that_acted_before_is_not_said_to_be_missing() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    for (label, text) in [("state", "running"), ("last", "2026-11-20T09.00.00Z")] {
+        let label = format!("dayshift/{label}");
+        cluster.api.label("dev", "web", &label, Some(text)).unwrap();
+    }
+    let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
+    assert!(
+        ran.err.contains(
+            "it may be down by now, or the API server may refuse its patch (kubectl events \
+                          --for deploy/web -n dev)"
+        ),
+        "{ran:?}"
+    );
+    assert!(!ran.err.contains("is `dayshift run` running"), "{ran:?}");
+}
+
+#[test]
+fn who_may_not_watch_is_told_so_and_not_that_nothing_has_acted() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    cluster.api.on_request(|line| {
+        let watches = matches!(line.verb, "watch" | "list");
+        watches.then(|| Fault::Answer(Status::new(403, "Forbidden", "no")))
+    });
+    let ran = cluster.dayshift(&["pause", "web"]);
+    assert_eq!(ran.status, 3);
+    assert!(
+        ran.err.starts_with(
+            "error: annotated, but whether a controller acts is not seen: not allowed to"
+        ),
+        "{ran:?}"
+    );
+    assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
+}
+
+#[test]
+fn an_object_that_is_deleted_ends_the_wait() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    let api = cluster.api.clone();
+    cluster.api.on_request(move |line| {
+        // The watch has begun once the object is annotated.
+        if line.verb == "watch" {
+            let api = api.clone();
+            thread::spawn(move || api.delete("dev", "web"));
+        }
+        None
+    });
+    let ran = cluster.dayshift(&["pause", "web", "--timeout", "1h"]);
+    assert_eq!(
+        (ran.status, &*ran.err),
+        (1, "error: deployment.apps/web: annotated, then deleted\n")
+    );
+}
+
+#[test]
+fn what_is_wrong_with_an_override_that_goes_is_no_obstacle() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, &[RUNNING, &[("wake-until", "tonight")]].concat());
+    let ran = cluster.dayshift(&["wake", "dev/web", "--for", "2h", "--no-wait"]);
+    assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
 }
 
 /// `kubectl rollout undo` has brought one back while no scaler was there, with when it began.

@@ -12,4 +12,5 @@ pub(super) mod run;
 pub(super) mod sandbox;
 pub(super) mod sleep;
 pub(super) mod status;
+pub(super) mod sync;
 pub(super) mod wake;

@@ -12,12 +12,12 @@ use crate::{
         exit::{Exit, wrong_usage},
         output::{
             messages::{print_error, print_line},
-            override_output::{action, annotations, failed, obeyed},
+            override_output::{action, annotations, failed, obeyed, unobeyed},
             progress::Progress,
         },
     },
     clock::Clock,
-    cluster::FindError,
+    cluster::{FindError, Query, namespace_exists},
     operations::{
         Annotated, OverrideRequest, RequestOutcome, RequestedOverride, Selection, Until, WaitEvent,
         wait,
@@ -97,11 +97,7 @@ async fn send(
         exit = Exit::CouldNotRun;
     }
     if selection.observed.is_empty() && exit == Exit::Done {
-        print_error(&format!(
-            "no Deployment has a schedule in {}",
-            selection.query.place()
-        ));
-        return Ok(Exit::Problems);
+        return Ok(nothing_selected(client, &selection.query).await);
     }
     let mut annotated = Vec::new();
     request
@@ -143,6 +139,20 @@ async fn send(
     Ok(exit)
 }
 
+/// Says that there is nothing to write to, and why.
+async fn nothing_selected(client: &Client, query: &Query) -> Exit {
+    match query.namespace() {
+        Some(name) if namespace_exists(client, name).await == Some(false) => {
+            print_error(&format!("namespace {name} does not exist"));
+            Exit::CouldNotRun
+        }
+        _ => {
+            print_error(&query.nothing_scheduled());
+            Exit::Problems
+        }
+    }
+}
+
 async fn wait_for_all(
     client: &Client,
     selection: &Selection,
@@ -166,24 +176,33 @@ async fn wait_for_all(
                 print_line(&format!(
                     "{} {}",
                     subject(it),
-                    obeyed(it, seen, request.now)
+                    obeyed(it, seen, request)
                 ));
                 Exit::Done
             }
             WaitEvent::Refused(it, why) => {
-                print_error(&format!("{}: its schedule is refused: {why}", subject(it)));
+                for line in why.lines() {
+                    print_error(&format!("{}: its schedule is refused: {line}", subject(it)));
+                }
                 Exit::Problems
             }
-            WaitEvent::Failed(error) => {
-                print_error(&error);
+            WaitEvent::Deleted(it) => {
+                print_error(&format!("{}: annotated, then deleted", subject(it)));
+                Exit::Problems
+            }
+            WaitEvent::Unwatched(error) => {
+                print_error(&format!(
+                    "annotated, but whether a controller acts is not seen: {error}"
+                ));
                 Exit::CouldNotRun
             }
-            WaitEvent::TimedOut(it) => {
+            WaitEvent::TimedOut(it, seen) => {
                 print_error(&format!(
-                    "{}: annotated, but no controller has acted within {} s; it will be {} when one \
-                     runs",
+                    "{}: annotated, but no controller has acted within {} s; {}; it will be {} when \
+                     one acts",
                     subject(it),
                     limit.as_secs(),
+                    unobeyed(seen, it.zone, request.now),
                     action(it, request.now)
                 ));
                 Exit::Problems

@@ -1,9 +1,6 @@
 //! `dayshift status`: how the scheduled Deployments of a cluster stand.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, BufWriter, IsTerminal as _, Write as _},
-};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::builder::BoolishValueParser;
@@ -18,23 +15,30 @@ use crate::{
             targets::{TargetArgs, Targets},
         },
         exit::{Exit, wrong_usage},
-        output::{messages::print_error, status_output::Standings, terminal::style},
+        output::{
+            live_screen::LiveScreen,
+            messages::print_error,
+            status_output::{SortBy, Standings},
+            style::Style,
+            terminal::{self, style},
+        },
     },
     clock::Clock,
-    cluster::{FindError, Query, WatchEvent, WithManagers, find, server_time, watch},
-    status::WorkloadStatus,
-    workload::Kind,
+    cluster::{FindError, Found, Query, WithManagers, find, namespace_exists, server_time, watch},
+    status::{LiveView, WorkloadStatus},
+    text::counted,
 };
 
-/// Show the state of scheduled Deployments, their next boundary, and what is wrong
+/// Show the state of scheduled workloads, what they do next, and what is wrong
 ///
-/// Deployments with a problem come first. Errors, what to do about them, and how to configure an
-/// HPA, Argo CD, Flux or Helm to ignore replicas follow the table.
+/// Those with a problem come first. Errors, what to do about them, and how to configure an HPA,
+/// Argo CD, Flux or Helm to ignore replicas follow the table, which leaves out what does not fit
+/// the terminal.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "\
-Exit status: 0 done, 1 a Deployment has an error, 2 wrong usage, 3 no cluster, no permission or no such
-Deployment.",
+Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no permission or no such
+workload.",
     after_long_help = AFTER_LONG_HELP
 )]
 pub(crate) struct StatusArgs {
@@ -51,7 +55,20 @@ pub(crate) struct StatusArgs {
     )]
     output: Output,
 
-    /// Keep running, and show everything again after each change
+    /// What the rows are sorted by
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        default_value = "problems",
+        env = "DAYSHIFT_SORT_BY"
+    )]
+    sort_by: SortBy,
+
+    /// Show only workloads with a problem: those that make the exit status 1
+    #[arg(long, value_parser = BoolishValueParser::new(), env = "DAYSHIFT_PROBLEMS")]
+    problems: bool,
+
+    /// Keep running; a terminal shows the time pass, other output each change
     #[arg(
         short,
         long,
@@ -68,27 +85,40 @@ pub(crate) struct StatusArgs {
 }
 
 const AFTER_LONG_HELP: &str = "\
-With -o json there is one document, {\"workloads\": [...]}, with these fields for each Deployment, null
-where there is no value:
+A problem is an error in a schedule, a start, a stop or an override that is more than 10 s overdue, and a
+schedule that was removed from a workload that is down.
+
+With -o json or yaml there is one document, {\"workloads\": [...]}, with these fields for each workload,
+null where there is no value:
   kind, namespace, name, timezone, replicas
   state          adopted, running, stopped, woken, slept or paused; null until a controller has seen it
-  since, next    RFC 3339 in the Deployment's zone
+  since, next    RFC 3339 in the workload's zone
+  nextAction     what happens then: \"start\", \"stop\", or null where that is open, as after a pause
   savedReplicas  the count that a start restores
   override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null}
   error          what is wrong
   problems       [{\"annotation\", \"message\", \"start\", \"end\"}], start and end are bytes of the annotation's text
-  restore        the command that restores a stopped Deployment without a schedule
+  overdueSince   since when something should have been done
+  notes          texts, as under the table
+  restore        the command that restores a stopped workload without a schedule
   owners         who else sets the count: \"HPA\", \"Argo CD\", \"Flux Kustomization\", ...
 
-Exit status: 0 done, 1 a Deployment has an error, 2 wrong usage, 3 no cluster, no permission or no such
-Deployment.";
+Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no permission or no such
+workload.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Output {
     Table,
     Wide,
     Json,
+    Yaml,
 }
+
+/// How often a terminal shows that time passes.
+const TICK: TimeDelta = TimeDelta::seconds(1);
+
+/// How often a server that broke off is asked whether it is back.
+const PROBE: TimeDelta = TimeDelta::seconds(3);
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Exit {
@@ -96,130 +126,195 @@ impl StatusArgs {
             Ok(targets) => targets,
             Err(error) => return wrong_usage(&error),
         };
-        let screen = Screen {
+        let view = View {
             output: self.output,
+            sort_by: self.sort_by,
+            problems: self.problems,
             schedules: self.schedules,
         };
         let shown = self.connection.on_cluster(async |client| {
             if self.watch {
-                screen.follow(&client, &targets).await
+                view.follow(&client, &targets).await
             } else {
-                screen.show(&client, &targets).await
+                view.show(&client, &targets).await
             }
         });
         shown.unwrap_or_else(|error| error.report())
     }
 }
 
-/// Where the standings are shown, and how.
-struct Screen {
+/// What is shown, and how.
+struct View {
     output: Output,
+    sort_by: SortBy,
+    problems: bool,
     schedules: ScheduleArgs,
 }
 
-impl Screen {
+/// All that is shown at one moment.
+struct Shown {
+    /// What goes to standard output.
+    out: Vec<u8>,
+    /// What is said beside it: what was named and is not there, or that there is nothing.
+    errors: Vec<String>,
+    note: Option<String>,
+    exit: Exit,
+}
+
+impl View {
     async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let query = targets.query(client.default_namespace());
         let found = find::<WithManagers>(client, &query).await?;
         let now = now(client).await;
-        let mut exit = Exit::Done;
-        let mut statuses = Vec::new();
-        for (kind, managed) in &found.workloads {
-            match self.standing(*kind, managed, now) {
-                Some(standing) => statuses.push(standing),
-                None if matches!(query, Query::Named { .. }) => print_error(&format!(
-                    "{}.{}/{} has no schedule",
-                    kind.singular(),
-                    kind.group(),
-                    managed.workload.name()
-                )),
-                None => {}
-            }
+        let mut shown = self.of(&found, &query, now, style(&io::stdout()), width());
+        if found.workloads.is_empty()
+            && let Some(namespace) = query.namespace()
+            && namespace_exists(client, namespace).await == Some(false)
+        {
+            shown.errors = vec![format!("namespace {namespace} does not exist")];
+            shown.note = None;
+            shown.exit = Exit::CouldNotRun;
         }
-        if statuses.is_empty() && !matches!(query, Query::Named { .. }) {
-            let place = query.place();
+        for error in &shown.errors {
+            print_error(error);
+        }
+        if let Some(note) = &shown.note {
             // It is an answer and no error.
-            let _ = writeln!(io::stderr(), "No workload has a schedule in {place}.");
+            let _ = writeln!(io::stderr(), "{note}");
         }
-        for missing in &found.missing {
-            print_error(missing);
-            exit = Exit::CouldNotRun;
-        }
-        Ok(exit.worse(self.write(&statuses, now)))
+        Ok(written(io::stdout().write_all(&shown.out)).unwrap_or(shown.exit))
     }
 
     /// Shows all of it after each change, until the reader leaves or what is sought cannot be
-    /// watched.
+    /// watched; on a terminal also as time passes.
     async fn follow(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let query = targets.query(client.default_namespace());
-        let ahead = now(client).await - Clock::system().now();
-        let mut known = BTreeMap::new();
-        let mut complete = false;
+        let clock = Clock::system();
+        let ahead = now(client).await - clock.now();
+        let mut live = LiveView::new(query.clone());
+        let is_text = matches!(self.output, Output::Table | Output::Wide);
+        let mut screen = LiveScreen::new(is_text);
         // Changes that come together are shown together.
-        let mut sights = watch::<WithManagers>(client, &query).ready_chunks(1024);
-        while let Some(chunk) = sights.next().await {
-            for sight in chunk {
-                match sight? {
-                    WatchEvent::Is(kind, managed) => {
-                        known.insert(key(kind, &managed), managed);
+        let mut events = watch::<WithManagers>(client, &query).ready_chunks(1024);
+        let mut probe = clock.now();
+        loop {
+            let tick = clock.now() + TICK;
+            tokio::select! {
+                chunk = events.next() => {
+                    let Some(chunk) = chunk else { return Ok(Exit::Done) };
+                    for event in chunk {
+                        live.observe(event?);
                     }
-                    WatchEvent::Gone(kind, managed) => {
-                        known.remove(&key(kind, &managed));
+                }
+                () = clock.doze_until(tick) => {
+                    if live.outage().is_some() && clock.now() >= probe {
+                        probe = clock.now() + PROBE;
+                        if server_time(client).await.is_some() {
+                            live.answered();
+                        }
+                    } else if !screen.ticks() {
+                        continue;
                     }
-                    WatchEvent::Complete => complete = true,
                 }
             }
-            if complete {
-                let now = Clock::system().now() + ahead;
-                let statuses: Vec<_> = known
-                    .iter()
-                    .filter_map(|((_, _, kind), managed)| self.standing(*kind, managed, now))
-                    .collect();
-                if io::stdout().is_terminal() && self.output != Output::Json {
-                    // Home, and nothing below it (ECMA-48, CUP and ED).
-                    let _ = write!(io::stdout(), "\u{1b}[H\u{1b}[J");
-                }
-                if self.write(&statuses, now) == Exit::CouldNotRun {
-                    return Ok(Exit::CouldNotRun);
-                }
+            let at = clock.now() + ahead;
+            screen.set_outage(live.outage().map(ToString::to_string), at);
+            if !live.is_complete() {
+                continue;
+            }
+            let shown = self.of(&live.found(), &query, at, screen.style(), screen.width());
+            let lines = shown.errors.iter().map(|it| format!("error: {it}"));
+            let lines: Vec<_> = lines.chain(shown.note).collect();
+            if let Some(exit) = written(screen.show(&lines, &shown.out)) {
+                return Ok(exit);
             }
         }
-        Ok(Exit::Done)
     }
 
-    fn standing(
+    fn of(
         &self,
-        kind: Kind,
-        managed: &WithManagers,
+        found: &Found<WithManagers>,
+        query: &Query,
         now: DateTime<Utc>,
-    ) -> Option<WorkloadStatus> {
+        style: Style,
+        width: Option<usize>,
+    ) -> Shown {
         let ScheduleArgs {
             timezone,
             annotation_prefix,
         } = &self.schedules;
-        WorkloadStatus::of(kind, managed, annotation_prefix, *timezone, now)
-    }
-
-    fn write(&self, statuses: &[WorkloadStatus], now: DateTime<Utc>) -> Exit {
-        let statuses = Standings::new(statuses, &self.schedules.annotation_prefix, now);
-        let stdout = io::stdout();
-        let style = style(&stdout);
-        let mut out = BufWriter::new(stdout.lock());
-        let written = match self.output {
-            Output::Table => statuses.write_table(&mut out, style, false),
-            Output::Wide => statuses.write_table(&mut out, style, true),
-            Output::Json => statuses.write_json(&mut out),
-        };
-        match written.and_then(|()| out.flush()) {
-            // Who reads only the beginning has what they want.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                print_error(&format!("cannot write the status: {error}"));
-                Exit::CouldNotRun
+        let (mut exit, mut errors) = (Exit::Done, Vec::new());
+        let mut statuses = Vec::new();
+        for (kind, managed) in &found.workloads {
+            match WorkloadStatus::of(*kind, managed, annotation_prefix, *timezone, now) {
+                Some(status) => statuses.push(status),
+                None if query.is_by_name() => {
+                    let name = managed.workload.name();
+                    let (kind, group) = (kind.singular(), kind.group());
+                    errors.push(format!("{kind}.{group}/{name} has no schedule"));
+                    exit = Exit::Problems;
+                }
+                None => {}
             }
-            _ if statuses.have_errors() => Exit::Problems,
-            _ => Exit::Done,
+        }
+        if !found.missing.is_empty() {
+            errors.extend(found.missing.iter().map(ToString::to_string));
+            exit = Exit::CouldNotRun;
+        }
+        let nothing = statuses.is_empty() && !query.is_by_name();
+        let mut note = nothing.then(|| sentence(&query.nothing_scheduled()));
+        if self.problems && !nothing {
+            let all = statuses.len();
+            statuses.retain(WorkloadStatus::has_problem);
+            note = statuses
+                .is_empty()
+                .then(|| format!("No problem among {}.", counted(all, "workload")));
+        }
+        let standings = Standings::new(&statuses, annotation_prefix, now, self.sort_by);
+        if standings.have_problems() {
+            exit = exit.worse(Exit::Problems);
+        }
+        let mut out = Vec::new();
+        // Writing to memory does not fail.
+        let _ = match self.output {
+            Output::Table => standings.write_table(&mut out, style, false, width),
+            Output::Wide => standings.write_table(&mut out, style, true, width),
+            Output::Json => standings.write_json(&mut out),
+            Output::Yaml => standings.write_yaml(&mut out),
+        };
+        Shown {
+            out,
+            errors,
+            note,
+            exit,
         }
     }
+}
+
+/// How to end where writing has failed.
+fn written(result: io::Result<()>) -> Option<Exit> {
+    match result {
+        Ok(()) => None,
+        // Who reads only the beginning has what they want.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Some(Exit::Done),
+        Err(error) => {
+            print_error(&format!("cannot write the status: {error}"));
+            Some(Exit::CouldNotRun)
+        }
+    }
+}
+
+/// The columns of the terminal, where there is one.
+fn width() -> Option<usize> {
+    let is_known = io::stdout().is_terminal() || terminal::says_columns();
+    is_known.then(terminal::width)
+}
+
+/// With a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(|it| it.to_ascii_uppercase());
+    first.into_iter().chain(characters).chain(['.']).collect()
 }
 
 /// The time by which schedules are followed: the API server's, whose clock is known to be good,
@@ -232,13 +327,4 @@ async fn now(client: &Client) -> DateTime<Utc> {
     } else {
         there
     }
-}
-
-fn key(kind: Kind, managed: &WithManagers) -> (String, String, Kind) {
-    let workload = &managed.workload;
-    (
-        workload.namespace().to_owned(),
-        workload.name().to_owned(),
-        kind,
-    )
 }

@@ -14,6 +14,11 @@ pub(crate) fn print_note(what: &str) {
     let _ = writeln!(io::stderr(), "note: {}", printable(what));
 }
 
+/// A line about what may be wrong.
+pub(crate) fn print_warning(what: &str) {
+    let _ = writeln!(io::stderr(), "warning: {}", printable(what));
+}
+
 /// A line about what went wrong.
 pub(crate) fn print_error(what: &impl ToString) {
     let _ = writeln!(io::stderr(), "error: {}", printable(&what.to_string()));

@@ -2,14 +2,17 @@
 
 pub(super) mod chart;
 pub(super) mod lint;
+pub(super) mod live_screen;
 pub(super) mod messages;
 pub(super) mod override_output;
 pub(super) mod plan_table;
 pub(super) mod progress;
 pub(super) mod sandbox_page;
 mod sandbox_summary;
+mod status_notes;
 pub(super) mod status_output;
 pub(super) mod style;
 mod table;
 pub(super) mod terminal;
 pub(super) mod time_format;
+mod yaml;

@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 
 use super::time_format::clock;
 use crate::{
-    operations::{Annotated, RequestedOverride},
-    workload::{Observed, OverrideCommand, Prefix},
+    operations::{Annotated, OverrideRequest, RequestedOverride},
+    schedule::{Action, Zone},
+    workload::{Observed, Override, OverrideCommand, ParsedInputs, Pause, Prefix, read},
 };
 
 /// What a controller does, such as `woken until 22:00 CET`.
@@ -23,15 +24,65 @@ pub(crate) fn action(annotated: &Annotated, now: DateTime<Utc>) -> String {
     }
 }
 
-/// `woken until 22:00 CET, 0 -> 3`.
-pub(crate) fn obeyed(annotated: &Annotated, seen: &Observed, now: DateTime<Utc>) -> String {
+/// `woken until 22:00 CET, 0 -> 3`, and what comes of it where that is not said by then.
+pub(crate) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideRequest) -> String {
     let (before, after) = (annotated.before, seen.replicas);
     let counts = if before == after {
         format!("replicas {after}")
     } else {
         format!("{before} -> {after}")
     };
-    format!("{}, {counts}", action(annotated, now))
+    let outlook = match annotated.command {
+        OverrideCommand::Begin(Override::Pause(Pause::Forever)) => {
+            format!(
+                "; nothing is done until `{}`",
+                command("resume", seen, request)
+            )
+        }
+        OverrideCommand::Begin(_) => String::new(),
+        OverrideCommand::Resume => outlook(seen, request).unwrap_or_default(),
+    };
+    format!("{}, {counts}{outlook}", action(annotated, request.now))
+}
+
+/// What the schedule does with an object that it has taken up again.
+fn outlook(seen: &Observed, request: &OverrideRequest) -> Option<String> {
+    let ParsedInputs::Scheduled(spec) = read(&seen.inputs, request.default_zone) else {
+        return None;
+    };
+    let now = request.now;
+    if let Some(says) = spec.contradicts(seen, now) {
+        let (says, does) = match says {
+            Action::Start => ("running".to_owned(), "starts"),
+            Action::Stop => ("stopped".to_owned(), "stops"),
+            Action::Scale(count) => (count.to_string(), "scales"),
+        };
+        let sync = command("sync", seen, request);
+        return Some(format!(
+            "; the schedule says {says}: `{sync}` {does} it now"
+        ));
+    }
+    let next = spec.next_after(&seen.object, now)?;
+    let at = clock(next.at, spec.schedule.zone(), now);
+    Some(format!("; next is the {} of {at}", next.action))
+}
+
+fn command(command: &str, seen: &Observed, request: &OverrideRequest) -> String {
+    let flag = request.prefix.flag();
+    format!("dayshift {command} {}{flag}", seen.object.argument())
+}
+
+/// Why no controller may have acted on an object in time, by what is seen of it.
+pub(crate) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
+    let state = seen.state();
+    match state.last.filter(|_| state.phase.is_some()) {
+        Some(last) => format!(
+            "one did at {}, so it may be down by now, or the API server may refuse its patch (kubectl events --for {})",
+            clock(last, zone, now),
+            seen.object.argument()
+        ),
+        None => "none ever has: is `dayshift run` running in this cluster?".to_owned(),
+    }
 }
 
 /// What was or would be written, in the form of `kubectl annotate`.
@@ -50,5 +101,6 @@ pub(crate) const fn failed(requested: &RequestedOverride) -> &'static str {
         RequestedOverride::Sleep(_) => "not put to sleep",
         RequestedOverride::Pause(_) => "not paused",
         RequestedOverride::Resume => "not resumed",
+        RequestedOverride::Sync => "not synced",
     }
 }

@@ -1,6 +1,7 @@
-//! How `dayshift status` shows what it has found: a table with notes under it, or JSON.
+//! How `dayshift status` shows what it has found: a table with notes under it, JSON or YAML.
 
 use std::{
+    cmp::Ordering,
     collections::BTreeSet,
     io::{self, Write},
 };
@@ -9,18 +10,20 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::{
+    status_notes::{Notes, argument},
     style::{Paint, Style},
     table::{Cell, Table},
     time_format::{clock, distance},
+    yaml::write_yaml,
 };
 use crate::{
     status::{Owner, ScheduleStatus, WorkloadStatus},
-    text::{TerminalSafe, printable},
+    text::TerminalSafe,
     workload::{Override, Pause, Phase, Prefix, Replicas},
 };
 
-/// The headings of `-o wide`; the last two stand there alone.
-const WIDE: [&str; 10] = [
+/// Every column. NEXT is there twice: with how long it is until then, and without.
+const HEADINGS: [&str; 11] = [
     "NAMESPACE",
     "NAME",
     "REPLICAS",
@@ -28,12 +31,39 @@ const WIDE: [&str; 10] = [
     "SINCE",
     "SAVED",
     "NEXT",
+    "NEXT",
     "OVERRIDE",
     "TIMEZONE",
     "ALSO SET BY",
 ];
+const NAMESPACE: usize = 0;
+const SINCE: usize = 4;
+const SAVED: usize = 5;
+const NEXT: usize = 6;
+const SHORT_NEXT: usize = 7;
+const OVERRIDE: usize = 8;
+/// Those of the table that is not wide, `-o wide` has all but the short NEXT.
+const COLUMNS: [usize; 8] = [NAMESPACE, 1, 2, 3, SINCE, SAVED, NEXT, OVERRIDE];
+const WIDE: [usize; 10] = [NAMESPACE, 1, 2, 3, SINCE, SAVED, NEXT, OVERRIDE, 9, 10];
 
-/// How some Deployments stand at one moment, problems first.
+/// What the rows are sorted by; then by what they were before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SortBy {
+    /// Problems first
+    Problems,
+    /// By name, whatever the namespace
+    Name,
+    /// By namespace, then name
+    Namespace,
+    /// What starts or stops next first
+    Next,
+    /// The largest count first
+    Replicas,
+    /// By state
+    State,
+}
+
+/// How some workloads stand at one moment.
 pub(crate) struct Standings<'a> {
     statuses: Vec<&'a WorkloadStatus>,
     now: DateTime<Utc>,
@@ -45,9 +75,10 @@ impl<'a> Standings<'a> {
         statuses: impl IntoIterator<Item = &'a WorkloadStatus>,
         prefix: &'a Prefix,
         now: DateTime<Utc>,
+        sort_by: SortBy,
     ) -> Self {
         let mut statuses: Vec<_> = statuses.into_iter().collect();
-        statuses.sort_by_key(|it| it.condition);
+        statuses.sort_by(|a, b| order(sort_by, a, b));
         Self {
             statuses,
             now,
@@ -56,118 +87,121 @@ impl<'a> Standings<'a> {
     }
 
     /// Whether anything is wrong with any of them.
-    pub(crate) fn have_errors(&self) -> bool {
-        self.statuses.iter().any(|it| it.error.is_some())
+    pub(crate) fn have_problems(&self) -> bool {
+        self.statuses.iter().any(|it| it.has_problem())
     }
 
-    /// A row for each, and what is to be said of them under the table.
+    /// A row for each, and what is to be said of them under the table. It fits a screen of this
+    /// many columns, if that can be: what says least is left out. So are columns with no value.
     pub(crate) fn write_table(
         &self,
         out: &mut impl Write,
         style: Style,
         wide: bool,
+        width: Option<usize>,
     ) -> io::Result<()> {
         if self.statuses.is_empty() {
             return Ok(());
         }
+        let mut table = Table::new(HEADINGS);
+        for status in &self.statuses {
+            table.push(self.row(status));
+        }
         if wide {
-            self.write_rows(out, style, WIDE, |status| self.wide_row(status))?;
+            table.write_columns(out, style, &WIDE)?;
         } else {
-            let [a, b, c, d, e, f, g, h, ..] = WIDE;
-            let headings = [a, b, c, d, e, f, g, h];
-            self.write_rows(out, style, headings, |status| self.row(status))?;
+            table.write_columns(out, style, &self.columns(&table, width))?;
         }
         self.write_notes(out, style)
     }
 
-    fn write_rows<const N: usize>(
-        &self,
-        out: &mut impl Write,
-        style: Style,
-        headings: [&'static str; N],
-        row: impl Fn(&WorkloadStatus) -> [Cell; N],
-    ) -> io::Result<()> {
-        let mut table = Table::new(headings);
-        for status in &self.statuses {
-            table.push(row(status));
+    /// The columns that are shown.
+    fn columns(&self, table: &Table<11>, width: Option<usize>) -> Vec<usize> {
+        let mut columns = COLUMNS.to_vec();
+        columns.retain(|it| !([SINCE, SAVED, OVERRIDE].contains(it) && table.is_empty(*it)));
+        let Some(width) = width else {
+            return columns;
+        };
+        let namespace = self.statuses.first().map(|it| &it.object.namespace);
+        let is_one = |status: &&WorkloadStatus| Some(&status.object.namespace) == namespace;
+        for less in [SINCE, NEXT, OVERRIDE, NAMESPACE, SAVED] {
+            if table.width(&columns) <= width {
+                break;
+            }
+            match less {
+                NEXT => columns
+                    .iter_mut()
+                    .filter(|it| **it == NEXT)
+                    .for_each(|it| *it = SHORT_NEXT),
+                NAMESPACE if !self.statuses.iter().all(is_one) => {}
+                column => columns.retain(|it| *it != column),
+            }
         }
-        table.write(out, style)
+        columns
     }
 
-    fn wide_row(&self, status: &WorkloadStatus) -> [Cell; 10] {
-        let [a, b, c, d, e, f, g, h] = self.row(status);
-        let owners: Vec<_> = status.owners.iter().map(|it| it.name()).collect();
-        let zone = status.zone.name().into();
-        [a, b, c, d, e, f, g, h, zone, owners.join(", ").into()]
-    }
-
-    fn row(&self, status: &WorkloadStatus) -> [Cell; 8] {
+    fn row(&self, status: &WorkloadStatus) -> [Cell; 11] {
         let at = |at: DateTime<Utc>| clock(at, status.zone, self.now);
+        // What should have been done and was not: nobody follows the schedule.
+        let is_late = status.next.is_some_and(|next| next < self.now);
+        let paint = if is_late { Paint::Yellow } else { Paint::Plain };
         let next = status.next.map(|next| {
-            let text = format!("{} ({})", at(next), distance(next, self.now));
-            // What should have been done and was not: nobody follows the schedule.
-            let late = next < self.now;
-            Cell::from(text).painted(if late { Paint::Yellow } else { Paint::Plain })
+            let action = status.next_action.map(|it| format!("{it} "));
+            format!("{}{}", action.unwrap_or_default(), at(next))
         });
+        let long = next.as_ref().zip(status.next);
+        let long = long.map(|(text, at)| format!("{text} ({})", distance(at, self.now)));
         let laid_over = status.laid_over.map(|it| match it.until() {
             Some(until) => format!("{} until {}", verb(it), at(until)),
             None => verb(it).to_owned(),
         });
+        let owners: Vec<_> = status.owners.iter().map(|it| it.name()).collect();
         [
             (&*status.object.namespace).into(),
-            (&*status.object.name).into(),
+            argument(&status.object).into(),
             status.replicas.to_string().into(),
             state(status),
             status.since.map(at).into(),
             status.saved.map(|it| it.to_string()).into(),
-            next.unwrap_or_else(|| "".into()),
+            Cell::from(long).painted(paint),
+            Cell::from(next).painted(paint),
             laid_over.into(),
+            status.zone.name().into(),
+            owners.join(", ").into(),
         ]
     }
 
     fn write_notes(&self, out: &mut impl Write, style: Style) -> io::Result<()> {
-        let mut notes: Vec<(Paint, String)> = Vec::new();
+        let mut notes = Notes::new(self.prefix, self.now);
         for status in &self.statuses {
-            let object = &status.object;
-            for line in status.error.iter().flat_map(|error| error.lines()) {
-                notes.push((Paint::Red, format!("error: {object}: {line}")));
-            }
-            if let Some(saved) = status.saved.filter(|_| status.is_left_down()) {
-                let restore = status.restore();
-                let text = format!(
-                    "warning: {object}: its schedule was removed, and fewer run than are saved; `{restore}` brings it back to {saved}"
-                );
-                notes.push((Paint::Yellow, text));
-            }
-            if status.condition == ScheduleStatus::Unseen {
-                let text = format!(
-                    "note: {object}: no controller has seen it yet; is `dayshift run` running in this cluster?"
-                );
-                notes.push((Paint::Yellow, text));
-            }
+            notes.add(status);
         }
-        if !notes.is_empty() {
-            writeln!(out)?;
-        }
-        for (paint, note) in notes {
-            writeln!(out, "{}", style.paint(paint, &printable(&note)))?;
-        }
+        notes.write(out, style)?;
         let owners: BTreeSet<Owner> = self
             .statuses
             .iter()
             .flat_map(|it| it.owners.iter().copied())
             .collect();
         for owner in owners {
-            writeln!(out, "\n{}", owner.advice())?;
+            writeln!(out, "\n{}", owner.advice(self.prefix))?;
         }
         Ok(())
     }
 
     /// One document, whose form the long help tells.
     pub(crate) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        let workloads: Vec<_> = self.statuses.iter().map(|it| self.json(it)).collect();
-        serde_json::to_writer_pretty(TerminalSafe(&mut *out), &json!({ "workloads": workloads }))?;
+        serde_json::to_writer_pretty(TerminalSafe(&mut *out), &self.document())?;
         writeln!(out)
+    }
+
+    /// The same as YAML.
+    pub(crate) fn write_yaml(&self, out: &mut impl Write) -> io::Result<()> {
+        write_yaml(&mut TerminalSafe(out), &self.document())
+    }
+
+    fn document(&self) -> Value {
+        let workloads: Vec<_> = self.statuses.iter().map(|it| self.json(it)).collect();
+        json!({ "workloads": workloads })
     }
 
     fn json(&self, status: &WorkloadStatus) -> Value {
@@ -191,15 +225,33 @@ impl<'a> Standings<'a> {
             "since": time(status.since),
             "savedReplicas": status.saved.map(Replicas::get),
             "next": time(status.next),
+            "nextAction": status.next_action.map(|it| it.to_string()),
             "override": status.laid_over.map(|it| json!({
                 "action": verb(it),
                 "until": time(it.until()),
             })),
             "error": status.error,
             "problems": problems.collect::<Vec<_>>(),
-            "restore": status.is_left_down().then(|| status.restore()),
+            "overdueSince": time(status.overdue_since()),
+            "notes": Notes::new(self.prefix, self.now).texts(status),
+            "restore": status.is_left_down().then(|| status.restore(self.prefix)),
             "owners": status.owners.iter().map(|it| it.name()).collect::<Vec<_>>(),
         })
+    }
+}
+
+fn order(by: SortBy, a: &WorkloadStatus, b: &WorkloadStatus) -> Ordering {
+    let name = |it: &WorkloadStatus| (it.object.namespace.clone(), it.object.name.clone());
+    match by {
+        SortBy::Problems => {
+            (a.condition, a.notes.is_empty()).cmp(&(b.condition, b.notes.is_empty()))
+        }
+        SortBy::Name => a.object.name.cmp(&b.object.name),
+        SortBy::Namespace => name(a).cmp(&name(b)),
+        // What has no next comes last.
+        SortBy::Next => (a.next.is_none(), a.next).cmp(&(b.next.is_none(), b.next)),
+        SortBy::Replicas => b.replicas.cmp(&a.replicas),
+        SortBy::State => (a.condition, a.phase).cmp(&(b.condition, b.phase)),
     }
 }
 
@@ -215,7 +267,7 @@ fn state(status: &WorkloadStatus) -> Cell {
     match (status.condition, status.phase) {
         (ScheduleStatus::Refused, _) => Cell::from("error").painted(Paint::Red),
         (ScheduleStatus::Removed, _) => Cell::from("left down").painted(Paint::Yellow),
-        (ScheduleStatus::Unseen, _) | (_, None) => Cell::from("unseen").painted(Paint::Yellow),
+        (_, None) => Cell::from("unseen").painted(Paint::Yellow),
         (_, Some(phase)) => Cell::from(phase.name()).painted(match phase {
             Phase::Running | Phase::Woken => Paint::Green,
             Phase::Stopped | Phase::Slept => Paint::Blue,

@@ -41,27 +41,52 @@ impl<const N: usize> Table<N> {
         self.rows.push(row);
     }
 
+    /// Whether a column has nothing but `<none>`.
+    pub(crate) fn is_empty(&self, column: usize) -> bool {
+        self.rows.iter().all(|row| row[column].text == NONE)
+    }
+
+    /// How many columns of the screen these columns take.
+    pub(crate) fn width(&self, columns: &[usize]) -> usize {
+        let widths = columns.iter().map(|column| self.column_width(*column));
+        widths.sum::<usize>() + GAP * columns.len().saturating_sub(1)
+    }
+
     /// Writes the headings and the rows, a line each, without blanks at their ends.
     ///
     /// # Errors
     /// What the writer says.
     pub(crate) fn write(&self, out: &mut impl Write, style: Style) -> io::Result<()> {
+        self.write_columns(out, style, &std::array::from_fn::<_, N, _>(|column| column))
+    }
+
+    /// The same with these columns only.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub(crate) fn write_columns(
+        &self,
+        out: &mut impl Write,
+        style: Style,
+        columns: &[usize],
+    ) -> io::Result<()> {
         let headings = self.headings.map(Cell::from);
-        let mut widths = [0; N];
-        for row in [&headings].into_iter().chain(&self.rows) {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = cell.width().max(*width);
-            }
-        }
+        let widths: Vec<_> = columns.iter().map(|it| self.column_width(*it)).collect();
         for row in [&headings].into_iter().chain(&self.rows) {
             let mut gap = 0;
-            for (width, cell) in widths.into_iter().zip(row) {
+            for (width, column) in widths.iter().zip(columns) {
+                let cell = &row[*column];
                 write!(out, "{:gap$}{}", "", style.paint(cell.paint, &cell.text))?;
                 gap = width - cell.width() + GAP;
             }
             writeln!(out)?;
         }
         Ok(())
+    }
+
+    fn column_width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().map(|row| row[column].width());
+        cells.fold(self.headings[column].width(), usize::max)
     }
 }
 

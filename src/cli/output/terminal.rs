@@ -24,6 +24,16 @@ pub(crate) fn moves_cursor() -> bool {
     env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
+/// Whether `COLUMNS` says how many columns there are.
+pub(crate) fn says_columns() -> bool {
+    variable("COLUMNS").is_some()
+}
+
+/// How many lines the terminal has, where that is known.
+pub(crate) fn height() -> Option<usize> {
+    terminal_size::terminal_size().map(|(_, height)| height.0.into())
+}
+
 /// How many columns there are: what `COLUMNS` says where it is exported, else the terminal, else 80.
 pub(crate) fn width() -> usize {
     let said = variable("COLUMNS").and_then(|text| text.to_str()?.parse().ok());

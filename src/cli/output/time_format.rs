@@ -65,6 +65,23 @@ pub(crate) fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     }
 }
 
+/// How long something has lasted, in the one or two units that matter: `73 s`, `5 min`, `2 h 5 min`,
+/// `3 days 4 h`.
+pub(crate) fn duration(time: TimeDelta) -> String {
+    let seconds = time.num_seconds().max(0);
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    let two = |large: String, small: i64, unit: &str| match small {
+        0 => large,
+        _ => format!("{large} {small} {unit}"),
+    };
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{minutes} min"),
+        7_200..172_800 => two(format!("{hours} h"), minutes % 60, "min"),
+        _ => two(counted(days, "day"), hours % 24, "h"),
+    }
+}
+
 /// As kubectl shows ages: the smaller unit goes where the larger is many.
 fn length(seconds: u64) -> String {
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -99,6 +116,20 @@ mod tests {
             (-300, "5m ago"),
         ] {
             assert_eq!(distance(now + TimeDelta::seconds(seconds), now), expected);
+        }
+    }
+
+    #[test]
+    fn a_duration_has_the_units_that_matter() {
+        for (seconds, expected) in [
+            (73, "73 s"),
+            (300, "5 min"),
+            (7_500, "2 h 5 min"),
+            (7_200, "2 h"),
+            (273_600, "3 days 4 h"),
+            (-5, "0 s"),
+        ] {
+            assert_eq!(duration(TimeDelta::seconds(seconds)), expected);
         }
     }
 

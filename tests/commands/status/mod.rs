@@ -3,20 +3,19 @@
 //! What it writes is compared with the files beside this one; with `UPDATE_GOLDEN=1` in the
 //! environment they are written anew.
 
-use std::{
-    env, fs,
-    io::{BufRead as _, BufReader},
-    path::Path,
-    process::{Command, Stdio},
-};
+mod notes;
+mod watch;
 
-use crate::fake_server::Cluster;
+use std::{env, fs, path::Path};
+
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{
     Api,
     api::{Patch, PatchParams},
 };
 use serde_json::{Value, json};
+
+use crate::fake_server::Cluster;
 
 const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00"), ("timezone", "Asia/Tokyo")];
 
@@ -127,12 +126,34 @@ fn without_an_error_the_status_is_0() {
 #[test]
 fn what_is_not_there_is_told_apart_from_what_has_no_schedule() {
     let cluster = evening();
-    let ran = cluster.dayshift(&["status"]);
-    assert_eq!((ran.status, &*ran.out), (0, ""));
-    assert_eq!(ran.err, "No workload has a schedule in namespace dev.\n");
+    for (arguments, status, says) in [
+        (&[][..], 0, "No workload has a schedule in namespace dev."),
+        (&["-A"], 0, "No workload has a schedule in all namespaces."),
+        (
+            &["-l", "x=1"],
+            0,
+            "No scheduled workload in namespace dev matches x=1.",
+        ),
+        (
+            &["sts", "-l", "x=1"],
+            0,
+            "No scheduled StatefulSet in namespace dev matches x=1.",
+        ),
+        (&["-n", "lab"], 3, "error: namespace lab does not exist"),
+        (
+            &["web", "-n", "lab"],
+            3,
+            "error: namespace lab does not exist",
+        ),
+    ] {
+        let ran = cluster.dayshift(&[&["status"], arguments].concat());
+        let expected = (status, "", format!("{says}\n"));
+        assert_eq!((ran.status, &*ran.out, ran.err), expected, "{arguments:?}");
+    }
     cluster.deployment("plain", 1, &[]);
     let ran = cluster.dayshift(&["status", "plain"]);
-    assert_eq!(ran.err, "error: deployment.apps/plain has no schedule\n");
+    let expected = (1, "error: deployment.apps/plain has no schedule\n");
+    assert_eq!((ran.status, &*ran.err), expected);
     let ran = cluster.dayshift(&["status", "gone"]);
     assert_eq!(ran.status, 3);
     assert_eq!(
@@ -142,23 +163,6 @@ fn what_is_not_there_is_told_apart_from_what_has_no_schedule() {
     let ran = cluster.dayshift(&["status", "-o", "json"]);
     let document: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(document, json!({"workloads": []}));
-}
-
-#[test]
-fn what_should_have_been_done_long_ago_is_seen_to_be_late() {
-    let cluster = evening();
-    cluster.deployment("web", 3, OFFICE);
-    state(
-        &cluster,
-        "web",
-        &[
-            ("state", "running"),
-            ("last", "2026-11-20T00.00.00Z"),
-            ("next", "2026-11-20T10.00.00Z"),
-        ],
-    );
-    let ran = cluster.dayshift(&["status"]);
-    assert!(ran.out.contains("19:00 JST (60m ago)"), "{}", ran.out);
 }
 
 #[test]
@@ -180,20 +184,83 @@ fn who_else_sets_the_count_is_told_with_what_to_do() {
 }
 
 #[test]
-fn a_watch_shows_each_change() {
+fn a_table_fits_the_terminal_and_has_no_empty_columns() {
+    let cluster = busy();
+    for columns in [80, 60] {
+        let variable = columns.to_string();
+        let ran =
+            cluster.dayshift_with(&[("COLUMNS", &variable)], &["status", "--sort-by", "name"]);
+        compare(&format!("table-{columns}-columns.txt"), &ran.out);
+        let rows = ran.out.lines().take_while(|line| !line.is_empty());
+        for row in rows {
+            assert!(row.chars().count() <= columns, "{columns}: {row}");
+        }
+    }
     let cluster = evening();
-    cluster.deployment("web", 3, OFFICE);
-    let mut program = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args(["status", "--watch"])
-        .env("KUBECONFIG", cluster.kubeconfig())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("web    3          unseen")));
+    cluster.deployment("new", 1, OFFICE);
+    let ran = cluster.dayshift(&["status"]);
+    assert!(
+        ran.out
+            .starts_with("NAMESPACE   NAME   REPLICAS   STATE    NEXT\n"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn rows_can_be_sorted_and_left_out() {
+    let cluster = busy();
+    let names = |arguments: &[&str]| {
+        let ran = cluster.dayshift(&[&["status"], arguments].concat());
+        let rows = ran.out.lines().skip(1).take_while(|line| !line.is_empty());
+        let names = rows.map(|row| row.split_whitespace().nth(1).unwrap().to_owned());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    for (arguments, expected) in [
+        (&[][..], "bad left new api woken"),
+        (&["--sort-by", "name"], "api bad left new woken"),
+        (&["--sort-by", "next"], "woken api new bad left"),
+        (&["--sort-by", "replicas"], "woken bad new api left"),
+        (&["--problems"], "bad left"),
+    ] {
+        assert_eq!(names(arguments), expected, "{arguments:?}");
+    }
+    let cluster = evening();
+    cluster.deployment("web", 0, OFFICE);
     state(&cluster, "web", STOPPED);
-    cluster.api.scale("dev", "web", 0).unwrap();
-    assert!(lines.any(|line| line.unwrap().contains("web    0          stopped")));
-    program.kill().unwrap();
-    program.wait().unwrap();
+    let ran = cluster.dayshift(&["status", "--problems"]);
+    assert_eq!(
+        (ran.status, &*ran.out, &*ran.err),
+        (0, "", "No problem among 1 workload.\n")
+    );
+}
+
+#[test]
+fn yaml_is_json_in_another_form() {
+    let ran = busy().dayshift(&["status", "-o", "yaml"]);
+    compare("status.yaml", &ran.out);
+}
+
+#[test]
+fn a_stateful_set_is_named_as_a_command_takes_it() {
+    let cluster = evening();
+    let labels = json!({"app": "db"});
+    cluster
+        .api
+        .create(json!({
+            "apiVersion": "apps/v1", "kind": "StatefulSet",
+            "metadata": {"namespace": "dev", "name": "db", "annotations": {"dayshift/hours": "9-5"}},
+            "spec": {
+                "replicas": 1, "serviceName": "db", "selector": {"matchLabels": labels},
+                "template": {
+                    "metadata": {"labels": labels},
+                    "spec": {"containers": [{"name": "db", "image": "db"}]},
+                },
+            },
+        }))
+        .unwrap();
+    let ran = cluster.dayshift(&["status"]);
+    assert!(ran.out.contains("\ndev         sts/db "), "{}", ran.out);
+    assert!(ran.out.contains("error: dev/sts/db: "), "{}", ran.out);
+    assert_eq!(cluster.dayshift(&["status", "dev/sts/db"]).out, ran.out);
 }

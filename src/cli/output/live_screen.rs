@@ -1,0 +1,150 @@
+//! What is shown again and again.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use chrono::{DateTime, Utc};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{
+    messages::print_warning,
+    style::{Paint, Style},
+    terminal::{height, moves_cursor, says_columns, style, width},
+    time_format::duration,
+};
+use crate::text::{counted, printable};
+
+/// Standard output that shows the same thing as it changes: in place on a terminal, else one after
+/// the other.
+#[derive(Debug)]
+pub(crate) struct LiveScreen {
+    /// Whether what was shown can be taken away.
+    in_place: bool,
+    /// Why what is shown may be old, and since when.
+    outage: Option<(String, DateTime<Utc>)>,
+    now: DateTime<Utc>,
+    /// What was shown last, where it stays.
+    shown: Vec<u8>,
+}
+
+impl LiveScreen {
+    /// Nothing is shown yet. What is not text for people is never shown in place.
+    pub(crate) fn new(is_text: bool) -> Self {
+        Self {
+            in_place: is_text && io::stdout().is_terminal() && moves_cursor(),
+            outage: None,
+            now: DateTime::<Utc>::MIN_UTC,
+            shown: Vec::new(),
+        }
+    }
+
+    /// Whether it is to be shown again as time passes.
+    pub(crate) const fn ticks(&self) -> bool {
+        self.in_place
+    }
+
+    pub(crate) fn style(&self) -> Style {
+        style(&io::stdout())
+    }
+
+    /// How many columns there are, where that is known.
+    pub(crate) fn width(&self) -> Option<usize> {
+        (self.in_place || io::stdout().is_terminal() || says_columns()).then(width)
+    }
+
+    /// What is shown from now on may be old, for this reason; or is new.
+    pub(crate) fn set_outage(&mut self, why: Option<String>, now: DateTime<Utc>) {
+        self.now = now;
+        match (why, &self.outage) {
+            (Some(_), Some(_)) | (None, None) => {}
+            (Some(why), None) => {
+                if !self.in_place {
+                    print_warning(&format!("{why}; what is shown may be old"));
+                }
+                self.outage = Some((why, now));
+            }
+            (None, Some(_)) => {
+                if !self.in_place {
+                    print_warning("the API server answers again");
+                }
+                self.outage = None;
+            }
+        }
+    }
+
+    /// Shows it, with these lines above. On a terminal the first lines stay where there are more
+    /// than it has.
+    ///
+    /// # Errors
+    /// What standard output says.
+    pub(crate) fn show(&mut self, lines: &[String], text: &[u8]) -> io::Result<()> {
+        let style = self.style();
+        let mut all = Vec::new();
+        if let Some((why, since)) = self.outage.as_ref().filter(|_| self.in_place) {
+            let ago = duration(self.now - *since);
+            let line = printable(&format!("warning: {why}; this is how it was {ago} ago"));
+            writeln!(all, "{}", style.paint(Paint::Yellow, &line))?;
+        }
+        for line in lines {
+            writeln!(all, "{}", printable(line))?;
+        }
+        all.extend_from_slice(text);
+        let mut stdout = io::stdout().lock();
+        if !self.in_place {
+            // Time alone changes nothing that is worth another copy.
+            if self.shown != all {
+                stdout.write_all(&all)?;
+                self.shown = all;
+            }
+            return stdout.flush();
+        }
+        let text = String::from_utf8_lossy(&all);
+        let room = height().unwrap_or(usize::MAX).saturating_sub(1).max(2);
+        let columns = width();
+        let rows: Vec<_> = text.lines().map(|line| rows_of(line, columns)).collect();
+        let is_all = rows.iter().sum::<usize>() <= room;
+        let mut left = if is_all { room } else { room - 1 };
+        let fits = rows.iter().take_while(|rows| {
+            let fits = **rows <= left;
+            left = left.saturating_sub(**rows);
+            fits
+        });
+        let fits = fits.count();
+        // Home; each line and nothing behind it; nothing below (ECMA-48, CUP, EL and ED).
+        write!(stdout, "\u{1b}[H")?;
+        for line in text.lines().take(fits) {
+            write!(stdout, "{line}\u{1b}[K\r\n")?;
+        }
+        if !is_all {
+            let more = counted(rows.len() - fits, "more line");
+            write!(stdout, "({more})\u{1b}[K\r\n")?;
+        }
+        write!(stdout, "\u{1b}[J")?;
+        stdout.flush()
+    }
+}
+
+/// How many rows of the screen a line takes; colours take nothing.
+fn rows_of(line: &str, columns: usize) -> usize {
+    let mut parts = line.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().width();
+    let coloured = parts.map(|part| part.split_once('m').map_or(0, |(_, text)| text.width()));
+    (first + coloured.sum::<usize>()).div_ceil(columns).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_takes_as_many_rows_as_it_wraps_to() {
+        for (line, rows) in [
+            ("", 1),
+            ("1234567890", 1),
+            ("12345678901", 2),
+            ("\u{1b}[31m1234567890\u{1b}[0m", 1),
+            ("\u{1b}[31m12345678901\u{1b}[0m", 2),
+        ] {
+            assert_eq!(rows_of(line, 10), rows, "{line:?}");
+        }
+    }
+}

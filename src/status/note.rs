@@ -1,0 +1,45 @@
+//! What a reader should know of an object beside its row.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    schedule::Action,
+    workload::{Overdue, Replicas},
+};
+
+/// What a reader should know of an object beside its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Something should have been done by now.
+    Overdue(Overdue),
+    /// Its schedule was removed, and fewer run than are saved.
+    LeftDown {
+        /// The saved count.
+        saved: Replicas,
+    },
+    /// No controller has seen it yet.
+    Unseen,
+    /// Somebody has set another count than what was done last.
+    SetByHand {
+        /// What the schedule says.
+        says: Action,
+        /// Until the boundary that ends it, if one does.
+        until: Option<DateTime<Utc>>,
+    },
+    /// It was taken up as it was, and the schedule says otherwise.
+    Contradicted {
+        /// What the schedule says.
+        says: Action,
+        /// Until the boundary that ends it, if one does.
+        until: Option<DateTime<Utc>>,
+    },
+    /// It is stopped, and no start is to come.
+    NoStart,
+}
+
+impl Note {
+    /// Whether somebody has to do something.
+    pub const fn is_warning(self) -> bool {
+        matches!(self, Self::Overdue(_) | Self::LeftDown { .. })
+    }
+}

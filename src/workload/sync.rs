@@ -1,0 +1,96 @@
+//! Doing now what the schedule says: where an object is not as it would be, had it been followed
+//! all along.
+
+use chrono::{DateTime, Utc};
+
+use crate::schedule::{Action, Boundary, Rule};
+
+use super::{
+    counts,
+    observed::Observed,
+    override_command::{OverrideCommand, OverrideError},
+    overrides::Override,
+    parsed_inputs::ScheduleSpec,
+    replicas::Replicas,
+    workload_ref::WorkloadRef,
+};
+
+/// How many boundaries are looked at for the next one of a kind: more than a year of two a day.
+/// Beyond that a schedule that is very one-sided counts as having one.
+const MOST_BOUNDARIES: usize = 1000;
+
+impl ScheduleSpec {
+    /// What makes the object what its schedule says at `now`, until the next boundary: an override
+    /// until then, or the end of the one that holds; `None` where it is so already.
+    ///
+    /// # Errors
+    /// Where it is paused, or the schedule says nothing yet, or no boundary is to come.
+    pub fn sync(
+        &self,
+        observed: &Observed,
+        now: DateTime<Utc>,
+    ) -> Result<Option<OverrideCommand>, OverrideError> {
+        let state = observed.state();
+        let began = observed.override_began.as_deref();
+        match self.overrides.without_ended(began, &state, now).at(now) {
+            Some(Override::Pause(pause)) => return Err(OverrideError::Paused(pause)),
+            Some(_) => return Ok(Some(OverrideCommand::Resume)),
+            None => {}
+        }
+        let says = self
+            .says(&observed.object, now)
+            .ok_or(OverrideError::SaysNothing)?;
+        let seen = observed.replicas;
+        let is_so = match says {
+            Action::Stop => seen <= self.stop_replicas,
+            Action::Start => counts::woken(seen, state.remembered(), self.replicas) == seen,
+            Action::Scale(count) => seen == Replicas::new(count),
+        };
+        if is_so {
+            return Ok(None);
+        }
+        let next = self.next_after(&observed.object, now);
+        let until = next.ok_or(OverrideError::NoBoundary)?.at;
+        Ok(Some(OverrideCommand::Begin(match says {
+            Action::Start => Override::Wake(until),
+            Action::Stop | Action::Scale(0) => Override::Sleep(until),
+            // A wake sets the largest count of the schedule, or what is there if that is more.
+            Action::Scale(count)
+                if self.largest_count() == Some(Replicas::new(count).max(seen)) =>
+            {
+                Override::Wake(until)
+            }
+            Action::Scale(count) => return Err(OverrideError::ExactCount(count)),
+        })))
+    }
+
+    /// What the schedule says at `now` where the object is plainly not so: some run that should be
+    /// stopped, none runs that should, or the count is not the one that `scale` sets.
+    pub fn contradicts(&self, observed: &Observed, now: DateTime<Utc>) -> Option<Action> {
+        self.says(&observed.object, now).filter(|says| match says {
+            Action::Stop => observed.replicas > self.stop_replicas,
+            Action::Start => {
+                observed.replicas == Replicas::ZERO && self.replicas != Some(Replicas::ZERO)
+            }
+            Action::Scale(count) => observed.replicas != Replicas::new(*count),
+        })
+    }
+
+    /// The first boundary after `after` after which something runs, or after which nothing does.
+    pub fn next_that(
+        &self,
+        brings_up: bool,
+        object: &WorkloadRef,
+        after: DateTime<Utc>,
+    ) -> Option<Boundary> {
+        if let Rule::Times(entries) = self.schedule.rule()
+            && !entries.iter().any(|it| it.action.brings_up() == brings_up)
+        {
+            return None;
+        }
+        let following = |boundary: &Boundary| self.next_after(object, boundary.at);
+        std::iter::successors(self.next_after(object, after), following)
+            .take(MOST_BOUNDARIES)
+            .find(|boundary| boundary.action.brings_up() == brings_up)
+    }
+}

@@ -1,0 +1,143 @@
+//! What `dayshift status` says beside the rows: what is overdue, and what explains a count.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{OFFICE, STOPPED, evening, state};
+use crate::fake_server::Cluster;
+
+/// One that was started in the morning and that nobody has stopped an hour ago.
+fn running_on(cluster: &Cluster, name: &str) {
+    cluster.deployment(name, 3, OFFICE);
+    state(
+        cluster,
+        name,
+        &[
+            ("state", "running"),
+            ("last", "2026-11-20T00.00.00Z"),
+            ("next", "2026-11-20T10.00.00Z"),
+        ],
+    );
+}
+
+#[test]
+fn what_should_have_been_done_by_now_is_a_problem_and_told_once() {
+    let cluster = evening();
+    running_on(&cluster, "web");
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.out.contains("stop 19:00 JST (60m ago)"), "{}", ran.out);
+    let warning = "warning: dev/web: its stop of 19:00:00 is 60 min overdue; is the controller running? \
+                   kubectl events --for deploy/web -n dev\n";
+    assert!(ran.out.ends_with(warning), "{}", ran.out);
+    let json = cluster.dayshift(&["status", "-o", "json"]);
+    assert!(
+        json.out
+            .contains("\"overdueSince\": \"2026-11-20T19:00:00+09:00\""),
+        "{}",
+        json.out
+    );
+
+    for at in 1..=6 {
+        running_on(&cluster, &format!("web-{at}"));
+    }
+    let ran = cluster.dayshift(&["status", "--problems"]);
+    let folded = "warning: dev/web, dev/web-1, dev/web-2 and 4 more: its stop of 19:00:00 is 60 min overdue;";
+    assert!(ran.out.contains(folded), "{}", ran.out);
+    assert_eq!(ran.out.matches("overdue").count(), 1, "{}", ran.out);
+}
+
+/// The clock of the server stands at 20:00; what was written there at 19:00 is an hour old.
+#[test]
+fn an_override_or_a_schedule_that_nobody_obeys_is_a_problem_once_it_is_old() {
+    let now = Arc::new(AtomicI64::new(0));
+    let cluster = Cluster::at({
+        let now = now.clone();
+        move || {
+            let evening: DateTime<Utc> = "2026-11-20T11:00:00Z".parse().unwrap();
+            evening + TimeDelta::seconds(now.load(Ordering::Relaxed))
+        }
+    });
+    cluster.deployment("new", 3, OFFICE);
+    let woken = [OFFICE, &[("wake-until", "2026-11-20 22:00")]].concat();
+    cluster.deployment("woken", 0, &woken);
+    state(&cluster, "woken", STOPPED);
+    now.store(9, Ordering::Relaxed);
+    assert_eq!(cluster.dayshift(&["status"]).status, 0);
+    now.store(73, Ordering::Relaxed);
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1);
+    for warning in [
+        "warning: dev/new: its schedule is new or edited, and no controller has seen that; is the",
+        "warning: dev/woken: its `dayshift/wake-until` is 73 s overdue; is the controller running?",
+    ] {
+        assert!(ran.out.contains(warning), "{warning}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_count_that_the_schedule_does_not_explain_is_explained() {
+    let cluster = evening();
+    let labels = |name: &str, labels: &[(&str, &str)]| state(&cluster, name, labels);
+    cluster.deployment("held", 6, OFFICE);
+    labels("held", STOPPED);
+    cluster.deployment("adopted", 3, OFFICE);
+    let next = ("next", "2026-11-23T00.00.00Z");
+    let last = ("last", "2026-11-20T10.30.00Z");
+    labels("adopted", &[("state", "adopted"), last, next]);
+    cluster.deployment("stop-only", 0, &[OFFICE[1], ("stop", "Mon-Fri 19:00")]);
+    let stopped: Vec<_> = STOPPED
+        .iter()
+        .copied()
+        .filter(|it| it.0 != "next")
+        .collect();
+    labels(
+        "stop-only",
+        &[&stopped[..], &[("next", "2026-11-23T10.00.00Z")]].concat(),
+    );
+    let ran = cluster.dayshift(&[
+        "status",
+        "--sort-by",
+        "name",
+        "--annotation-prefix",
+        "dayshift",
+    ]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    for note in [
+        "note: dev/held: held at 6 by hand until Mon 09:00 JST; `dayshift sync deploy/held -n dev` stops it now",
+        "note: dev/adopted: the schedule says stopped; it runs until Mon 19:00 JST; `dayshift sync deploy/adopted -n dev` stops it now",
+        "note: dev/stop-only: nothing will start it again: its schedule has no start to come; `dayshift restore deploy/stop-only -n dev` does",
+        "stop Mon 19:00 JST (in 2d23h)",
+    ] {
+        assert!(ran.out.contains(note), "{note}: {}", ran.out);
+    }
+}
+
+/// Wrong 4 of the first hour: the stop count goes with the schedule, what was saved does not.
+#[test]
+fn one_that_is_left_above_0_is_left_down_too() {
+    let cluster = evening();
+    cluster.deployment("web", 1, &[]);
+    state(&cluster, "web", &[("saved-replicas", "5")]);
+    let ran = cluster.dayshift(&["status"]);
+    assert!(ran.out.contains("left down"), "{ran:?}");
+    assert_eq!(ran.status, 1);
+}
+
+#[test]
+fn commands_name_a_prefix_that_is_not_the_default() {
+    let cluster = evening();
+    cluster.deployment("web", 1, &[]);
+    cluster
+        .api
+        .label("dev", "web", "x.io/saved-replicas", Some("5"))
+        .unwrap();
+    let ran = cluster.dayshift(&["status", "--annotation-prefix", "x.io"]);
+    let command =
+        "`dayshift restore deploy/web -n dev --annotation-prefix x.io` brings it back to 5";
+    assert!(ran.out.contains(command), "{}", ran.out);
+}

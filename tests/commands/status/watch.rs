@@ -1,0 +1,97 @@
+//! `dayshift status --watch`.
+
+use std::{
+    io::{BufRead as _, BufReader, Lines},
+    process::{Child, ChildStdout, Command, Stdio},
+};
+
+use kube_in_memory::{Fault, Status};
+
+use super::{OFFICE, STOPPED, evening, state};
+use crate::fake_server::Cluster;
+
+/// `status --watch`, whose lines come one after the other where there is no terminal.
+struct Watching {
+    program: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Watching {
+    fn on(cluster: &Cluster, arguments: &[&str]) -> Self {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+            .args(["status", "--watch"])
+            .args(arguments)
+            .env("KUBECONFIG", cluster.kubeconfig())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(program.stdout.take().unwrap()).lines();
+        Self { program, lines }
+    }
+
+    fn wait_for(&mut self, text: &str) {
+        assert!(
+            self.lines.any(|line| line.unwrap().contains(text)),
+            "{text}"
+        );
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+#[test]
+fn a_watch_shows_each_change() {
+    let cluster = evening();
+    cluster.deployment("web", 3, OFFICE);
+    let mut watching = Watching::on(&cluster, &[]);
+    watching.wait_for("web    3          unseen");
+    state(&cluster, "web", STOPPED);
+    cluster.api.scale("dev", "web", 0).unwrap();
+    watching.wait_for("web    0          stopped");
+    cluster.api.delete("dev", "web").unwrap();
+    watching.wait_for("No workload has a schedule in namespace dev.");
+}
+
+#[test]
+fn a_watch_misses_no_deletion_while_it_is_broken() {
+    let cluster = evening();
+    for name in ["api", "web"] {
+        cluster.deployment(name, 3, OFFICE);
+    }
+    let mut watching = Watching::on(&cluster, &[]);
+    watching.wait_for("web ");
+    let no = || Fault::Answer(Status::new(500, "InternalError", "out of order"));
+    cluster.api.on_request(move |_| Some(no()));
+    cluster.api.close_watches();
+    cluster.api.delete("dev", "web").unwrap();
+    cluster.api.compact();
+    cluster.api.serve_well();
+    cluster.deployment("zoo", 3, OFFICE);
+    let mut names = Vec::new();
+    // Until a table has the new one.
+    while names.last().is_none_or(|name| name != "zoo") {
+        let line = watching.lines.next().unwrap().unwrap();
+        match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["NAMESPACE", ..] => names.clear(),
+            ["dev", name, ..] => names.push(name.to_owned()),
+            _ => {}
+        }
+    }
+    assert_eq!(names, ["api", "zoo"]);
+}
+
+#[test]
+fn a_watch_tells_what_was_named_and_is_not_there() {
+    let cluster = evening();
+    cluster.deployment("plain", 3, &[]);
+    let mut watching = Watching::on(&cluster, &["plain", "gone"]);
+    watching.wait_for("error: deployment.apps/plain has no schedule");
+    watching.wait_for("error: deployment.apps/gone is not in namespace dev");
+    cluster.deployment("gone", 3, OFFICE);
+    watching.wait_for("gone ");
+}

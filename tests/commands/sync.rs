@@ -1,0 +1,87 @@
+//! `dayshift sync`: the real program on the API in memory.
+
+use crate::{
+    fake_server::{Cluster, Scaler},
+    overrides::label,
+};
+
+/// Running by its schedule until 2098, or stopped until then.
+const RUNNING: &[(&str, &str)] = &[("start", "2020-01-01 00:00"), ("stop", "2098-01-01 00:00")];
+const STOPPED: &[(&str, &str)] = &[("stop", "2020-01-01 00:00"), ("start", "2098-01-01 00:00")];
+
+#[test]
+fn sync_does_now_what_the_schedule_says() {
+    let cluster = Cluster::new();
+    for (name, replicas, schedule) in [
+        ("down", 0, RUNNING),
+        ("good", 2, RUNNING),
+        ("up", 3, STOPPED),
+        ("wrong", 3, &[("hours", "9-5")]),
+        (
+            "paused",
+            3,
+            &[("stop", "2020-01-01 00:00"), ("pause", "true")],
+        ),
+        ("over", 3, &[("stop", "2020-01-01 00:00")]),
+        ("new", 3, &[("start", "2098-01-01 00:00")]),
+    ] {
+        cluster.deployment(name, replicas, schedule);
+    }
+    let woken = [STOPPED, &[("wake-until", "2097-01-01 00:00")]].concat();
+    cluster.deployment("woken", 3, &woken);
+
+    let planned = cluster.dayshift(&["sync", "--all", "--dry-run"]);
+    assert_eq!(
+        planned.out,
+        "deployment.apps/good unchanged\n\
+         deployment.apps/down annotated dayshift/wake-until=2098-01-01T00:00:00Z (dry run)\n\
+         deployment.apps/up annotated dayshift/sleep-until=2098-01-01T00:00:00Z (dry run)\n\
+         deployment.apps/woken annotated dayshift/wake-until- (dry run)\n"
+    );
+    assert_eq!(planned.status, 1);
+    for part in [
+        "deployment.apps/new: not synced: its schedule says nothing yet",
+        "deployment.apps/over: not synced: its schedule has no boundary to come",
+        "deployment.apps/paused: not synced: it is paused, and a pause comes before everything else; \
+         run dayshift resume first",
+        "deployment.apps/wrong: not synced: its schedule is refused",
+    ] {
+        assert!(planned.err.contains(part), "{part}: {}", planned.err);
+    }
+
+    let _scaler = Scaler::on(&cluster);
+    // Both may be reported first.
+    let ran = cluster.dayshift(&["sync", "down", "up"]);
+    assert_eq!((ran.status, &*ran.err), (0, ""));
+    for line in [
+        "deployment.apps/down woken until Wed 2098-01-01 00:00 UTC, 0 -> 1",
+        "deployment.apps/up slept until Wed 2098-01-01 00:00 UTC, 3 -> 0",
+    ] {
+        assert!(ran.out.lines().any(|it| it == line), "{line}: {}", ran.out);
+    }
+    assert_eq!(
+        label(&cluster, "up", "saved-replicas").as_deref(),
+        Some("3")
+    );
+    let ran = cluster.dayshift(&["sync", "woken"]);
+    assert_eq!(
+        ran.out,
+        "deployment.apps/woken resumed, 3 -> 0; next is the start of Wed 2098-01-01 00:00 UTC\n"
+    );
+    let again = cluster.dayshift(&["sync", "good"]);
+    assert_eq!(again.out, "deployment.apps/good unchanged\n");
+}
+
+#[test]
+fn what_resume_leaves_undone_is_said_with_the_command_that_does_it() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, &[RUNNING, &[("pause", "true")]].concat());
+    let prefix = ["--annotation-prefix", "dayshift"];
+    let _scaler = Scaler::on(&cluster);
+    let ran = cluster.dayshift(&[&["resume", "web"], &prefix[..]].concat());
+    assert_eq!(
+        ran.out,
+        "deployment.apps/web resumed, replicas 0; the schedule says running: `dayshift sync deploy/web \
+         -n dev` starts it now\n"
+    );
+}
