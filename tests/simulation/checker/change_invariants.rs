@@ -18,7 +18,7 @@ const AHEAD: i64 = 3600;
 pub fn check(old: &Object, new: &Object, what: What, now: i64) -> Result<(), String> {
     let lowers = matches!(what, What::Stop | What::Sleep | What::Enforce);
     let raises = matches!(what, What::Start | What::Wake);
-    if new.replicas != old.replicas && !lowers && !raises {
+    if new.replicas != old.replicas && !lowers && !raises && what != What::Scale {
         return Err(format!("{what:?} scales"));
     }
     if lowers && new.replicas > old.replicas {

@@ -201,8 +201,13 @@ impl Observer {
         new: &Object,
     ) -> Result<(), String> {
         let old = &known.object;
-        let exact =
-            old.texts.contains_key("replicas") && matches!(outcome.what, What::Start | What::Wake);
+        let is_exact = |key: &str| old.texts.contains_key(key);
+        let exact = match outcome.what {
+            What::Scale => true,
+            What::Start => is_exact("replicas"),
+            What::Wake => is_exact("replicas") || is_exact("scale"),
+            _ => false,
+        };
         let state = known.newest(write.sent.at.clock.div_euclid(1000));
         let is_of = |owner: &String| texts::is_of_object(owner, &old.uid);
         let is_copy = state.owner.as_ref().and_then(is_of) == Some(false);

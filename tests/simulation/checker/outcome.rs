@@ -26,6 +26,7 @@ pub struct Outcome {
 pub enum What {
     Start,
     Stop,
+    Scale,
     Wake,
     Sleep,
     Pause,
@@ -41,7 +42,13 @@ impl What {
     pub const fn begins_anew(self) -> bool {
         matches!(
             self,
-            Self::Start | Self::Stop | Self::Wake | Self::Sleep | Self::Adopt | Self::Remove
+            Self::Start
+                | Self::Stop
+                | Self::Scale
+                | Self::Wake
+                | Self::Sleep
+                | Self::Adopt
+                | Self::Remove
         )
     }
 }

@@ -16,7 +16,13 @@ impl Moment<'_> {
         let (seen, known) = (self.object.replicas, self.remembered());
         let (what, replicas, saved) = match phase {
             Phase::Woken => {
-                let count = seen.max(known.unwrap_or(1)).max(1);
+                let count = self
+                    .timeline
+                    .largest
+                    .or(known)
+                    .unwrap_or(1)
+                    .max(seen)
+                    .max(1);
                 (What::Wake, self.intent.replicas.unwrap_or(count), None)
             }
             Phase::Slept => (

@@ -280,6 +280,9 @@ impl Moment<'_> {
                 let saved = self.worth_saving(self.state.remembered());
                 (What::Stop, Phase::Stopped, seen.min(self.stop_count), saved)
             }
+            // Exactly so many, and nothing is saved.
+            Turn::To(0) => (What::Scale, Phase::Stopped, 0, None),
+            Turn::To(count) => (What::Scale, Phase::Running, count, None),
         };
         let last = self.state.last.map_or(at, |last| last.max(at));
         Outcome {

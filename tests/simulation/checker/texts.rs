@@ -13,8 +13,10 @@ use crate::{
     },
 };
 
-const SCHEDULE: [&str; 3] = ["start", "stop", "hours"];
-const FINGERPRINTED: [&str; 6] = ["start", "stop", "hours", "timezone", "except", "jitter"];
+const SCHEDULE: [&str; 4] = ["start", "stop", "hours", "scale"];
+const FINGERPRINTED: [&str; 7] = [
+    "start", "stop", "hours", "scale", "timezone", "except", "jitter",
+];
 
 impl Intent {
     pub fn texts(&self, plans: &[Plan]) -> BTreeMap<String, String> {

@@ -12,6 +12,8 @@ use crate::story::calendar::{Plan, Turn};
 
 pub struct Timeline {
     boundaries: Vec<(i64, Turn)>,
+    /// The largest count that the schedule sets, where it sets any.
+    pub largest: Option<u32>,
     /// What the schedule says before the first of them.
     pub before: Option<Turn>,
     /// Nothing is known of what comes later.
@@ -23,6 +25,7 @@ impl Timeline {
     pub fn empty() -> Self {
         Self {
             boundaries: Vec::new(),
+            largest: None,
             before: None,
             horizon: i64::MAX,
         }
@@ -70,6 +73,7 @@ impl Timelines {
             let painted = plans[plan].boundaries(zone, self.dates, delay);
             let midnight = self.dates.1.and_hms_opt(0, 0, 0).unwrap().and_utc();
             Arc::new(Timeline {
+                largest: plans[plan].largest(),
                 before: plans[plan].before(&painted),
                 boundaries: painted,
                 horizon: midnight.timestamp() - 2 * 86400,

@@ -59,6 +59,12 @@ pub fn plan(random: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
                 start: Vec::new(),
                 stop,
             },
+            2 => {
+                let up = start.into_iter().map(|at| (at, random.u32(1..6)));
+                let mut steps: Vec<_> = up.collect();
+                steps.extend(stop.into_iter().map(|at| (at, random.u32(..3) / 2)));
+                Rule::Scale(steps)
+            }
             _ => Rule::Times { start, stop },
         }
     };

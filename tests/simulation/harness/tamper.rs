@@ -56,6 +56,8 @@ impl Harness<'_> {
         let (state, replicas, saved) = match newest {
             None => ("adopted", count, None),
             Some((_, Turn::On)) => ("running", count, None),
+            Some((_, Turn::To(count @ 1..))) => ("running", count, None),
+            Some((_, Turn::To(0))) => ("stopped", 0, None),
             Some((_, Turn::Off)) => ("stopped", 0, (count > 0).then(|| count.to_string())),
         };
         let labels = json!({

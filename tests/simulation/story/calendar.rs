@@ -15,9 +15,17 @@ use crate::story::as_text;
 /// What a boundary does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Turn {
-    // In this order: at the same instant and local time a start wins.
+    // In this order: at the same instant and local time a start wins, and a larger count.
     Off,
+    To(u32),
     On,
+}
+
+impl Turn {
+    /// Whether nothing runs after it.
+    pub const fn is_off(self) -> bool {
+        matches!(self, Self::Off | Self::To(0))
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,6 +45,7 @@ pub struct Plan {
 pub enum Rule {
     Hours(Vec<Window>),
     Times { start: Vec<At>, stop: Vec<At> },
+    Scale(Vec<(At, u32)>),
 }
 
 /// From and to in minutes of the day; one that ends no later than it begins ends the next day.
@@ -75,6 +84,17 @@ impl Plan {
             Rule::Hours(windows) => {
                 let items: Vec<_> = windows.iter().map(|it| it.text(self.style)).collect();
                 texts.push(("hours", items.join(self.separator())));
+            }
+            Rule::Scale(steps) => {
+                let sign = if self.style == Style::Loud {
+                    "="
+                } else {
+                    " = "
+                };
+                let step =
+                    |(at, count): &(At, u32)| format!("{}{sign}{count}", at.text(self.style));
+                let items: Vec<_> = steps.iter().map(step).collect();
+                texts.push(("scale", items.join(self.separator())));
             }
             Rule::Times { start, stop } => {
                 let both = [("start", start), ("stop", stop)];
@@ -115,13 +135,14 @@ impl Plan {
         let dates = first.iter_days().take_while(|date| *date <= last);
         let painted = match &self.rule {
             Rule::Hours(windows) => self.painted(windows, zone, (first, last)),
-            Rule::Times { start, stop } => {
+            Rule::Times { .. } | Rule::Scale(_) => {
+                let turns = self.turns();
                 let mut all = Vec::new();
                 for date in dates {
-                    all.extend(stop.iter().filter_map(|at| Some((at.on(date)?, Turn::Off))));
-                    if !self.is_excepted(date) {
-                        all.extend(start.iter().filter_map(|at| Some((at.on(date)?, Turn::On))));
-                    }
+                    let kept = turns
+                        .iter()
+                        .filter(|(_, turn)| turn.is_off() || !self.is_excepted(date));
+                    all.extend(kept.filter_map(|(at, turn)| Some((at.on(date)?, *turn))));
                 }
                 let mut all: Vec<_> = all
                     .into_iter()
@@ -138,10 +159,35 @@ impl Plan {
         moved(&painted, delay)
     }
 
+    /// Its times, but for hours, and what happens at each.
+    fn turns(&self) -> Vec<(At, Turn)> {
+        match &self.rule {
+            Rule::Hours(_) => Vec::new(),
+            Rule::Times { start, stop } => {
+                let starts = start.iter().map(|at| (*at, Turn::On));
+                starts
+                    .chain(stop.iter().map(|at| (*at, Turn::Off)))
+                    .collect()
+            }
+            Rule::Scale(steps) => steps
+                .iter()
+                .map(|(at, count)| (*at, Turn::To(*count)))
+                .collect(),
+        }
+    }
+
+    /// The largest of its counts, where it has exact ones.
+    pub fn largest(&self) -> Option<u32> {
+        match &self.rule {
+            Rule::Scale(steps) => steps.iter().map(|(_, count)| *count).max(),
+            Rule::Hours(_) | Rule::Times { .. } => None,
+        }
+    }
+
     /// What it says before the first of its boundaries.
     pub fn before(&self, boundaries: &[(i64, Turn)]) -> Option<Turn> {
         match (&self.rule, boundaries.first()) {
-            (Rule::Times { .. }, _) => None,
+            (Rule::Times { .. } | Rule::Scale(_), _) => None,
             (Rule::Hours(_), Some((_, Turn::On))) => Some(Turn::Off),
             (Rule::Hours(_), _) => Some(Turn::On),
         }
@@ -188,17 +234,22 @@ impl Plan {
     }
 }
 
-/// Starts go later by `delay`, but not as far as the next stop.
+/// What brings up goes later by `delay`, but not as far as the next stop; of several that wait for
+/// one the last counts.
 fn moved(painted: &[(i64, Turn)], delay: i64) -> Vec<(i64, Turn)> {
     let place = |(index, &(at, turn)): (usize, &(i64, Turn))| {
-        if turn == Turn::Off || delay == 0 {
+        if turn.is_off() || delay == 0 {
             return (at, turn);
         }
-        let stop = painted[index..].iter().find(|(_, turn)| *turn == Turn::Off);
+        let stop = painted[index..].iter().find(|(_, turn)| turn.is_off());
         let latest = stop.map_or(i64::MAX, |(stop, _)| stop - 1);
         ((at + delay).min(latest), turn)
     };
-    painted.iter().enumerate().map(place).collect()
+    let mut moved: Vec<_> = painted.iter().enumerate().map(place).collect();
+    moved.reverse();
+    moved.dedup_by_key(|(at, _)| *at);
+    moved.reverse();
+    moved
 }
 
 impl Window {
