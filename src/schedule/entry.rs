@@ -1,10 +1,11 @@
 //! Times with what happens at them, and the text of exact counts: `Mon-Fri 08:00 = 5; 19:00 = 0`.
 
 use super::boundary::Action;
-use super::error::TextError;
-use super::reason::Reason;
-use super::text::Piece;
-use super::times::{Times, TimesBuilder};
+use super::text::error::TextError;
+use super::text::piece::Piece;
+use super::text::reason::Reason;
+use super::times::Times;
+use super::times_text::TimesItems;
 
 const EXAMPLE: &str = "Mon-Fri 08:00 = 5; 19:00 = 0";
 
@@ -34,7 +35,7 @@ pub struct Entry {
 /// assert_eq!(actions, [Action::Scale(5), Action::Scale(10), Action::Scale(0)]);
 /// ```
 pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, TextError> {
-    let mut steps: Vec<(u32, TimesBuilder)> = Vec::new();
+    let mut steps: Vec<(u32, TimesItems)> = Vec::new();
     for item in Piece::items(text, EXAMPLE)? {
         let item = item?;
         let Some((times, count)) = item.split_once("=") else {
@@ -45,7 +46,7 @@ pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, TextError> {
             return Err(item.fails(Reason::NoCount));
         }
         // What stands before may be wrong in a way that says more.
-        let mut of_item = TimesBuilder::default();
+        let mut of_item = TimesItems::default();
         of_item.add(times)?;
         let count = read_count(count)?;
         match steps.iter_mut().find(|(known, _)| *known == count) {
@@ -53,8 +54,8 @@ pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, TextError> {
             None => steps.push((count, of_item)),
         }
     }
-    let entry = |(count, times): (u32, TimesBuilder)| Entry {
-        times: times.build(),
+    let entry = |(count, times): (u32, TimesItems)| Entry {
+        times: Times::of(times),
         action: Action::Scale(count),
     };
     Ok(steps.into_iter().map(entry).collect())

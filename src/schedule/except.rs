@@ -2,11 +2,11 @@
 
 use chrono::NaiveDate;
 
-use super::date::parse_date;
-use super::error::TextError;
-use super::local::day_number;
-use super::reason::Reason;
-use super::text::Piece;
+use super::text::date::parse_date;
+use super::text::error::TextError;
+use super::text::piece::Piece;
+use super::text::reason::Reason;
+use super::zone::local::day_number;
 
 /// Local dates on which no start happens. The default is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

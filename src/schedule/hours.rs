@@ -2,10 +2,10 @@
 
 use chrono::NaiveDateTime;
 
-use super::error::TextError;
 use super::except::ExceptedDates;
-use super::local::{Local, weekday};
+use super::text::error::TextError;
 use super::windows::{DAY, read_windows};
+use super::zone::local::{Local, weekday};
 
 /// Windows of every week. Where they overlap or touch they are one.
 ///

@@ -2,10 +2,10 @@
 
 use chrono::TimeDelta;
 
-use super::date::number;
-use super::error::TextError;
-use super::reason::Reason;
-use super::text::Piece;
+use super::text::date::number;
+use super::text::error::TextError;
+use super::text::piece::Piece;
+use super::text::reason::Reason;
 
 /// The longest jitter, in seconds.
 const MOST: u32 = 3600;

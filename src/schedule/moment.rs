@@ -2,13 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::date::{number, parse_date};
-use super::error::TextError;
-use super::local::{Local, day_number};
-use super::reason::Reason;
-use super::text::Piece;
-use super::wall_time::WallTime;
-use super::zone::Zone;
+use super::text::date::{number, parse_date};
+use super::text::error::TextError;
+use super::text::piece::Piece;
+use super::text::reason::Reason;
+use super::text::wall_time::WallTime;
+use super::zone::local::{Local, day_number};
+use super::zone::time_zone::Zone;
 
 const EXAMPLE: &str = "2026-12-24 18:00";
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::cron::Cron;
-use super::days::Days;
+use super::cron::expression::Cron;
 use super::hours::{Day, Hours};
-use super::local::Local;
+use super::text::days::Days;
 use super::times::Times;
 use super::windows::DAY;
+use super::zone::local::Local;
 
 /// In a form of its own: equal times are printed alike, however they were written.
 impl fmt::Display for Times {

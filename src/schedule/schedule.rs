@@ -6,9 +6,9 @@ use super::boundary::{Action, Boundary};
 use super::entry::Entry;
 use super::except::ExceptedDates;
 use super::hours::Hours;
-use super::local::Local;
 use super::times::Times;
-use super::zone::Zone;
+use super::zone::local::Local;
+use super::zone::time_zone::Zone;
 
 /// When to start and when to stop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

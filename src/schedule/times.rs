@@ -2,17 +2,12 @@
 
 use chrono::NaiveDateTime;
 
-use super::cron::Cron;
-use super::error::TextError;
-use super::local::Local;
-use super::reason::Reason;
-use super::text::Piece;
-use super::tokens::{Kind, Tokens};
-use super::wall_time::WallTime;
+use super::cron::expression::Cron;
+use super::text::error::TextError;
+use super::text::piece::Piece;
+use super::times_text::{EXAMPLE, TimesItems};
 use super::weekly::Weekly;
-use super::{cron_text, moment};
-
-const EXAMPLE: &str = "Mon-Fri 09:00";
+use super::zone::local::Local;
 
 /// Local times, of any number and kind, as one list.
 ///
@@ -47,11 +42,19 @@ impl Times {
     /// Where the text is not a list of times, or has a date that never comes. The span is in bytes
     /// of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        let mut times = TimesBuilder::default();
+        let mut times = TimesItems::default();
         for item in Piece::items(text, EXAMPLE)? {
             times.add(item?)?;
         }
-        Ok(times.build())
+        Ok(Self::of(times))
+    }
+
+    pub(super) fn of(items: TimesItems) -> Self {
+        Self {
+            weekly: Weekly::new(items.weekly),
+            moments: set(items.moments),
+            crons: set(items.crons),
+        }
     }
 
     /// The first of them after a local time, of whatever zone.
@@ -90,105 +93,11 @@ impl Times {
     }
 }
 
-/// Items that become [`Times`].
-#[derive(Default)]
-pub(super) struct TimesBuilder {
-    weekly: Vec<u32>,
-    moments: Vec<Local>,
-    crons: Vec<Cron>,
-}
-
-impl TimesBuilder {
-    /// Adds what one item says: cron, days with times, or a local moment.
-    pub(super) fn add(&mut self, item: Piece<'_>) -> Result<(), TextError> {
-        match Form::of(item) {
-            Form::Cron => self.crons.push(cron_text::parse(item)?),
-            Form::Moment => self.moments.push(moment::parse_local(item)?),
-            Form::Days => read_weekly(item, &mut self.weekly)?,
-        }
-        Ok(())
-    }
-
-    /// Adds all that another one has.
-    pub(super) fn append(&mut self, other: Self) {
-        self.weekly.extend(other.weekly);
-        self.moments.extend(other.moments);
-        self.crons.extend(other.crons);
-    }
-
-    pub(super) fn build(self) -> Times {
-        Times {
-            weekly: Weekly::new(self.weekly),
-            moments: set(self.moments),
-            crons: set(self.crons),
-        }
-    }
-}
-
 /// Sorted, each once.
 fn set<T: Ord>(mut items: Vec<T>) -> Box<[T]> {
     items.sort_unstable();
     items.dedup();
     items.into()
-}
-
-/// The three ways to write an item, told apart at a glance so that an error speaks of the one
-/// that was meant.
-enum Form {
-    Cron,
-    Moment,
-    Days,
-}
-
-impl Form {
-    fn of(item: Piece<'_>) -> Self {
-        let text = item.text();
-        let looks_like_date = text.split('-').next().is_some_and(|year| {
-            year.len() == 4 && year.len() < text.len() && year.bytes().all(|it| it.is_ascii_digit())
-        });
-        if looks_like_date {
-            return Self::Moment;
-        }
-        // A time of day has a colon, which cron never has; days begin with a letter.
-        let several = item.words().nth(2).is_some() && !text.contains(':');
-        let zone = item
-            .words()
-            .next()
-            .is_some_and(|word| cron_text::is_zone(word.text()));
-        if text.starts_with('@')
-            || zone
-            || text.contains('*')
-            || several && !text.starts_with(char::is_alphabetic)
-        {
-            Self::Cron
-        } else {
-            Self::Days
-        }
-    }
-}
-
-/// `[days] HH:MM[,HH:MM…]`
-fn read_weekly(item: Piece<'_>, weekly: &mut Vec<u32>) -> Result<(), TextError> {
-    let mut tokens = Tokens::of(item, EXAMPLE);
-    let days = tokens.days()?;
-    let mut before = item;
-    loop {
-        let word = tokens.word_after(before)?;
-        let time = WallTime::parse(word)?;
-        if let Some(dash) = tokens.take(Kind::Dash)? {
-            let end = tokens.take(Kind::Word)?.unwrap_or(dash);
-            return Err(word.to(end).fails(Reason::WindowInTimes));
-        }
-        weekly.extend(days.iter().map(|day| day_start(day) + time.seconds()));
-        match tokens.take(Kind::Comma)? {
-            Some(comma) => before = comma,
-            None => return tokens.end(),
-        }
-    }
-}
-
-fn day_start(day: usize) -> u32 {
-    u32::try_from(day).unwrap_or_default() * 86_400
 }
 
 #[cfg(test)]

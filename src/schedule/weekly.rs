@@ -1,6 +1,6 @@
 //! Times that every week repeats.
 
-use super::local::{DAY, Local};
+use super::zone::local::{DAY, Local};
 
 const WEEK: i64 = 7 * DAY;
 

@@ -1,10 +1,10 @@
 //! Windows on days of the week as text: `Mon-Fri 09:00-19:00; Sat 22:00-06:00`.
 
-use super::error::TextError;
-use super::reason::Reason;
-use super::text::Piece;
-use super::tokens::{Kind, Tokens};
-use super::wall_time::WallTime;
+use super::text::error::TextError;
+use super::text::piece::Piece;
+use super::text::reason::Reason;
+use super::text::tokens::{Kind, Tokens};
+use super::text::wall_time::WallTime;
 
 const EXAMPLE: &str = "Mon-Fri 09:00-19:00";
 

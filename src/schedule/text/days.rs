@@ -3,12 +3,12 @@
 use std::fmt;
 
 use super::error::TextError;
+use super::piece::Piece;
 use super::reason::Reason;
-use super::text::Piece;
 
 /// A set of weekdays; bit 0 is Monday.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Days(u8);
+pub(in crate::schedule) struct Days(u8);
 
 const NAMES: [&str; 7] = [
     "Monday",
@@ -37,12 +37,12 @@ impl fmt::Display for Days {
 }
 
 impl Days {
-    pub(super) const NONE: Self = Self(0);
-    pub(super) const ALL: Self = Self(0b111_1111);
+    pub(in crate::schedule) const NONE: Self = Self(0);
+    pub(in crate::schedule) const ALL: Self = Self(0b111_1111);
 
     /// The days that one word means: a day, in three letters or in full, or a group of days. In
     /// any case.
-    pub(super) fn parse(word: Piece<'_>) -> Result<Self, TextError> {
+    pub(in crate::schedule) fn parse(word: Piece<'_>) -> Result<Self, TextError> {
         if let Some(day) = day_of(word.text()) {
             return Ok(Self(1 << day));
         }
@@ -53,7 +53,7 @@ impl Days {
     }
 
     /// Days from one word to another, both included; `Fri-Mon` wraps, as in spoken use.
-    pub(super) fn range(first: Piece<'_>, last: Piece<'_>) -> Result<Self, TextError> {
+    pub(in crate::schedule) fn range(first: Piece<'_>, last: Piece<'_>) -> Result<Self, TextError> {
         let from = day_of(first.text()).ok_or_else(|| unknown(first))?;
         let to = day_of(last.text()).ok_or_else(|| unknown(last))?;
         let length = (to + 7 - from) % 7;
@@ -63,17 +63,17 @@ impl Days {
     }
 
     /// One day; 0 is Monday.
-    pub(super) const fn of(day: u32) -> Self {
+    pub(in crate::schedule) const fn of(day: u32) -> Self {
         Self(1 << day)
     }
 
     /// The days of both sets.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(in crate::schedule) fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
     /// The days in order; 0 is Monday.
-    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
+    pub(in crate::schedule) fn iter(self) -> impl Iterator<Item = usize> {
         (0..7).filter(move |day| self.0 & (1 << day) != 0)
     }
 }

@@ -4,14 +4,14 @@ use std::fmt;
 
 /// A time of day, in minutes from midnight. 24:00 is the end of a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WallTime(pub(super) u16);
+pub struct WallTime(pub(in crate::schedule) u16);
 
 impl WallTime {
-    pub(super) const NINE: Self = Self(9 * 60);
-    pub(super) const END_OF_DAY: Self = Self(24 * 60);
+    pub(in crate::schedule) const NINE: Self = Self(9 * 60);
+    pub(in crate::schedule) const END_OF_DAY: Self = Self(24 * 60);
 
     /// Seconds from midnight.
-    pub(super) fn seconds(self) -> u32 {
+    pub(in crate::schedule) fn seconds(self) -> u32 {
         u32::from(self.0) * 60
     }
 }

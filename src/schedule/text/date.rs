@@ -3,11 +3,11 @@
 use chrono::NaiveDate;
 
 use super::error::TextError;
+use super::piece::Piece;
 use super::reason::Reason;
-use super::text::Piece;
 
 /// Reads `YYYY-MM-DD`, from 1970 to 2199.
-pub(super) fn parse_date(word: Piece<'_>) -> Result<NaiveDate, TextError> {
+pub(in crate::schedule) fn parse_date(word: Piece<'_>) -> Result<NaiveDate, TextError> {
     let (year, month, day) = match *word.text().as_bytes() {
         [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] => (
             number(&[y1, y2, y3, y4]),
@@ -27,7 +27,7 @@ pub(super) fn parse_date(word: Piece<'_>) -> Result<NaiveDate, TextError> {
 }
 
 /// The number that ASCII digits write.
-pub(super) fn number(digits: &[u8]) -> Option<u32> {
+pub(in crate::schedule) fn number(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |number, digit| {
         let value = digit.is_ascii_digit().then(|| u32::from(digit - b'0'))?;
         number.checked_mul(10)?.checked_add(value)

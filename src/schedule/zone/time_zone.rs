@@ -11,11 +11,11 @@ use std::fmt;
 use chrono::{DateTime, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-use super::error::TextError;
 use super::local::Local;
-use super::reason::Reason;
-use super::text::Piece;
-use super::zone_name;
+use super::names;
+use crate::schedule::text::error::TextError;
+use crate::schedule::text::piece::Piece;
+use crate::schedule::text::reason::Reason;
 
 /// A time zone of the IANA database that is compiled into the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,7 +61,7 @@ impl Zone {
         let name = Piece::whole(text, "Europe/Berlin")?;
         name.text().parse().map(Self).map_err(|_| {
             name.fails(Reason::UnknownZone {
-                nearest: zone_name::nearest(name.text()),
+                nearest: names::nearest(name.text()),
             })
         })
     }
@@ -117,7 +117,7 @@ impl Zone {
     }
 
     /// [`Self::instant`], in seconds since 1970-01-01T00:00:00Z.
-    pub(super) fn second_of(self, local: Local) -> i64 {
+    pub(in crate::schedule) fn second_of(self, local: Local) -> i64 {
         let (earlier, later) = (local.0 - REACH, local.0 + REACH);
         let (old, new) = (self.offset(earlier), self.offset(later));
         if old == new {
@@ -134,7 +134,7 @@ impl Zone {
     /// The latest local time that clocks have shown by that second (since 1970-01-01T00:00:00Z):
     /// what they show, but in the second pass of a fold the end of the fold. A local time has
     /// happened exactly if it is no later than this.
-    pub(super) fn shown_by(self, second: i64) -> Local {
+    pub(in crate::schedule) fn shown_by(self, second: i64) -> Local {
         let (old, now) = (self.offset(second - REACH), self.offset(second));
         let shown = Local(second + now);
         if old <= now {
@@ -145,7 +145,7 @@ impl Zone {
     }
 
     /// The first second in `(from, to]` at which the offset is no longer `old`.
-    pub(super) fn change_between(self, from: i64, to: i64, old: i64) -> i64 {
+    pub(in crate::schedule) fn change_between(self, from: i64, to: i64, old: i64) -> i64 {
         let (mut before, mut after) = (from, to);
         while after - before > 1 {
             let middle = before.midpoint(after);
@@ -159,7 +159,7 @@ impl Zone {
     }
 
     /// Local time less UTC, in seconds.
-    pub(super) fn offset(self, second: i64) -> i64 {
+    pub(in crate::schedule) fn offset(self, second: i64) -> i64 {
         DateTime::from_timestamp(second, 0).map_or(0, |at| {
             let offset = self.0.offset_from_utc_datetime(&at.naive_utc());
             i64::from(offset.fix().local_minus_utc())

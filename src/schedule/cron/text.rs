@@ -3,11 +3,11 @@
 //!
 //! What differs and why is written down in `docs/decisions/cron-text.md`.
 
-use super::cron::Cron;
-use super::cron_field::Values;
-use super::error::TextError;
-use super::reason::{CronField, Reason};
-use super::text::Piece;
+use super::expression::Cron;
+use super::field::Values;
+use crate::schedule::text::error::TextError;
+use crate::schedule::text::piece::Piece;
+use crate::schedule::text::reason::{CronField, Reason};
 
 const NICKNAMES: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
@@ -19,7 +19,7 @@ const NICKNAMES: [(&str, &str); 7] = [
     ("@hourly", "0 * * * *"),
 ];
 /// Reads five fields, six with seconds before them, or a nickname such as `@daily`.
-pub(super) fn parse(item: Piece<'_>) -> Result<Cron, TextError> {
+pub(in crate::schedule) fn parse(item: Piece<'_>) -> Result<Cron, TextError> {
     if item.text().starts_with('@') {
         return nickname(item);
     }
@@ -30,7 +30,7 @@ pub(super) fn parse(item: Piece<'_>) -> Result<Cron, TextError> {
 }
 
 /// Whether a word is `TZ=…` or `CRON_TZ=…`.
-pub(super) fn is_zone(word: &str) -> bool {
+pub(in crate::schedule) fn is_zone(word: &str) -> bool {
     let name = word.split('=').next().unwrap_or_default();
     name.len() < word.len()
         && (name.eq_ignore_ascii_case("TZ") || name.eq_ignore_ascii_case("CRON_TZ"))

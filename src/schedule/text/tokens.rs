@@ -2,18 +2,18 @@
 
 use super::days::Days;
 use super::error::TextError;
+use super::piece::Piece;
 use super::reason::Reason;
-use super::text::Piece;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::schedule) enum Kind {
     Word,
     Dash,
     Comma,
 }
 
 /// What is left to read of one item. Blanks around dashes and commas mean nothing.
-pub(super) struct Tokens<'a> {
+pub(in crate::schedule) struct Tokens<'a> {
     rest: Piece<'a>,
     example: &'static str,
 }
@@ -32,7 +32,7 @@ fn ends_word(character: char) -> bool {
 
 impl<'a> Tokens<'a> {
     /// `example` goes into the errors.
-    pub(super) fn of(item: Piece<'a>, example: &'static str) -> Self {
+    pub(in crate::schedule) fn of(item: Piece<'a>, example: &'static str) -> Self {
         Self {
             rest: item.trim(),
             example,
@@ -40,7 +40,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The next token, which stays where it is. A foreign dash is an error.
-    pub(super) fn peek(&self) -> Result<Option<(Kind, Piece<'a>)>, TextError> {
+    pub(in crate::schedule) fn peek(&self) -> Result<Option<(Kind, Piece<'a>)>, TextError> {
         let text = self.rest.text();
         let Some(first) = text.chars().next() else {
             return Ok(None);
@@ -67,7 +67,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The next token if it is of that kind.
-    pub(super) fn take(&mut self, kind: Kind) -> Result<Option<Piece<'a>>, TextError> {
+    pub(in crate::schedule) fn take(&mut self, kind: Kind) -> Result<Option<Piece<'a>>, TextError> {
         let Some((_, piece)) = self.peek()?.filter(|&(found, _)| found == kind) else {
             return Ok(None);
         };
@@ -77,7 +77,10 @@ impl<'a> Tokens<'a> {
 
     /// The word after `before`, or the error that blames what stands there instead (`before`
     /// itself at the end of the item).
-    pub(super) fn word_after(&mut self, before: Piece<'a>) -> Result<Piece<'a>, TextError> {
+    pub(in crate::schedule) fn word_after(
+        &mut self,
+        before: Piece<'a>,
+    ) -> Result<Piece<'a>, TextError> {
         if let Some(word) = self.take(Kind::Word)? {
             return Ok(word);
         }
@@ -88,7 +91,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The days that the item begins with: every day if it names none.
-    pub(super) fn days(&mut self) -> Result<Days, TextError> {
+    pub(in crate::schedule) fn days(&mut self) -> Result<Days, TextError> {
         let Some(first) = self.rest_is_days()? else {
             return Ok(Days::ALL);
         };
@@ -130,7 +133,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Refuses whatever is left when the times have been read.
-    pub(super) fn end(&self) -> Result<(), TextError> {
+    pub(in crate::schedule) fn end(&self) -> Result<(), TextError> {
         let Some((kind, piece)) = self.peek()? else {
             return Ok(());
         };
@@ -146,6 +149,6 @@ impl<'a> Tokens<'a> {
 }
 
 /// Whether a word can only be meant as a day: times begin with a digit.
-pub(super) fn is_day_like(word: &str) -> bool {
+pub(in crate::schedule) fn is_day_like(word: &str) -> bool {
     word.starts_with(char::is_alphabetic)
 }

@@ -1,8 +1,8 @@
 //! One field of cron: `*/15`, `9-17`, `Mon-Fri`.
 
-use super::error::TextError;
-use super::reason::{CronField, Reason};
-use super::text::Piece;
+use crate::schedule::text::error::TextError;
+use crate::schedule::text::piece::Piece;
+use crate::schedule::text::reason::{CronField, Reason};
 
 const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -10,16 +10,16 @@ const MONTHS: [&str; 12] = [
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 /// The values that one field means.
-pub(super) struct Values {
-    pub(super) bits: u64,
+pub(in crate::schedule) struct Values {
+    pub(in crate::schedule) bits: u64,
     /// Whether the field has a `*` or `?` that leaves nothing out.
-    pub(super) star: bool,
+    pub(in crate::schedule) star: bool,
 }
 
 impl Values {
     /// A list of values between commas. Empty ones are passed over, as robfig/cron does, but one
     /// must be there: a field without any would never happen.
-    pub(super) fn parse(word: Piece<'_>, field: CronField) -> Result<Self, TextError> {
+    pub(in crate::schedule) fn parse(word: Piece<'_>, field: CronField) -> Result<Self, TextError> {
         let mut all = Self {
             bits: 0,
             star: false,

@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 
 use super::local::{DAY, Local};
-use super::zone::Zone;
+use super::time_zone::Zone;
 
 /// Local times that do not exist, because clocks are put forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

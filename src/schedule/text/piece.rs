@@ -8,7 +8,7 @@ use crate::text::cut_bytes;
 
 /// Part of a text, and where in it the part stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece<'a> {
+pub(in crate::schedule) struct Piece<'a> {
     whole: &'a str,
     start: usize,
     end: usize,
@@ -16,7 +16,10 @@ pub(super) struct Piece<'a> {
 
 impl<'a> Piece<'a> {
     /// The whole text without the blanks around it, or the error for one too long or empty.
-    pub(super) fn whole(text: &'a str, example: &'static str) -> Result<Self, TextError> {
+    pub(in crate::schedule) fn whole(
+        text: &'a str,
+        example: &'static str,
+    ) -> Result<Self, TextError> {
         if text.len() > MAX_TEXT {
             let cut = cut_bytes(text, MAX_TEXT).len();
             let reason = Reason::TooLong { bytes: text.len() };
@@ -35,7 +38,7 @@ impl<'a> Piece<'a> {
     }
 
     /// The items between the `;` of `text`, each without the blanks around it and none empty.
-    pub(super) fn items(
+    pub(in crate::schedule) fn items(
         text: &'a str,
         example: &'static str,
     ) -> Result<impl Iterator<Item = Result<Self, TextError>>, TextError> {
@@ -60,21 +63,21 @@ impl<'a> Piece<'a> {
         }))
     }
 
-    pub(super) fn text(self) -> &'a str {
+    pub(in crate::schedule) fn text(self) -> &'a str {
         self.whole.get(self.start..self.end).unwrap_or_default()
     }
 
-    pub(super) fn span(self) -> Range<usize> {
+    pub(in crate::schedule) fn span(self) -> Range<usize> {
         self.start..self.end
     }
 
     /// The error that blames all of this piece.
-    pub(super) fn fails(self, reason: Reason) -> TextError {
+    pub(in crate::schedule) fn fails(self, reason: Reason) -> TextError {
         TextError::new(self.span(), self.text(), reason)
     }
 
     /// The part in `range` (bytes of this piece, on character boundaries).
-    pub(super) fn part(self, range: Range<usize>) -> Self {
+    pub(in crate::schedule) fn part(self, range: Range<usize>) -> Self {
         Self {
             start: self.start + range.start,
             end: self.start + range.end,
@@ -83,21 +86,24 @@ impl<'a> Piece<'a> {
     }
 
     /// From the beginning of this piece to the end of `last`, a later part of the same text.
-    pub(super) fn to(self, last: Self) -> Self {
+    pub(in crate::schedule) fn to(self, last: Self) -> Self {
         Self {
             end: last.end,
             ..self
         }
     }
 
-    pub(super) fn trim(self) -> Self {
+    pub(in crate::schedule) fn trim(self) -> Self {
         let text = self.text();
         let left = text.len() - text.trim_start().len();
         self.part(left..left + text.trim().len())
     }
 
     /// The pieces between the characters for which `separates` holds, empty ones too.
-    pub(super) fn split(self, separates: fn(char) -> bool) -> impl Iterator<Item = Self> {
+    pub(in crate::schedule) fn split(
+        self,
+        separates: fn(char) -> bool,
+    ) -> impl Iterator<Item = Self> {
         let mut rest = Some(self);
         std::iter::from_fn(move || {
             let piece = rest?;
@@ -109,7 +115,7 @@ impl<'a> Piece<'a> {
     }
 
     /// What stands before and after the first `separator`.
-    pub(super) fn split_once(self, separator: &str) -> Option<(Self, Self)> {
+    pub(in crate::schedule) fn split_once(self, separator: &str) -> Option<(Self, Self)> {
         let at = self.text().find(separator)?;
         let rest = Self {
             start: self.start + at + separator.len(),
@@ -119,7 +125,7 @@ impl<'a> Piece<'a> {
     }
 
     /// The words between blanks.
-    pub(super) fn words(self) -> impl Iterator<Item = Self> {
+    pub(in crate::schedule) fn words(self) -> impl Iterator<Item = Self> {
         self.split(char::is_whitespace)
             .filter(|word| !word.text().is_empty())
     }

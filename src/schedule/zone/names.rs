@@ -7,7 +7,7 @@ const LONGEST: usize = 40;
 
 /// The name nearest to `text`: the same but for case and blanks, the same city, or a few letters
 /// away. None where nothing is near.
-pub(super) fn nearest(text: &str) -> Option<&'static str> {
+pub(in crate::schedule) fn nearest(text: &str) -> Option<&'static str> {
     if text.len() > LONGEST {
         return None;
     }

@@ -25,7 +25,7 @@ pub struct TextError {
 }
 
 impl TextError {
-    pub(super) fn new(span: Range<usize>, found: &str, reason: Reason) -> Self {
+    pub(in crate::schedule) fn new(span: Range<usize>, found: &str, reason: Reason) -> Self {
         Self {
             span,
             found: quote(found).into(),

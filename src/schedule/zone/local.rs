@@ -2,54 +2,54 @@
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
-pub(super) const DAY: i64 = 86_400;
+pub(in crate::schedule) const DAY: i64 = 86_400;
 
 /// A date and time of day on a wall clock, in seconds since it showed 1970-01-01 00:00.
 ///
 /// One number, because a schedule's days and seconds of a day are then one division away and a
 /// clock change is one addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Local(pub(super) i64);
+pub(in crate::schedule) struct Local(pub(in crate::schedule) i64);
 
 impl Local {
     /// 1970-01-01 00:00, before which no schedule is computed.
-    pub(super) const FIRST: Self = Self(0);
+    pub(in crate::schedule) const FIRST: Self = Self(0);
     /// 2199-12-31 23:59:59, after which no schedule is computed.
-    pub(super) const LAST: Self = Self(84_006 * DAY - 1);
+    pub(in crate::schedule) const LAST: Self = Self(84_006 * DAY - 1);
 
-    pub(super) fn on(day: i32, second: u32) -> Self {
+    pub(in crate::schedule) fn on(day: i32, second: u32) -> Self {
         Self(i64::from(day) * DAY + i64::from(second))
     }
 
     /// Days since 1970-01-01.
-    pub(super) fn day(self) -> i32 {
+    pub(in crate::schedule) fn day(self) -> i32 {
         i32::try_from(self.0.div_euclid(DAY)).unwrap_or(i32::MAX)
     }
 
     /// Seconds since midnight, below 86 400.
-    pub(super) fn second(self) -> u32 {
+    pub(in crate::schedule) fn second(self) -> u32 {
         u32::try_from(self.0.rem_euclid(DAY)).unwrap_or_default()
     }
 
     /// The second before this one.
-    pub(super) fn before(self) -> Self {
+    pub(in crate::schedule) fn before(self) -> Self {
         Self(self.0 - 1)
     }
 
     /// The second after this one.
-    pub(super) fn after(self) -> Self {
+    pub(in crate::schedule) fn after(self) -> Self {
         Self(self.0 + 1)
     }
 
     /// Whether schedules reach this far.
-    pub(super) fn is_in_range(self) -> bool {
+    pub(in crate::schedule) fn is_in_range(self) -> bool {
         (Self::FIRST..=Self::LAST).contains(&self)
     }
 }
 
 impl Local {
     /// The same as chrono has it; none too far from now for it.
-    pub(super) fn to_naive(self) -> Option<NaiveDateTime> {
+    pub(in crate::schedule) fn to_naive(self) -> Option<NaiveDateTime> {
         DateTime::from_timestamp(self.0, 0).map(|at| at.naive_utc())
     }
 }
@@ -61,11 +61,11 @@ impl From<NaiveDateTime> for Local {
 }
 
 /// Day of the week of a day since 1970-01-01, a Thursday: 0 is Monday.
-pub(super) fn weekday(day: i32) -> usize {
+pub(in crate::schedule) fn weekday(day: i32) -> usize {
     usize::try_from((day + 3).rem_euclid(7)).unwrap_or_default()
 }
 
-pub(super) fn day_number(date: NaiveDate) -> i32 {
+pub(in crate::schedule) fn day_number(date: NaiveDate) -> i32 {
     date.to_epoch_days()
 }
 

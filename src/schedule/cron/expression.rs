@@ -2,26 +2,26 @@
 
 use chrono::{Datelike, NaiveDate};
 
-use super::local::{Local, day_number, weekday};
+use crate::schedule::zone::local::{Local, day_number, weekday};
 
 /// The local times that a cron text means. Bit `n` of a field is the value `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Cron {
-    pub(super) seconds: u64,
-    pub(super) minutes: u64,
-    pub(super) hours: u64,
-    pub(super) days_of_month: u64,
-    pub(super) months: u64,
+pub(in crate::schedule) struct Cron {
+    pub(in crate::schedule) seconds: u64,
+    pub(in crate::schedule) minutes: u64,
+    pub(in crate::schedule) hours: u64,
+    pub(in crate::schedule) days_of_month: u64,
+    pub(in crate::schedule) months: u64,
     /// Bit 0 is Sunday.
-    pub(super) days_of_week: u64,
+    pub(in crate::schedule) days_of_week: u64,
     /// Whether a day may match either field of days; else it must match both, one of which is a
     /// star (crontab(5): "if both fields are restricted").
-    pub(super) either_day: bool,
+    pub(in crate::schedule) either_day: bool,
 }
 
 impl Cron {
     /// The first time after `local`.
-    pub(super) fn next(&self, local: Local) -> Option<Local> {
+    pub(in crate::schedule) fn next(&self, local: Local) -> Option<Local> {
         let from = local.after().max(Local::FIRST);
         if !from.is_in_range() {
             return None;
@@ -37,7 +37,7 @@ impl Cron {
     }
 
     /// The last time at or before `local`.
-    pub(super) fn previous(&self, local: Local) -> Option<Local> {
+    pub(in crate::schedule) fn previous(&self, local: Local) -> Option<Local> {
         let to = local.min(Local::LAST);
         if !to.is_in_range() {
             return None;
@@ -53,7 +53,7 @@ impl Cron {
     }
 
     /// Whether any year has a day for it.
-    pub(super) fn ever_comes(&self) -> bool {
+    pub(in crate::schedule) fn ever_comes(&self) -> bool {
         self.either_day
             || (1..=12).any(|month| {
                 let longest = if month == 2 {

@@ -1,13 +1,13 @@
 //! Times of day, as people write them: `09:00`.
 
 use super::error::TextError;
+use super::piece::Piece;
 use super::reason::Reason;
-use super::text::Piece;
 use super::wall_time::WallTime;
 
 impl WallTime {
     /// `HH:MM` from 00:00 to 23:59; one digit for the hour will do.
-    pub(super) fn parse(word: Piece<'_>) -> Result<Self, TextError> {
+    pub(in crate::schedule) fn parse(word: Piece<'_>) -> Result<Self, TextError> {
         match Self::parse_end(word)? {
             Self::END_OF_DAY => Err(word.fails(Reason::EndOfDay)),
             time => Ok(time),
@@ -15,7 +15,7 @@ impl WallTime {
     }
 
     /// [`Self::parse`], and 24:00.
-    pub(super) fn parse_end(word: Piece<'_>) -> Result<Self, TextError> {
+    pub(in crate::schedule) fn parse_end(word: Piece<'_>) -> Result<Self, TextError> {
         let (hour, minute) = word.text().split_once(':').ok_or_else(|| {
             word.fails(Reason::NotATime {
                 meant: Self::meant_by(word.text()),

@@ -1,0 +1,5 @@
+//! Cron: its fields, its text, and when it happens.
+
+pub(super) mod expression;
+pub(super) mod field;
+pub(super) mod text;

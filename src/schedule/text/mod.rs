@@ -1,0 +1,10 @@
+//! Reading: pieces of a text that know where they stand, words, and what is wrong with them.
+
+pub(super) mod clock_text;
+pub(super) mod date;
+pub(super) mod days;
+pub(super) mod error;
+pub(super) mod piece;
+pub(super) mod reason;
+pub(super) mod tokens;
+pub(super) mod wall_time;

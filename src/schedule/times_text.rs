@@ -1,0 +1,100 @@
+//! The text of times: `Mon-Fri 09:00`, cron, or one local moment.
+
+use super::cron::expression::Cron;
+use super::cron::text as cron_text;
+use super::moment;
+use super::text::error::TextError;
+use super::text::piece::Piece;
+use super::text::reason::Reason;
+use super::text::tokens::{Kind, Tokens};
+use super::text::wall_time::WallTime;
+use super::zone::local::Local;
+
+/// Times as people write them, for errors that show one.
+pub(super) const EXAMPLE: &str = "Mon-Fri 09:00";
+/// What the items of a list say, in no order and with repeats.
+#[derive(Default)]
+pub(super) struct TimesItems {
+    /// Seconds from Monday 00:00.
+    pub(super) weekly: Vec<u32>,
+    pub(super) moments: Vec<Local>,
+    pub(super) crons: Vec<Cron>,
+}
+
+impl TimesItems {
+    /// Adds what one item says: cron, days with times, or a local moment.
+    pub(super) fn add(&mut self, item: Piece<'_>) -> Result<(), TextError> {
+        match Form::of(item) {
+            Form::Cron => self.crons.push(cron_text::parse(item)?),
+            Form::Moment => self.moments.push(moment::parse_local(item)?),
+            Form::Days => read_weekly(item, &mut self.weekly)?,
+        }
+        Ok(())
+    }
+
+    /// Adds all that another one has.
+    pub(super) fn append(&mut self, other: Self) {
+        self.weekly.extend(other.weekly);
+        self.moments.extend(other.moments);
+        self.crons.extend(other.crons);
+    }
+}
+
+/// The three ways to write an item, told apart at a glance so that an error speaks of the one
+/// that was meant.
+enum Form {
+    Cron,
+    Moment,
+    Days,
+}
+
+impl Form {
+    fn of(item: Piece<'_>) -> Self {
+        let text = item.text();
+        let looks_like_date = text.split('-').next().is_some_and(|year| {
+            year.len() == 4 && year.len() < text.len() && year.bytes().all(|it| it.is_ascii_digit())
+        });
+        if looks_like_date {
+            return Self::Moment;
+        }
+        // A time of day has a colon, which cron never has; days begin with a letter.
+        let several = item.words().nth(2).is_some() && !text.contains(':');
+        let zone = item
+            .words()
+            .next()
+            .is_some_and(|word| cron_text::is_zone(word.text()));
+        if text.starts_with('@')
+            || zone
+            || text.contains('*')
+            || several && !text.starts_with(char::is_alphabetic)
+        {
+            Self::Cron
+        } else {
+            Self::Days
+        }
+    }
+}
+
+/// `[days] HH:MM[,HH:MM…]`
+fn read_weekly(item: Piece<'_>, weekly: &mut Vec<u32>) -> Result<(), TextError> {
+    let mut tokens = Tokens::of(item, EXAMPLE);
+    let days = tokens.days()?;
+    let mut before = item;
+    loop {
+        let word = tokens.word_after(before)?;
+        let time = WallTime::parse(word)?;
+        if let Some(dash) = tokens.take(Kind::Dash)? {
+            let end = tokens.take(Kind::Word)?.unwrap_or(dash);
+            return Err(word.to(end).fails(Reason::WindowInTimes));
+        }
+        weekly.extend(days.iter().map(|day| day_start(day) + time.seconds()));
+        match tokens.take(Kind::Comma)? {
+            Some(comma) => before = comma,
+            None => return tokens.end(),
+        }
+    }
+}
+
+fn day_start(day: usize) -> u32 {
+    u32::try_from(day).unwrap_or_default() * 86_400
+}
