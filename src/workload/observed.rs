@@ -1,8 +1,10 @@
 //! What was seen of one object.
 
-use super::{
-    inputs::Inputs, labels::Labels, replicas::Replicas, state::State, workload_ref::WorkloadRef,
-};
+use super::inputs::effective::Inputs;
+use super::labels::Labels;
+use super::replicas::Replicas;
+use super::state::State;
+use super::workload_ref::WorkloadRef;
 
 /// One object as the API server showed it, with all that a decision and its guard rest on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,13 +6,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::schedule::Boundary;
 
-use super::{
-    fingerprint::Fingerprint,
-    observed::Observed,
-    overrides::{Override, Overrides},
-    parsed_inputs::{ParsedInputs, ScheduleSpec},
-    state::{Phase, State},
-};
+use super::inputs::fingerprint::Fingerprint;
+use super::inputs::overrides::{Override, Overrides};
+use super::inputs::parsed::{ParsedInputs, ScheduleSpec};
+use super::observed::Observed;
+use super::state::{Phase, State};
 
 /// How long after its instant something may be undone before it is overdue: 10 s. A controller
 /// acts within milliseconds; the rest is for a restart, for many boundaries at once, and for

@@ -4,14 +4,12 @@ use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::schedule::Zone;
 
-use super::{
-    inputs::Inputs,
-    keys::Key,
-    overrides::{Override, Pause},
-    parsed_inputs::{ParsedInputs, read},
-    problem::InvalidSchedule,
-    state::{Phase, State},
-};
+use super::inputs::effective::Inputs;
+use super::inputs::overrides::{Override, Pause};
+use super::inputs::parsed::{ParsedInputs, read};
+use super::inputs::problem::InvalidSchedule;
+use super::keys::Key;
+use super::state::{Phase, State};
 
 /// What a user tells one object. It stands in annotations, so that `kubectl annotate` says it as
 /// well.

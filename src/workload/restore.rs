@@ -2,12 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{
-    change::{Cause, Change, ChangeKind},
-    keys::Label,
-    observed::Observed,
-    state::{Phase, State},
-};
+use super::decision::change::{Cause, Change, ChangeKind};
+use super::keys::Label;
+use super::observed::Observed;
+use super::state::{Phase, State};
 
 /// Why an object that may be down is not brought back.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,10 @@ use std::fmt;
 
 use chrono::{DateTime, NaiveDateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 
-use super::{fingerprint::Fingerprint, keys::Label, labels::Labels, replicas::Replicas};
+use super::inputs::fingerprint::Fingerprint;
+use super::keys::Label;
+use super::labels::Labels;
+use super::replicas::Replicas;
 
 /// What was done to an object last: the label `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -5,15 +5,13 @@ use chrono::{DateTime, Utc};
 
 use crate::schedule::{Action, Boundary, Rule};
 
-use super::{
-    counts,
-    observed::Observed,
-    override_command::{OverrideCommand, OverrideError},
-    overrides::Override,
-    parsed_inputs::ScheduleSpec,
-    replicas::Replicas,
-    workload_ref::WorkloadRef,
-};
+use super::decision::counts;
+use super::inputs::overrides::Override;
+use super::inputs::parsed::ScheduleSpec;
+use super::observed::Observed;
+use super::override_command::{OverrideCommand, OverrideError};
+use super::replicas::Replicas;
+use super::workload_ref::WorkloadRef;
 
 /// How many boundaries are looked at for the next one of a kind: more than a year of two a day.
 /// Beyond that a schedule that is very one-sided counts as having one.

@@ -11,7 +11,7 @@ pub const MAX_TEXT: usize = 4096;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The text is longer than [`MAX_TEXT`](super::MAX_TEXT) and was not read.
+    /// The text is longer than [`MAX_TEXT`](crate::schedule::MAX_TEXT) and was not read.
     #[error("the text is {bytes} bytes long; at most {} are read", MAX_TEXT)]
     TooLong {
         /// Length of the text.

@@ -6,15 +6,13 @@ use chrono::{DateTime, Utc};
 
 use crate::schedule::{Action, Boundary};
 
-use super::{
-    keys::{Key, Prefix},
-    observed::Observed,
-    overrides::Override,
-    parsed_inputs::ScheduleSpec,
-    replicas::Replicas,
-    state::Phase,
-    workload_ref::WorkloadRef,
-};
+use crate::workload::inputs::overrides::Override;
+use crate::workload::inputs::parsed::ScheduleSpec;
+use crate::workload::keys::{Key, Prefix};
+use crate::workload::observed::Observed;
+use crate::workload::replicas::Replicas;
+use crate::workload::state::Phase;
+use crate::workload::workload_ref::WorkloadRef;
 
 /// Why an Event is sent; its `reason` is the name of the variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,13 +87,13 @@ pub struct EventNote {
 }
 
 impl EventNote {
-    pub(super) fn new(reason: Reason, text: String) -> Self {
+    pub(in crate::workload) fn new(reason: Reason, text: String) -> Self {
         Self { reason, text }
     }
 
     /// A count changed at a boundary, or at the end of what the object was held by; none where
     /// it stayed what it was.
-    pub(super) fn scaled(
+    pub(in crate::workload) fn scaled(
         boundary: Boundary,
         before: Option<Phase>,
         spec: &ScheduleSpec,
@@ -119,7 +117,12 @@ impl EventNote {
     }
 
     /// An override or a pause has begun, whether it changed the count or not.
-    pub(super) fn begun(over: Override, spec: &ScheduleSpec, from: Replicas, to: Replicas) -> Self {
+    pub(in crate::workload) fn begun(
+        over: Override,
+        spec: &ScheduleSpec,
+        from: Replicas,
+        to: Replicas,
+    ) -> Self {
         let reason = match over {
             Override::Pause(_) => Reason::Paused,
             Override::Wake(_) => Reason::Woken,
@@ -135,7 +138,7 @@ impl EventNote {
     }
 
     /// A new or an edited schedule was taken up.
-    pub(super) fn changed(
+    pub(in crate::workload) fn changed(
         observed: &Observed,
         spec: &ScheduleSpec,
         prefix: &Prefix,
@@ -149,7 +152,7 @@ impl EventNote {
     }
 
     /// What held the object is over, and the schedule was taken up again.
-    pub(super) fn resumed(
+    pub(in crate::workload) fn resumed(
         observed: &Observed,
         spec: &ScheduleSpec,
         prefix: &Prefix,
@@ -163,7 +166,7 @@ impl EventNote {
     }
 
     /// The schedule was edited while an override holds.
-    pub(super) fn changed_below(over: Override, spec: &ScheduleSpec) -> Self {
+    pub(in crate::workload) fn changed_below(over: Override, spec: &ScheduleSpec) -> Self {
         let text = format!(
             "the schedule is new or edited: nothing is scaled now, and the object is held {}",
             holding(over, spec)
@@ -171,28 +174,32 @@ impl EventNote {
         Self::new(Reason::ScheduleChanged, text)
     }
 
-    pub(super) fn enforced(from: Replicas, to: Replicas) -> Self {
+    pub(in crate::workload) fn enforced(from: Replicas, to: Replicas) -> Self {
         let text = format!(
             "scaled from {from} back to {to}: it is stopped, and `enforce` is set; the larger count is saved for the next start"
         );
         Self::new(Reason::Enforced, text)
     }
 
-    pub(super) fn expired(key: Key) -> Self {
+    pub(in crate::workload) fn expired(key: Key) -> Self {
         let text = format!(
             "`{key}` names a time that has gone by: nothing is done, and the annotation is removed"
         );
         Self::new(Reason::OverrideExpired, text)
     }
 
-    pub(super) fn ended_before(key: Key) -> Self {
+    pub(in crate::workload) fn ended_before(key: Key) -> Self {
         let text = format!(
             "`{key}` has ended before and came back, as with `kubectl rollout undo`: nothing is done, and the annotation is removed"
         );
         Self::new(Reason::OverrideExpired, text)
     }
 
-    pub(super) fn removed(object: &WorkloadRef, running: Replicas, saved: Replicas) -> Self {
+    pub(in crate::workload) fn removed(
+        object: &WorkloadRef,
+        running: Replicas,
+        saved: Replicas,
+    ) -> Self {
         Self::new(
             Reason::ScheduleRemoved,
             format!(
@@ -202,7 +209,11 @@ impl EventNote {
         )
     }
 
-    pub(super) fn missed(spec: &ScheduleSpec, boundary: Boundary, next: Option<Boundary>) -> Self {
+    pub(in crate::workload) fn missed(
+        spec: &ScheduleSpec,
+        boundary: Boundary,
+        next: Option<Boundary>,
+    ) -> Self {
         Self::new(
             Reason::BoundaryMissed,
             format!(
@@ -214,7 +225,7 @@ impl EventNote {
         )
     }
 
-    pub(super) fn from_future(
+    pub(in crate::workload) fn from_future(
         spec: &ScheduleSpec,
         last: DateTime<Utc>,
         next: Option<Boundary>,
@@ -229,7 +240,10 @@ impl EventNote {
         )
     }
 
-    pub(super) fn correction_limit_reached(object: &WorkloadRef, prefix: &Prefix) -> Self {
+    pub(in crate::workload) fn correction_limit_reached(
+        object: &WorkloadRef,
+        prefix: &Prefix,
+    ) -> Self {
         let text = format!(
             "something else changes what dayshift wrote as often as it is put right; hands off until the next boundary. To have it run now, run {}",
             wake_command(object, prefix)

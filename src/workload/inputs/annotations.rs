@@ -1,10 +1,10 @@
 //! What a user wrote on one object, as texts.
 
-use super::keys::{ERROR, Key, OVERRIDE_BEGAN, Prefix};
+use crate::workload::keys::{ERROR, Key, OVERRIDE_BEGAN, Prefix};
 
 /// What a user wrote on one object under the prefix: a text or none for every [`Key`], and the
 /// names of what is not a key. These are what a guarded patch tests; what is in force may come
-/// from elsewhere too and is [`Inputs`](super::Inputs).
+/// from elsewhere too and is [`Inputs`](crate::workload::Inputs).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Annotations {
     texts: [Option<Box<str>>; Key::ALL.len()],
@@ -59,7 +59,7 @@ impl Annotations {
     }
 
     /// Sets or removes the text of a key.
-    pub(super) fn set(&mut self, key: Key, text: Option<&str>) {
+    pub(in crate::workload) fn set(&mut self, key: Key, text: Option<&str>) {
         self.texts[key as usize] = text.map(Into::into);
     }
 

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{
-    annotations::{Annotations, Unknown},
-    keys::{Key, Prefix},
-    replicas::Replicas,
-};
+use super::annotations::{Annotations, Unknown};
+use crate::workload::keys::{Key, Prefix};
+use crate::workload::replicas::Replicas;
 
 /// Where an annotation is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

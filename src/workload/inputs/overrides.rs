@@ -2,10 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{
-    keys::Key,
-    state::{Phase, State},
-};
+use crate::workload::keys::Key;
+use crate::workload::state::{Phase, State};
 
 /// What is laid over a schedule. An override that is over by now may still be among it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::{
-    change::{Cause, Change, ChangeKind},
-    fingerprint::Fingerprint,
-    observed::Observed,
-    replicas::Replicas,
-    state::{Phase, State, is_from_future},
-};
+use super::change::{Cause, Change, ChangeKind};
+use crate::workload::inputs::fingerprint::Fingerprint;
+use crate::workload::observed::Observed;
+use crate::workload::replicas::Replicas;
+use crate::workload::state::{Phase, State, is_from_future};
 
 /// The newest state known of one object, and how often it had to be put right.
 ///
@@ -30,7 +28,7 @@ pub struct Memory {
 /// What applied to an object when a change was decided. Whoever decides again while it still
 /// does has nothing new to decide from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Applied {
+pub(in crate::workload) struct Applied {
     /// The schedule on this object; none without one, and while it is refused.
     schedule: Option<Fingerprint>,
     /// The override that holds, and until when.
@@ -44,7 +42,7 @@ const MOST_CORRECTIONS: u8 = 3;
 
 impl Applied {
     /// What applied when this change was decided.
-    pub(super) fn by(change: &Change) -> Self {
+    pub(in crate::workload) fn by(change: &Change) -> Self {
         let state = &change.state;
         if change.error.is_some() {
             return Self {
@@ -173,7 +171,7 @@ impl Memory {
     }
 
     /// Whether this is what applied at our last write.
-    pub(super) fn knows(&self, applied: &Applied) -> bool {
+    pub(in crate::workload) fn knows(&self, applied: &Applied) -> bool {
         self.applied.as_ref() == Some(applied)
     }
 
@@ -185,7 +183,7 @@ impl Memory {
 
     /// Whether the state was put right so often since the last boundary that somebody must be
     /// putting it wrong on purpose.
-    pub(super) const fn is_at_limit(&self) -> bool {
+    pub(in crate::workload) const fn is_at_limit(&self) -> bool {
         self.corrections >= MOST_CORRECTIONS
     }
 

@@ -2,21 +2,19 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{
-    change::{Adoption, Change, ChangeKind},
-    context::Decision,
-    counts,
-    event_note::EventNote,
-    overrides::Override,
-    replicas::Replicas,
-    scheduled::ScheduledDecision,
-    state::{Phase, State, is_from_future, whole_second},
-};
+use super::change::{Adoption, Change, ChangeKind};
+use super::context::Decision;
+use super::counts;
+use super::event_note::EventNote;
+use super::scheduled::ScheduledDecision;
+use crate::workload::inputs::overrides::Override;
+use crate::workload::replicas::Replicas;
+use crate::workload::state::{Phase, State, is_from_future, whole_second};
 
 impl ScheduledDecision<'_> {
     /// Rule 2: nothing is due. The labels are put right where they are not what they should be,
     /// and so is the count where that is enforced.
-    pub(super) fn between(&self) -> Decision {
+    pub(in crate::workload) fn between(&self) -> Decision {
         let observed = self.context.observed;
         let (last, next) = self.course();
         let enforced = self.enforced();

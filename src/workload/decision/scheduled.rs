@@ -4,37 +4,35 @@ use chrono::{DateTime, Utc};
 
 use crate::schedule::{Action, Boundary};
 
-use super::{
-    change::{Adoption, Cause, Change, ChangeKind},
-    context::{Decision, DecisionContext},
-    counts,
-    event_note::EventNote,
-    fingerprint::Fingerprint,
-    inputs::Origin,
-    keys::Key,
-    overrides::{Override, Overrides},
-    parsed_inputs::ScheduleSpec,
-    replicas::Replicas,
-    state::{Phase, State, is_from_future, whole_second},
-    workload_ref::WorkloadRef,
-};
+use super::change::{Adoption, Cause, Change, ChangeKind};
+use super::context::{Decision, DecisionContext};
+use super::counts;
+use super::event_note::EventNote;
+use crate::workload::inputs::effective::Origin;
+use crate::workload::inputs::fingerprint::Fingerprint;
+use crate::workload::inputs::overrides::{Override, Overrides};
+use crate::workload::inputs::parsed::ScheduleSpec;
+use crate::workload::keys::Key;
+use crate::workload::replicas::Replicas;
+use crate::workload::state::{Phase, State, is_from_future, whole_second};
+use crate::workload::workload_ref::WorkloadRef;
 
 /// One object with a good schedule, at one moment.
-pub(super) struct ScheduledDecision<'a> {
-    pub(super) context: &'a DecisionContext<'a>,
-    pub(super) spec: &'a ScheduleSpec,
+pub(in crate::workload) struct ScheduledDecision<'a> {
+    pub(in crate::workload) context: &'a DecisionContext<'a>,
+    pub(in crate::workload) spec: &'a ScheduleSpec,
     /// The newest known.
-    pub(super) state: State,
+    pub(in crate::workload) state: State,
     /// What is laid over the schedule, without what a rollout undo has brought back.
-    pub(super) overrides: Overrides,
+    pub(in crate::workload) overrides: Overrides,
     /// What holds now, whether it has begun or not.
-    pub(super) over: Option<Override>,
-    pub(super) ours: Fingerprint,
-    pub(super) now: DateTime<Utc>,
+    pub(in crate::workload) over: Option<Override>,
+    pub(in crate::workload) ours: Fingerprint,
+    pub(in crate::workload) now: DateTime<Utc>,
 }
 
 impl<'a> ScheduledDecision<'a> {
-    pub(super) fn new(
+    pub(in crate::workload) fn new(
         context: &'a DecisionContext<'a>,
         spec: &'a ScheduleSpec,
         state: State,
@@ -54,7 +52,7 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    pub(super) fn decide(&self) -> Decision {
+    pub(in crate::workload) fn decide(&self) -> Decision {
         match (self.over, self.unknown()) {
             (Some(over), _) if self.state.phase != Some(over.phase()) => self.begin(over),
             (Some(Override::Pause(_)), _) => self.between(),
@@ -80,7 +78,7 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// Whether the state is that of this schedule on this object.
-    pub(super) fn is_ours(&self) -> bool {
+    pub(in crate::workload) fn is_ours(&self) -> bool {
         let observed = self.context.observed;
         let of_version_1 = |it: &Fingerprint| it.is_of(&observed.inputs, &observed.object.uid);
         let fingerprint = self.state.fingerprint.as_ref();
@@ -227,7 +225,7 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// Rules 3 and 10: the schedule is taken up as it is from now on; nothing is scaled.
-    pub(super) fn adopt(&self, why: Adoption) -> Decision {
+    pub(in crate::workload) fn adopt(&self, why: Adoption) -> Decision {
         let last = whole_second(self.adopted_from(why));
         let next = self.next_after(last);
         let phase = self.over.map_or(Phase::Adopted, Override::phase);
@@ -301,7 +299,7 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// A change that leaves the count as it is, and takes what is over with it.
-    pub(super) fn keep(&self, kind: ChangeKind, state: State) -> Change {
+    pub(in crate::workload) fn keep(&self, kind: ChangeKind, state: State) -> Change {
         let (expired, note) = self.expired();
         Change {
             expired,
@@ -330,7 +328,7 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// The change, as far as it is called for: until the next boundary where it is not.
-    pub(super) fn write(&self, change: Change) -> Decision {
+    pub(in crate::workload) fn write(&self, change: Change) -> Decision {
         let last = self.state.last;
         let is_new = |boundary: &Boundary| last.is_none_or(|last| boundary.at > last);
         // A clock that was set back explains a change, too: what is known is then from the future.
@@ -359,7 +357,7 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// Now, but not before what was considered already by a clock that has been set back since.
-    pub(super) fn considered_now(&self) -> DateTime<Utc> {
+    pub(in crate::workload) fn considered_now(&self) -> DateTime<Utc> {
         let now = whole_second(self.now);
         let known = self
             .state
@@ -372,7 +370,7 @@ impl<'a> ScheduledDecision<'a> {
         self.spec.latest_at(self.object(), self.now)
     }
 
-    pub(super) fn next_after(&self, after: DateTime<Utc>) -> Option<Boundary> {
+    pub(in crate::workload) fn next_after(&self, after: DateTime<Utc>) -> Option<Boundary> {
         self.spec.next_after(self.object(), after)
     }
 

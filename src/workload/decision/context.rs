@@ -2,15 +2,13 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{
-    change::{Cause, Change, ChangeKind},
-    event_note::EventNote,
-    keys::Prefix,
-    memory::{Applied, Memory},
-    observed::Observed,
-    parsed_inputs::ParsedInputs,
-    state::State,
-};
+use super::change::{Cause, Change, ChangeKind};
+use super::event_note::EventNote;
+use super::memory::{Applied, Memory};
+use crate::workload::inputs::parsed::ParsedInputs;
+use crate::workload::keys::Prefix;
+use crate::workload::observed::Observed;
+use crate::workload::state::State;
 
 /// All that a decision rests on, but for the time.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +49,7 @@ pub enum Decision {
 
 impl DecisionContext<'_> {
     /// A change that leaves the count as it is, and no error.
-    pub(super) fn keep(&self, kind: ChangeKind, state: State) -> Change {
+    pub(in crate::workload) fn keep(&self, kind: ChangeKind, state: State) -> Change {
         Change {
             kind,
             cause: Cause::Request { seen: self.seen },
@@ -66,7 +64,7 @@ impl DecisionContext<'_> {
     }
 
     /// Whether the object is already what the change would make of it.
-    pub(super) fn is_so(&self, change: &Change) -> bool {
+    pub(in crate::workload) fn is_so(&self, change: &Change) -> bool {
         change.replicas == self.observed.replicas
             && change.expired.is_empty()
             && change.error == self.observed.error
@@ -81,7 +79,7 @@ impl DecisionContext<'_> {
     /// Rule 12: a change is explained where what applies now is not what applied when something
     /// was last written here, or where the clock explains it, as by a boundary that was not
     /// considered before. Every other one puts back what somebody else has changed.
-    pub(super) fn write(
+    pub(in crate::workload) fn write(
         &self,
         change: Change,
         is_of_the_clock: impl FnOnce() -> bool,

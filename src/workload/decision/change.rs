@@ -6,7 +6,10 @@ use chrono::{DateTime, Utc};
 
 use crate::schedule::{Action, Boundary};
 
-use super::{event_note::EventNote, keys::Key, replicas::Replicas, state::State};
+use super::event_note::EventNote;
+use crate::workload::keys::Key;
+use crate::workload::replicas::Replicas;
+use crate::workload::state::State;
 
 /// What one patch makes of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,14 +9,12 @@ use crate::schedule::{
 };
 use crate::text::quote;
 
-use super::{
-    inputs::Inputs,
-    keys::Key,
-    overrides::{Overrides, Pause},
-    problem::{InvalidSchedule, Problem, ProblemKind},
-    replicas::Replicas,
-    workload_ref::WorkloadRef,
-};
+use super::effective::Inputs;
+use super::overrides::{Overrides, Pause};
+use super::problem::{InvalidSchedule, Problem, ProblemKind};
+use crate::workload::keys::Key;
+use crate::workload::replicas::Replicas;
+use crate::workload::workload_ref::WorkloadRef;
 
 /// What the annotations of an object ask for.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 //! What is known of the count comes as [`State::remembered`](super::State::remembered): a 0 in it
 //! is somebody's wish.
 
-use super::replicas::Replicas;
+use crate::workload::replicas::Replicas;
 
 /// The count and the saved count after a stop: it never raises, and it saves the larger of what
 /// is remembered and what it saw. A 0 that nothing is remembered of is not worth saving.

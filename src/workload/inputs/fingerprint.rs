@@ -4,7 +4,8 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::{inputs::Inputs, keys::Key};
+use super::effective::Inputs;
+use crate::workload::keys::Key;
 
 /// A hash of the object's UID, and one of the text of the schedule.
 ///

@@ -2,16 +2,14 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{
-    change::{Change, ChangeKind},
-    context::{Decision, DecisionContext},
-    event_note::{EventNote, Reason},
-    memory::Applied,
-    parsed_inputs::ParsedInputs,
-    problem::InvalidSchedule,
-    scheduled::ScheduledDecision,
-    state::State,
-};
+use super::change::{Change, ChangeKind};
+use super::context::{Decision, DecisionContext};
+use super::event_note::{EventNote, Reason};
+use super::memory::Applied;
+use super::scheduled::ScheduledDecision;
+use crate::workload::inputs::parsed::ParsedInputs;
+use crate::workload::inputs::problem::InvalidSchedule;
+use crate::workload::state::State;
 
 /// Decides what to do with one object at `now`.
 ///

@@ -7,10 +7,8 @@ use crate::{
     text::{cut_bytes, cut_chars},
 };
 
-use super::{
-    inputs::Origin,
-    keys::{Key, Prefix},
-};
+use super::effective::Origin;
+use crate::workload::keys::{Key, Prefix};
 
 /// One thing wrong with one annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,11 +42,11 @@ pub enum ProblemKind {
 
 impl Problem {
     /// A problem with the text of a key, as its parser put it.
-    pub(super) fn of(key: Key, error: &TextError) -> Self {
+    pub(in crate::workload) fn of(key: Key, error: &TextError) -> Self {
         Self::at(key.name(), error.span(), error.to_string())
     }
 
-    pub(super) fn at(annotation: &str, span: Range<usize>, message: String) -> Self {
+    pub(in crate::workload) fn at(annotation: &str, span: Range<usize>, message: String) -> Self {
         Self {
             kind: ProblemKind::Text,
             origin: Origin::Own,
@@ -59,7 +57,7 @@ impl Problem {
     }
 
     /// The same as one of another kind.
-    pub(super) fn of_kind(self, kind: ProblemKind) -> Self {
+    pub(in crate::workload) fn of_kind(self, kind: ProblemKind) -> Self {
         Self { kind, ..self }
     }
 }
@@ -75,7 +73,7 @@ const LIMIT: usize = 1024;
 
 impl InvalidSchedule {
     /// A refusal for these problems; none where there is no problem.
-    pub(super) fn for_problems(problems: Vec<Problem>) -> Option<Self> {
+    pub(in crate::workload) fn for_problems(problems: Vec<Problem>) -> Option<Self> {
         if problems.is_empty() {
             None
         } else {

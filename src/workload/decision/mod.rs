@@ -1,0 +1,10 @@
+//! What to do with an object now: [`decide`](decide::decide), and all that it rests on.
+
+pub(super) mod change;
+pub(super) mod context;
+pub(super) mod counts;
+pub(super) mod decide;
+pub(super) mod event_note;
+pub(super) mod memory;
+pub(super) mod scheduled;
+pub(super) mod upkeep;

@@ -1,0 +1,8 @@
+//! What the annotations of an object ask for, and what is wrong with them.
+
+pub(super) mod annotations;
+pub(super) mod effective;
+pub(super) mod fingerprint;
+pub(super) mod overrides;
+pub(super) mod parsed;
+pub(super) mod problem;
