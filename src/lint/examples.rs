@@ -2,9 +2,9 @@
 
 use crate::workload::{Key, Prefix};
 
-/// A right line for a key, as it would stand in a manifest.
-pub(super) fn right_line(prefix: &Prefix, key: Key) -> String {
-    let text = match key {
+/// A right text for a key.
+pub(super) fn right_text(key: Key) -> &'static str {
+    match key {
         Key::Start => "Mon-Fri 09:00",
         Key::Stop => "Mon-Fri 19:00",
         Key::Hours => "Mon-Fri 09:00-19:00; Sat 10:00-14:00",
@@ -16,6 +16,10 @@ pub(super) fn right_line(prefix: &Prefix, key: Key) -> String {
         Key::Except => "2026-12-28..2027-01-03; 2027-01-11",
         Key::Pause | Key::Enforce => "true",
         Key::WakeUntil | Key::SleepUntil => "2026-12-24 22:00",
-    };
-    format!("{}: \"{text}\"", prefix.annotation(key))
+    }
+}
+
+/// A right line for a key, as it would stand in a manifest.
+pub(super) fn right_line(prefix: &Prefix, key: Key) -> String {
+    format!("{}: \"{}\"", prefix.annotation(key), right_text(key))
 }

@@ -60,8 +60,8 @@ pub struct Quoted {
 pub struct Report {
     /// What was found.
     pub findings: Vec<Finding>,
-    /// How many Deployments were looked at.
-    pub deployments: usize,
+    /// How many workloads were looked at.
+    pub workloads: usize,
     /// In how many files.
     pub files: usize,
     /// How many findings an annotation suppressed.
@@ -69,6 +69,17 @@ pub struct Report {
 }
 
 impl Report {
+    /// Leaves out what is less bad than `least`, and what these rules find.
+    pub fn keep(&mut self, least: Severity, disabled: &[Rule]) {
+        let is_kept = |it: &Finding| it.rule.severity() <= least && !disabled.contains(&it.rule);
+        self.findings.retain(is_kept);
+    }
+
+    /// Whether anything should be changed; what there is to know is no problem.
+    pub fn has_problems(&self) -> bool {
+        self.findings.len() > self.count(Severity::Info)
+    }
+
     /// How many findings are as bad as that.
     pub fn count(&self, severity: Severity) -> usize {
         let findings = self.findings.iter();

@@ -7,6 +7,7 @@ use chrono::{DateTime, Months, Utc};
 use super::{
     finding::{Finding, Report},
     object::Object,
+    rendered,
     rule::Rule,
     schedule_finding::ScheduleFinding,
     schedule_rules::schedule_findings,
@@ -53,9 +54,14 @@ impl Linter {
         }
         let mut report = Report {
             files: sources.len(),
-            deployments: contents.iter().map(|it| it.workloads.len()).sum(),
+            workloads: contents.iter().map(|it| it.workloads.len()).sum(),
             ..Report::default()
         };
+        let not_rendered = sources.iter().zip(&contents).enumerate();
+        report.findings.extend(
+            not_rendered
+                .flat_map(|(at, (source, contents))| rendered::not_rendered(at, source, contents)),
+        );
         let mut known = Known::new(self);
         for (source, contents) in contents.iter().enumerate() {
             self.look_at(source, contents, &autoscalers, &mut known, &mut report);

@@ -1,6 +1,6 @@
 //! Names of ours at places where they do nothing.
 
-use super::{examples::right_line, rule::Rule};
+use super::{repair::own_line, rule::Rule};
 use crate::{
     manifest::{MisplacedKey, Site},
     workload::{ERROR, Key, Label, OVERRIDE_BEGAN, Prefix},
@@ -10,7 +10,13 @@ use crate::{
 pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, String, String)> {
     let full = crate::text::quote(&mark.field.name);
     let ours = prefix.strip(&mark.field.name);
-    let key = ours.and_then(Key::from_name);
+    let key = ours.map(|name| Key::from_name(name).or_else(|| Key::nearest(name)));
+    let is_state = ours.is_some_and(|name| Label::ALL.iter().any(|it| it.name() == name));
+    // Whatever it is, its text is the user's.
+    let line = |key: Option<Key>| match key {
+        Some(key) => own_line(prefix, key, &mark.field.text),
+        None => format!("{}: \"{}\"", mark.field.name, mark.field.text),
+    };
     match (mark.site, key) {
         (Site::Annotations, _) => {
             let key = meant(&mark.field.name).filter(|_| ours.is_none())?;
@@ -19,25 +25,33 @@ pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, Strin
                 format!(
                     "`{full}` is not read; dayshift reads annotations with the prefix `{prefix}/`"
                 ),
-                format!("write {}", right_line(prefix, key)),
+                format!("write {}", line(Some(key))),
             ))
         }
-        (Site::Labels, Some(key)) if Label::ALL.iter().all(|it| it.name() != key.name()) => Some((
+        (Site::Labels, Some(key)) if !is_state => Some((
             Rule::ScheduleAsLabel,
             format!("`{full}` is a label; dayshift reads schedules from annotations"),
-            format!(
-                "move it to metadata.annotations: {}",
-                right_line(prefix, key)
-            ),
+            format!("move it to metadata.annotations: {}", line(key)),
         )),
-        (Site::TemplateAnnotations | Site::TemplateLabels, Some(key)) => Some((
+        (Site::TemplateAnnotations | Site::TemplateLabels, Some(key)) if !is_state => Some((
             Rule::OnPodTemplate,
             format!("`{full}` is on the pod template, where it has no effect"),
             format!(
-                "move it to metadata.annotations of the Deployment: {}",
-                right_line(prefix, key)
+                "move it to metadata.annotations of the workload: {}",
+                line(key)
             ),
         )),
+        (Site::Elsewhere, Some(key)) => {
+            let place = match &*mark.path {
+                "" => "at the top of the object".to_owned(),
+                path => format!("in {}", crate::text::quote(path)),
+            };
+            Some((
+                Rule::MisplacedAnnotation,
+                format!("`{full}` is {place}, where it has no effect"),
+                format!("move it to metadata.annotations: {}", line(key)),
+            ))
+        }
         _ => None,
     }
 }

@@ -8,6 +8,8 @@ mod finding;
 mod linter;
 mod marks;
 mod object;
+mod rendered;
+mod repair;
 mod rule;
 mod schedule_finding;
 mod schedule_rules;

@@ -10,13 +10,16 @@ use super::{
     examples::right_line,
     finding::{Finding, ObjectName, Quoted},
     marks,
-    rule::Rule,
+    repair::{own_line, repaired_line},
+    rule::{Rule, Severity},
     schedule_finding::ScheduleFinding,
     suppression::Suppressions,
 };
 use crate::{
-    manifest::{Annotation, HpaTarget, Location, MisplacedKey, Other, Site, Workload},
-    workload::{Key, OVERRIDE_BEGAN, Prefix, Replicas},
+    manifest::{
+        Annotation, HpaTarget, Location, MisplacedKey, Other, Site, Workload, is_of_other_tool,
+    },
+    workload::{Key, Kind, OVERRIDE_BEGAN, Prefix, Replicas},
 };
 
 /// Collects what is found on one object.
@@ -125,15 +128,31 @@ impl<'o> Object<'o> {
             schedule_finding.message.clone(),
             schedule_finding.help.clone(),
         );
-        if schedule_finding.rule == Rule::UnknownAnnotation {
-            finding.place = field.key.clone();
-            finding.quoted = None;
+        let key = Key::from_name(&field.name);
+        match (schedule_finding.rule, key) {
+            (Rule::UnknownAnnotation, _) => {
+                finding.place = field.key.clone();
+                finding.quoted = None;
+                if let Some(meant) = Key::nearest(&field.name) {
+                    finding.help = format!("write {}", own_line(self.prefix, meant, &field.text));
+                }
+            }
+            (Rule::NotText, Some(key)) => {
+                finding.help = format!("write {}", own_line(self.prefix, key, &field.text));
+            }
+            (rule, Some(key)) if rule.severity() == Severity::Error => {
+                let span = &schedule_finding.span;
+                let line = repaired_line(self.prefix, key, &field.text, span, &finding.message);
+                finding.help = line.map_or(finding.help, |line| format!("write {line}"));
+            }
+            _ => {}
         }
         self.findings.push(finding);
     }
 
     /// What else stands on a Deployment.
     pub(super) fn manifest(&mut self, workload: &Workload) {
+        self.other_tool(&workload.marks);
         for mark in &workload.marks {
             if let Some((rule, message, help)) = marks::judge(mark, self.prefix) {
                 self.findings
@@ -181,9 +200,14 @@ impl<'o> Object<'o> {
             .filter(|_| workload.inputs.has_schedule())
         {
             let message = "`kubectl apply` puts this count back at any hour, and fails with a conflict where it is server-side";
+            let object = &workload.object;
+            let count = workload.replicas.map(Replicas::get).unwrap_or_default();
             let help = format!(
-                "leave spec.replicas out, and write {}",
-                right_line(self.prefix, Key::Replicas)
+                "if that matters, take it out of what kubectl applied last before you take it out of the file, or the count becomes 1: kubectl apply edit-last-applied {}/{} -n {}; to have each start set it, write {}",
+                object.kind.short_name(),
+                object.name,
+                object.namespace,
+                own_line(self.prefix, Key::Replicas, &count.max(1).to_string())
             );
             self.findings
                 .push(self.at(Rule::ReplicasInManifest, place, message.to_owned(), help));
@@ -235,8 +259,40 @@ impl<'o> Object<'o> {
         self.findings.push(Finding { source, ..finding });
     }
 
+    /// What another tool does by annotations of its own, told once.
+    fn other_tool(&mut self, marks: &[MisplacedKey]) {
+        let is_other = |it: &&MisplacedKey| is_of_other_tool(&it.field.name);
+        let Some(mark) = marks.iter().find(is_other) else {
+            return;
+        };
+        let name = crate::text::quote(&mark.field.name);
+        let tool = if name.starts_with("downscaler/") {
+            "py-kube-downscaler or GoKubeDownscaler"
+        } else {
+            "kube-green"
+        };
+        let message = format!("`{name}` is for {tool}; dayshift does not read it");
+        let (_, meant) = mark.field.name.split_once('/').unwrap_or_default();
+        let line = Key::nearest(meant).map(|key| own_line(self.prefix, key, &mark.field.text));
+        let line = line.unwrap_or_else(|| right_line(self.prefix, Key::Hours));
+        let help = format!("let one tool scale a workload: for dayshift write {line}");
+        let place = mark.field.key.clone();
+        self.findings
+            .push(self.at(Rule::OtherTool, place, message, help));
+    }
+
     /// A schedule on an object of a kind that dayshift does not scale.
     pub(super) fn other_kind(&mut self, other: &Other) {
+        self.other_tool(&other.marks);
+        if other.is_other_tool {
+            let message = "this is a schedule of kube-green; dayshift does not read it".to_owned();
+            let help = format!(
+                "let one tool scale a workload: for dayshift write {} on it",
+                right_line(self.prefix, Key::Hours)
+            );
+            self.findings
+                .push(self.at(Rule::OtherTool, other.place.clone(), message, help));
+        }
         let is_schedule = |mark: &&MisplacedKey| {
             let name = self.prefix.strip(&mark.field.name);
             mark.site == Site::Annotations && name.and_then(Key::from_name).is_some()
@@ -247,12 +303,21 @@ impl<'o> Object<'o> {
             .find(is_schedule)
             .filter(|_| !other.is_owned)
         {
-            let message = format!(
-                "dayshift does not scale this {}, and ignores its schedule",
-                crate::text::quote(&other.kind)
-            );
-            let help = "remove its annotations, or move them to a workload that dayshift scales"
-                .to_owned();
+            let kind = crate::text::quote(&other.kind);
+            let version = crate::text::quote(&other.api_version);
+            let (message, help) = match Kind::ALL.into_iter().find(|it| it.name() == kind) {
+                Some(known) => (
+                    format!(
+                        "dayshift does not scale a {kind} of `{version}`, and Kubernetes may not serve it any more"
+                    ),
+                    format!("write apiVersion: {}", known.api_version()),
+                ),
+                None => (
+                    format!("dayshift does not scale this {kind}, and ignores its schedule"),
+                    "remove its annotations, or move them to a workload that dayshift scales"
+                        .to_owned(),
+                ),
+            };
             self.findings
                 .push(self.at(Rule::OtherKind, mark.field.key.clone(), message, help));
         }

@@ -9,6 +9,8 @@ pub enum Severity {
     Error,
     /// It is legal, and surely not meant.
     Warning,
+    /// It is legal and may well be meant, and there is something to know about it.
+    Info,
 }
 
 impl fmt::Display for Severity {
@@ -16,6 +18,7 @@ impl fmt::Display for Severity {
         f.write_str(match self {
             Self::Error => "error",
             Self::Warning => "warning",
+            Self::Info => "info",
         })
     }
 }
@@ -64,6 +67,9 @@ rules! {
     Error BadJitter "bad-jitter" "A jitter that is not a duration, or too long.",
     Error BadExcept "bad-except" "Excepted dates that cannot be read.",
     Error BadOverride "bad-override" "A pause, wake-until, sleep-until or enforce that cannot be read, or lies over no schedule.",
+    Error ScheduleAsLabel "schedule-as-label" "A schedule among the labels.",
+    Error OnPodTemplate "on-pod-template" "A schedule on the pod template.",
+    Error MisplacedAnnotation "misplaced-annotation" "A name under the prefix at a place where nobody reads annotations.",
     Warning StopWithoutStart "stop-without-start" "A stop without a start: nothing brings the Deployment back.",
     Warning StartWithoutStop "start-without-stop" "A start without a stop: nothing takes the Deployment down.",
     Warning SameInstant "same-instant" "A start and a stop at the same instant.",
@@ -73,16 +79,18 @@ rules! {
     Warning PastUntil "past-until" "A pause, wake-until or sleep-until in the past.",
     Warning NoEffect "no-effect" "An annotation that does nothing without another one.",
     Warning StopNotBelowStart "stop-not-below-start" "A count after a stop that is not below the one after a start.",
-    Warning ReplicasInManifest "replicas-in-manifest" "`spec.replicas` in the manifest of a scheduled Deployment.",
+    Warning TooOften "too-often" "A time that comes every minute or every second.",
+    Warning JitterBeyondWindow "jitter-beyond-window" "A jitter longer than the time between a start and its stop.",
     Warning Autoscaler "autoscaler" "A HorizontalPodAutoscaler that scales a scheduled Deployment too.",
     Warning StateLabels "state-labels" "Labels in a manifest that dayshift writes.",
     Warning ErrorAnnotation "error-annotation" "The annotation in a manifest by which dayshift says what is wrong.",
     Warning LookalikePrefix "lookalike-prefix" "An annotation whose prefix was meant to be dayshift's.",
-    Warning ScheduleAsLabel "schedule-as-label" "A schedule among the labels.",
-    Warning OnPodTemplate "on-pod-template" "A schedule on the pod template.",
     Warning OtherKind "other-kind" "A schedule on an object that is not a Deployment.",
     Warning BadSuppression "bad-suppression" "A suppression without a reason, or of something that is not a rule.",
     Warning UnusedSuppression "unused-suppression" "A suppression that matches nothing.",
+    Info ReplicasInManifest "replicas-in-manifest" "`spec.replicas` in the manifest of a scheduled workload.",
+    Info NotRendered "not-rendered" "Templates of a Helm chart, or a kustomization that changes objects: what comes of them is not in the files.",
+    Info OtherTool "other-tool" "A schedule of another tool that starts and stops workloads.",
 }
 
 impl Rule {
@@ -93,7 +101,7 @@ impl Rule {
 
     /// Whether an annotation may suppress it: what dayshift refuses stays refused.
     pub fn can_be_suppressed(self) -> bool {
-        self.severity() == Severity::Warning
+        self.severity() > Severity::Error
             && !matches!(self, Self::BadSuppression | Self::UnusedSuppression)
     }
 }

@@ -4,7 +4,9 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
 use super::{examples::right_line, rule::Rule, schedule_finding::ScheduleFinding};
 use crate::{
-    schedule::{ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone, list_items},
+    schedule::{
+        Boundary, ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone, list_items,
+    },
     workload::{Inputs, Key, Prefix, ScheduleSpec},
 };
 
@@ -43,6 +45,10 @@ impl Look<'_> {
         for key in [Key::Start, Key::Stop, Key::Hours, Key::Scale] {
             self.gap(key, gaps, &except, found);
         }
+        for key in [Key::Start, Key::Stop, Key::Scale] {
+            self.too_often(key, found);
+        }
+        self.jitter_beyond_window(spec, found);
         self.never_again(spec, start, stop, &except, found);
         self.past_dates(&except, found);
     }
@@ -153,6 +159,69 @@ impl Look<'_> {
         }
     }
 
+    /// A `*` in the field of minutes or seconds, where surely one of them was meant.
+    fn too_often(&self, key: Key, found: &mut Vec<ScheduleFinding>) {
+        for (span, item) in list_items(self.inputs.text(key).unwrap_or_default()) {
+            let Ok(times) = Times::parse(without_count(item)) else {
+                continue;
+            };
+            let Some(first) = times.next_local(self.local(self.span.from)) else {
+                continue;
+            };
+            let hour = std::iter::successors(Some(first), |at| times.next_local(*at))
+                .take(3600)
+                .take_while(|at| *at - first < TimeDelta::hours(1));
+            let count = hour.count();
+            if count < OFTEN {
+                continue;
+            }
+            let text = crate::text::quote(item);
+            found.push(ScheduleFinding {
+                rule: Rule::TooOften,
+                name: key.name().into(),
+                span,
+                message: format!("`{text}` is {count} times an hour, not once"),
+                help: once_an_hour(item).map_or_else(
+                    || "write fewer times".to_owned(),
+                    |once| format!("write for example `{once}`"),
+                ),
+            });
+        }
+    }
+
+    fn jitter_beyond_window(&self, spec: &ScheduleSpec, found: &mut Vec<ScheduleFinding>) {
+        if spec.jitter.is_zero() {
+            return;
+        }
+        let all = spec
+            .schedule
+            .boundaries(self.span.from, self.span.until, TimeDelta::zero());
+        let mut before: Option<Boundary> = None;
+        for boundary in all.take(MOST_STEPS) {
+            if let Some(start) = before.filter(|it| it.action.brings_up())
+                && boundary.at - start.at < spec.jitter
+                && !boundary.action.brings_up()
+            {
+                found.push(ScheduleFinding::on(
+                    Key::Jitter,
+                    self.inputs,
+                    Rule::JitterBeyondWindow,
+                    format!(
+                        "this is longer than the time from the start at {} to its stop at {}: that start may come only just before its stop",
+                        shown(self.local(start.at)),
+                        shown(self.local(boundary.at))
+                    ),
+                    format!(
+                        "write a shorter one, such as {}",
+                        right_line(self.prefix, Key::Jitter)
+                    ),
+                ));
+                return;
+            }
+            before = Some(boundary);
+        }
+    }
+
     fn never_again(
         &self,
         spec: &ScheduleSpec,
@@ -246,6 +315,23 @@ impl Look<'_> {
             }));
         }
     }
+}
+
+/// So many times in an hour nobody starts or stops a workload on purpose.
+const OFTEN: usize = 30;
+
+/// A text of cron with `0` in place of a `*` for minutes and seconds.
+fn once_an_hour(item: &str) -> Option<String> {
+    let mut fields: Vec<_> = item.split_whitespace().collect();
+    let small = match without_count(item).split_whitespace().count() {
+        5 => 1,
+        6 => 2,
+        _ => return None,
+    };
+    for field in fields.iter_mut().take(small).filter(|it| **it == "*") {
+        *field = "0";
+    }
+    Some(fields.join(" ")).filter(|once| once != item)
 }
 
 /// The times of an item of `scale`, and of any other all of it.

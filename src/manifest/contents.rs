@@ -1,6 +1,6 @@
 //! What a file holds.
 
-use super::{error::SyntaxError, other::Other, workload::Workload};
+use super::{error::SyntaxError, other::Other, unrendered::Unrendered, workload::Workload};
 
 /// What of a file schedules have to do with; each in the order of the file.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +9,8 @@ pub struct Contents {
     pub workloads: Vec<Workload>,
     /// Other objects with names like ours on them, and those that scale Deployments too.
     pub others: Vec<Other>,
+    /// What makes other objects of those in the files.
+    pub unrendered: Vec<Unrendered>,
     /// What could not be read.
     pub errors: Vec<SyntaxError>,
 }

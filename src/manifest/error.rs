@@ -1,6 +1,6 @@
 //! Why a file cannot be read.
 
-use std::io;
+use std::{io, path::Path};
 
 use super::location::Location;
 
@@ -33,11 +33,29 @@ pub enum OpenError {
         line: usize,
     },
     /// It is a folder without a manifest.
-    #[error("{name} has no file that ends in .yaml, .yml or .json")]
+    #[error(
+        "{name} has no file to read: none ends in .yaml, .yml or .json, or all are excluded or ignored by Git"
+    )]
     EmptyFolder {
         /// The folder.
         name: String,
     },
+}
+
+impl OpenError {
+    pub(super) fn read(path: &Path, error: io::Error) -> Self {
+        let name = path.display().to_string();
+        Self::Read { name, error }
+    }
+
+    /// The file or folder, as it was given.
+    pub fn name(&self) -> &str {
+        let (Self::Read { name, .. }
+        | Self::TooLarge { name }
+        | Self::NotText { name, .. }
+        | Self::EmptyFolder { name }) = self;
+        name
+    }
 }
 
 /// What in a file makes it no manifest, in the form `FILE:LINE:COLUMN: …` that editors know.

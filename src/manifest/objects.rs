@@ -2,7 +2,10 @@
 
 use std::rc::Rc;
 
-use super::{node::Node, other::Other, parse::ParseError, scope::Scope, workload::Workload};
+use super::{
+    node::Node, other::Other, parse::ParseError, scope::Scope, unrendered::Unrendered,
+    workload::Workload,
+};
 use crate::workload::Kind;
 
 /// What is found in a document.
@@ -12,6 +15,8 @@ pub(super) enum Found<'n, 'a> {
     Workload(Box<Workload>, &'n Node<'a>),
     /// Any other object that schedules have to do with.
     Other(Other),
+    /// A kustomization that changes objects.
+    Unrendered(Unrendered),
     /// A workload or a list that the API server would refuse.
     ParseError(ParseError),
 }
@@ -49,6 +54,8 @@ fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Fo
         .and_then(|(version, name)| Kind::of(version, name));
     if let Some(kind) = kind {
         workload(kind, node, scope, each);
+    } else if let Some(unrendered) = Unrendered::read(node, scope.file) {
+        each(Found::Unrendered(unrendered));
     } else if let Some(other) = Other::read(node, scope) {
         each(Found::Other(other));
     }

@@ -14,6 +14,10 @@ use crate::workload::Kind;
 pub struct Other {
     /// What it is, such as `DaemonSet`.
     pub kind: Box<str>,
+    /// The version of its API, such as `apps/v1`; empty where it has none.
+    pub api_version: Box<str>,
+    /// Whether it is the schedule of another tool that starts and stops workloads.
+    pub is_other_tool: bool,
     /// Its namespace, which for kinds without one says nothing.
     pub namespace: Box<str>,
     /// Its name, empty where it has none.
@@ -51,13 +55,20 @@ impl Other {
         let scales = Some(kind)
             .filter(|kind| *kind == "HorizontalPodAutoscaler")
             .and_then(|_| HpaTarget::read(node));
-        if marks.is_empty() && scales.is_none() {
+        let api_version = node
+            .get("apiVersion")
+            .and_then(Node::text)
+            .unwrap_or_default();
+        let is_other_tool = kind == "SleepInfo" && api_version.starts_with("kube-green.com/");
+        if marks.is_empty() && scales.is_none() && !is_other_tool {
             return None;
         }
         let metadata = node.get("metadata");
         let text = |name| metadata.and_then(|it| it.get(name)?.text());
         Some(Self {
             kind: kind.into(),
+            api_version: api_version.into(),
+            is_other_tool,
             namespace: text("namespace").unwrap_or(scope.namespace).into(),
             name: text("name").unwrap_or_default().into(),
             place: node.place.clone(),

@@ -1,10 +1,6 @@
-//! Files, folders and standard input.
+//! The text of one file, and what is read in it.
 
-use std::{
-    fs,
-    io::{self, Read},
-    path::{Path, PathBuf},
-};
+use std::{fs, io::Read, path::Path};
 
 use serde_json::Value;
 
@@ -41,6 +37,7 @@ use crate::workload::Prefix;
 pub struct Source {
     name: String,
     text: String,
+    is_chart: bool,
 }
 
 impl Source {
@@ -49,35 +46,8 @@ impl Source {
         Self {
             name: name.into(),
             text: text.into(),
+            is_chart: false,
         }
-    }
-
-    /// Reads a file; the files of a folder and of the folders in it that end in `.yaml`, `.yml` or
-    /// `.json`, in order of their paths; or, for `-`, standard input. Folders in it are passed over
-    /// where their name begins with a dot, where they are symbolic links, which may lead round in
-    /// a circle, and where they are the templates of a Helm chart, which are no YAML yet.
-    ///
-    /// # Errors
-    /// Where one of them cannot be read, is too large or no text.
-    pub fn open(path: &Path) -> Result<Vec<Self>, OpenError> {
-        let name = path.display().to_string();
-        if name == "-" {
-            return Ok(vec![Self::read(
-                "standard input".to_owned(),
-                io::stdin().lock(),
-            )?]);
-        }
-        if path.is_dir() {
-            let files = manifests_in(path).map_err(|error| OpenError::Read {
-                name: name.clone(),
-                error,
-            })?;
-            if files.is_empty() {
-                return Err(OpenError::EmptyFolder { name });
-            }
-            return files.iter().map(|file| Self::open_file(file)).collect();
-        }
-        Ok(vec![Self::open_file(path)?])
     }
 
     /// What the errors call it.
@@ -88,6 +58,19 @@ impl Source {
     /// The whole text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The same of a chart whose templates were not read.
+    pub(super) fn of_chart(self) -> Self {
+        Self {
+            is_chart: true,
+            ..self
+        }
+    }
+
+    /// Whether it is the `Chart.yaml` of a Helm chart whose templates were passed over.
+    pub fn is_chart(&self) -> bool {
+        self.is_chart
     }
 
     /// The Deployments of the documents in it, YAML or JSON (values one after another too), in order:
@@ -108,26 +91,20 @@ impl Source {
         }
     }
 
-    /// The same with each whole object, as kubectl would send it.
-    ///
-    /// # Errors
-    /// As [`Self::workloads`].
+    /// The same with each whole object, as kubectl would send it, and what is wrong with others.
     pub fn manifests(
         &self,
         prefix: &Prefix,
         namespace: &str,
-    ) -> Result<Vec<(Workload, Value)>, SyntaxError> {
+    ) -> (Vec<(Workload, Value)>, Vec<SyntaxError>) {
         let mut manifests = Vec::new();
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, node) => manifests.push((*workload, node.json())),
-            Found::Other(_) => {}
-            Found::ParseError(fault) => faults.push(fault),
+            Found::Other(_) | Found::Unrendered(_) => {}
+            Found::ParseError(fault) => errors.push(self.error(fault)),
         });
-        match faults.into_iter().next() {
-            Some(fault) => Err(self.error(fault)),
-            None => Ok(manifests),
-        }
+        (manifests, errors)
     }
 
     /// Everything in it that schedules have to do with, and everything that is wrong with it. A
@@ -138,6 +115,7 @@ impl Source {
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, _) => contents.workloads.push(*workload),
             Found::Other(other) => contents.others.push(other),
+            Found::Unrendered(it) => contents.unrendered.push(it),
             Found::ParseError(fault) => contents.errors.push(self.error(fault)),
         });
         contents
@@ -145,6 +123,7 @@ impl Source {
 
     fn objects(&self, prefix: &Prefix, namespace: &str, mut each: impl FnMut(Found<'_, '_>)) {
         let scope = Scope {
+            file: &self.name,
             source: &self.text,
             prefix,
             namespace,
@@ -161,7 +140,7 @@ impl Source {
         // Of faults in objects there may be thousands, and finding a line costs the whole file.
         let line = || self.text.lines().nth(fault.place.line.saturating_sub(1));
         if !fault.in_object && line().is_some_and(|line| line.contains("{{")) {
-            fault.message += "; render a template first, for example with `helm template`";
+            fault.message += "; render a chart first: `helm template CHART | dayshift lint -`";
         }
         SyntaxError {
             file: self.name.clone(),
@@ -171,15 +150,12 @@ impl Source {
         }
     }
 
-    fn open_file(path: &Path) -> Result<Self, OpenError> {
-        let name = path.display().to_string();
-        match fs::File::open(path) {
-            Ok(file) => Self::read(name, file),
-            Err(error) => Err(OpenError::Read { name, error }),
-        }
+    pub(super) fn open(path: &Path) -> Result<Self, OpenError> {
+        let file = fs::File::open(path).map_err(|error| OpenError::read(path, error))?;
+        Self::read(path.display().to_string(), file)
     }
 
-    fn read(name: String, reader: impl Read) -> Result<Self, OpenError> {
+    pub(super) fn read(name: String, reader: impl Read) -> Result<Self, OpenError> {
         let mut bytes = Vec::new();
         // One byte more tells a file that is too large.
         let limit = MAX_BYTES as u64 + 1;
@@ -190,7 +166,7 @@ impl Source {
             return Err(OpenError::TooLarge { name });
         }
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Self { name, text }),
+            Ok(text) => Ok(Self::new(name, text)),
             Err(error) => {
                 let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                 let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
@@ -198,32 +174,4 @@ impl Source {
             }
         }
     }
-}
-
-/// The manifests in a folder and in those below it, in order of their paths.
-fn manifests_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let is_chart = folder.join("Chart.yaml").is_file();
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            let (path, name) = (entry.path(), entry.file_name());
-            let ending = path
-                .extension()
-                .and_then(|it| it.to_str())
-                .unwrap_or_default();
-            if entry.file_type()?.is_dir() {
-                let is_hidden = name.as_encoded_bytes().starts_with(b".");
-                let is_template = is_chart && name == "templates";
-                if !is_hidden && !is_template {
-                    folders.push(path);
-                }
-            } else if matches!(ending, "yaml" | "yml" | "json") && path.is_file() {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
 }

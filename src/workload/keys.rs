@@ -84,6 +84,23 @@ impl Key {
     pub fn nearest(name: &str) -> Option<Self> {
         // No key is half as long, and a name in a file may be as long as the file.
         let name: String = name.chars().take(64).collect::<String>().to_lowercase();
+        // What other tools, and other people, call it.
+        let synonym = match &*name {
+            "uptime" | "schedule" | "window" | "windows" | "working-hours" => Some(Self::Hours),
+            "tz" => Some(Self::Timezone),
+            "on" | "up" | "begin" => Some(Self::Start),
+            "off" | "down" | "end" => Some(Self::Stop),
+            "count" | "scale-to" => Some(Self::Replicas),
+            "downtime-replicas" | "min-replicas" => Some(Self::StopReplicas),
+            "holidays" | "exclude-dates" => Some(Self::Except),
+            "force-uptime" => Some(Self::WakeUntil),
+            "force-downtime" => Some(Self::SleepUntil),
+            "suspend" | "disable" | "disabled" => Some(Self::Pause),
+            _ => None,
+        };
+        if synonym.is_some() {
+            return synonym;
+        }
         Self::ALL
             .into_iter()
             .map(|key| (key, strsim::jaro_winkler(&name, key.name())))
@@ -248,6 +265,8 @@ mod tests {
             ("time-zone", Some(Key::Timezone)),
             ("stop_replicas", Some(Key::StopReplicas)),
             ("wake", Some(Key::WakeUntil)),
+            ("uptime", Some(Key::Hours)),
+            ("TZ", Some(Key::Timezone)),
             ("qqq", None),
         ] {
             assert_eq!(Key::nearest(typo), expected, "{typo}");

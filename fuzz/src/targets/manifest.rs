@@ -41,9 +41,7 @@ pub fn run(bytes: &[u8]) {
 
 fn plan(source: &Source, from: DateTime<Utc>) {
     let prefix = Prefix::default();
-    let Ok(manifests) = source.manifests(&prefix, "default") else {
-        return;
-    };
+    let (manifests, _) = source.manifests(&prefix, "default");
     let planner = Planner {
         period: Period::days(from, 7, Zone::UTC).expect("a week is a period"),
         default_zone: Zone::UTC,

@@ -1,6 +1,7 @@
 //! The flags of the subcommands, and what their values become.
 
 pub(super) mod connection;
+pub(super) mod exclude;
 pub(super) mod log;
 pub(super) mod override_args;
 pub(super) mod run_args;

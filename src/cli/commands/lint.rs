@@ -6,10 +6,14 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::{
     cli::{
-        args::{schedule_args::ScheduleArgs, time_flag::time_flag, value_parsers::one_namespace},
+        args::{
+            exclude::ExcludeArgs, schedule_args::ScheduleArgs, time_flag::time_flag,
+            value_parsers::one_namespace,
+        },
         exit::{Exit, wrong_usage},
         output::{
             lint::{github, json, junit, sarif, text},
@@ -18,8 +22,8 @@ use crate::{
         },
     },
     clock::Clock,
-    lint::{Linter, Report},
-    manifest::{OpenError, Source},
+    lint::{Linter, Report, Rule, Severity},
+    manifest::Opened,
     text::TerminalSafe,
 };
 
@@ -31,7 +35,7 @@ use crate::{
 #[command(after_help = "\
 A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, such
 as 2026-11-23T09:00:00+09:00.
-Exit status: 0 nothing found, 1 errors or warnings found, 2 wrong usage, 3 a file cannot be read.")]
+Exit status: 0 no error and no warning found, 1 errors or warnings found, 2 wrong usage, 3 a file cannot be read.")]
 pub(crate) struct LintArgs {
     /// Files of YAML or JSON, folders of such files, or - for standard input
     #[arg(value_name = "FILE", required_unless_present = "file")]
@@ -40,6 +44,9 @@ pub(crate) struct LintArgs {
     /// The same as FILE, as in kubectl; repeatable
     #[arg(short, long, value_name = "FILE", env = "DAYSHIFT_FILE")]
     file: Vec<PathBuf>,
+
+    #[command(flatten)]
+    exclude: ExcludeArgs,
 
     /// The first day of the year that is checked [default: now]
     #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
@@ -54,6 +61,26 @@ pub(crate) struct LintArgs {
         env = "DAYSHIFT_OUTPUT"
     )]
     output: Output,
+
+    /// The least severity that is shown: error, warning or info
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value = "info",
+        value_parser = severity(),
+        env = "DAYSHIFT_MIN_SEVERITY"
+    )]
+    min_severity: Severity,
+
+    /// A rule that is not checked, such as replicas-in-manifest; repeatable
+    #[arg(
+        long,
+        value_name = "RULE",
+        value_parser = rule(),
+        hide_possible_values = true,
+        env = "DAYSHIFT_DISABLE"
+    )]
+    disable: Vec<Rule>,
 
     /// The namespace of objects without one
     #[arg(
@@ -84,31 +111,45 @@ enum Output {
     Junit,
 }
 
+fn severity() -> impl TypedValueParser<Value = Severity> {
+    let all = [Severity::Error, Severity::Warning, Severity::Info];
+    let names = ["error", "warning", "info"];
+    PossibleValuesParser::new(names).map(move |name| {
+        all.into_iter()
+            .find(|it| it.to_string() == name)
+            .unwrap_or(Severity::Info)
+    })
+}
+
+fn rule() -> impl TypedValueParser<Value = Rule> {
+    PossibleValuesParser::new(Rule::ALL.iter().map(|rule| rule.id()))
+        .map(|name| Rule::from_id(&name).unwrap_or(Rule::Syntax))
+}
+
 impl LintArgs {
     pub(crate) fn run(self) -> Exit {
         let from = match self.from(Clock::system().now()) {
             Ok(from) => from,
             Err(error) => return wrong_usage(&error),
         };
-        let (sources, errors) = self.sources();
+        let opened = self.exclude.open(self.files.iter().chain(&self.file));
         let linter = Linter {
             from,
             default_zone: self.schedules.timezone,
             prefix: self.schedules.annotation_prefix.clone(),
             namespace: self.namespace.clone(),
         };
-        let report = linter.lint(&sources);
-        for error in &errors {
-            print_error(error);
-        }
-        match write(&report, &sources, self.output) {
+        let mut report = linter.lint(&opened.sources);
+        report.keep(self.min_severity, &self.disable);
+        opened.errors.iter().for_each(print_error);
+        match write(&report, &opened, self.output) {
             // Who reads only the beginning has what they want.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 print_error(&format!("cannot write the report: {error}"));
                 Exit::CouldNotRun
             }
-            _ if !errors.is_empty() => Exit::CouldNotRun,
-            _ if !report.findings.is_empty() => Exit::Problems,
+            _ if !opened.errors.is_empty() => Exit::CouldNotRun,
+            _ if report.has_problems() => Exit::Problems,
             _ => Exit::Done,
         }
     }
@@ -119,37 +160,28 @@ impl LintArgs {
         };
         time_flag("from", text, self.schedules.timezone)
     }
-
-    /// What could be opened, and why the rest could not.
-    fn sources(&self) -> (Vec<Source>, Vec<OpenError>) {
-        let mut sources = Vec::new();
-        let mut errors = Vec::new();
-        for file in self.files.iter().chain(&self.file) {
-            match Source::open(file) {
-                Ok(found) => sources.extend(found),
-                Err(error) => errors.push(error),
-            }
-        }
-        (sources, errors)
-    }
 }
 
-fn write(report: &Report, sources: &[Source], output: Output) -> io::Result<()> {
+fn write(report: &Report, opened: &Opened, output: Output) -> io::Result<()> {
+    let Opened { sources, errors } = opened;
     let stdout = io::stdout();
     let style = terminal::style(&stdout);
     let mut out = BufWriter::new(stdout.lock());
     match output {
         Output::Text => text::write(&mut out, report, sources, style)?,
-        Output::Github => github::write(&mut out, report, sources)?,
-        Output::Junit => junit::write(&mut out, report, sources)?,
+        Output::Github => github::write(&mut out, report, sources, errors)?,
+        Output::Junit => junit::write(&mut out, report, sources, errors)?,
         Output::Json => {
-            serde_json::to_writer_pretty(TerminalSafe(&mut out), &json::document(report, sources))?;
+            serde_json::to_writer_pretty(
+                TerminalSafe(&mut out),
+                &json::document(report, sources, errors),
+            )?;
             writeln!(out)?;
         }
         Output::Sarif => {
             serde_json::to_writer_pretty(
                 TerminalSafe(&mut out),
-                &sarif::document(report, sources),
+                &sarif::document(report, sources, errors),
             )?;
             writeln!(out)?;
         }

@@ -12,6 +12,7 @@ use crate::{
     cli::{
         args::{
             connection::ConnectionArgs,
+            exclude::ExcludeArgs,
             schedule_args::ScheduleArgs,
             targets::{TargetArgs, Targets},
             time_flag::time_flag,
@@ -27,7 +28,7 @@ use crate::{
     },
     clock::Clock,
     cluster::{ConnectError, FindError, Missing, Workload, connect, find},
-    manifest::{OpenError, Source, SyntaxError},
+    manifest::{OpenError, SyntaxError},
     plan::{Period, Plan, Planner},
     schedule::Zone,
     text::TerminalSafe,
@@ -49,6 +50,9 @@ pub(crate) struct PlanArgs {
     /// A file of YAML or JSON, a folder of such files, or - for standard input; repeatable
     #[arg(short, long, value_name = "FILE", env = "DAYSHIFT_FILE")]
     file: Vec<PathBuf>,
+
+    #[command(flatten)]
+    exclude: ExcludeArgs,
 
     /// The beginning of the period [default: now]
     #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
@@ -143,8 +147,12 @@ impl PlanArgs {
         for error in &errors {
             print_error(&error);
         }
-        let only_missing = |it: &PlanError| matches!(it, PlanError::Missing(_));
-        if !errors.iter().all(only_missing) {
+        let keeps_others = |it: &PlanError| match it {
+            PlanError::Missing(_) => true,
+            PlanError::Open(_) | PlanError::Syntax(_) => !plan.workloads.is_empty(),
+            PlanError::Connect(_) | PlanError::Find(_) | PlanError::System(_) => false,
+        };
+        if !errors.iter().all(keeps_others) {
             return Exit::CouldNotRun;
         }
         if plan.workloads.is_empty() && errors.is_empty() {
@@ -200,20 +208,15 @@ impl PlanArgs {
     /// The plan of all files, and what kept any of them from being read.
     fn of_files(&self, planner: &Planner) -> (Plan, Vec<PlanError>) {
         let namespace = self.targets.namespace.as_deref().unwrap_or("default");
+        let opened = self.exclude.open(&self.file);
         let mut plan = Plan::default();
-        let mut errors = Vec::new();
-        for file in &self.file {
-            let sources = Source::open(file).map_err(|error| errors.push(error.into()));
-            for source in sources.unwrap_or_default() {
-                match source.workloads(&planner.prefix, namespace) {
-                    Ok(found) => plan.workloads.extend(
-                        found
-                            .iter()
-                            .filter_map(|it| planner.plan(&it.object, &it.inputs, &it.problems)),
-                    ),
-                    Err(error) => errors.push(error.into()),
-                }
-            }
+        let mut errors: Vec<_> = opened.errors.into_iter().map(PlanError::from).collect();
+        for source in &opened.sources {
+            let contents = source.contents(&planner.prefix, namespace);
+            let found = contents.workloads.iter();
+            let planned = found.filter_map(|it| planner.plan(&it.object, &it.inputs, &it.problems));
+            plan.workloads.extend(planned);
+            errors.extend(contents.errors.into_iter().map(PlanError::from));
         }
         (plan, errors)
     }

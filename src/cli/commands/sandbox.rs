@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::{
     cli::{
         args::{
-            log::LogArgs, schedule_args::ScheduleArgs, time_flag::time_flag, value_parsers::span,
+            exclude::ExcludeArgs, log::LogArgs, schedule_args::ScheduleArgs, time_flag::time_flag,
+            value_parsers::span,
         },
         exit::{Exit, wrong_usage},
         output::{
@@ -24,7 +25,7 @@ use crate::{
     },
     clock::Clock,
     controller::Settings,
-    manifest::{EXAMPLES, OpenError, Source, SyntaxError, Workload},
+    manifest::{EXAMPLES, Source, Workload},
     sandbox::{Simulation, Speed, hands_on_examples},
     workload::Prefix,
 };
@@ -43,6 +44,9 @@ pub(crate) struct SandboxArgs {
     /// Files of YAML or JSON, folders of such files, or - for standard input [default: the examples]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    exclude: ExcludeArgs,
 
     /// When the simulation begins [default: now, and 2026-10-23 08:00, a Friday, for the examples]
     #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
@@ -76,12 +80,10 @@ const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
 /// Why a simulation cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
 enum PlayError {
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error(transparent)]
-    Syntax(#[from] SyntaxError),
-    #[error("there is no Deployment of apps/v1 in {0}")]
+    #[error("there is no Deployment or StatefulSet of apps/v1 in {0}")]
     Empty(String),
+    #[error("none of the files can be read")]
+    NothingRead,
     #[error("the API server accepts none of the Deployments")]
     NoneTaken,
     #[error("cannot create signals or timers: {0}")]
@@ -99,10 +101,12 @@ impl SandboxArgs {
             Ok(from) => from,
             Err(error) => return wrong_usage(&error),
         };
-        let played = self.workloads().and_then(|workloads| {
+        let (workloads, unread) = self.workloads();
+        let played = workloads.and_then(|workloads| {
             block_on_paused_time(self.play(&workloads, from)).map_err(PlayError::System)?
         });
         match played {
+            Ok(_) if unread => Exit::CouldNotRun,
             Ok(exit) => exit,
             // Who reads only the beginning has what they want.
             Err(PlayError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
@@ -125,12 +129,13 @@ impl SandboxArgs {
         time_flag("from", text, self.schedules.timezone)
     }
 
-    /// The Deployments of the files, or the examples.
-    fn workloads(&self) -> Result<Vec<Loaded>, PlayError> {
-        let mut sources = Vec::new();
-        for file in &self.files {
-            sources.extend(Source::open(file)?);
-        }
+    /// The workloads of the files, or of the examples; and whether anything could not be read,
+    /// which is reported.
+    fn workloads(&self) -> (Result<Vec<Loaded>, PlayError>, bool) {
+        let opened = self.exclude.open(&self.files);
+        let mut unread = !opened.errors.is_empty();
+        opened.errors.iter().for_each(print_error);
+        let mut sources = opened.sources;
         if self.files.is_empty() {
             let ours = Prefix::default().full("");
             let prefix = self.schedules.annotation_prefix.full("");
@@ -140,18 +145,25 @@ impl SandboxArgs {
         }
         let mut found = Vec::new();
         for source in &sources {
-            let manifests = source.manifests(&self.schedules.annotation_prefix, "default")?;
+            let prefix = &self.schedules.annotation_prefix;
+            let (manifests, errors) = source.manifests(prefix, "default");
+            unread |= !errors.is_empty();
+            errors.iter().for_each(print_error);
             found.extend(
                 manifests
                     .into_iter()
                     .map(|(workload, manifest)| (source.name().to_owned(), workload, manifest)),
             );
         }
-        if found.is_empty() {
-            let names: Vec<_> = sources.iter().map(Source::name).collect();
-            return Err(PlayError::Empty(names.join(", ")));
-        }
-        Ok(found)
+        let found = match (found.is_empty(), unread) {
+            (false, _) => Ok(found),
+            (true, true) => Err(PlayError::NothingRead),
+            (true, false) => {
+                let names: Vec<_> = sources.iter().map(Source::name).collect();
+                Err(PlayError::Empty(names.join(", ")))
+            }
+        };
+        (found, unread)
     }
 
     async fn play(&self, workloads: &[Loaded], from: DateTime<Utc>) -> Result<Exit, PlayError> {

@@ -167,7 +167,11 @@ fn what_cannot_be_played_is_3() {
     for (args, input, says) in [
         (&["/nowhere.yaml"][..], "", "cannot read /nowhere.yaml"),
         (&["-"], "a: [", "error: standard input:"),
-        (&["-"], "kind: Service", "no Deployment of apps/v1"),
+        (
+            &["-"],
+            "kind: Service",
+            "no Deployment or StatefulSet of apps/v1",
+        ),
         (&["-"], &none, "accepts none"),
     ] {
         let ended = sandbox(args, input);

@@ -1,13 +1,41 @@
 //! Which files are read, and what cannot be.
 
-use std::{fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
 
-use dayshift::manifest::{OpenError, Source};
+use dayshift::manifest::{OpenError, Opened, Search};
+use proptest::prelude::*;
+
+fn write(folder: &Path, names: &[&str]) {
+    for name in names {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "{}").unwrap();
+    }
+}
+
+fn open(folder: &Path, exclude: &[&str]) -> Opened {
+    let exclude: Vec<_> = exclude.iter().map(ToString::to_string).collect();
+    Search::excluding(&exclude).open(folder)
+}
+
+/// What was read, relative to the folder.
+fn names(folder: &Path, opened: &Opened) -> Vec<String> {
+    let name = |name: &str| {
+        let path = Path::new(name).strip_prefix(folder);
+        path.unwrap().to_str().unwrap().to_owned()
+    };
+    opened.sources.iter().map(|it| name(it.name())).collect()
+}
 
 #[test]
 fn a_folder_is_searched_except_where_no_manifests_are() {
     let folder = tempfile::tempdir().unwrap();
-    for name in [
+    let all = [
         "b/c/d.yaml",
         "a.yaml",
         ".git/hidden.yaml",
@@ -15,62 +43,163 @@ fn a_folder_is_searched_except_where_no_manifests_are() {
         "chart/Chart.yaml",
         "chart/templates/web.yaml",
         "chart/crds/e.yml",
-    ] {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "{}").unwrap();
-    }
+        "library/Chart.yaml",
+    ];
+    write(folder.path(), &all);
     std::os::unix::fs::symlink(folder.path(), folder.path().join("b/round")).unwrap();
-    let sources = Source::open(folder.path()).unwrap();
-    let names = sources.iter().map(|it| {
-        let path = Path::new(it.name()).strip_prefix(folder.path());
-        path.unwrap().to_str().unwrap()
-    });
+    let opened = open(folder.path(), &[]);
     let expected = [
         "a.yaml",
         "b/c/d.yaml",
         "chart/Chart.yaml",
         "chart/crds/e.yml",
+        "library/Chart.yaml",
         "templates/plain.yaml",
     ];
-    assert_eq!(names.collect::<Vec<_>>(), expected);
+    assert_eq!(names(folder.path(), &opened), expected);
+    let charts = opened.sources.iter().filter(|it| it.is_chart());
+    let charts: Vec<_> = charts.map(|it| it.name().to_owned()).collect();
+    assert_eq!(charts.len(), 1, "{charts:?}");
+    assert!(charts[0].ends_with("chart/Chart.yaml"), "{charts:?}");
 }
 
 #[test]
 fn a_folder_is_its_manifests_in_order() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["b.yaml", "a.yml", "c.json", "d.txt"] {
-        fs::write(folder.path().join(name), "{}").unwrap();
-    }
+    write(folder.path(), &["b.yaml", "a.yml", "c.json", "d.txt"]);
     fs::create_dir(folder.path().join("e.yaml")).unwrap();
-    let sources = Source::open(folder.path()).unwrap();
-    let names = sources
-        .iter()
-        .map(|it| Path::new(it.name()).file_name().unwrap().to_str().unwrap());
-    assert_eq!(names.collect::<Vec<_>>(), ["a.yml", "b.yaml", "c.json"]);
+    let opened = open(folder.path(), &[]);
+    assert_eq!(names(folder.path(), &opened), ["a.yml", "b.yaml", "c.json"]);
 }
 
 #[test]
-fn what_cannot_be_opened_says_why() {
+fn what_is_excluded_is_passed_over_and_so_is_what_git_ignores() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = [
+        "a.yaml",
+        "a.test.yaml",
+        "old/a.yaml",
+        "new/a.yaml",
+        "new/old/b.yaml",
+    ];
+    write(folder.path(), &all);
+    for (exclude, expected) in [
+        (
+            &[][..],
+            &[
+                "a.test.yaml",
+                "a.yaml",
+                "new/a.yaml",
+                "new/old/b.yaml",
+                "old/a.yaml",
+            ][..],
+        ),
+        (
+            &["*.test.yaml", "/old"],
+            &["a.yaml", "new/a.yaml", "new/old/b.yaml"],
+        ),
+        (&["old/"], &["a.test.yaml", "a.yaml", "new/a.yaml"]),
+        (&["*.yaml", "!new/a.yaml"], &["new/a.yaml"]),
+    ] {
+        let opened = open(folder.path(), exclude);
+        assert_eq!(names(folder.path(), &opened), expected, "{exclude:?}");
+        assert!(opened.errors.is_empty());
+    }
+    assert!(matches!(
+        open(folder.path(), &["*"]).errors[..],
+        [OpenError::EmptyFolder { .. }]
+    ));
+    // That of a folder above counts inside of its repository alone.
+    fs::write(folder.path().join(".gitignore"), "b.yaml\n").unwrap();
+    fs::write(folder.path().join("new/.gitignore"), "*.yaml\n!old/*\n").unwrap();
+    let new = folder.path().join("new");
+    assert_eq!(names(&new, &open(&new, &[])), ["old/b.yaml"]);
+    fs::create_dir(folder.path().join(".git")).unwrap();
+    assert_eq!(
+        names(&new, &open(&new, &[])),
+        ["old/b.yaml"],
+        "the nearest decides"
+    );
+    fs::remove_file(new.join(".gitignore")).unwrap();
+    assert_eq!(names(&new, &open(&new, &[])), ["a.yaml"]);
+    // What is named is read.
+    let file = new.join("old/b.yaml");
+    assert_eq!(open(&file, &[]).sources.len(), 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Git itself says which files it ignores.
+    #[test]
+    fn what_git_ignores_is_not_read(
+        top in prop::collection::vec("!?/?(\\*\\*/)?[ab\\*\\?{}]{1,3}(/(\\*\\*/)?[ab\\*\\[\\]!]{1,4})?/?( |\\.yaml)?", 0..4),
+        inner in prop::collection::vec("!?/?[ab\\*]{1,2}(/[ab\\*]{1,2})?(\\.yaml)?", 0..3),
+    ) {
+        if Command::new("git").arg("--version").stdout(Stdio::null()).status().is_err() {
+            return Ok(());
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let folders = ["", "a/", "b/", "a/a/", "a/b/", "ab/b/", "b/a{b/"];
+        let all: Vec<_> = folders
+            .iter()
+            .flat_map(|it| ["a.yaml", "b.yaml", "ab.yaml"].map(|name| format!("{it}{name}")))
+            .collect();
+        write(folder, &all.iter().map(String::as_str).collect::<Vec<_>>());
+        fs::write(folder.join(".gitignore"), top.join("\n")).unwrap();
+        fs::write(folder.join("a/.gitignore"), inner.join("\n")).unwrap();
+        let git = |args: &[&str]| {
+            let mut git = Command::new("git");
+            git.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+            git.env("HOME", folder).args(["-C", folder.to_str().unwrap()]).args(args);
+            git.output().unwrap()
+        };
+        git(&["init", "-q"]);
+        let listed = git(&["ls-files", "-z", "--others", "--exclude-standard"]);
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        let expected: BTreeSet<_> = listed.split('\0').filter(|it| it.ends_with(".yaml")).map(str::to_owned).collect();
+        let read: BTreeSet<_> = names(folder, &open(folder, &[])).into_iter().collect();
+        prop_assert_eq!(read, expected, "{:?} {:?}", top, inner);
+    }
+}
+
+#[test]
+fn one_that_cannot_be_opened_says_why_and_keeps_no_other_from_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
+    let errors = |path: &Path| open(path, &[]).errors;
     assert!(matches!(
-        Source::open(folder.path()),
-        Err(OpenError::EmptyFolder { .. })
+        errors(folder.path())[..],
+        [OpenError::EmptyFolder { .. }]
     ));
     assert!(matches!(
-        Source::open(&path("none.yaml")),
-        Err(OpenError::Read { .. })
+        errors(&path("none.yaml"))[..],
+        [OpenError::Read { .. }]
     ));
+    write(folder.path(), &["a.yaml", "z.yaml"]);
     fs::write(path("latin.yaml"), b"a: 1\nb: caf\xe9").unwrap();
-    let error = Source::open(&path("latin.yaml")).unwrap_err().to_string();
-    assert!(
-        error.ends_with("latin.yaml:2: this line is not UTF-8 text; save the file as UTF-8"),
-        "{error}"
-    );
-    #[cfg(unix)]
+    fs::File::create(path("large.json"))
+        .unwrap()
+        .set_len(33 << 20)
+        .unwrap();
+    std::os::unix::fs::symlink("nowhere", path("link.yaml")).unwrap();
+    let opened = open(folder.path(), &[]);
+    assert_eq!(names(folder.path(), &opened), ["a.yaml", "z.yaml"]);
+    let [
+        OpenError::TooLarge { .. },
+        latin @ OpenError::NotText { .. },
+        OpenError::Read { name, .. },
+    ] = &opened.errors[..]
+    else {
+        panic!("{:?}", opened.errors);
+    };
+    assert!(name.ends_with("link.yaml"), "{name}");
+    let latin = latin.to_string();
+    let expected = "latin.yaml:2: this line is not UTF-8 text; save the file as UTF-8";
+    assert!(latin.ends_with(expected), "{latin}");
     assert!(matches!(
-        Source::open(Path::new("/dev/zero")),
-        Err(OpenError::TooLarge { .. })
+        errors(Path::new("/dev/zero"))[..],
+        [OpenError::TooLarge { .. }]
     ));
 }

@@ -9,7 +9,7 @@ mod hostile;
 use std::path::Path;
 
 use dayshift::{
-    manifest::{EXAMPLES, Source},
+    manifest::{EXAMPLES, Search, Source},
     schedule::Zone,
     workload::{Key, ParsedInputs, Prefix, Replicas, read},
 };
@@ -83,7 +83,7 @@ spec:
 ";
     let (web, manifest) = &Source::new("file.yaml", text)
         .manifests(&Prefix::default(), "default")
-        .unwrap()[0];
+        .0[0];
     assert_eq!(web.object.to_string(), "dev/web");
     assert_eq!(web.replicas, Some(Replicas::new(3)));
     assert_eq!(web.inputs.text(Key::Stop), Some("19:00"));
@@ -311,7 +311,7 @@ fn broken_files_are_told_with_line_and_column() {
         ("a: *nobody", "file.yaml:1:4: "),
         (
             "name: {{ .Values.name }}",
-            "file.yaml:1:8: a key must be text, but this is a map; render a template first, for example with `helm template`",
+            "file.yaml:1:8: a key must be text, but this is a map; render a chart first: `helm template CHART | dayshift lint -`",
         ),
         (
             "a: &a [*a]",
@@ -369,7 +369,7 @@ fn every_example_is_listed_quoted_and_without_a_problem() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut listed: Vec<_> = EXAMPLES.iter().map(|(name, _)| *name).collect();
     listed.sort_unstable();
-    let found = Source::open(&folder).unwrap();
+    let found = Search::default().open(&folder).sources;
     let found = found
         .iter()
         .map(|it| Path::new(it.name()).file_name().unwrap().to_str().unwrap());

@@ -3,13 +3,17 @@
 use std::io::{self, Write};
 
 use super::{region::Region, text::printable};
-use crate::{lint::Report, manifest::Source};
+use crate::{
+    lint::{Report, Severity},
+    manifest::{OpenError, Source},
+};
 
-/// A line for each finding.
+/// A line for each finding, and for what could not be read.
 pub(in crate::cli) fn write(
     out: &mut impl Write,
     report: &Report,
     sources: &[Source],
+    errors: &[OpenError],
 ) -> io::Result<()> {
     for finding in &report.findings {
         let Some(source) = sources.get(finding.source) else {
@@ -23,7 +27,7 @@ pub(in crate::cli) fn write(
         writeln!(
             out,
             "::{} title={},file={},line={},col={},endLine={},endColumn={}::{}",
-            finding.rule.severity(),
+            level(finding.rule.severity()),
             finding.rule,
             property(source.name()),
             region.line,
@@ -33,7 +37,19 @@ pub(in crate::cli) fn write(
             message(&format!("{}\n{}{object}", finding.message, finding.help)),
         )?;
     }
+    for error in errors {
+        let (file, text) = (property(error.name()), message(&error.to_string()));
+        writeln!(out, "::error title=unread,file={file}::{text}")?;
+    }
     Ok(())
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    }
 }
 
 /// Escaped as `@actions/core` does it, after what a terminal would obey is made visible.

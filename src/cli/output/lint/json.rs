@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::region::Region;
 use crate::{
     lint::{Finding, Report, Severity},
-    manifest::Source,
+    manifest::{OpenError, Source},
 };
 
 /// The report as JSON.
-pub(in crate::cli) fn document(report: &Report, sources: &[Source]) -> Value {
+pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
     let finding = |it: &Finding| {
         let source = sources.get(it.source)?;
         let region = Region::of(it, source);
@@ -34,12 +34,15 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source]) -> Value {
             })),
         }))
     };
+    let unread = |it: &OpenError| json!({"file": it.name(), "message": it.to_string()});
     json!({
         "findings": report.findings.iter().filter_map(finding).collect::<Vec<_>>(),
+        "unread": errors.iter().map(unread).collect::<Vec<_>>(),
         "files": report.files,
-        "deployments": report.deployments,
+        "workloads": report.workloads,
         "errors": report.count(Severity::Error),
         "warnings": report.count(Severity::Warning),
+        "infos": report.count(Severity::Info),
         "suppressed": report.suppressed,
     })
 }

@@ -3,40 +3,63 @@
 use std::io::{self, Write};
 
 use super::{region::Region, text::printable};
-use crate::{lint::Report, manifest::Source};
+use crate::{
+    lint::{Report, Severity},
+    manifest::{OpenError, Source},
+};
 
 /// The report as XML. A file without a finding is a case that passes.
 pub(in crate::cli) fn write(
     out: &mut impl Write,
     report: &Report,
     sources: &[Source],
+    errors: &[OpenError],
 ) -> io::Result<()> {
-    let failures = report.findings.len();
+    let infos = report.count(Severity::Info);
+    let failures = report.findings.len() - infos;
     let clean = |at: usize| report.findings.iter().all(|it| it.source != at);
     let passed = (0..sources.len()).filter(|at| clean(*at)).count();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(
         out,
-        "<testsuites name=\"dayshift lint\" tests=\"{}\" failures=\"{failures}\">",
-        failures + passed
+        "<testsuites name=\"dayshift lint\" tests=\"{}\" failures=\"{failures}\" errors=\"{}\">",
+        failures + infos + passed + errors.len(),
+        errors.len()
     )?;
     let mut findings = report.findings.iter().peekable();
     for (at, source) in sources.iter().enumerate() {
         let name = escaped(source.name());
         let mut cases = Vec::new();
+        let mut failures = 0;
         while let Some(finding) = findings.next_if(|it| it.source == at) {
             let region = Region::of(finding, source);
             let object = finding
                 .object
                 .as_ref()
                 .map_or_else(String::new, ToString::to_string);
+            let severity = finding.rule.severity();
+            if severity == Severity::Info {
+                cases.push(format!(
+                    "    <testcase classname=\"{name}\" name=\"{} {} line {}\">\n      \
+                     <system-out>{name}:{}:{}: {}\n{}</system-out>\n    </testcase>",
+                    finding.rule,
+                    escaped(&object),
+                    region.line,
+                    region.line,
+                    region.column,
+                    escaped(&finding.message),
+                    escaped(&finding.help),
+                ));
+                continue;
+            }
+            failures += 1;
             cases.push(format!(
                 "    <testcase classname=\"{name}\" name=\"{} {} line {}\">\n      \
                  <failure type=\"{}\" message=\"{}\">{name}:{}:{}: {}\n{}</failure>\n    </testcase>",
                 finding.rule,
                 escaped(&object),
                 region.line,
-                finding.rule.severity(),
+                severity,
                 escaped(&finding.message),
                 region.line,
                 region.column,
@@ -44,7 +67,6 @@ pub(in crate::cli) fn write(
                 escaped(&finding.help),
             ));
         }
-        let failures = cases.len();
         if cases.is_empty() {
             cases.push(format!(
                 "    <testcase classname=\"{name}\" name=\"lint\"/>"
@@ -59,6 +81,15 @@ pub(in crate::cli) fn write(
             writeln!(out, "{case}")?;
         }
         writeln!(out, "  </testsuite>")?;
+    }
+    for error in errors {
+        let (name, text) = (escaped(error.name()), escaped(&error.to_string()));
+        writeln!(
+            out,
+            "  <testsuite name=\"{name}\" tests=\"1\" failures=\"0\" errors=\"1\">\n    \
+             <testcase classname=\"{name}\" name=\"read\">\n      \
+             <error message=\"{text}\"/>\n    </testcase>\n  </testsuite>"
+        )?;
     }
     writeln!(out, "</testsuites>")
 }

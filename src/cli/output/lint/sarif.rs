@@ -1,22 +1,24 @@
 //! SARIF 2.1.0, which code scanning reads.
 
+use std::env;
+
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::region::Region;
 use crate::{
-    lint::{Finding, Report, Rule},
-    manifest::Source,
+    lint::{Finding, Report, Rule, Severity},
+    manifest::{OpenError, STANDARD_INPUT, Source},
 };
 
 /// The report as a SARIF log of one run.
-pub(in crate::cli) fn document(report: &Report, sources: &[Source]) -> Value {
+pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
     let rule = |it: &Rule| {
         json!({
             "id": it.id(),
             "shortDescription": {"text": it.what()},
             "help": {"text": format!("{} docs/lint.md#{it} has examples.", it.what())},
-            "defaultConfiguration": {"level": it.severity().to_string()},
+            "defaultConfiguration": {"level": level(*it)},
         })
     };
     let result = |it: &Finding| {
@@ -25,11 +27,11 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source]) -> Value {
         Some(json!({
             "ruleId": it.rule.id(),
             "ruleIndex": Rule::ALL.iter().position(|rule| *rule == it.rule),
-            "level": it.rule.severity().to_string(),
+            "level": level(it.rule),
             "message": {"text": format!("{}; {}", it.message, it.help)},
             "locations": [{
                 "physicalLocation": {
-                    "artifactLocation": {"uri": uri(source.name())},
+                    "artifactLocation": artifact(source.name()),
                     "region": {
                         "startLine": region.line,
                         "startColumn": region.column,
@@ -43,6 +45,13 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source]) -> Value {
             }],
         }))
     };
+    let notification = |it: &OpenError| {
+        json!({
+            "level": "error",
+            "message": {"text": it.to_string()},
+            "locations": [{"physicalLocation": {"artifactLocation": artifact(it.name())}}],
+        })
+    };
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -52,11 +61,27 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source]) -> Value {
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": Rule::ALL.iter().map(rule).collect::<Vec<_>>(),
             }},
+            "invocations": [{
+                "executionSuccessful": errors.is_empty(),
+                "toolExecutionNotifications": errors.iter().map(notification).collect::<Vec<_>>(),
+            }],
+            "originalUriBaseIds": base(),
             "columnKind": "unicodeCodePoints",
             "results": report.findings.iter().filter_map(result).collect::<Vec<_>>(),
         }],
     })
 }
+
+const fn level(rule: Rule) -> &'static str {
+    match rule.severity() {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// The name that SARIF proposes for the folder of the sources (3.14.14, NOTE 2).
+const BASE: &str = "%SRCROOT%";
 
 /// Everything but the unreserved characters (RFC 3986, 2.3) and the slash.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
@@ -66,7 +91,28 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b'/');
 
-/// A path as a relative URI (RFC 3986), its odd bytes escaped.
+/// Where a file is: an absolute path as a URI of the scheme `file`, a relative one below the
+/// folder that is worked in (3.4.4). Standard input has no URI, only a description.
+fn artifact(name: &str) -> Value {
+    if name == STANDARD_INPUT {
+        json!({"description": {"text": STANDARD_INPUT}})
+    } else if name.starts_with('/') {
+        json!({"uri": format!("file://{}", uri(name))})
+    } else {
+        json!({"uri": uri(name), "uriBaseId": BASE})
+    }
+}
+
+/// What relative paths are relative to, where that is known (3.14.14). GitHub takes them to be
+/// relative to the root of the repository all the same.
+fn base() -> Value {
+    let folder = env::current_dir().unwrap_or_default();
+    let folder = uri(&folder.to_string_lossy());
+    let folder = folder.trim_end_matches('/');
+    json!({BASE: {"uri": format!("file://{folder}/")}})
+}
+
+/// A path as a URI (RFC 3986), its odd bytes escaped.
 fn uri(path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     utf8_percent_encode(path, ESCAPED).to_string()
@@ -79,5 +125,22 @@ mod tests {
     #[test]
     fn a_path_is_a_uri() {
         assert_eq!(uri("./a b/é.yaml"), "a%20b/%C3%A9.yaml");
+        for (name, expected) in [
+            (
+                "a:b.yaml",
+                json!({"uri": "a%3Ab.yaml", "uriBaseId": "%SRCROOT%"}),
+            ),
+            ("/a b.yaml", json!({"uri": "file:///a%20b.yaml"})),
+            (
+                "../a.yaml",
+                json!({"uri": "../a.yaml", "uriBaseId": "%SRCROOT%"}),
+            ),
+            (
+                "standard input",
+                json!({"description": {"text": "standard input"}}),
+            ),
+        ] {
+            assert_eq!(artifact(name), expected);
+        }
     }
 }

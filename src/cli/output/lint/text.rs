@@ -35,6 +35,7 @@ fn one(out: &mut impl Write, finding: &Finding, source: &Source, style: Style) -
     let paint = match severity {
         Severity::Error => Paint::Red,
         Severity::Warning => Paint::Yellow,
+        Severity::Info => Paint::Blue,
     };
     let region = Region::of(finding, source);
     let gutter = " ".repeat(region.line.to_string().len());
@@ -121,11 +122,15 @@ fn summary(report: &Report) -> String {
         0 => String::new(),
         suppressed => format!(" ({suppressed} suppressed)"),
     };
+    let infos = match report.count(Severity::Info) {
+        0 => String::new(),
+        infos => format!(", {}", counted(infos, "info")),
+    };
     format!(
-        "{}, {}{suppressed} in {} of {}",
+        "{}, {}{infos}{suppressed} in {} of {}",
         counted(report.count(Severity::Error), "error"),
         counted(report.count(Severity::Warning), "warning"),
-        counted(report.deployments, "Deployment"),
+        counted(report.workloads, "workload"),
         counted(report.files, "file")
     )
 }

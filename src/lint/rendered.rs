@@ -1,0 +1,51 @@
+//! What was not looked at, since only another tool makes objects of it.
+
+use std::path::Path;
+
+use super::{finding::Finding, rule::Rule};
+use crate::manifest::{Contents, Location, STANDARD_INPUT, Source};
+
+/// A finding for a chart whose templates were passed over, and for each kustomization that changes
+/// the objects of its files, with the pipe that checks what comes of it.
+pub(super) fn not_rendered(at: usize, source: &Source, contents: &Contents) -> Vec<Finding> {
+    let folder = Path::new(source.name()).parent();
+    let folder = folder.filter(|it| !it.as_os_str().is_empty() && source.name() != STANDARD_INPUT);
+    let folder = quoted(&folder.map_or(".".to_owned(), |it| it.display().to_string()));
+    let finding = |place, message, command: &str| Finding {
+        rule: Rule::NotRendered,
+        message,
+        help: format!("check what comes of it: {command} {folder} | dayshift lint -"),
+        source: at,
+        place,
+        object: None,
+        quoted: None,
+    };
+    let chart = source.is_chart().then(|| {
+        let first = source.text().lines().next().unwrap_or_default();
+        let place = Location {
+            line: 1,
+            column: 1,
+            span: 0..first.len(),
+        };
+        let message = "the templates of this Helm chart were not checked".to_owned();
+        finding(place, message, "helm template")
+    });
+    let kustomizations = contents.unrendered.iter().map(|it| {
+        let message = format!(
+            "`{}` of this kustomization changes objects, and was not checked",
+            it.field
+        );
+        finding(it.place.clone(), message, "kubectl kustomize")
+    });
+    chart.into_iter().chain(kustomizations).collect()
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "/._-+,:@".contains(it);
+    if path.chars().all(is_plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}

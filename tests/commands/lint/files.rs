@@ -1,0 +1,104 @@
+//! Files and folders: what is not looked at, and what cannot be.
+
+use std::{
+    fs,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    process::Command,
+};
+
+use serde_json::Value;
+
+use super::program::{lint_of, web};
+
+#[test]
+fn what_is_not_looked_at_is_named_with_the_pipe_that_looks_at_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("my chart/Chart.yaml", "name: web\n");
+    write("my chart/templates/web.yaml", "{{ if }}");
+    write("base/kustomization.yaml", "resources: [web.yaml]\n");
+    write(
+        "team/kustomization.yaml",
+        "commonAnnotations: {dayshift/hours: Mon-Fry}\n",
+    );
+    let path = folder.path().to_str().unwrap();
+    let (status, out, err) = lint_of(&[path], "");
+    assert_eq!((status, err.as_str()), (0, ""), "{out}");
+    for says in [
+        format!("helm template '{path}/my chart' | dayshift lint -"),
+        format!("kubectl kustomize {path}/team | dayshift lint -"),
+        "0 errors, 0 warnings, 2 infos in 0 workloads of 3 files".to_owned(),
+    ] {
+        assert!(out.contains(&says), "{says}\n{out}");
+    }
+    let template = format!("{path}/my chart/templates/web.yaml");
+    let (status, out, _) = lint_of(&[&template], "");
+    assert_eq!(status, 1);
+    assert!(
+        out.contains("helm template CHART | dayshift lint -"),
+        "{out}"
+    );
+}
+
+/// Runs a command on a folder in which some files, and a folder, cannot be read. Root reads
+/// everything, so it is somebody else who runs it then.
+#[test]
+fn what_cannot_be_read_keeps_nothing_else_from_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let bad = web(&["dayshift/stop: '25:00'"]);
+    let spec = "spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}}\n";
+    fs::write(path("a.yaml"), &bad).unwrap();
+    let good = web(&["dayshift/hours: '09:00-19:00'"]) + spec;
+    fs::write(path("z.yaml"), good.replace("name: web", "name: good")).unwrap();
+    fs::write(path("latin.yaml"), b"caf\xe9").unwrap();
+    fs::File::create(path("large.yaml"))
+        .unwrap()
+        .set_len(33 << 20)
+        .unwrap();
+    fs::create_dir(path("closed")).unwrap();
+    fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o0)).unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let binary = path("dayshift");
+    fs::copy(env!("CARGO_BIN_EXE_dayshift"), &binary).unwrap();
+    let name = folder.path().to_str().unwrap();
+    for (args, says) in [
+        (&["lint", name][..], "bad-times"),
+        (&["lint", "-o", "sarif", name], "toolExecutionNotifications"),
+        (&["lint", "-o", "junit", name], "errors=\"3\""),
+        (&["plan", "-o", "table", "-f", name], "good"),
+        (&["sandbox", "--for", "2d", name], "stop"),
+    ] {
+        let mut program = Command::new(&binary);
+        program.env_clear().args(args);
+        if rustix::process::geteuid().is_root() {
+            program.uid(65_534);
+        }
+        let output = program.output().unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {out}{err}");
+        assert!(out.contains(says), "{args:?}: {out}{err}");
+        for file in ["latin.yaml", "large.yaml", "closed"] {
+            assert!(err.contains(file), "{args:?}: {err}");
+        }
+        if args.contains(&"sarif") {
+            let log: Value = serde_json::from_str(&out).unwrap();
+            let invocation = &log["runs"][0]["invocations"][0];
+            assert_eq!(invocation["executionSuccessful"], false);
+            let told = invocation["toolExecutionNotifications"].as_array().unwrap();
+            let uri = |it: &Value| {
+                let artifact = &it["locations"][0]["physicalLocation"]["artifactLocation"];
+                artifact["uri"].as_str().unwrap().to_owned()
+            };
+            let uris: Vec<_> = told.iter().map(uri).collect();
+            let expected = ["closed", "large.yaml", "latin.yaml"];
+            assert_eq!(uris, expected.map(|it| format!("file://{name}/{it}")));
+        }
+    }
+    fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o755)).unwrap();
+}

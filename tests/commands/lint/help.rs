@@ -1,0 +1,122 @@
+//! How bad a finding is, and what to write instead.
+
+use super::program::{lint_of, web};
+
+#[test]
+fn an_info_is_no_problem() {
+    let ordinary = web(&["dayshift/hours: 'Mon-Fri 09:00-19:00'"]) + "spec:\n  replicas: 3\n";
+    let (status, out, _) = lint_of(&["-"], &ordinary);
+    assert_eq!(status, 0, "{out}");
+    assert!(out.starts_with("info[replicas-in-manifest]"), "{out}");
+    assert!(
+        out.ends_with("0 errors, 0 warnings, 1 info in 1 workload of 1 file\n"),
+        "{out}"
+    );
+    for says in [
+        "kubectl apply edit-last-applied deploy/web -n default",
+        "write dayshift/replicas: \"3\"",
+    ] {
+        assert!(out.contains(says), "{out}");
+    }
+    for args in [
+        ["--min-severity", "warning"],
+        ["--disable", "replicas-in-manifest"],
+    ] {
+        let (status, out, _) = lint_of(&[&args[..], &["-"]].concat(), &ordinary);
+        assert_eq!(status, 0, "{args:?}");
+        assert_eq!(
+            out, "0 errors, 0 warnings in 1 workload of 1 file\n",
+            "{args:?}"
+        );
+    }
+    let (status, _, err) = lint_of(&["--disable", "replicas-in-manifst", "-"], &ordinary);
+    assert_eq!(status, 2);
+    assert!(err.contains("replicas-in-manifest"), "{err}");
+    let warned = web(&["dayshift/stop: '19:00'"]);
+    assert_eq!(lint_of(&["-"], &warned).0, 1);
+    assert_eq!(lint_of(&["--min-severity", "error", "-"], &warned).0, 0);
+    for (format, says) in [
+        ("github", "::notice title=replicas-in-manifest"),
+        ("sarif", "\"level\": \"note\""),
+        ("junit", "failures=\"0\""),
+        ("json", "\"infos\": 1"),
+    ] {
+        let (status, out, _) = lint_of(&["-o", format, "-"], &ordinary);
+        assert_eq!(status, 0, "{format}");
+        assert!(out.contains(says), "{format}: {out}");
+        assert!(!out.contains("<failure"), "{format}: {out}");
+    }
+}
+
+#[test]
+fn help_keeps_what_the_user_has_written() {
+    let hours = "dayshift/hours: '09:00-19:00'";
+    let label = web(&[hours]) + "  labels: {dayshift/stop: 'Fri 17:00'}\n";
+    let template = web(&[hours])
+        + "spec: {template: {metadata: {annotations: {dayshift/timezone: Asia/Tokyo}}}}\n";
+    for (input, help) in [
+        (
+            web(&["dayshift/uptime: 'Mon-Fri 08:00-18:00'"]),
+            "write dayshift/hours: \"Mon-Fri 08:00-18:00\"",
+        ),
+        (
+            web(&["dayshift/strat: 'daily 07:00'"]),
+            "write dayshift/start: \"daily 07:00\"",
+        ),
+        (
+            web(&["dayshift/strat: soon"]),
+            "write dayshift/start: \"Mon-Fri 09:00\"",
+        ),
+        (
+            web(&[hours, "dayshift/replicas: 2"]),
+            "write dayshift/replicas: \"2\"",
+        ),
+        (
+            web(&[hours, "dayshift/enforce: true"]),
+            "write dayshift/enforce: \"true\"",
+        ),
+        (
+            web(&[hours, "dayshift/timezone: Asia/Tokio"]),
+            "write dayshift/timezone: \"Asia/Tokyo\"",
+        ),
+        (
+            web(&["dayshift/hours: Mon-Fry 08:00-17:00"]),
+            "write dayshift/hours: \"Mon-Fri 08:00-17:00\"",
+        ),
+        (
+            web(&["dayshift/hours: 9-17"]),
+            "write dayshift/hours: \"09:00-17:00\"",
+        ),
+        (
+            web(&["dayshift/start: '* 9 * * 1-5'"]),
+            "write for example `0 9 * * 1-5`",
+        ),
+        (
+            web(&["dayshift/start: '* * * * * *'"]),
+            "write for example `0 0 * * * *`",
+        ),
+        (
+            web(&["downscaler/uptime: '08:00-18:00'"]),
+            "write dayshift/hours: \"08:00-18:00\"",
+        ),
+        (
+            web(&["dayshift.io/stop: 'Fri 17:00'"]),
+            "write dayshift/stop: \"Fri 17:00\"",
+        ),
+        (
+            label,
+            "move it to metadata.annotations: dayshift/stop: \"Fri 17:00\"",
+        ),
+        (
+            template,
+            "of the workload: dayshift/timezone: \"Asia/Tokyo\"",
+        ),
+        (
+            web(&[hours]).replace("apps/v1", "extensions/v1beta1"),
+            "write apiVersion: apps/v1",
+        ),
+    ] {
+        let (_, out, _) = lint_of(&["-"], &input);
+        assert!(out.contains(help), "{input}{help}\n{out}");
+    }
+}
