@@ -81,7 +81,7 @@ impl Program {
                 .args_override_self(true)
                 .mut_args(|flag| flag.hide_env(true))
         });
-        // There the play is what is read, and the log would only say it again.
+        // There the timeline is what is read, and the log would only say it again.
         command = command.mut_subcommand("sandbox", |sandbox| {
             sandbox.mut_arg("log_level", |flag| flag.default_value("warn"))
         });

@@ -10,15 +10,15 @@ use crate::{
 
 use super::user_action::{Act, UserAction};
 
-/// How long after it has stopped `office-hours` is raised by hand.
+/// How long after it has stopped `office-hours` is raised by a user.
 const NIGHT_SHIFT: TimeDelta = TimeDelta::hours(3);
 /// How long after its first start `one-start` loses its schedule, so that it does not fill the
 /// page: it starts every minute.
 const ENOUGH: TimeDelta = TimeDelta::seconds(30);
 
-/// The hands of a user on the examples, from an instant on: one raises `office-hours` to a single
+/// What a user does to the examples, from an instant on: one raises `office-hours` to a single
 /// replica in its first night, one takes the schedule from `one-start` after its first start.
-pub fn hands_on_examples(
+pub fn example_actions(
     workloads: &[Workload],
     from: DateTime<Utc>,
     prefix: &Prefix,

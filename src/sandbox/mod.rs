@@ -16,7 +16,7 @@ mod timeline_event;
 mod usage;
 mod user_action;
 
-pub use examples::hands_on_examples;
+pub use examples::example_actions;
 pub use observer::MOST_IDLE;
 pub use requests::Requests;
 pub use simulation::Simulation;

@@ -20,25 +20,25 @@ use super::{
 pub const MOST_IDLE: u32 = 2;
 
 /// Looks on as objects change, and tells apart who did what from the objects alone: whatever
-/// changes the state labels is the scaler's, all else is somebody's hand.
+/// changes the state labels is the scaler's, all else is somebody else.
 #[derive(Debug)]
 pub(super) struct Observer {
     prefix: Prefix,
     default_zone: Zone,
-    scenes: BTreeMap<(String, Kind), Scene>,
+    watched: BTreeMap<(String, Kind), Watched>,
     lateness: TimeDelta,
     refusals: usize,
 }
 
 /// What is known of one workload.
 #[derive(Debug)]
-struct Scene {
+struct Watched {
     observed: Observed,
     parsed: ParsedInputs,
     usage: Usage,
     /// How many transitions in a row have not changed the count.
     idle: u32,
-    /// The command of a hand that is about to change it.
+    /// The command of a user that is about to change it.
     action: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Observer {
         Self {
             prefix,
             default_zone,
-            scenes: BTreeMap::new(),
+            watched: BTreeMap::new(),
             lateness: TimeDelta::zero(),
             refusals: 0,
         }
@@ -63,23 +63,23 @@ impl Observer {
         self.refusals
     }
 
-    /// Every workload that had a schedule, and its tally up to `at`.
-    pub(super) fn tallies(&self, at: DateTime<Utc>) -> Vec<(String, Usage)> {
-        let mut tallies = Vec::new();
-        for ((name, _), scene) in &self.scenes {
-            let mut usage = scene.usage.clone();
-            usage.runs(at, scene.observed.replicas);
-            if usage.starts + usage.stops > 0 || scene.observed.concerns_us() {
-                tallies.push((name.clone(), usage));
+    /// Every workload that had a schedule, and what it used up to `at`.
+    pub(super) fn usages(&self, at: DateTime<Utc>) -> Vec<(String, Usage)> {
+        let mut usages = Vec::new();
+        for ((name, _), one) in &self.watched {
+            let mut usage = one.usage.clone();
+            usage.runs(at, one.observed.replicas);
+            if usage.starts + usage.stops > 0 || one.observed.concerns_us() {
+                usages.push((name.clone(), usage));
             }
         }
-        tallies
+        usages
     }
 
     /// The next change of this object that is not the scaler's will be made by that command.
     pub(super) fn expect_action(&mut self, object: &(String, Kind), command: &str) {
-        if let Some(scene) = self.scenes.get_mut(object) {
-            scene.action = Some(command.to_owned());
+        if let Some(one) = self.watched.get_mut(object) {
+            one.action = Some(command.to_owned());
         }
     }
 
@@ -91,52 +91,48 @@ impl Observer {
         let name = (format!("{}/{}", object.namespace, object.name), kind);
         let at = change.at;
         if change.deleted {
-            let scene = self.scenes.get_mut(&name)?;
-            scene.observed.replicas = Replicas::ZERO;
-            scene.usage.runs(at, Replicas::ZERO);
+            let one = self.watched.get_mut(&name)?;
+            one.observed.replicas = Replicas::ZERO;
+            one.usage.runs(at, Replicas::ZERO);
             return None;
         }
-        let Some(scene) = self.scenes.get_mut(&name) else {
-            let scene = Scene::new(at, observed, self.default_zone);
-            let event = (!scene.observed.concerns_us()).then(|| {
-                scene.event(
+        let Some(one) = self.watched.get_mut(&name) else {
+            let one = Watched::new(at, observed, self.default_zone);
+            let event = (!one.observed.concerns_us()).then(|| {
+                one.event(
                     at,
                     EventKind::Ignore,
-                    scene.observed.replicas,
+                    one.observed.replicas,
                     self.default_zone,
                 )
             });
-            self.scenes.insert(name, scene);
+            self.watched.insert(name, one);
             return event;
         };
-        let before = scene.show(at, observed, self.default_zone);
-        let kind = scene.kind(&before)?;
+        let before = one.show(at, observed, self.default_zone);
+        let kind = one.kind(&before)?;
         let action = match kind {
             EventKind::Start => Some(Action::Start),
             EventKind::Stop => Some(Action::Stop),
-            EventKind::Scale => Some(Action::Scale(scene.observed.replicas.get())),
+            EventKind::Scale => Some(Action::Scale(one.observed.replicas.get())),
             _ => None,
         };
         if let Some(action) = action {
-            scene.usage.transition(action);
-            let boundary = scene.observed.state().last.unwrap_or(at);
+            one.usage.transition(action);
+            let boundary = one.observed.state().last.unwrap_or(at);
             self.lateness = self.lateness.max(at - boundary);
         }
         if matches!(kind, EventKind::Refuse(_)) {
             self.refusals += 1;
         }
-        let same = action.is_some() && before.replicas == scene.observed.replicas;
-        scene.idle = if same {
-            scene.idle.saturating_add(1)
-        } else {
-            0
-        };
-        let event = scene.event(at, kind, before.replicas, self.default_zone);
+        let same = action.is_some() && before.replicas == one.observed.replicas;
+        one.idle = if same { one.idle.saturating_add(1) } else { 0 };
+        let event = one.event(at, kind, before.replicas, self.default_zone);
         (event.idle <= MOST_IDLE).then_some(event)
     }
 }
 
-impl Scene {
+impl Watched {
     fn new(at: DateTime<Utc>, observed: Observed, default_zone: Zone) -> Self {
         Self {
             parsed: read(&observed.inputs, default_zone),

@@ -101,8 +101,8 @@ impl Simulation {
     /// told, in order and, at a pace, when it is time.
     ///
     /// # Errors
-    /// What `tell` returns; it ends the play.
-    pub async fn play(
+    /// What `tell` returns; it ends the run.
+    pub async fn run(
         mut self,
         until: DateTime<Utc>,
         mut actions: Vec<UserAction>,
@@ -149,7 +149,7 @@ impl Simulation {
         Ok(Summary {
             from,
             until: ended,
-            tallies: self.observer.tallies(ended),
+            usages: self.observer.usages(ended),
             lateness: self.observer.lateness(),
             refusals: self.observer.refusals(),
             requests,

@@ -1,10 +1,10 @@
-//! What a play comes to.
+//! What a run comes to.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{requests::Requests, usage::Usage};
 
-/// What a play comes to.
+/// What a run comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// When it began.
@@ -12,7 +12,7 @@ pub struct Summary {
     /// When it ended, or was stopped.
     pub until: DateTime<Utc>,
     /// Every Deployment with a schedule, by namespace and name.
-    pub tallies: Vec<(String, Usage)>,
+    pub usages: Vec<(String, Usage)>,
     /// The latest that a transition came after its boundary.
     pub lateness: TimeDelta,
     /// How often a schedule was refused.

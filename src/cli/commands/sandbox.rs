@@ -26,7 +26,7 @@ use crate::{
     clock::Clock,
     controller::Settings,
     manifest::{EXAMPLES, Source, Workload},
-    sandbox::{Simulation, Speed, hands_on_examples},
+    sandbox::{Simulation, Speed, example_actions},
     workload::Prefix,
 };
 
@@ -79,7 +79,7 @@ const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
 
 /// Why a simulation cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
-enum PlayError {
+enum SandboxError {
     #[error("there is no Deployment or StatefulSet of apps/v1 in {0}")]
     Empty(String),
     #[error("none of the files can be read")]
@@ -102,14 +102,16 @@ impl SandboxArgs {
             Err(error) => return wrong_usage(&error),
         };
         let (workloads, unread) = self.workloads();
-        let played = workloads.and_then(|workloads| {
-            block_on_paused_time(self.play(&workloads, from)).map_err(PlayError::System)?
+        let outcome = workloads.and_then(|workloads| {
+            block_on_paused_time(self.simulate(&workloads, from)).map_err(SandboxError::System)?
         });
-        match played {
+        match outcome {
             Ok(_) if unread => Exit::CouldNotRun,
             Ok(exit) => exit,
             // Who reads only the beginning has what they want.
-            Err(PlayError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+            Err(SandboxError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Exit::Done
+            }
             Err(error) => {
                 print_error(&error);
                 Exit::CouldNotRun
@@ -131,7 +133,7 @@ impl SandboxArgs {
 
     /// The workloads of the files, or of the examples; and whether anything could not be read,
     /// which is reported.
-    fn workloads(&self) -> (Result<Vec<Loaded>, PlayError>, bool) {
+    fn workloads(&self) -> (Result<Vec<Loaded>, SandboxError>, bool) {
         let opened = self.exclude.open(&self.files);
         let mut unread = !opened.errors.is_empty();
         opened.errors.iter().for_each(print_error);
@@ -157,16 +159,20 @@ impl SandboxArgs {
         }
         let found = match (found.is_empty(), unread) {
             (false, _) => Ok(found),
-            (true, true) => Err(PlayError::NothingRead),
+            (true, true) => Err(SandboxError::NothingRead),
             (true, false) => {
                 let names: Vec<_> = sources.iter().map(Source::name).collect();
-                Err(PlayError::Empty(names.join(", ")))
+                Err(SandboxError::Empty(names.join(", ")))
             }
         };
         (found, unread)
     }
 
-    async fn play(&self, workloads: &[Loaded], from: DateTime<Utc>) -> Result<Exit, PlayError> {
+    async fn simulate(
+        &self,
+        workloads: &[Loaded],
+        from: DateTime<Utc>,
+    ) -> Result<Exit, SandboxError> {
         let clock = Clock::simulated(from);
         self.log.start_on(clock.clone());
         let settings = Settings {
@@ -184,10 +190,10 @@ impl SandboxArgs {
             }
         }
         if taken.is_empty() {
-            return Err(PlayError::NoneTaken);
+            return Err(SandboxError::NoneTaken);
         }
         let actions = if self.files.is_empty() {
-            hands_on_examples(
+            example_actions(
                 &taken,
                 from,
                 &self.schedules.annotation_prefix,
@@ -212,13 +218,13 @@ impl SandboxArgs {
             zone: self.schedules.timezone,
             speed,
         });
-        write!(out, "{title}").map_err(PlayError::Write)?;
-        let mut signals = Signals::listen().map_err(PlayError::System)?;
+        write!(out, "{title}").map_err(SandboxError::Write)?;
+        let mut signals = Signals::listen().map_err(SandboxError::System)?;
         let stop = async {
             signals.next().await;
         };
         let summary = stage
-            .play(
+            .run(
                 until,
                 actions,
                 speed,
@@ -226,9 +232,9 @@ impl SandboxArgs {
                 stop,
             )
             .await
-            .map_err(PlayError::Write)?;
+            .map_err(SandboxError::Write)?;
         let summary_text = page.summary(&summary, self.schedules.timezone);
-        write!(out, "\n{summary_text}").map_err(PlayError::Write)?;
+        write!(out, "\n{summary_text}").map_err(SandboxError::Write)?;
         Ok(if summary.refusals > 0 || taken.len() < workloads.len() {
             Exit::Problems
         } else {

@@ -21,7 +21,7 @@ pub struct Page {
     names: usize,
 }
 
-/// What is about to be played.
+/// What is about to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Title {
     /// How many Deployments there are.
@@ -49,15 +49,15 @@ impl Page {
         }
     }
 
-    /// What is about to be played, with the command that shows it at another pace.
-    pub fn title(&self, play: &Title) -> String {
+    /// What is about to run, with the command that shows it at another pace.
+    pub fn title(&self, run: &Title) -> String {
         let Title {
             workloads,
             from,
             until,
             zone,
             speed,
-        } = *play;
+        } = *run;
         let speed = match speed {
             Speed::Max => String::new(),
             Speed::DAY_A_SECOND => "; a day takes a second (--speed max: all at once)".to_owned(),

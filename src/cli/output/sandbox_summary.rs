@@ -1,4 +1,4 @@
-//! What a play comes to, as a table.
+//! What a run comes to, as a table.
 
 use chrono::TimeDelta;
 
@@ -19,7 +19,7 @@ impl Page {
         let Summary {
             from,
             until,
-            tallies,
+            usages,
             ..
         } = summary;
         let whole = *until - *from;
@@ -29,14 +29,14 @@ impl Page {
             moment(*from, zone),
             moment(*until, zone)
         );
-        if !tallies.is_empty() {
-            text += &self.table(tallies, whole);
+        if !usages.is_empty() {
+            text += &self.table(usages, whole);
         }
         text + &footnotes(summary)
     }
 
-    fn table(&self, tallies: &[(String, Usage)], whole: TimeDelta) -> String {
-        let names = tallies
+    fn table(&self, usages: &[(String, Usage)], whole: TimeDelta) -> String {
+        let names = usages
             .iter()
             .map(|(name, _)| name.chars().count())
             .max()
@@ -49,7 +49,7 @@ impl Page {
         let whole = whole.trim_end_matches(".0");
         let mut text = format!("\n{}\n", self.paint(Paint::Faint, &heading));
         let (mut starts, mut stops, mut used, mut always, mut saved) = (0, 0, 0.0, 0.0, 0.0);
-        for (name, usage) in tallies {
+        for (name, usage) in usages {
             let up = format!("{:.1} of {whole}", hours(usage.up()));
             text += &format!(
                 "{name:names$}  {:>6}  {:>5}  {up:>16}  {:>13.1}  {:>9.1}  {:>5}\n",
@@ -77,7 +77,7 @@ impl Page {
 
 fn footnotes(summary: &Summary) -> String {
     let transitions: u64 = summary
-        .tallies
+        .usages
         .iter()
         .map(|(_, usage)| usage.starts + usage.stops)
         .sum();

@@ -140,7 +140,7 @@ fn done(
             done.extend(action.map(|action| (told.at, action)));
             Ok(())
         };
-        let play = simulation.play(until, Vec::new(), Speed::Max, tell, std::future::pending());
+        let play = simulation.run(until, Vec::new(), Speed::Max, tell, std::future::pending());
         play.await.unwrap();
     });
     done

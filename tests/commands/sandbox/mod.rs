@@ -364,12 +364,12 @@ fn months_take_as_many_requests_as_transitions() {
             late.extend(Some(time).filter(|time| time != expected));
             Ok(())
         };
-        let played = stage.play(until, Vec::new(), Speed::Max, tell, std::future::pending());
-        let summary = played.await.unwrap();
+        let outcome = stage.run(until, Vec::new(), Speed::Max, tell, std::future::pending());
+        let summary = outcome.await.unwrap();
         assert_eq!(late, [""; 0]);
         summary
     });
-    let (_, usage) = &summary.tallies[0];
+    let (_, usage) = &summary.usages[0];
     // 25 September is a Friday, 24 November a Tuesday at midnight: 42 working days.
     assert_eq!((usage.starts, usage.stops), (42, 42));
     assert_eq!(summary.requests.patches, 1 + 42 + 42);
