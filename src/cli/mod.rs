@@ -8,6 +8,7 @@ mod output;
 mod program;
 mod runtime;
 mod signals;
+mod variables;
 
 pub use exit::Exit;
 pub use program::Program;

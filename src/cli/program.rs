@@ -19,6 +19,7 @@ use crate::{
             sleep::SleepArgs, status::StatusArgs, sync::SyncArgs, wake::WakeArgs,
         },
         exit::{Exit, wrong_usage},
+        variables::{subcommand_first, with_variables},
     },
     text::printable,
 };
@@ -31,8 +32,7 @@ use crate::{
     about = "Starts and stops Kubernetes Deployments at the times in their annotations",
     after_help = AFTER_HELP,
     arg_required_else_help = true,
-    args_override_self = true,
-    disable_help_subcommand = true
+    args_override_self = true
 )]
 pub struct Program {
     #[command(subcommand)]
@@ -56,7 +56,10 @@ enum Command {
 }
 
 const AFTER_HELP: &str = "\
-Each flag of a command can be set by a variable too: --log-format is DAYSHIFT_LOG_FORMAT.
+Start with `dayshift plan -f FILE` or `dayshift sandbox`: neither needs a cluster.
+Flags can be set by variables too: --log-format of run is DAYSHIFT_LOG_FORMAT, -o of plan is
+DAYSHIFT_PLAN_OUTPUT. DAYSHIFT_KUBECONFIG, _CONTEXT, _AS, _AS_GROUP, _TIMEZONE and _ANNOTATION_PREFIX
+count in every command.
 Exit status: 0 done, 1 found problems, 2 wrong usage, 3 could not run.";
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -74,13 +77,10 @@ impl Program {
     /// How to end, where there is nothing to run: help or version was asked for and is printed,
     /// or the usage is wrong and what is wrong has been said.
     pub fn from_arguments() -> Result<Self, Exit> {
-        let arguments: Vec<_> = env::args_os().collect();
-        // The names of the variables follow from those of the flags, and would drown the help.
-        let mut command = Self::command().mut_subcommands(|subcommand| {
-            subcommand
-                .args_override_self(true)
-                .mut_args(|flag| flag.hide_env(true))
-        });
+        let command = Self::command();
+        let arguments = subcommand_first(&command, env::args_os().collect());
+        let mut command = with_variables(command, &arguments)
+            .mut_subcommands(|subcommand| subcommand.args_override_self(true));
         // There the timeline is what is read, and the log would only say it again.
         command = command.mut_subcommand("sandbox", |sandbox| {
             sandbox.mut_arg("log_level", |flag| flag.default_value("warn"))
@@ -150,23 +150,35 @@ fn is_plugin(program: Option<&OsStr>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
 
     #[test]
-    fn every_flag_has_a_variable_named_after_it() {
-        Program::command().debug_assert();
-        let mut flags = 0;
-        for command in Program::command().get_subcommands() {
-            for arg in command.get_arguments() {
+    fn every_flag_has_a_variable_and_none_counts_where_it_means_something_else() {
+        let command = with_variables(Program::command(), &[]);
+        command.clone().debug_assert();
+        let mut known = HashMap::new();
+        for subcommand in command.get_subcommands() {
+            for arg in subcommand.get_arguments() {
                 let Some(long) = arg.get_long().filter(|long| *long != "help") else {
                     continue;
                 };
-                let expected = format!("DAYSHIFT_{}", long.replace('-', "_").to_uppercase());
-                assert_eq!(arg.get_env(), Some(OsStr::new(&expected)), "--{long}");
-                flags += 1;
+                let variable = arg.get_env().expect(long).to_owned();
+                let meaning = (long.to_owned(), arg.get_help().unwrap().to_string());
+                let known = known.entry(variable).or_insert_with(|| meaning.clone());
+                assert_eq!(*known, meaning, "{}", subcommand.get_name());
             }
         }
-        assert!(flags > 10, "{flags}");
+        for name in [
+            "DAYSHIFT_KUBECONFIG",
+            "DAYSHIFT_MAX_IN_FLIGHT",
+            "DAYSHIFT_NAMESPACE",
+            "DAYSHIFT_PLAN_OUTPUT",
+            "DAYSHIFT_STATUS_NAMESPACE",
+        ] {
+            assert!(known.contains_key(OsStr::new(name)), "{name}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The program from outside, as a person, a shell, a build server and a kubelet drive it.
 //!
-//! - `cli`, `completion`, `readme`, `secrets`: what all commands have in common
+//! - `arguments`, `cli`, `completion`, `readme`, `secrets`: what all commands have in common
 //! - `lint/`, `plan/`: what they say of files, with golden files of what they print
 //! - `sandbox/`: the cluster in memory that a newcomer sees
 //! - `status/`, `overrides`, `restore`: what they do to a cluster
@@ -11,6 +11,7 @@
 //! before you commit them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod arguments;
 mod cli;
 mod completion;
 mod fake_server;

@@ -14,24 +14,19 @@ use crate::{
 #[command(next_help_heading = "Cluster")]
 pub(crate) struct ConnectionArgs {
     /// The kubeconfig file [default: as kubectl finds it, else the pod's ServiceAccount]
-    #[arg(long, value_name = "FILE", env = "DAYSHIFT_KUBECONFIG")]
+    #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
 
     /// The context in the kubeconfig [default: its current one]
-    #[arg(long, value_name = "NAME", env = "DAYSHIFT_CONTEXT")]
+    #[arg(long, value_name = "NAME")]
     context: Option<String>,
 
     /// The user to impersonate, as in kubectl
-    #[arg(long = "as", value_name = "USER", env = "DAYSHIFT_AS")]
+    #[arg(long = "as", value_name = "USER")]
     user: Option<String>,
 
     /// A group to impersonate; repeatable
-    #[arg(
-        long = "as-group",
-        value_name = "GROUP",
-        requires = "user",
-        env = "DAYSHIFT_AS_GROUP"
-    )]
+    #[arg(long = "as-group", value_name = "GROUP", requires = "user")]
     groups: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use crate::manifest::{Opened, Search};
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExcludeArgs {
     /// Skip files and folders of a folder that match, written as in .gitignore; repeatable
-    #[arg(long, value_name = "GLOB", env = "DAYSHIFT_EXCLUDE")]
+    #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 }
 

@@ -21,12 +21,7 @@ use crate::{
 #[command(next_help_heading = "Logs, on standard error")]
 pub(crate) struct LogArgs {
     /// One line of text or one JSON object for each event
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        default_value = "text",
-        env = "DAYSHIFT_LOG_FORMAT"
-    )]
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
 
     /// error, warn, info, debug or trace; or a filter such as `info,kube=debug`
@@ -34,8 +29,7 @@ pub(crate) struct LogArgs {
         long,
         value_name = "LEVEL",
         default_value = "info",
-        value_parser = Filter::parse,
-        env = "DAYSHIFT_LOG_LEVEL"
+        value_parser = Filter::parse
     )]
     log_level: Filter,
 

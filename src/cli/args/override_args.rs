@@ -40,8 +40,7 @@ pub(crate) struct ChosenArgs {
     #[arg(
         long,
         value_parser = BoolishValueParser::new(),
-        help_heading = "Which Deployments",
-        env = "DAYSHIFT_ALL"
+        help_heading = "Which Deployments"
     )]
     all: bool,
 }
@@ -50,7 +49,7 @@ pub(crate) struct ChosenArgs {
 #[command(next_help_heading = "Changes")]
 pub(crate) struct WaitArgs {
     /// Write the annotations, and do not wait until a controller has acted
-    #[arg(long, value_parser = BoolishValueParser::new(), env = "DAYSHIFT_NO_WAIT")]
+    #[arg(long, value_parser = BoolishValueParser::new())]
     pub(crate) no_wait: bool,
 
     /// How long to wait for a controller to act
@@ -58,13 +57,12 @@ pub(crate) struct WaitArgs {
         long,
         value_name = "TIME",
         default_value = "10s",
-        value_parser = span,
-        env = "DAYSHIFT_TIMEOUT"
+        value_parser = span
     )]
     pub(crate) timeout: TimeDelta,
 
     /// Show what would be written, and write nothing
-    #[arg(long, value_parser = BoolishValueParser::new(), env = "DAYSHIFT_DRY_RUN")]
+    #[arg(long, value_parser = BoolishValueParser::new())]
     pub(crate) dry_run: bool,
 }
 

@@ -61,8 +61,7 @@ struct ScopeArgs {
         long,
         value_name = "NAME",
         value_delimiter = ',',
-        value_parser = namespace,
-        env = "DAYSHIFT_NAMESPACE"
+        value_parser = namespace
     )]
     namespace: Vec<String>,
 
@@ -70,8 +69,7 @@ struct ScopeArgs {
     #[arg(
         short = 'A',
         long,
-        value_parser = BoolishValueParser::new(),
-        env = "DAYSHIFT_ALL_NAMESPACES"
+        value_parser = BoolishValueParser::new()
     )]
     all_namespaces: bool,
 
@@ -80,8 +78,7 @@ struct ScopeArgs {
         long,
         value_name = "NAME",
         value_delimiter = ',',
-        value_parser = namespace,
-        env = "DAYSHIFT_EXCLUDE_NAMESPACE"
+        value_parser = namespace
     )]
     exclude_namespace: Vec<String>,
 
@@ -90,8 +87,7 @@ struct ScopeArgs {
         short = 'l',
         long,
         value_name = "SELECTOR",
-        value_parser = selector,
-        env = "DAYSHIFT_SELECTOR"
+        value_parser = selector
     )]
     selector: Option<String>,
 }
@@ -107,8 +103,7 @@ struct TimingArgs {
         long,
         value_name = "TIME",
         default_value = "72h",
-        value_parser = catch_up,
-        env = "DAYSHIFT_CATCH_UP"
+        value_parser = catch_up
     )]
     catch_up: TimeDelta,
 
@@ -117,8 +112,7 @@ struct TimingArgs {
         long,
         value_name = "TIME",
         default_value = "30s",
-        value_parser = clock_skew,
-        env = "DAYSHIFT_MAX_CLOCK_SKEW"
+        value_parser = clock_skew
     )]
     max_clock_skew: ClockSkew,
 }
@@ -127,7 +121,7 @@ struct TimingArgs {
 #[command(next_help_heading = "Requests")]
 struct RequestArgs {
     /// Show what would be done, and write nothing to the cluster
-    #[arg(long, value_parser = BoolishValueParser::new(), env = "DAYSHIFT_DRY_RUN")]
+    #[arg(long, value_parser = BoolishValueParser::new())]
     dry_run: bool,
 
     /// The most starts and stops of one namespace in flight, 1 to 256. In all: a quarter more, as
@@ -136,8 +130,7 @@ struct RequestArgs {
         long,
         value_name = "COUNT",
         default_value = "32",
-        value_parser = clap::value_parser!(u16).range(1..=256),
-        env = "DAYSHIFT_MAX_IN_FLIGHT"
+        value_parser = clap::value_parser!(u16).range(1..=256)
     )]
     max_in_flight: u16,
 }
@@ -150,27 +143,16 @@ struct OwnArgs {
         long,
         value_name = "ADDRESS",
         default_value = "0.0.0.0:8080",
-        value_parser = listen,
-        env = "DAYSHIFT_LISTEN"
+        value_parser = listen
     )]
     listen: SocketAddr,
 
     /// The pod that dayshift runs in; the Deployment of that pod is never scaled
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "pod_namespace",
-        env = "DAYSHIFT_POD_NAME"
-    )]
+    #[arg(long, value_name = "NAME", requires = "pod_namespace")]
     pod_name: Option<String>,
 
     /// The namespace of that pod
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "pod_name",
-        env = "DAYSHIFT_POD_NAMESPACE"
-    )]
+    #[arg(long, value_name = "NAME", requires = "pod_name")]
     pod_namespace: Option<String>,
 }
 

@@ -10,8 +10,7 @@ pub(crate) struct ScheduleArgs {
         long,
         value_name = "ZONE",
         default_value = "UTC",
-        value_parser = Zone::parse,
-        env = "DAYSHIFT_TIMEZONE"
+        value_parser = Zone::parse
     )]
     pub(crate) timezone: Zone,
 
@@ -20,8 +19,7 @@ pub(crate) struct ScheduleArgs {
         long,
         value_name = "PREFIX",
         default_value = "dayshift",
-        value_parser = Prefix::parse,
-        env = "DAYSHIFT_ANNOTATION_PREFIX"
+        value_parser = Prefix::parse
     )]
     pub(crate) annotation_prefix: Prefix,
 }

@@ -24,8 +24,7 @@ pub(crate) struct TargetArgs {
         short,
         long,
         value_name = "NAME",
-        value_parser = one_namespace,
-        env = "DAYSHIFT_NAMESPACE"
+        value_parser = one_namespace
     )]
     pub(crate) namespace: Option<String>,
 
@@ -33,8 +32,7 @@ pub(crate) struct TargetArgs {
     #[arg(
         short = 'A',
         long,
-        value_parser = BoolishValueParser::new(),
-        env = "DAYSHIFT_ALL_NAMESPACES"
+        value_parser = BoolishValueParser::new()
     )]
     pub(crate) all_namespaces: bool,
 
@@ -43,8 +41,7 @@ pub(crate) struct TargetArgs {
         short = 'l',
         long,
         value_name = "SELECTOR",
-        value_parser = selector,
-        env = "DAYSHIFT_SELECTOR"
+        value_parser = selector
     )]
     pub(crate) selector: Option<String>,
 }

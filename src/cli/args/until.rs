@@ -18,13 +18,12 @@ pub(crate) struct UntilArgs {
         value_name = "TIME",
         value_parser = span,
         allow_hyphen_values = true, // `-1h` is told what to write
-        env = "DAYSHIFT_FOR"
     )]
     length: Option<TimeDelta>,
 
     /// Until when: 22:00, or "Mon 09:00", is the next one in the workload's own zone; also
     /// "2026-12-24 18:00", or RFC 3339
-    #[arg(long, value_name = "T", env = "DAYSHIFT_UNTIL")]
+    #[arg(long, value_name = "T")]
     until: Option<String>,
 }
 

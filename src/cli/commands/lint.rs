@@ -42,24 +42,18 @@ pub(crate) struct LintArgs {
     files: Vec<PathBuf>,
 
     /// The same as FILE, as in kubectl; repeatable
-    #[arg(short, long, value_name = "FILE", env = "DAYSHIFT_FILE")]
+    #[arg(short, long, value_name = "FILE")]
     file: Vec<PathBuf>,
 
     #[command(flatten)]
     exclude: ExcludeArgs,
 
     /// The first day of the year that is checked [default: now]
-    #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
+    #[arg(long, value_name = "T")]
     from: Option<String>,
 
     /// The output format
-    #[arg(
-        short,
-        long,
-        value_name = "FORMAT",
-        default_value = "text",
-        env = "DAYSHIFT_OUTPUT"
-    )]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Output,
 
     /// The least severity that is shown: error, warning or info
@@ -67,8 +61,7 @@ pub(crate) struct LintArgs {
         long,
         value_name = "LEVEL",
         default_value = "info",
-        value_parser = severity(),
-        env = "DAYSHIFT_MIN_SEVERITY"
+        value_parser = severity()
     )]
     min_severity: Severity,
 
@@ -77,8 +70,7 @@ pub(crate) struct LintArgs {
         long,
         value_name = "RULE",
         value_parser = rule(),
-        hide_possible_values = true,
-        env = "DAYSHIFT_DISABLE"
+        hide_possible_values = true
     )]
     disable: Vec<Rule>,
 
@@ -88,8 +80,7 @@ pub(crate) struct LintArgs {
         long,
         value_name = "NAME",
         default_value = "default",
-        value_parser = one_namespace,
-        env = "DAYSHIFT_NAMESPACE"
+        value_parser = one_namespace
     )]
     namespace: String,
 

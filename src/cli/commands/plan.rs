@@ -31,7 +31,7 @@ use crate::{
     manifest::{OpenError, SyntaxError},
     plan::{Period, Plan, Planner},
     schedule::Zone,
-    text::TerminalSafe,
+    text::{TerminalSafe, quote},
 };
 
 /// Show when Deployments will start and stop, from files or from the cluster
@@ -48,14 +48,14 @@ terminal, or as COLUMNS says.
 Exit status: 0 done, 1 a schedule has problems, 2 wrong usage, 3 a file or the cluster cannot be read.")]
 pub(crate) struct PlanArgs {
     /// A file of YAML or JSON, a folder of such files, or - for standard input; repeatable
-    #[arg(short, long, value_name = "FILE", env = "DAYSHIFT_FILE")]
+    #[arg(short, long, value_name = "FILE")]
     file: Vec<PathBuf>,
 
     #[command(flatten)]
     exclude: ExcludeArgs,
 
     /// The beginning of the period [default: now]
-    #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
+    #[arg(long, value_name = "T")]
     from: Option<String>,
 
     /// The length of the period in days of the calendar of --timezone
@@ -63,22 +63,16 @@ pub(crate) struct PlanArgs {
         long,
         value_name = "N",
         default_value = "7",
-        value_parser = clap::value_parser!(u32).range(1..=36_600),
-        env = "DAYSHIFT_DAYS"
+        value_parser = clap::value_parser!(u32).range(1..=36_600)
     )]
     days: u32,
 
     /// The end of the period, instead of --days
-    #[arg(
-        long,
-        value_name = "T",
-        conflicts_with = "days",
-        env = "DAYSHIFT_UNTIL"
-    )]
+    #[arg(long, value_name = "T", conflicts_with = "days")]
     until: Option<String>,
 
     /// The output format [default: chart on a terminal, else json]
-    #[arg(short, long, value_name = "FORMAT", env = "DAYSHIFT_OUTPUT")]
+    #[arg(short, long, value_name = "FORMAT")]
     output: Option<Output>,
 
     #[command(flatten)]
@@ -99,6 +93,15 @@ enum Output {
     Table,
     /// A stable format for other programs
     Json,
+}
+
+/// Whether somebody means a file or a folder by a word that should name a workload.
+fn is_path(word: &str) -> bool {
+    let ends = [".yaml", ".yml", ".json", "/"];
+    let begins = ["./", "../", "/", "~/"];
+    word == "-"
+        || ends.iter().any(|it| word.ends_with(it))
+        || begins.iter().any(|it| word.starts_with(it))
 }
 
 /// What keeps something from being planned.
@@ -179,6 +182,11 @@ impl PlanArgs {
 
     /// The selected live Deployments; `None` where files are given.
     fn targets(&self) -> Result<Option<Targets>, clap::Error> {
+        if let Some(file) = self.targets.deployments.iter().find(|it| is_path(it)) {
+            let file = quote(file);
+            let message = format!("`{file}` is a file: write `dayshift plan -f {file}`\n");
+            return Err(clap::Error::raw(ErrorKind::UnknownArgument, message));
+        }
         let targets = self.targets.targets()?;
         if self.file.is_empty() {
             return Ok(Some(targets));

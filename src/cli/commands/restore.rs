@@ -35,8 +35,7 @@ pub(crate) struct RestoreArgs {
     #[arg(
         long,
         value_parser = BoolishValueParser::new(),
-        help_heading = "Changes",
-        env = "DAYSHIFT_DRY_RUN"
+        help_heading = "Changes"
     )]
     dry_run: bool,
 
@@ -46,8 +45,7 @@ pub(crate) struct RestoreArgs {
         value_name = "PREFIX",
         default_value = "dayshift",
         value_parser = Prefix::parse,
-        help_heading = "Schedules",
-        env = "DAYSHIFT_ANNOTATION_PREFIX"
+        help_heading = "Schedules"
     )]
     annotation_prefix: Prefix,
 

@@ -49,7 +49,7 @@ pub(crate) struct SandboxArgs {
     exclude: ExcludeArgs,
 
     /// When the simulation begins [default: now, and 2026-10-23 08:00, a Friday, for the examples]
-    #[arg(long, value_name = "T", env = "DAYSHIFT_FROM")]
+    #[arg(long, value_name = "T")]
     from: Option<String>,
 
     /// How much time is simulated, such as 12h, 7d or 365d
@@ -57,14 +57,13 @@ pub(crate) struct SandboxArgs {
         long = "for",
         value_name = "TIME",
         default_value = "7d",
-        value_parser = span,
-        env = "DAYSHIFT_FOR"
+        value_parser = span
     )]
     span: TimeDelta,
 
     /// How many simulated seconds are shown in one second, or max [default: 86400, a day in a
     /// second, on a terminal, else max]
-    #[arg(long, value_name = "FACTOR", env = "DAYSHIFT_SPEED")]
+    #[arg(long, value_name = "FACTOR")]
     speed: Option<Speed>,
 
     #[command(flatten)]

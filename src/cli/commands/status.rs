@@ -46,34 +46,22 @@ pub(crate) struct StatusArgs {
     targets: TargetArgs,
 
     /// The output format
-    #[arg(
-        short,
-        long,
-        value_name = "FORMAT",
-        default_value = "table",
-        env = "DAYSHIFT_OUTPUT"
-    )]
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Output,
 
     /// What the rows are sorted by
-    #[arg(
-        long,
-        value_name = "COLUMN",
-        default_value = "problems",
-        env = "DAYSHIFT_SORT_BY"
-    )]
+    #[arg(long, value_name = "COLUMN", default_value = "problems")]
     sort_by: SortBy,
 
     /// Show only workloads with a problem: those that make the exit status 1
-    #[arg(long, value_parser = BoolishValueParser::new(), env = "DAYSHIFT_PROBLEMS")]
+    #[arg(long, value_parser = BoolishValueParser::new())]
     problems: bool,
 
     /// Keep running; a terminal shows the time pass, other output each change
     #[arg(
         short,
         long,
-        value_parser = BoolishValueParser::new(),
-        env = "DAYSHIFT_WATCH"
+        value_parser = BoolishValueParser::new()
     )]
     watch: bool,
 

@@ -1,0 +1,106 @@
+//! Flags, variables and words, as people write them.
+
+use std::process::{Command, Output};
+
+fn run(variables: &[(&str, &str)], line: &str) -> (i32, String, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_dayshift"));
+    program.env_clear().env("HOME", "/nonexistent");
+    program.current_dir(env!("CARGO_MANIFEST_DIR"));
+    program
+        .envs(variables.iter().copied())
+        .args(line.split(' '));
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = program.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+#[test]
+fn a_variable_for_one_command_breaks_no_other() {
+    let plan = "plan -f examples/cron.yaml";
+    let lint = "lint examples/cron.yaml";
+    for (variable, line) in [
+        (("DAYSHIFT_OUTPUT", "chart"), lint),
+        (("DAYSHIFT_PLAN_OUTPUT", "chart"), lint),
+        (("DAYSHIFT_NAMESPACE", "team-a,team-b"), lint),
+        (("DAYSHIFT_NAMESPACE", "team-a,team-b"), plan),
+        (("DAYSHIFT_SELECTOR", "team=web"), plan),
+        (("DAYSHIFT_LOG_LEVEL", "loud"), "sandbox --for 1h"),
+        // A flag wins over the variables of those that exclude it.
+        (
+            ("DAYSHIFT_PLAN_DAYS", "3"),
+            "plan -f examples/cron.yaml --until 2100-01-01 -o table",
+        ),
+        (("DAYSHIFT_PLAN_SELECTOR", "team=web"), plan),
+    ] {
+        let (status, _, err) = run(&[variable], line);
+        assert_eq!((status, err.as_str()), (0, ""), "{variable:?} {line}");
+    }
+}
+
+#[test]
+fn a_variable_counts_in_its_command() {
+    for (variable, line, says) in [
+        (
+            ("DAYSHIFT_PLAN_OUTPUT", "table"),
+            "plan -f examples/cron.yaml",
+            "NAMESPACE",
+        ),
+        (
+            ("DAYSHIFT_PLAN_NAMESPACE", "team-a"),
+            "plan -f examples/cron.yaml -o table",
+            "team-a",
+        ),
+        (
+            ("DAYSHIFT_LINT_OUTPUT", "json"),
+            "lint examples/cron.yaml",
+            "\"findings\"",
+        ),
+        (
+            ("DAYSHIFT_TIMEZONE", "Asia/Tokyo"),
+            "plan -f examples/one-start.yaml",
+            "Asia/Tokyo",
+        ),
+        (
+            ("DAYSHIFT_ANNOTATION_PREFIX", "other"),
+            "lint examples",
+            "0 errors",
+        ),
+    ] {
+        let (status, out, err) = run(&[variable], line);
+        assert_eq!((status, err.as_str()), (0, ""), "{variable:?} {line}");
+        assert!(out.contains(says), "{variable:?}: {out}");
+    }
+    let (status, _, err) = run(&[("DAYSHIFT_PLAN_OUTPUT", "picture")], "plan -f examples");
+    assert_eq!(status, 2);
+    assert!(err.contains("picture"), "{err}");
+}
+
+#[test]
+fn words_in_another_order_do_what_is_meant_or_say_what_to_write() {
+    for (line, status, says) in [
+        ("help", 0, "Usage: dayshift"),
+        ("help plan", 0, "Usage: dayshift plan"),
+        ("-n team-a plan -f examples/cron.yaml -o table", 0, "team-a"),
+        (
+            "--timezone Asia/Tokyo plan -f examples/one-start.yaml",
+            0,
+            "Asia/Tokyo",
+        ),
+        ("plan web.yaml", 2, "write `dayshift plan -f web.yaml`"),
+        (
+            "plan ./manifests",
+            2,
+            "write `dayshift plan -f ./manifests`",
+        ),
+        ("plan -", 2, "write `dayshift plan -f -`"),
+        ("-n team-a", 2, "Usage: dayshift"),
+    ] {
+        let (ended, out, err) = run(&[], line);
+        assert_eq!(ended, status, "{line}: {err}");
+        assert!((out + &err).contains(says), "{line}");
+    }
+}
