@@ -15,7 +15,7 @@ use super::{
     index::Id,
     outcome::{EventOutcome, Outcome},
     readiness::Condition,
-    work::{Trouble, WorkState},
+    work::Trouble,
 };
 
 /// How often an object is read and decided anew at once after a conflict.
@@ -43,15 +43,15 @@ impl Engine {
             self.telemetry.transition(action, outcome(error));
         }
         if tells_of_permission(&result) {
-            let waiting = self.permissions.is_over(&object);
+            let waiting = self.retry.permitted(&object);
             self.release(waiting);
         }
         match result {
             Ok(workload) => {
                 let known = sent.known;
                 self.succeeded(sent);
-                self.index
-                    .observe_answer(id, &workload, known, self.seen_at());
+                let seen_at = self.clock.seen_at();
+                self.index.observe_answer(id, &workload, known, seen_at);
                 self.idle(id);
             }
             Err(PatchError::Conflict) => self.conflicted(id),
@@ -62,7 +62,7 @@ impl Engine {
                 if let Some(entry) = self.index.get_mut(id)
                     && sent.observed.labels != sent.change.state.to_labels()
                 {
-                    entry.work.unconfirmed = Some(Box::new(sent));
+                    entry.work.may_have_been_patched(sent);
                 }
                 self.unanswered(id, &why);
                 self.confirm(id);
@@ -117,18 +117,10 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        let Some(sent) = entry.work.unconfirmed.take() else {
-            return;
-        };
-        if !entry.shows(&sent.change) {
-            entry.work.unconfirmed = Some(sent);
-            return;
+        if let Some(sent) = entry.take_confirmed() {
+            self.succeeded(sent);
+            self.reconcile(id);
         }
-        if let WorkState::BackingOff(_) = entry.work.state {
-            entry.work.state = WorkState::Idle;
-        }
-        self.succeeded(*sent);
-        self.reconcile(id);
     }
 
     /// The object is no longer what it was: read it and decide again, but not for ever at once.
@@ -137,10 +129,11 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        entry.work.conflicts = entry.work.conflicts.saturating_add(1);
-        let conflicts = entry.work.conflicts;
+        let conflicts = entry.work.conflicted();
         if conflicts > MOST_CONFLICTS {
-            let delay = Backoff::CONFLICT.delay(conflicts - MOST_CONFLICTS, &mut self.random);
+            let delay = self
+                .retry
+                .delay(&Backoff::CONFLICT, conflicts - MOST_CONFLICTS);
             self.back_off(id, delay);
         } else {
             self.send_read(id);
@@ -151,11 +144,11 @@ impl Engine {
         match result {
             Ok(workload) => {
                 self.answered();
-                let seen_at = self.seen_at();
+                let seen_at = self.clock.seen_at();
                 if self.index.observe_answer(id, &workload, known, seen_at) {
                     self.confirm(id);
                     if let Some(entry) = self.index.get_mut(id) {
-                        entry.work.unconfirmed = None;
+                        entry.work.was_read();
                     }
                     self.idle(id);
                 } else {
@@ -172,7 +165,7 @@ impl Engine {
     fn refused(&mut self, id: Id, why: &str) {
         self.answered();
         let failures = self.report(id, Trouble::Refused, why);
-        let delay = Backoff::REFUSED.delay(failures, &mut self.random);
+        let delay = self.retry.delay(&Backoff::REFUSED, failures);
         self.back_off(id, delay);
     }
 
@@ -184,16 +177,10 @@ impl Engine {
             return;
         }
         self.report(id, Trouble::Refused, why);
-        match self.permissions.refused(object, id) {
-            Some(refusals) => {
-                let delay = Backoff::FORBIDDEN.delay(refusals, &mut self.random);
-                self.back_off(id, delay);
-            }
-            None => {
-                if let Some(entry) = self.index.get_mut(id) {
-                    entry.work.state = WorkState::WaitingForPermission;
-                }
-            }
+        if let Some(delay) = self.retry.forbidden(object, id) {
+            self.back_off(id, delay);
+        } else if let Some(entry) = self.index.get_mut(id) {
+            entry.work.wait_for_permission();
         }
     }
 
@@ -203,32 +190,31 @@ impl Engine {
         let now = self.clock.monotonic();
         // Whether others are answered tells whether it is the server.
         let may_be_servers = why.kind != FailureKind::Admission;
-        if why.kind.is_servers() || may_be_servers && self.backpressure.is_unanswered(now) {
+        if why.kind.is_servers() || may_be_servers && self.retry.is_unanswered(now) {
             self.telemetry.set(Condition::Reachable, false);
         }
         if why.kind.is_servers() {
             // What was under way together fails together: one line tells it.
-            if self.backpressure.is_over(now)
+            if self.retry.server_failed(now, why)
                 && let Some(entry) = self.index.get(id)
             {
                 tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{why}; retrying with backoff, as for all that is due");
             }
-            self.backpressure.back_off(now, why, &mut self.random);
             self.idle(id);
             return;
         }
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        entry.work.is_slow |= why.kind == FailureKind::TimedOut;
+        if why.kind == FailureKind::TimedOut {
+            entry.work.timed_out();
+        }
         let namespace = entry.object().namespace.clone();
         if why.kind == FailureKind::Failed {
-            let object = (id, &namespace);
-            self.backpressure
-                .object_failed(now, object, why, &mut self.random);
+            self.retry.object_failed(now, (id, &namespace), why);
         }
         let failures = self.report(id, Trouble::Failed, &why.to_string());
-        let delay = Backoff::OBJECT.delay(failures, &mut self.random);
+        let delay = self.retry.delay(&Backoff::OBJECT, failures);
         self.back_off(id, delay);
     }
 
@@ -238,8 +224,8 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return 1;
         };
-        let is_news = entry.work.fails(trouble);
-        let (failures, kind) = (entry.work.failures, entry.object().kind);
+        let (failures, is_news) = entry.work.fails(trouble);
+        let kind = entry.object().kind;
         tracing::warn!(kind = %entry.object().kind, object = %entry.object(), failures, "{why}");
         if is_news {
             let text = format!("cannot write to the {kind}: {why}; retrying with backoff");
@@ -261,7 +247,7 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        if !std::mem::replace(&mut entry.work.skips_reported, true) {
+        if entry.work.report_skips() {
             let text = "boundaries come faster than they can be carried out: the newest one counts, and those before it are skipped. Let them be further apart".to_owned();
             tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{text}");
             self.announce(
@@ -275,20 +261,20 @@ impl Engine {
     }
 
     fn answered(&mut self) {
-        self.backpressure.answered(self.clock.monotonic());
+        self.retry.answered(self.clock.monotonic());
     }
 
     fn back_off(&mut self, id: Id, delay: Duration) {
         let now = self.clock.monotonic();
         if let Some(entry) = self.index.get_mut(id) {
-            entry.work.state = WorkState::BackingOff(now);
-            self.retries.set(id, now + delay);
+            entry.work.back_off(now);
+            self.due.set_retry(id, now + delay);
         }
     }
 
     fn idle(&mut self, id: Id) {
         if let Some(entry) = self.index.get_mut(id) {
-            entry.work.state = WorkState::Idle;
+            entry.work.rest();
             self.reconcile(id);
         }
     }
@@ -297,16 +283,17 @@ impl Engine {
         let now = self.clock.monotonic();
         let outcome = match result {
             Ok(()) => {
-                self.events.answered(&event.object.namespace, now);
+                self.outbox.events().answered(&event.object.namespace, now);
                 EventOutcome::Sent
             }
             Err(AnnounceError::Refused(why)) => {
-                self.events.answered(&event.object.namespace, now);
+                self.outbox.events().answered(&event.object.namespace, now);
                 tracing::warn!(object = %event.object, "{why}");
                 EventOutcome::Failed
             }
             Err(AnnounceError::Unavailable(why)) => {
-                if self.events.unanswered(event, &why, now, &mut self.random) {
+                let random = self.retry.random();
+                if self.outbox.events().unanswered(event, &why, now, random) {
                     return;
                 }
                 EventOutcome::Dropped

@@ -1,31 +1,30 @@
 //! The state of a running controller, and its answer to: what is there to do now, and when next?
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kube::Client;
-use tokio::time::Instant;
 
 use crate::{
-    clock::Clock,
     cluster::Writer,
     workload::{Decision, EventNote, Phase},
 };
 
 use super::{
-    backpressure::Backpressure,
-    entry::{Entry, INVALID, SeenAt},
-    events::{Events, PendingEvent},
-    in_flight::{Finished, InFlight},
+    census::Census,
+    due::Due,
+    entry::{Entry, INVALID},
+    events::PendingEvent,
+    guarded_clock::GuardedClock,
+    in_flight::Finished,
     index::{Id, Index},
     metrics::Telemetry,
+    outbox::Outbox,
     outcome::EventOutcome,
-    permission_backoff::PermissionBackoff,
-    queue::{Lane, Queues},
+    queue::Lane,
     readiness::Condition,
-    scheduler::Scheduler,
+    retry_policy::RetryPolicy,
+    sender::Sender,
     settings::Settings,
-    skew::{ClockGuard, SharedServerClock},
     watch_states::WatchStates,
     work::WorkState,
 };
@@ -33,82 +32,63 @@ use super::{
 /// How many boundaries are taken from the scheduler before the next request is sent.
 const BATCH: usize = 256;
 
-/// How often the objects are counted at most.
-const COUNT_PAUSE: Duration = Duration::from_secs(1);
-
-/// The whole state of a running controller.
+/// A running controller: what is known, what is due, what waits to be sent and what is under way,
+/// each of which keeps its own state.
+///
+/// Its work comes in four parts: it observes what the watches show (`observe`), decides what is to
+/// be done (here), sends it (`dispatch`), and takes in what comes of that (`answers`).
 pub(super) struct Engine {
-    pub(super) clock: Clock,
     pub(super) settings: Settings,
     pub(super) telemetry: Arc<Telemetry>,
-    pub(super) writer: Writer,
+    pub(super) clock: GuardedClock,
     pub(super) index: Index,
     pub(super) watches: WatchStates,
-    /// The objects that wait to be sent, the Events that do, and what is under way.
-    pub(super) queues: Queues,
-    pub(super) events: Events,
-    pub(super) in_flight: InFlight,
-    /// What holds them back: all, the namespaces without permission, single objects.
-    pub(super) backpressure: Backpressure,
-    pub(super) permissions: PermissionBackoff,
-    pub(super) retries: Scheduler<Id, Instant>,
-    pub(super) random: fastrand::Rng,
-    /// The next boundary of each object, or the end of what holds it.
-    pub(super) due: Scheduler<Id, DateTime<Utc>>,
-    clock_guard: ClockGuard,
-    changed: bool,
-    counted: Option<Instant>,
-    /// What the clock showed when it was looked at last.
-    shown: Option<(DateTime<Utc>, Instant)>,
+    pub(super) due: Due,
+    pub(super) outbox: Outbox,
+    pub(super) sender: Sender,
+    pub(super) retry: RetryPolicy,
+    census: Census,
 }
 
 impl Engine {
+    /// A controller that knows nothing yet.
     pub(super) fn new(
-        client: Client,
-        clock: Clock,
+        writer: Writer,
+        clock: GuardedClock,
         settings: Settings,
         telemetry: Arc<Telemetry>,
-        server_clock: SharedServerClock,
         watches: WatchStates,
     ) -> Self {
         let places = settings.max_in_flight.get();
         Self {
-            writer: Writer::new(client, settings.prefix.clone(), settings.instance.clone()),
+            clock,
             index: Index::new(&settings),
             watches,
-            queues: Queues::default(),
-            events: Events::new(),
-            in_flight: InFlight::new(places),
-            backpressure: Backpressure::new(places),
-            permissions: PermissionBackoff::default(),
-            due: Scheduler::new(),
-            retries: Scheduler::new(),
-            random: fastrand::Rng::with_seed(settings.seed),
-            changed: false,
-            counted: None,
-            shown: None,
-            clock_guard: ClockGuard::new(server_clock, settings.max_clock_skew),
+            due: Due::default(),
+            outbox: Outbox::new(),
+            sender: Sender::new(writer, places),
+            retry: RetryPolicy::new(places, settings.seed),
+            census: Census::default(),
             telemetry,
             settings,
-            clock,
         }
     }
 
-    /// When something that is seen now is seen.
-    pub(super) fn seen_at(&self) -> SeenAt {
-        let monotonic = self.clock.monotonic();
-        SeenAt {
-            by_clock: self.clock_guard.correct(self.clock.now()),
-            unsure: self.clock_guard.is_wrong().then_some(monotonic),
-        }
+    /// What comes of the next request that ends; none where nothing is under way.
+    pub(super) async fn next_finished(&mut self) -> Option<Finished> {
+        self.sender.next().await
+    }
+
+    /// How many requests are under way.
+    pub(super) fn in_flight(&self) -> usize {
+        self.sender.in_flight().len()
     }
 
     /// What is known no more needs nothing.
     pub(super) fn forgot(&mut self, ids: impl IntoIterator<Item = Id>) {
         for id in ids {
             self.due.cancel(id);
-            self.retries.cancel(id);
-            self.changed = true;
+            self.census.note_change();
             self.pass_on(id);
         }
     }
@@ -120,17 +100,15 @@ impl Engine {
 
     /// This object has nothing to ask for: those that waited for its answer ask for themselves.
     fn pass_on(&mut self, id: Id) {
-        let waiting = self.permissions.forget(id);
+        let waiting = self.retry.forget(id);
         self.release(waiting);
     }
 
     /// These objects need not wait any longer.
     pub(super) fn release(&mut self, ids: impl IntoIterator<Item = Id>) {
         for id in ids {
-            if let Some(entry) = self.index.get_mut(id)
-                && let WorkState::BackingOff(_) | WorkState::WaitingForPermission = entry.work.state
-            {
-                entry.work.state = WorkState::Idle;
+            if let Some(entry) = self.index.get_mut(id) {
+                entry.work.release();
             }
             self.reconcile(id);
         }
@@ -139,15 +117,15 @@ impl Engine {
     /// Decides about an object that nothing is being done about, and queues it or notes when it
     /// is due.
     pub(super) fn reconcile(&mut self, id: Id) {
-        self.changed = true;
-        let is_idle = |entry: &Entry| entry.work.state == WorkState::Idle;
-        if self.clock_guard.is_wrong() || !self.index.get(id).is_some_and(is_idle) {
+        self.census.note_change();
+        let is_idle = |entry: &Entry| entry.work.state() == WorkState::Idle;
+        if self.clock.is_wrong() || !self.index.get(id).is_some_and(is_idle) {
             return;
         }
         match self.index.decide(id, self.clock.now()) {
             Some(Decision::Wait { due }) => {
                 if let Some(entry) = self.index.get_mut(id) {
-                    entry.work.conflicts = 0;
+                    entry.work.has_nothing_to_write();
                 }
                 self.wait(id, due);
             }
@@ -162,7 +140,7 @@ impl Engine {
                     Lane::Adoption
                 };
                 // A boundary that falls due meanwhile goes before what waits less urgently.
-                self.set_due(id, change.state.next);
+                self.due.set_boundary(id, change.state.next);
                 self.enqueue(id, lane);
                 return;
             }
@@ -173,26 +151,19 @@ impl Engine {
 
     fn enqueue(&mut self, id: Id, lane: Lane) {
         if let Some(entry) = self.index.get_mut(id) {
-            let lane = if entry.work.is_slow { Lane::Slow } else { lane };
-            entry.work.state = WorkState::Queued(lane);
+            let lane = entry.work.lane(lane);
+            entry.work.queue(lane);
             let (watch, namespace) = (entry.watch, &entry.object().namespace);
             if lane == Lane::Adoption && !self.watches.was_tried(watch) {
-                self.queues.hold(watch, namespace, id);
+                self.outbox.hold(watch, namespace, id);
             } else {
-                self.queues.push(lane, namespace, id);
+                self.outbox.push(lane, namespace, id);
             }
         }
     }
 
-    fn set_due(&mut self, id: Id, due: Option<DateTime<Utc>>) {
-        match due {
-            Some(due) => self.due.set(id, due),
-            None => self.due.cancel(id),
-        }
-    }
-
     fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>) {
-        self.set_due(id, due);
+        self.due.set_boundary(id, due);
         if due.is_none() && self.index.get(id).is_some_and(Entry::is_over) {
             self.forget(id);
         }
@@ -224,7 +195,7 @@ impl Engine {
             at: self.clock.now(),
             tries: 0,
         };
-        if !self.events.push(event) {
+        if !self.outbox.push_event(event) {
             self.telemetry.event(EventOutcome::Dropped);
         }
     }
@@ -233,12 +204,12 @@ impl Engine {
     pub(super) fn act(&mut self) {
         self.look_at_the_clock();
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
-        self.in_flight.move_slow(monotonic);
-        if self.clock_guard.is_wrong() {
+        self.sender.move_slow(monotonic);
+        if self.clock.is_wrong() {
             return;
         }
         for _ in 0..BATCH {
-            let Some((id, at)) = self.due.take_due(now) else {
+            let Some((id, at)) = self.due.take_boundary(now) else {
                 break;
             };
             if let Some(entry) = self.index.get_mut(id)
@@ -247,7 +218,7 @@ impl Engine {
                 self.enqueue(id, Lane::Transition);
             }
         }
-        while let Some((id, _)) = self.retries.take_due(monotonic) {
+        while let Some(id) = self.due.take_retry(monotonic) {
             self.release([id]);
         }
         self.dispatch();
@@ -256,55 +227,35 @@ impl Engine {
     /// When there is something to do again, as far as is known now.
     pub(super) fn next_wake(&self) -> DateTime<Utc> {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
-        let wall = |at: Instant| {
-            now + TimeDelta::from_std(at.saturating_duration_since(monotonic)).unwrap_or_default()
-        };
-        let may_act = !self.clock_guard.is_wrong();
-        let waits = !(self.queues.is_empty() && self.events.len() == 0);
-        let pause = self.backpressure.until();
-        let pause = pause.filter(|until| may_act && waits && *until > monotonic);
-        let events = self.events.next(monotonic);
-        let due = self.due.next().filter(|_| may_act);
-        let probe = self.clock_guard.next_probe(monotonic);
-        let count = self
-            .counted
-            .filter(|_| self.changed)
-            .map(|counted| counted + COUNT_PAUSE);
-        [
-            pause,
-            events.filter(|_| may_act && pause.is_none()),
-            self.retries.next().filter(|_| may_act),
-            self.in_flight.next_slow(),
-            probe,
-            count,
-        ]
-        .into_iter()
-        .flatten()
-        .map(wall)
-        .chain(due)
-        .min()
-        .unwrap_or(now + TimeDelta::days(1))
+        let may_act = !self.clock.is_wrong();
+        let send = self.outbox.next(monotonic, self.retry.paused_until());
+        let instants = [
+            send.filter(|_| may_act),
+            self.due.next_retry().filter(|_| may_act),
+            self.sender.in_flight().next_slow(),
+            self.clock.next_probe(),
+            self.census.next(),
+        ];
+        instants
+            .into_iter()
+            .flatten()
+            .map(|at| self.clock.wall_time(at))
+            .chain(self.due.next_boundary().filter(|_| may_act))
+            .min()
+            .unwrap_or(now + TimeDelta::days(1))
     }
 
     /// Publishes how much is queued and, at most once a second, how many objects are in which
     /// state: counting them costs as much as there are.
     pub(super) fn publish(&mut self) {
         self.telemetry
-            .set(Condition::Permitted, self.permissions.is_empty());
-        let events = ("event", self.events.len());
-        for (lane, depth) in self.queues.depths().into_iter().chain([events]) {
+            .set(Condition::Permitted, self.retry.has_every_permission());
+        for (lane, depth) in self.outbox.depths() {
             self.telemetry.queue_depth(lane, depth);
         }
-        let now = self.clock.monotonic();
-        if self.changed
-            && self
-                .counted
-                .is_none_or(|counted| now >= counted + COUNT_PAUSE)
-        {
-            self.changed = false;
-            self.counted = Some(now);
+        if self.census.take(self.clock.monotonic()) {
             self.count_workloads();
-            self.telemetry.next_boundary(self.due.next());
+            self.telemetry.next_boundary(self.due.next_boundary());
         }
     }
 
@@ -320,42 +271,33 @@ impl Engine {
 
     /// Rule 13: while the clock is wrong nothing is due and nothing is written.
     pub(super) fn look_at_the_clock(&mut self) {
-        let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
-        let has_turned = self.clock_guard.look(now, monotonic);
-        if self.was_set_back(now, monotonic) {
+        let change = self.clock.look();
+        let now = self.clock.now();
+        if change.was_set_back {
+            // Nothing else would look at it before that time has come again.
             self.index.look_again(now);
             self.reconcile_all();
         }
-        let Some(skew) = self.clock_guard.skew().map(TimeDelta::as_seconds_f64) else {
+        let Some(skew) = self.clock.skew().map(TimeDelta::as_seconds_f64) else {
             return;
         };
         self.telemetry.clock_skew(skew);
-        if has_turned && self.clock_guard.is_wrong() {
+        if change.has_turned && self.clock.is_wrong() {
             self.telemetry.set(Condition::Clock, false);
             tracing::error!(
                 skew,
                 "the clock is too far from the API server's: nothing is done until it is right"
             );
-        } else if has_turned {
+        } else if change.has_turned {
             self.telemetry.set(Condition::Clock, true);
             tracing::info!(skew, "the clock is right again");
-            self.index.make_sure(now, monotonic);
+            self.index.make_sure(now, self.clock.monotonic());
             self.index.look_again(now);
             self.reconcile_all();
         }
-        if self.clock_guard.take_probe(monotonic) {
+        if self.clock.take_probe() {
             self.ask_the_time();
         }
-    }
-
-    /// Whether the clock was set back since it was looked at last: then what was done by it may
-    /// be from the future, and nothing else would look at it before that has come.
-    fn was_set_back(&mut self, now: DateTime<Utc>, monotonic: Instant) -> bool {
-        let shown = self.shown.replace((now, monotonic));
-        shown.is_some_and(|(before, at)| {
-            let gone = TimeDelta::from_std(monotonic - at).unwrap_or_default();
-            now - before < gone - TimeDelta::seconds(1)
-        })
     }
 
     fn reconcile_all(&mut self) {
@@ -365,14 +307,10 @@ impl Engine {
     }
 
     fn ask_the_time(&mut self) {
-        let writer = self.writer.clone();
         let scope = &self.settings.scope;
-        let Some(kind) = scope.kinds.first().copied() else {
-            return;
-        };
-        let namespace = scope.namespaces.first().cloned();
-        self.in_flight.send_aside(async move {
-            Finished::ToldTheTime(writer.ask_the_time(kind, namespace.as_deref()).await)
-        });
+        if let Some(kind) = scope.kinds.first() {
+            let namespace = scope.namespaces.first().cloned();
+            self.sender.ask_the_time(*kind, namespace);
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::{
 };
 
 use super::{
+    in_flight::Sent,
     parse_cache::ParseCache,
     watch::WatchId,
     work::{Work, WorkState},
@@ -51,7 +52,7 @@ impl Entry {
     /// Whether nothing more is to be known of it: no schedule, no state, and nothing of ours that
     /// somebody may put back.
     pub(super) fn is_over(&self) -> bool {
-        let is_in_flight = self.work.state == WorkState::InFlight;
+        let is_in_flight = self.work.state() == WorkState::InFlight;
         !self.observed.concerns_us() && !is_in_flight && !self.memory.has_written()
     }
 
@@ -60,17 +61,11 @@ impl Entry {
         self.memory.tell_correction_limit()
     }
 
-    /// Whether it is as a change of ours makes it.
-    pub(super) fn shows(&self, change: &Change) -> bool {
-        let Observed {
-            labels,
-            replicas,
-            error,
-            ..
-        } = &self.observed;
-        *labels == change.state.to_labels()
-            && *replicas == change.replicas
-            && *error == change.error
+    /// The patch that was not answered, if the object shows that it has taken effect.
+    pub(super) fn take_confirmed(&mut self) -> Option<Sent> {
+        let observed = &self.observed;
+        self.work
+            .take_confirmed(|sent| has_taken(observed, &sent.change))
     }
 
     /// Takes in what the server has shown.
@@ -132,4 +127,11 @@ impl Entry {
                 .map_or("unknown", |phase| phase.name()),
         }
     }
+}
+
+/// Whether an object is as a change of ours makes it.
+fn has_taken(observed: &Observed, change: &Change) -> bool {
+    observed.labels == change.state.to_labels()
+        && observed.replicas == change.replicas
+        && observed.error == change.error
 }

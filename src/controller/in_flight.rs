@@ -196,10 +196,6 @@ impl InFlight {
         self.requests.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.requests.is_empty()
-    }
-
     fn take(&mut self, lane: Lane, namespace: &Arc<str>) {
         self.taken[lane as usize] += 1;
         if let Some(places) = self.taken_by.get_mut(namespace) {

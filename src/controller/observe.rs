@@ -38,7 +38,7 @@ impl Engine {
                 self.forgot(vanished);
                 self.watches.listed(watch);
                 self.watches.publish(&self.telemetry);
-                self.queues.release(watch);
+                self.outbox.release(watch);
                 tracing::debug!(%kind, "listed");
             }
             Err(error) => self.watch_failed(kind, watch, &error),
@@ -49,7 +49,7 @@ impl Engine {
     fn watch_failed(&mut self, kind: Kind, watch: WatchId, error: &watcher::Error) {
         self.telemetry.watch_restart();
         self.watches.publish(&self.telemetry);
-        self.queues.release(watch);
+        self.outbox.release(watch);
         let text = redacted_chain(error);
         if Absence::of(error).is_none() {
             self.telemetry.set(Condition::Reachable, false);
@@ -60,12 +60,12 @@ impl Engine {
     }
 
     fn observe_workload(&mut self, kind: Kind, workload: &Workload, watch: WatchId) {
-        let seen_at = self.seen_at();
+        let seen_at = self.clock.seen_at();
         let observation = self.index.observe((kind, workload), watch, seen_at);
         self.forgot(observation.replaced);
         if let Some(id) = observation.id {
             // The answer to what is under way will tell; it would be counted twice.
-            let is_in_flight = |entry: &Entry| entry.work.state == WorkState::InFlight;
+            let is_in_flight = |entry: &Entry| entry.work.state() == WorkState::InFlight;
             if !self.index.get(id).is_some_and(is_in_flight) {
                 self.confirm(id);
             }

@@ -8,12 +8,12 @@ use tokio::time::timeout;
 
 use crate::{
     clock::Clock,
-    cluster::{Exchange, instrument},
+    cluster::{Exchange, Writer, instrument},
 };
 
 use super::{
-    engine::Engine, metrics::Telemetry, readiness::Condition, settings::Settings,
-    skew::SharedServerClock, watch, watch_states::WatchStates,
+    engine::Engine, guarded_clock::GuardedClock, metrics::Telemetry, readiness::Condition,
+    settings::Settings, skew::SharedServerClock, watch, watch_states::WatchStates,
 };
 
 /// How long requests in flight may take to end after a shutdown.
@@ -64,11 +64,10 @@ pub async fn run(
     states.publish(&telemetry);
     let mut watches = watch::workloads(&client, &settings.scope, &states, settings.seed);
     let mut engine = Engine::new(
-        client,
-        clock.clone(),
+        Writer::new(client, settings.prefix.clone(), settings.instance.clone()),
+        GuardedClock::new(clock.clone(), server_clock, settings.max_clock_skew),
         settings,
         telemetry.clone(),
-        server_clock,
         states,
     );
     tokio::pin!(shutdown);
@@ -81,15 +80,15 @@ pub async fn run(
             () = &mut shutdown => break,
             // Before what is in flight, or the list would wait for every patch in the queue.
             Some((watch, event)) = watches.next() => engine.observe(watch, event),
-            Some(outcome) = engine.in_flight.next(), if !engine.in_flight.is_empty() => {
+            Some(outcome) = engine.next_finished(), if engine.in_flight() > 0 => {
                 engine.finished(outcome);
             }
             () = clock.doze_until(wake) => {}
         }
     }
     telemetry.shutting_down();
-    tracing::info!(in_flight = engine.in_flight.len(), "shutting down");
-    let rest = async { while engine.in_flight.next().await.is_some() {} };
+    tracing::info!(in_flight = engine.in_flight(), "shutting down");
+    let rest = async { while engine.next_finished().await.is_some() {} };
     if timeout(GRACE, rest).await.is_err() {
         tracing::warn!("gave up requests that took too long to end");
     }

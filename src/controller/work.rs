@@ -24,21 +24,21 @@ pub(super) enum WorkState {
 /// What is being done about one object, and how that has gone so far.
 #[derive(Default)]
 pub(super) struct Work {
-    pub(super) state: WorkState,
+    state: WorkState,
     /// Conflicts in a row.
-    pub(super) conflicts: u32,
+    conflicts: u32,
     /// Refusals and failures in a row.
-    pub(super) failures: u32,
+    failures: u32,
     /// What the user was told of them last.
-    pub(super) reported: Option<Trouble>,
+    reported: Option<Trouble>,
     /// Whether its last request took so long that the next one goes to the slow lane.
-    pub(super) is_slow: bool,
+    is_slow: bool,
     /// A patch that was not answered: it may have taken effect all the same.
-    pub(super) unconfirmed: Option<Box<Sent>>,
+    unconfirmed: Option<Box<Sent>>,
     /// The first boundary that has fallen due since something was sent, and when it did.
     first_due: Option<(DateTime<Utc>, Instant)>,
     /// Whether the user was told that boundaries are skipped.
-    pub(super) skips_reported: bool,
+    skips_reported: bool,
 }
 
 /// What keeps an object from being written to: the user is told once of each in a row.
@@ -54,6 +54,103 @@ pub(super) enum Trouble {
 const RETRY_AT_BOUNDARY: Duration = Duration::from_secs(30);
 
 impl Work {
+    /// Where it stands.
+    pub(super) const fn state(&self) -> WorkState {
+        self.state
+    }
+
+    /// The lane for its next request: the slow one where the last one took too long.
+    pub(super) const fn lane(&self, usual: Lane) -> Lane {
+        if self.is_slow { Lane::Slow } else { usual }
+    }
+
+    /// It waits in a lane.
+    pub(super) const fn queue(&mut self, lane: Lane) {
+        self.state = WorkState::Queued(lane);
+    }
+
+    /// Takes it out of the lane in which it waits; false where it waits elsewhere by now.
+    pub(super) fn take_from(&mut self, lane: Lane) -> bool {
+        let is_there = self.state == WorkState::Queued(lane);
+        if is_there {
+            self.state = WorkState::Idle;
+        }
+        is_there
+    }
+
+    /// A request about it is sent.
+    pub(super) const fn send(&mut self) {
+        self.state = WorkState::InFlight;
+    }
+
+    /// There is nothing to do, as far as is known.
+    pub(super) const fn rest(&mut self) {
+        self.state = WorkState::Idle;
+    }
+
+    /// Its last try has ended now, and another comes later.
+    pub(super) const fn back_off(&mut self, now: Instant) {
+        self.state = WorkState::BackingOff(now);
+    }
+
+    /// Another object asks for the permission that it lacks.
+    pub(super) const fn wait_for_permission(&mut self) {
+        self.state = WorkState::WaitingForPermission;
+    }
+
+    /// It need not wait any longer for a retry or a permission.
+    pub(super) const fn release(&mut self) {
+        if let WorkState::BackingOff(_) | WorkState::WaitingForPermission = self.state {
+            self.state = WorkState::Idle;
+        }
+    }
+
+    /// It need not wait any longer for a retry.
+    const fn end_backoff(&mut self) {
+        if let WorkState::BackingOff(_) = self.state {
+            self.state = WorkState::Idle;
+        }
+    }
+
+    /// Somebody else has changed the object; returns how often in a row.
+    pub(super) const fn conflicted(&mut self) -> u32 {
+        self.conflicts = self.conflicts.saturating_add(1);
+        self.conflicts
+    }
+
+    /// There is nothing to write, so no conflict either.
+    pub(super) const fn has_nothing_to_write(&mut self) {
+        self.conflicts = 0;
+    }
+
+    /// Its request took too long.
+    pub(super) const fn timed_out(&mut self) {
+        self.is_slow = true;
+    }
+
+    /// Its patch was not answered, and may have taken effect all the same.
+    pub(super) fn may_have_been_patched(&mut self, sent: Sent) {
+        self.unconfirmed = Some(Box::new(sent));
+    }
+
+    /// The patch that was not answered, if it is now known to have taken effect, as `has_taken`
+    /// sees from it.
+    pub(super) fn take_confirmed(&mut self, has_taken: impl Fn(&Sent) -> bool) -> Option<Sent> {
+        let sent = self.unconfirmed.take_if(|sent| has_taken(sent))?;
+        self.end_backoff();
+        Some(*sent)
+    }
+
+    /// The object was read: a patch that was not answered has not taken effect.
+    pub(super) fn was_read(&mut self) {
+        self.unconfirmed = None;
+    }
+
+    /// Notes that the user is told that boundaries are skipped; false where that was done already.
+    pub(super) const fn report_skips(&mut self) -> bool {
+        !std::mem::replace(&mut self.skips_reported, true)
+    }
+
     /// A boundary has fallen due: whether it is to be queued as a transition for that.
     pub(super) fn falls_due(&mut self, at: DateTime<Utc>, now: Instant) -> bool {
         self.first_due.get_or_insert((at, now));
@@ -80,9 +177,7 @@ impl Work {
     pub(super) fn inputs_changed(&mut self) {
         self.first_due = None;
         self.skips_reported = false;
-        if let WorkState::BackingOff(_) = self.state {
-            self.state = WorkState::Idle;
-        }
+        self.end_backoff();
     }
 
     /// A write has succeeded.
@@ -94,10 +189,14 @@ impl Work {
         self.unconfirmed = None;
     }
 
-    /// Notes one more failure; whether the user is to be told.
-    pub(super) fn fails(&mut self, trouble: Trouble) -> bool {
+    /// Notes one more failure. Returns how many there were in a row, and whether the user is to be
+    /// told.
+    pub(super) fn fails(&mut self, trouble: Trouble) -> (u32, bool) {
         self.failures = self.failures.saturating_add(1);
-        self.reported.replace(trouble) != Some(trouble)
+        (
+            self.failures,
+            self.reported.replace(trouble) != Some(trouble),
+        )
     }
 }
 

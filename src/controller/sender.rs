@@ -1,0 +1,110 @@
+//! The requests: how each is made, and those that are under way.
+
+use std::sync::Arc;
+
+use tokio::time::{Instant, timeout};
+
+use crate::{
+    cluster::{AnnounceError, FailureKind, Unavailable, Version, Writer},
+    workload::{Kind, WorkloadRef},
+};
+
+use super::{
+    events::{self, PendingEvent},
+    in_flight::{Finished, InFlight, Patched, Sent, unless_given_up},
+    index::Id,
+    queue::Lane,
+};
+
+/// Sends requests, and gives back what comes of them.
+pub(super) struct Sender {
+    writer: Writer,
+    in_flight: InFlight,
+}
+
+impl Sender {
+    /// Nothing is under way; so many slow requests may be.
+    pub(super) fn new(writer: Writer, most_slow: usize) -> Self {
+        Self {
+            writer,
+            in_flight: InFlight::new(most_slow),
+        }
+    }
+
+    /// What is under way.
+    pub(super) const fn in_flight(&self) -> &InFlight {
+        &self.in_flight
+    }
+
+    /// What comes of the next request that ends; none where there is none.
+    pub(super) async fn next(&mut self) -> Option<Finished> {
+        self.in_flight.next().await
+    }
+
+    /// Lets requests that have been under way for long go on in the slow lane.
+    pub(super) fn move_slow(&mut self, now: Instant) {
+        self.in_flight.move_slow(now);
+    }
+
+    /// Sends a guarded patch.
+    pub(super) fn patch(&mut self, lane: Lane, sent: Sent, now: Instant) {
+        let writer = self.writer.clone();
+        let namespace = sent.observed.object.namespace.clone();
+        self.in_flight
+            .send(lane, &namespace, now, |registration| async move {
+                let patch = writer.patch(&sent.observed, &sent.change);
+                let result = unless_given_up(registration, patch).await;
+                Finished::Patched(Box::new(Patched { sent, result }))
+            });
+    }
+
+    /// Reads an object, of which `known` is known.
+    pub(super) fn read(
+        &mut self,
+        lane: Lane,
+        (id, object): (Id, WorkloadRef),
+        known: Version,
+        now: Instant,
+    ) {
+        let writer = self.writer.clone();
+        let namespace = object.namespace.clone();
+        self.in_flight
+            .send(lane, &namespace, now, |registration| async move {
+                let result = unless_given_up(registration, writer.read(&object)).await;
+                Finished::Read {
+                    id,
+                    known,
+                    result: Box::new(result),
+                }
+            });
+    }
+
+    /// Sends an Event.
+    pub(super) fn event(&mut self, event: PendingEvent, now: Instant) {
+        let writer = self.writer.clone();
+        let namespace: Arc<str> = event.object.namespace.clone();
+        self.in_flight
+            .send(Lane::Event, &namespace, now, |_| async move {
+                let answer = writer.announce(&event.object, &event.note, event.at);
+                let result = timeout(events::TIMEOUT, answer).await.unwrap_or_else(|_| {
+                    Err(AnnounceError::Unavailable(Unavailable {
+                        reason: format!("no answer within {} s", events::TIMEOUT.as_secs()),
+                        retry_after: None,
+                        kind: FailureKind::TimedOut,
+                    }))
+                });
+                Finished::Announced {
+                    event: Box::new(event),
+                    result,
+                }
+            });
+    }
+
+    /// Asks for a list of a kind, for the sake of the server's time.
+    pub(super) fn ask_the_time(&mut self, kind: Kind, namespace: Option<String>) {
+        let writer = self.writer.clone();
+        self.in_flight.send_aside(async move {
+            Finished::ToldTheTime(writer.ask_the_time(kind, namespace.as_deref()).await)
+        });
+    }
+}
