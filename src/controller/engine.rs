@@ -25,6 +25,7 @@ use super::{
     retry_policy::RetryPolicy,
     sender::Sender,
     settings::Settings,
+    snapshot::Snapshot,
     watch_states::WatchStates,
     work::WorkState,
 };
@@ -243,6 +244,15 @@ impl Engine {
             .chain(self.due.next_boundary().filter(|_| may_act))
             .min()
             .unwrap_or(now + TimeDelta::days(1))
+    }
+
+    /// What is known of every object now.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let at = self.clock.now();
+        Snapshot {
+            at,
+            objects: self.index.snapshots(at).collect(),
+        }
     }
 
     /// Publishes how much is queued and, at most once a second, how many objects are in which

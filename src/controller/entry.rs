@@ -13,6 +13,7 @@ use crate::{
 use super::{
     in_flight::Sent,
     parse_cache::ParseCache,
+    snapshot::ObjectSnapshot,
     watch::WatchId,
     work::{Work, WorkState},
 };
@@ -113,6 +114,20 @@ impl Entry {
             self.expired.push((*key, text.into()));
         }
         (self.observed.inputs, self.parsed) = parse_cache.of(&inputs.without(keys));
+    }
+
+    /// What is known of it at `now`.
+    pub(super) fn snapshot(&self, now: DateTime<Utc>) -> ObjectSnapshot {
+        ObjectSnapshot {
+            object: self.observed.object.clone(),
+            inputs: self.observed.inputs.clone(),
+            replicas: self.observed.replicas,
+            state: self.memory.newest(&self.observed, now),
+            work: self.work.status(),
+            failures: self.work.failures(),
+            parsed: self.parsed.clone(),
+            override_began: self.observed.override_began.clone(),
+        }
     }
 
     /// The state that it is counted as.

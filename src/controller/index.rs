@@ -14,6 +14,7 @@ use super::{
     entry::{Entry, SeenAt},
     parse_cache::ParseCache,
     settings::{OwnPod, Settings},
+    snapshot::ObjectSnapshot,
     watch::WatchId,
     work::Work,
 };
@@ -269,6 +270,11 @@ impl Index {
                 entry.seen = now - TimeDelta::from_std(ago).unwrap_or_default();
             }
         }
+    }
+
+    /// What is known of each object at `now`, in no order.
+    pub(super) fn snapshots(&self, now: DateTime<Utc>) -> impl Iterator<Item = ObjectSnapshot> {
+        self.entries.values().map(move |entry| entry.snapshot(now))
     }
 
     /// How many objects are in each state, `invalid` where the schedule is refused.

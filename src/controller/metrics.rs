@@ -16,6 +16,7 @@ use super::{
     outcome::{EventOutcome, Outcome},
     process_metrics::ProcessMetrics,
     readiness::{Condition, Readiness},
+    snapshot::{Snapshot, SnapshotRequests},
 };
 use crate::{schedule::Action, workload::Kind};
 
@@ -26,6 +27,7 @@ use crate::{schedule::Action, workload::Kind};
 pub struct Telemetry {
     registry: Registry,
     readiness: Readiness,
+    snapshots: SnapshotRequests,
     transitions: Family<Labels<2>, Counter>,
     transition_lateness: Lateness,
     request_lateness: Lateness,
@@ -139,6 +141,7 @@ impl Telemetry {
             ),
             events: registered(ours, "events", "Kubernetes Events, by what became of them"),
             readiness: Readiness::new(),
+            snapshots: SnapshotRequests::default(),
             registry,
         };
         telemetry.begin_at_zero();
@@ -279,6 +282,18 @@ impl Telemetry {
     /// Every reason why not, each a short sentence.
     pub fn ready(&self) -> Result<(), Vec<&'static str>> {
         self.readiness.check()
+    }
+
+    /// What the controller knows of every object now; `None` where none runs, or it ends before it
+    /// answers. Taking one keeps the controller from its work for some microseconds an object, so
+    /// ask as often as somebody looks, not in a loop.
+    pub async fn snapshot(&self) -> Option<Snapshot> {
+        self.snapshots.ask().await
+    }
+
+    /// Where the controller is asked.
+    pub(super) const fn snapshot_requests(&self) -> &SnapshotRequests {
+        &self.snapshots
     }
 
     /// All metrics in the text format of OpenMetrics 1.0.

@@ -70,6 +70,7 @@ pub async fn run(
         telemetry.clone(),
         states,
     );
+    let snapshots = telemetry.snapshot_requests().answering();
     tokio::pin!(shutdown);
     loop {
         engine.act();
@@ -83,9 +84,11 @@ pub async fn run(
             Some(outcome) = engine.next_finished(), if engine.in_flight() > 0 => {
                 engine.finished(outcome);
             }
+            () = snapshots.asked() => snapshots.answer(|| engine.snapshot()),
             () = clock.doze_until(wake) => {}
         }
     }
+    drop(snapshots);
     telemetry.shutting_down();
     tracing::info!(in_flight = engine.in_flight(), "shutting down");
     let rest = async { while engine.next_finished().await.is_some() {} };

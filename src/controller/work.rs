@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use tokio::time::{Duration, Instant};
 
-use super::{in_flight::Sent, queue::Lane};
+use super::{in_flight::Sent, queue::Lane, snapshot::WorkStatus};
 
 /// Where the work on one object stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +57,22 @@ impl Work {
     /// Where it stands.
     pub(super) const fn state(&self) -> WorkState {
         self.state
+    }
+
+    /// The same in short, for whoever looks from outside.
+    pub(super) const fn status(&self) -> WorkStatus {
+        match self.state {
+            WorkState::Idle => WorkStatus::Idle,
+            WorkState::Queued(_) => WorkStatus::Queued,
+            WorkState::InFlight => WorkStatus::InFlight,
+            WorkState::BackingOff(_) => WorkStatus::BackingOff,
+            WorkState::WaitingForPermission => WorkStatus::WaitingForPermission,
+        }
+    }
+
+    /// How often in a row a write was refused or failed.
+    pub(super) const fn failures(&self) -> u32 {
+        self.failures
     }
 
     /// The lane for its next request: the slow one where the last one took too long.

@@ -20,4 +20,5 @@ mod overrides;
 mod sandbox;
 mod scope;
 mod server;
+mod snapshot;
 mod time;

@@ -12,7 +12,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use dayshift::{
     clock::Clock,
-    controller::{Settings, Telemetry, run},
+    controller::{Settings, Snapshot, Telemetry, run},
 };
 use kube::Client;
 use kube_in_memory::{Api, RequestLine};
@@ -250,6 +250,17 @@ impl Sandbox {
         events.sort_by_key(|event| event["eventTime"].as_str().unwrap().to_owned());
         let reason = |event: &Value| event["reason"].as_str().unwrap().to_owned();
         events.iter().map(reason).collect()
+    }
+
+    /// What the scaler knows now.
+    pub fn snapshot(&self) -> Snapshot {
+        let snapshot = self.telemetry.snapshot();
+        self.runtime.block_on(snapshot).unwrap()
+    }
+
+    /// Whether no scaler tells what it knows.
+    pub fn has_no_snapshot(&self) -> bool {
+        self.runtime.block_on(self.telemetry.snapshot()).is_none()
     }
 
     /// The requests with this verb so far, on Deployments.
