@@ -53,6 +53,7 @@ fn rows() -> impl Iterator<Item = Row> {
         "/metadata/annotations/dayshift~1start", start, |api| write(api, "start", "10:00"), started, "started an hour early";
         "/metadata/annotations/dayshift~1stop", stop, |api| write(api, "stop", "20:00"), stopped, "stopped an hour early";
         "/metadata/annotations/dayshift~1hours", stop, |api| write(api, "hours", "09:00-20:00"), stopped, "stopped by what is now an error";
+        "/metadata/annotations/dayshift~1scale", stop, |api| write(api, "scale", "09:00 = 3"), stopped, "stopped by what is now an error";
         "/metadata/annotations/dayshift~1timezone", stop, |api| write(api, "timezone", "America/New_York"), stopped, "stopped five hours early";
         "/metadata/annotations/dayshift~1replicas", start, |api| write(api, "replicas", "1"), started, "3 run where 1 is asked for";
         "/metadata/annotations/dayshift~1stop-replicas", stop, |api| write(api, "stop-replicas", "1"), stopped, "none runs where 1 is asked for";
