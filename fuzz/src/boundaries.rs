@@ -1,9 +1,26 @@
 //! What the answers of a schedule have to do with each other.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::schedule::Schedule;
+use dayshift::schedule::{Rule, Schedule, parse_moment};
 
 const SECOND: TimeDelta = TimeDelta::seconds(1);
+
+/// Around a moment, if it is one, and around a leap day and two clock changes.
+pub fn check_schedule(schedule: &Schedule, delay: TimeDelta, moment: &str) {
+    for moment in [
+        moment,
+        "2026-03-08 02:30",
+        "2028-02-29 00:00",
+        "2026-10-25 02:30",
+    ] {
+        if let Ok(at) = parse_moment(moment, schedule.zone()) {
+            if matches!(schedule.rule(), Rule::Hours(_)) {
+                assert!(schedule.says(at, delay).is_some(), "at {at}");
+            }
+            check_boundaries(schedule, delay, at);
+        }
+    }
+}
 
 /// Around an instant, in whole seconds, and the boundaries that follow it.
 pub fn check_boundaries(schedule: &Schedule, delay: TimeDelta, at: DateTime<Utc>) {

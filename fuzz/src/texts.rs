@@ -1,6 +1,8 @@
 //! Texts, and what is said of the wrong ones.
 
-use dayshift::schedule::TextError;
+use std::fmt::{Debug, Display};
+
+use dayshift::schedule::{MAX_TEXT, TextError};
 use dayshift::text::is_unprintable;
 
 /// The lines of an input; a missing one is empty.
@@ -13,6 +15,31 @@ pub fn lines<const N: usize>(bytes: &[u8]) -> Option<[&str; N]> {
 pub fn reversed(text: &str) -> String {
     let items: Vec<_> = text.rsplit(';').collect();
     items.join(";")
+}
+
+/// What a text is read as, if it can be. Its items in another order mean the same, and so does what
+/// is printed of them.
+pub fn parse<T: Display + Debug + PartialEq>(
+    text: &str,
+    parse: fn(&str) -> Result<T, TextError>,
+) -> Option<T> {
+    let parsed = read(text, parse)?;
+    assert_eq!(parse(&reversed(text)).as_ref(), Ok(&parsed), "{text:?}");
+    let printed = parsed.to_string();
+    if printed.len() <= MAX_TEXT {
+        assert_eq!(parse(&printed).as_ref(), Ok(&parsed), "{text:?}");
+    }
+    Some(parsed)
+}
+
+/// What a text is read as; an error is checked.
+pub fn read<'a, T>(
+    text: &'a str,
+    parse: impl FnOnce(&'a str) -> Result<T, TextError>,
+) -> Option<T> {
+    parse(text)
+        .inspect_err(|error| check_error(text, error))
+        .ok()
 }
 
 /// An error points at something that is there, and can be shown.

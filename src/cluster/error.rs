@@ -63,6 +63,17 @@ pub struct Unavailable {
     pub kind: FailureKind,
 }
 
+impl Unavailable {
+    /// No answer came within that time.
+    pub fn timed_out(after: Duration) -> Self {
+        Self {
+            reason: format!("no answer within {} s", after.as_secs()),
+            retry_after: None,
+            kind: FailureKind::TimedOut,
+        }
+    }
+}
+
 /// Whose trouble it is that no usable answer came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FailureKind {
@@ -160,12 +171,13 @@ fn is_denied(status: &Status) -> bool {
         || message.contains("AdmissionPolicy '") && message.contains("denied request")
 }
 
-/// A failure that is no Kubernetes status: something before the API server has answered.
+/// The status for a failure whose body is not a Kubernetes status: something before the API server
+/// has answered.
 pub(super) fn foreign(message: &str, code: StatusCode) -> Status {
     Status::failure(message, code.canonical_reason().unwrap_or("Unknown"))
 }
 
-/// Whether it is none of the API server's own, which all have a code.
+/// Whether something before the API server has answered: the server's own answers all have a code.
 const fn is_foreign(status: &Status) -> bool {
     status.code == 0
 }

@@ -167,11 +167,7 @@ impl Writer {
         let request = request.body(Body::from(body)).map_err(no_sense)?;
         timeout(REQUEST_TIMEOUT, self.exchange(request))
             .await
-            .map_err(|_| Unavailable {
-                reason: format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()),
-                retry_after: None,
-                kind: FailureKind::TimedOut,
-            })?
+            .map_err(|_| Unavailable::timed_out(REQUEST_TIMEOUT))?
     }
 
     async fn exchange(&self, request: Request<Body>) -> Result<Answer, Unavailable> {

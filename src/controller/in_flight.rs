@@ -15,7 +15,7 @@ use futures::{
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
+    cluster::{AnnounceError, PatchError, ReadError, Unavailable, Version, Workload},
     workload::{Change, Observed},
 };
 
@@ -137,7 +137,7 @@ impl InFlight {
             .push(Box::pin(async move { (0, request.await) }));
     }
 
-    /// What comes of the next request that ends; none where there is none.
+    /// The result of the next request that ends; `None` where nothing is under way.
     pub(super) async fn next(&mut self) -> Option<Finished> {
         let (id, finished) = self.requests.next().await?;
         if let Some(Underway {
@@ -225,11 +225,8 @@ pub(super) async fn unless_given_up<T, E: From<Unavailable>>(
 ) -> Result<T, E> {
     let answer = Abortable::new(request, registration).await;
     answer.unwrap_or_else(|_| {
-        Err(Unavailable {
-            reason: format!("no answer within {} s, and others wait", SLOW.as_secs()),
-            retry_after: None,
-            kind: FailureKind::TimedOut,
-        }
-        .into())
+        let mut why = Unavailable::timed_out(SLOW);
+        why.reason += ", and others wait";
+        Err(why.into())
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::{Instant, timeout};
 
 use crate::{
-    cluster::{AnnounceError, FailureKind, Unavailable, Version, Writer},
+    cluster::{Unavailable, Version, Writer},
     workload::{Kind, WorkloadRef},
 };
 
@@ -36,7 +36,7 @@ impl Sender {
         &self.in_flight
     }
 
-    /// What comes of the next request that ends; none where there is none.
+    /// The result of the next request that ends; `None` where nothing is under way.
     pub(super) async fn next(&mut self) -> Option<Finished> {
         self.in_flight.next().await
     }
@@ -86,13 +86,9 @@ impl Sender {
         self.in_flight
             .send(Lane::Event, &namespace, now, |_| async move {
                 let answer = writer.announce(&event.object, &event.note, event.at);
-                let result = timeout(events::TIMEOUT, answer).await.unwrap_or_else(|_| {
-                    Err(AnnounceError::Unavailable(Unavailable {
-                        reason: format!("no answer within {} s", events::TIMEOUT.as_secs()),
-                        retry_after: None,
-                        kind: FailureKind::TimedOut,
-                    }))
-                });
+                let result = timeout(events::TIMEOUT, answer)
+                    .await
+                    .unwrap_or_else(|_| Err(Unavailable::timed_out(events::TIMEOUT).into()));
                 Finished::Announced {
                     event: Box::new(event),
                     result,

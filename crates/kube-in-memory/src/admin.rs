@@ -1,5 +1,7 @@
 //! What a test does to the cluster directly: no HTTP, no hooks, no line in the request log.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use crate::api::Api;
@@ -7,6 +9,7 @@ use crate::objects::Resource;
 use crate::objects::{DEPLOYMENTS, NAMESPACES};
 use crate::read::whole_value;
 use crate::status::Status;
+use crate::store::Object;
 use crate::write::{PatchForm, Write, Writer};
 
 /// Where `kubectl apply` keeps what it applied last.
@@ -28,9 +31,8 @@ impl Api {
     /// namespace, 400 for a kind that is not served.
     pub fn create(&self, manifest: Value) -> Result<Value, Status> {
         let (resource, namespace, name, manifest) = place(manifest)?;
-        self.write(resource, &namespace, &name, KUBECTL, |mut write| {
-            let object = write.create(manifest)?;
-            Ok(whole_value(write.resource, &object))
+        self.put(resource, &namespace, &name, KUBECTL, |write| {
+            write.create(manifest)
         })
     }
 
@@ -55,9 +57,8 @@ impl Api {
             let patch = three_way(&last, &manifest);
             return self.merge_as(KUBECTL, resource, &namespace, &name, &patch);
         }
-        self.write(resource, &namespace, &name, KUBECTL, |mut write| {
-            let object = write.create(manifest)?;
-            Ok(whole_value(write.resource, &object))
+        self.put(resource, &namespace, &name, KUBECTL, |write| {
+            write.create(manifest)
         })
     }
 
@@ -67,9 +68,8 @@ impl Api {
     /// 404 where there is none, 409 for a stale resourceVersion, 422 where it is invalid.
     pub fn replace(&self, manifest: Value) -> Result<Value, Status> {
         let (resource, namespace, name, manifest) = place(manifest)?;
-        self.write(resource, &namespace, &name, KUBECTL, |mut write| {
-            let object = write.update(manifest)?;
-            Ok(whole_value(write.resource, &object))
+        self.put(resource, &namespace, &name, KUBECTL, |write| {
+            write.update(manifest)
         })
     }
 
@@ -214,9 +214,23 @@ impl Api {
         name: &str,
         patch: &Value,
     ) -> Result<Value, Status> {
+        self.put(resource, namespace, name, writer, |write| {
+            write.patch(PatchForm::Merge, patch.to_string().as_bytes())
+        })
+    }
+
+    /// Makes a write, and returns the object as it is afterwards.
+    fn put(
+        &self,
+        resource: &'static Resource,
+        namespace: &str,
+        name: &str,
+        writer: Writer<'_>,
+        then: impl FnOnce(&mut Write<'_>) -> Result<Arc<Object>, Status>,
+    ) -> Result<Value, Status> {
         self.write(resource, namespace, name, writer, |mut write| {
-            let object = write.patch(PatchForm::Merge, patch.to_string().as_bytes())?;
-            Ok(whole_value(write.resource, &object))
+            let object = then(&mut write)?;
+            Ok(whole_value(resource, &object))
         })
     }
 

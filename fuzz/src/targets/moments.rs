@@ -1,8 +1,8 @@
 //! Lines: moment, excepted dates, jitter, zone.
 
-use dayshift::schedule::{ExceptedDates, TextError, Zone, parse_jitter, parse_moment};
+use dayshift::schedule::{ExceptedDates, Zone, parse_jitter, parse_moment};
 
-use super::super::texts::{check_error, lines, reversed};
+use super::super::texts::{lines, read, reversed};
 
 /// Checks one input.
 pub fn run(bytes: &[u8]) {
@@ -27,10 +27,4 @@ pub fn run(bytes: &[u8]) {
         assert!((0..=3600).contains(&jitter.num_seconds()), "{jitter}");
         assert_eq!(jitter.subsec_nanos(), 0, "{jitter}");
     }
-}
-
-fn read<'a, T>(text: &'a str, parse: impl FnOnce(&'a str) -> Result<T, TextError>) -> Option<T> {
-    parse(text)
-        .inspect_err(|error| check_error(text, error))
-        .ok()
 }
