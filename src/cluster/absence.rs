@@ -2,8 +2,8 @@
 
 use kube::runtime::watcher;
 
-/// Why the objects of a kind cannot be watched, where that is no failure: the same request is
-/// answered in the same way until somebody changes something in the cluster.
+/// Why the objects of a kind cannot be watched, where that is not a failure: the server gives the
+/// same answer until somebody changes the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Absence {
     /// RBAC has no rule for it (403).

@@ -97,7 +97,7 @@ pub enum FindError {
 /// A list is read in pages of 100.
 ///
 /// # Errors
-/// Where the server is absent or unwilling. That a name is not there is no error but stands in
+/// Where the server is absent or unwilling. A name that does not exist is not an error; it stands in
 /// [`Found::missing`].
 pub async fn find<D>(client: &Client, query: &Query) -> Result<Found<D>, FindError>
 where

@@ -24,13 +24,13 @@ pub struct Exchange {
     pub uri: Uri,
     /// The verb as RBAC names it: `list`, `watch`, `get`, `patch` or `create`.
     pub verb: &'static str,
-    /// The status code; none where no answer came.
+    /// The status code; `None` where no answer came.
     pub code: Option<u16>,
     /// The server's clock when it answered, in whole seconds (RFC 9110, `Date`).
     pub date: Option<DateTime<Utc>>,
 }
 
-/// How long a request that is no watch may wait for its answer, and an answer for its next byte.
+/// How long a request other than a watch may wait for its answer, and an answer for its next byte.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The same client, with `look` called after each request. Every request but a watch is given
@@ -117,7 +117,7 @@ fn verb(request: &Request<Body>) -> &'static str {
     }
 }
 
-/// The server's time. One of another era is none: whatever is added to it must not overflow.
+/// The server's time; `None` for one of another era, to which nothing could be added without overflow.
 pub(super) fn date(response: &Response<Body>) -> Option<DateTime<Utc>> {
     let text = response.headers().get(header::DATE)?.to_str().ok()?;
     let date = DateTime::parse_from_rfc2822(text).ok()?.to_utc();

@@ -86,7 +86,7 @@ impl<D> ListWatch<D> {
 
     /// Lists in pages from now on.
     async fn pages(&mut self, why: &(dyn Display + Sync)) -> Option<Result<Event<D>, Error>> {
-        tracing::debug!(%why, "no list as a stream; it is made in pages");
+        tracing::debug!(%why, "the server does not stream the list; listing in pages");
         if let Some(pages) = self.in_pages.take() {
             self.events = pages;
         }

@@ -25,7 +25,7 @@ pub type WatchEvents<D> = Pin<Box<dyn Stream<Item = Result<WatchEvent<D>, FindEr
 pub enum WatchEvent<D> {
     /// It is so, at first or after a change.
     Is(Kind, Box<D>),
-    /// It is no more, or no longer among what is asked for; also where that happened while the
+    /// It has been deleted, or is no longer among what is asked for; also where that happened while the
     /// watch was broken.
     Gone {
         /// Its kind.

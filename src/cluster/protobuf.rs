@@ -15,7 +15,7 @@ use crate::workload::Kind;
 /// An answer that is not what it says to be.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Malformed {
-    #[error("the API server's answer is no protobuf of Kubernetes")]
+    #[error("the API server's answer is not Kubernetes protobuf")]
     Magic,
     #[error("the API server announces an event of {0} bytes")]
     TooLong(usize),
@@ -52,7 +52,7 @@ impl Frames {
     /// Takes in a piece; returns the events that are complete now, a line of JSON each.
     ///
     /// # Errors
-    /// Where an event is none.
+    /// Where a frame does not hold an event.
     pub(super) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Malformed> {
         self.0.extend_from_slice(piece);
         let mut lines = Vec::new();

@@ -16,7 +16,7 @@ fn redact(error: &(dyn Error + 'static)) -> Option<String> {
         }
         if let Some(KubeconfigError::Parse(error)) = error.downcast_ref() {
             return Some(format!(
-                "it is no kubeconfig{}; its text is not shown here, for it may hold credentials",
+                "it is not a kubeconfig{}; its text is not shown, because it may hold credentials",
                 place(&error.to_string())
             ));
         }
@@ -43,8 +43,12 @@ fn of_credentials(error: &AuthError) -> Option<String> {
             "{program} failed with {}; run it by hand to see what it says",
             out.status
         )),
-        AuthError::AuthExecParse(_) => Some(format!("what {program} prints is no ExecCredential")),
-        AuthError::ParseTokenKey(_) => Some(format!("the token that {program} prints is none")),
+        AuthError::AuthExecParse(_) => {
+            Some(format!("what {program} prints is not an ExecCredential"))
+        }
+        AuthError::ParseTokenKey(_) => {
+            Some(format!("the token that {program} prints is not valid"))
+        }
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use kube::{Client, client::Body};
 use super::instrument::date;
 
 /// The time on the API server's clock, to a second, from the `Date` header of an answer that
-/// everybody gets (`/version`); none where no answer comes.
+/// everybody gets (`/version`); `None` where no answer comes.
 pub async fn server_time(client: &Client) -> Option<DateTime<Utc>> {
     let request = Request::get("/version").body(Body::empty()).ok()?;
     date(&client.send(request).await.ok()?)

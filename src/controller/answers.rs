@@ -198,7 +198,7 @@ impl Engine {
             if self.retry.server_failed(now, why)
                 && let Some(entry) = self.index.get(id)
             {
-                tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{why}; retrying with backoff, as for all that is due");
+                tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{why}; nothing is sent for now; retrying with backoff");
             }
             self.idle(id);
             return;
@@ -248,7 +248,7 @@ impl Engine {
             return;
         };
         if entry.work.report_skips() {
-            let text = "boundaries come faster than they can be carried out: the newest one counts, and those before it are skipped. Let them be further apart".to_owned();
+            let text = "boundaries come faster than they can be carried out: only the newest counts, and earlier ones are skipped. Set them further apart".to_owned();
             tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{text}");
             self.announce(
                 id,

@@ -121,7 +121,7 @@ impl Backpressure {
         self.until.is_none_or(|until| now >= until)
     }
 
-    /// When it is over, or was; none where there was none.
+    /// When it is over, or was; `None` where there was none.
     pub(super) const fn until(&self) -> Option<Instant> {
         self.until
     }

@@ -75,7 +75,7 @@ impl Engine {
         }
     }
 
-    /// What comes of the next request that ends; none where nothing is under way.
+    /// The result of the next request that ends; `None` where nothing is under way.
     pub(super) async fn next_finished(&mut self) -> Option<Finished> {
         self.sender.next().await
     }
@@ -85,7 +85,7 @@ impl Engine {
         self.sender.in_flight().len()
     }
 
-    /// What is known no more needs nothing.
+    /// Drops all that was planned for objects that are forgotten.
     pub(super) fn forgot(&mut self, ids: impl IntoIterator<Item = Id>) {
         for id in ids {
             self.due.cancel(id);

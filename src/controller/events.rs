@@ -91,7 +91,7 @@ impl Events {
         self.pressure.room()
     }
 
-    /// When an Event may be sent that may not be now; none where it does not hang on the time.
+    /// When an Event may be sent that may not be now; `None` where it does not hang on the time.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         if self.waiting.is_empty() {
             return None;

@@ -30,7 +30,7 @@ pub(super) struct ClockChange {
 }
 
 impl GuardedClock {
-    /// The clock beside the server's, which may be `most` apart; none where that is not looked at.
+    /// The clock beside the server's, which may be `most` apart; `None` where that is not looked at.
     pub(super) fn new(clock: Clock, server: SharedServerClock, most: Option<TimeDelta>) -> Self {
         Self {
             clock,
@@ -54,7 +54,7 @@ impl GuardedClock {
         self.guard.is_wrong()
     }
 
-    /// How far it is ahead of the server's; none where that is unknown or not looked at.
+    /// How far it is ahead of the server's; `None` where that is unknown or not looked at.
     pub(super) const fn skew(&self) -> Option<TimeDelta> {
         self.guard.skew()
     }

@@ -27,7 +27,7 @@ pub(super) type Id = u64;
 pub(super) struct Observation {
     /// The object, if it concerns us and the event says anything new of it.
     pub(super) id: Option<Id>,
-    /// Another object of that name, which is no more.
+    /// Another object of that name, which is gone.
     pub(super) replaced: Option<Id>,
 }
 

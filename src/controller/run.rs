@@ -19,9 +19,8 @@ use super::{
 /// How long requests in flight may take to end after a shutdown.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Whether the server has done what it was asked or has said why that cannot be: a conflict or an
-/// object that is gone is an answer, a missing permission or an overload is none. That it takes
-/// Events says nothing.
+/// Whether the server has done what it was asked, or has said why it cannot: a conflict or an object
+/// that is gone is an answer, a missing permission or an overload is not. Events do not count.
 fn is_answer(verb: &str, code: u16) -> bool {
     verb != "create" && (code < 400 || matches!(code, 404 | 409 | 422))
 }
@@ -93,6 +92,6 @@ pub async fn run(
     tracing::info!(in_flight = engine.in_flight(), "shutting down");
     let rest = async { while engine.next_finished().await.is_some() {} };
     if timeout(GRACE, rest).await.is_err() {
-        tracing::warn!("gave up requests that took too long to end");
+        tracing::warn!("gave up requests that took too long");
     }
 }

@@ -20,7 +20,7 @@ pub struct Settings {
     pub scope: Scope,
     /// What was missed for longer than this is adopted instead of done.
     pub catch_up: TimeDelta,
-    /// How far the clock may be from the API server's; none where that is not looked at.
+    /// How far the clock may be from the API server's; `None` where that is not looked at.
     pub max_clock_skew: Option<TimeDelta>,
     /// How many starts and stops of one namespace may be under way at once; of all, a quarter more.
     /// As many requests that take longer than a second may be besides, half as many other writes,

@@ -66,7 +66,7 @@ impl SharedServerClock {
 }
 
 impl ClockGuard {
-    /// A guard that allows a skew of `most`; none where it is not looked at.
+    /// A guard that allows a skew of `most`; `None` where it is not looked at.
     pub(super) fn new(server: SharedServerClock, most: Option<TimeDelta>) -> Self {
         Self {
             server,
@@ -90,7 +90,7 @@ impl ClockGuard {
         self.wrong
     }
 
-    /// How far the clock is ahead of the server's; none where that is unknown or not looked at.
+    /// How far the clock is ahead of the server's; `None` where that is unknown or not looked at.
     pub(super) const fn skew(&self) -> Option<TimeDelta> {
         self.skew
     }

@@ -113,8 +113,8 @@ impl Iterator for Pauses {
 }
 
 impl Backoff for Pauses {
-    /// Called on everything that is no error, and so between any two failures too: each new try
-    /// begins with an event that says that it begins.
+    /// kube calls this on everything but an error, and so between any two failures: each new try
+    /// begins with an event that says so.
     fn reset(&mut self) {}
 }
 

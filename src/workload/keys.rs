@@ -53,7 +53,7 @@ impl Key {
         Self::Enforce,
     ];
 
-    /// Those that make a schedule; without any of them there is none.
+    /// Those that make a schedule: an object needs one of them to have one.
     pub const SCHEDULE: [Self; 4] = [Self::Start, Self::Stop, Self::Hours, Self::Scale];
 
     /// The name after the prefix, such as `stop-replicas`.
@@ -169,7 +169,7 @@ pub struct Prefix(Arc<str>);
 /// Why a text cannot stand before the `/` of an annotation or label key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no prefix of a Kubernetes key; write a DNS name in lower case of at most 253 characters, such as dayshift or scaling.example.com"
+    "`{0}` is not a prefix of Kubernetes keys; write a DNS name in lower case of at most 253 characters, such as dayshift or scaling.example.com"
 )]
 pub struct PrefixError(String);
 
@@ -177,7 +177,7 @@ impl Prefix {
     /// Reads a prefix; it is a DNS subdomain (RFC 1123), as Kubernetes wants of key prefixes.
     ///
     /// # Errors
-    /// Where the text is none.
+    /// Where the text is not such a name.
     pub fn parse(text: &str) -> Result<Self, PrefixError> {
         if text.len() <= 253 && text.split('.').all(is_dns_label) {
             Ok(Self(text.into()))

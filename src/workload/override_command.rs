@@ -28,7 +28,7 @@ pub type Annotation = (Key, Option<String>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
     /// Nothing says when it runs.
-    #[error("it has no schedule, so there is nothing to lay an override over")]
+    #[error("it has no schedule, so there is nothing to override")]
     NoSchedule,
     /// What says when it runs is wrong.
     #[error("its schedule is refused: {0}")]
@@ -46,7 +46,7 @@ pub enum OverrideError {
     ExactCount(u32),
     /// There is no boundary until which an override could last.
     #[error(
-        "its schedule has no boundary to come, so nothing would ever end the override; run kubectl scale yourself"
+        "its schedule has no further boundary, so nothing would end the override; run kubectl scale yourself"
     )]
     NoBoundary,
 }

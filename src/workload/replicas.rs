@@ -6,9 +6,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Replicas(u32);
 
-/// Why a text is no number of replicas.
+/// Why a text is not a number of replicas.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{quoted}` is no number of replicas; write a whole number such as 3", quoted = crate::text::quote(.0))]
+#[error("`{quoted}` is not a number of replicas; write a whole number such as 3", quoted = crate::text::quote(.0))]
 pub struct ReplicasError(String);
 
 impl Replicas {

@@ -18,7 +18,7 @@ pub enum NotRestored {
     LaterVersion,
     /// Nobody knows what to come back to.
     #[error(
-        "its saved count `{quoted}` is no number of replicas: run kubectl scale yourself",
+        "its saved count `{quoted}` is not a number of replicas: run kubectl scale yourself",
         quoted = crate::text::quote(.0)
     )]
     Unreadable(String),

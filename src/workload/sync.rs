@@ -22,7 +22,7 @@ impl ScheduleSpec {
     /// until then, or the end of the one that holds; `None` where it is so already.
     ///
     /// # Errors
-    /// Where it is paused, or the schedule says nothing yet, or no boundary is to come.
+    /// Where it is paused, or the schedule says nothing yet, or there is no further boundary.
     pub fn sync(
         &self,
         observed: &Observed,

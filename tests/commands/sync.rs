@@ -41,7 +41,7 @@ fn sync_does_now_what_the_schedule_says() {
     assert_eq!(planned.status, 1);
     for part in [
         "deployment.apps/new: not synced: its schedule says nothing yet",
-        "deployment.apps/over: not synced: its schedule has no boundary to come",
+        "deployment.apps/over: not synced: its schedule has no further boundary",
         "deployment.apps/paused: not synced: it is paused, and a pause comes before everything else; \
          run dayshift resume first",
         "deployment.apps/wrong: not synced: its schedule is refused",

@@ -66,7 +66,11 @@ fn labels_of_a_removed_schedule_are_taken_away_three_times() {
     story.annotate("web", "hours", None);
     let labels = json!({"dayshift/state": "running"});
     assert_eq!(fight(&story, &labels), (3, 1));
-    assert_eq!(fight(&story, &labels), (0, 0), "no boundary is to come");
+    assert_eq!(
+        fight(&story, &labels),
+        (0, 0),
+        "there is no further boundary"
+    );
     story.annotate("web", "hours", Some("Mon-Fri 09:00-19:00"));
     story.sleep_until("19:01");
     assert_eq!(story.replicas("web"), 0);

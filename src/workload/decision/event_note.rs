@@ -182,9 +182,8 @@ impl EventNote {
     }
 
     pub(in crate::workload) fn expired(key: Key) -> Self {
-        let text = format!(
-            "`{key}` names a time that has gone by: nothing is done, and the annotation is removed"
-        );
+        let text =
+            format!("`{key}` is in the past: nothing is done, and the annotation is removed");
         Self::new(Reason::OverrideExpired, text)
     }
 
@@ -245,7 +244,7 @@ impl EventNote {
         prefix: &Prefix,
     ) -> Self {
         let text = format!(
-            "something else changes what dayshift wrote as often as it is put right; hands off until the next boundary. To have it run now, run {}",
+            "something else keeps changing what dayshift wrote; dayshift leaves it alone until the next boundary. To have it run now, run {}",
             wake_command(object, prefix)
         );
         Self::new(Reason::CorrectionLimitReached, text)
@@ -311,6 +310,6 @@ fn holding(over: Override, spec: &ScheduleSpec) -> String {
 fn coming(spec: &ScheduleSpec, next: Option<Boundary>) -> String {
     match next {
         Some(next) => format!("next is the {} of {}", next.action, local(spec, next.at)),
-        None => "no boundary is to come".to_owned(),
+        None => "there is no further boundary".to_owned(),
     }
 }

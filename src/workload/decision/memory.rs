@@ -155,7 +155,7 @@ impl Memory {
         }
     }
 
-    /// Whether what is known is no match for what is seen: it is from the future, and another
+    /// Whether what is seen overrules what is known: it is from the future, and another
     /// scaler has put that right already; or it was never this object's but that of which it is a
     /// copy, and another scaler has adopted it, perhaps by a clock that is behind.
     fn gives_way(&self, seen: &State, observed: &Observed, now: DateTime<Utc>) -> bool {
@@ -176,7 +176,7 @@ impl Memory {
     }
 
     /// Whether anything was written here: then the object is worth remembering even when nothing
-    /// concerns us any more, lest it be taken for one that was never seen.
+    /// concerns us any more: otherwise it would pass for one that was never seen.
     pub fn has_written(&self) -> bool {
         self.applied.is_some()
     }

@@ -13,7 +13,7 @@ pub struct Annotations {
     unknown_more: usize,
 }
 
-/// An annotation under the prefix that is no key.
+/// An annotation under the prefix that is not a [`Key`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Unknown {
     /// The name behind the prefix.

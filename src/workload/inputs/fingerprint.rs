@@ -63,7 +63,7 @@ impl Fingerprint {
         }
     }
 
-    /// Reads the text of a label; `None` where it is no fingerprint of any version.
+    /// Reads the text of a label; `None` where it is not a fingerprint of any version.
     pub fn parse(text: &str) -> Option<Self> {
         let (version, rest) = text.strip_prefix('v')?.split_once('-')?;
         let hash = |text: &str| {

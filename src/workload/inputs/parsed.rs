@@ -92,7 +92,7 @@ pub fn read(inputs: &Inputs, default_zone: Zone) -> ParsedInputs {
         problems.0.push(Problem { origin, ..problem });
     }
     if let (Some(last), more @ 1..) = (problems.0.last_mut(), inputs.unknown_more()) {
-        last.message = format!("{}; {more} more are none either", last.message).into();
+        last.message = format!("{}; {more} more annotations are unknown", last.message).into();
     }
     if !inputs.has_schedule() {
         problems.nothing_to_lie_over(inputs);
@@ -118,7 +118,7 @@ fn unknown_key(name: &str, length: usize) -> Problem {
         Some(key) => format!("did you mean `{key}`?"),
         None => format!("the annotations are {}", Key::ALL.map(Key::name).join(", ")),
     };
-    let message = format!("`{}` is no annotation of dayshift; {hint}", quote(name));
+    let message = format!("`{}` is not an annotation of dayshift; {hint}", quote(name));
     Problem::at(name, 0..length, message).of_kind(ProblemKind::UnknownKey)
 }
 
@@ -206,7 +206,7 @@ impl Problems {
             Err(error) if *error.reason() == Reason::NotAMoment => self.wrong(
                 Key::Pause,
                 text,
-                "is neither `true` nor a moment; write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`",
+                "is neither `true` nor a time; write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`",
             ),
             Err(error) => self.0.push(Problem::of(Key::Pause, &error)),
         }
@@ -229,7 +229,7 @@ impl Problems {
     fn nothing_to_lie_over(&mut self, inputs: &Inputs) {
         for key in [Key::WakeUntil, Key::SleepUntil] {
             if let Some(text) = inputs.text(key) {
-                let message = "is laid over a schedule, and there is none; write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";
+                let message = "needs a schedule, and there is none; write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";
                 self.wrong(key, text, message);
             }
         }

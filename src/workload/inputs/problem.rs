@@ -17,7 +17,7 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// Where the annotation is written.
     pub origin: Origin,
-    /// The annotation's name behind the prefix: a [`Key`]'s, or one that is no key.
+    /// The annotation's name behind the prefix: a [`Key`]'s, or an unknown one.
     pub annotation: Box<str>,
     /// What is wrong and what to write instead.
     pub message: Box<str>,
@@ -30,7 +30,7 @@ pub struct Problem {
 pub enum ProblemKind {
     /// Its text cannot be read.
     Text,
-    /// Its name is no key.
+    /// Its name is not a [`Key`].
     UnknownKey,
     /// It cannot stand beside another one.
     Beside,
@@ -72,7 +72,7 @@ pub struct InvalidSchedule {
 const LIMIT: usize = 1024;
 
 impl InvalidSchedule {
-    /// A refusal for these problems; none where there is no problem.
+    /// A refusal for these problems; `None` without any.
     pub(in crate::workload) fn for_problems(problems: Vec<Problem>) -> Option<Self> {
         if problems.is_empty() {
             None

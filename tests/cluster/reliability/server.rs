@@ -24,7 +24,7 @@ fn api_server_down(place: &Place<'_>) -> Figures {
         |_| place.plane.end("kube-apiserver", Signal::KILL),
         |scenario| {
             let log = scenario.scalers[0].log();
-            let told = log.matches("as for all that is due").count();
+            let told = log.matches("nothing is sent for now").count();
             assert!((1..20).contains(&told), "{told} times:\n{log}");
             place.plane.start_api_server();
             place.plane.await_ready();

@@ -213,7 +213,7 @@ fn wrong_usage_is_told_with_what_would_be_right() {
         ),
         (
             &["-f", "examples", "--annotation-prefix", "A/b"],
-            "is no prefix of a Kubernetes key",
+            "is not a prefix of Kubernetes keys",
         ),
         (&["-f", "examples", "-n", "a,b"], "such as team-a"),
     ] {
