@@ -1,41 +1,24 @@
-//! The controller: a watch, an in-memory scheduler, and a queue before the sender.
+//! The controller: watches, an in-memory scheduler, and queues before the sender.
+//!
+//! What the watches show becomes what is known of each object (`objects`); from that `reconcile`
+//! decides what is due, which waits in lanes (`send`) until it may leave (`retry`, `time`). What
+//! others may look at is in `telemetry`.
 
-mod answers;
-mod backoff;
-mod backpressure;
-mod census;
-mod dispatch;
-mod due;
-mod engine;
-mod entry;
-mod events;
-mod guarded_clock;
-mod in_flight;
-mod index;
-mod metrics;
-mod observe;
-mod outbox;
-mod outcome;
-mod parse_cache;
-mod permission_backoff;
-mod process_metrics;
-mod queue;
-mod readiness;
-mod retry_policy;
+mod ids;
+mod objects;
+mod reconcile;
+mod retry;
 mod run;
-mod scheduler;
-mod sender;
+mod send;
 mod settings;
-mod skew;
-mod snapshot;
+mod telemetry;
+mod time;
 mod watch;
-mod watch_states;
-mod work;
 
-pub use metrics::Telemetry;
-pub use outcome::{EventOutcome, Outcome};
-pub use readiness::Condition;
+pub use reconcile::scheduler::Scheduler;
 pub use run::run;
-pub use scheduler::Scheduler;
 pub use settings::{OwnPod, Scope, Settings};
-pub use snapshot::{ObjectSnapshot, Snapshot, WorkStatus};
+pub use telemetry::metrics::Telemetry;
+pub use telemetry::outcome::{EventOutcome, Outcome};
+pub use telemetry::readiness::Condition;
+pub use telemetry::snapshot::{ObjectSnapshot, Snapshot, WorkStatus};

@@ -11,10 +11,14 @@ use crate::{
     cluster::{Exchange, Writer, instrument},
 };
 
-use super::{
-    engine::Engine, guarded_clock::GuardedClock, metrics::Telemetry, readiness::Condition,
-    settings::Settings, skew::SharedServerClock, watch, watch_states::WatchStates,
-};
+use crate::controller::reconcile::engine::Engine;
+use crate::controller::settings::Settings;
+use crate::controller::telemetry::metrics::Telemetry;
+use crate::controller::telemetry::readiness::Condition;
+use crate::controller::time::guarded_clock::GuardedClock;
+use crate::controller::time::skew::SharedServerClock;
+use crate::controller::watch::states::WatchStates;
+use crate::controller::watch::streams;
 
 /// How long requests in flight may take to end after a shutdown.
 const GRACE: Duration = Duration::from_secs(10);
@@ -61,7 +65,7 @@ pub async fn run(
         }
     });
     states.publish(&telemetry);
-    let mut watches = watch::workloads(&client, &settings.scope, &states, settings.seed);
+    let mut watches = streams::workloads(&client, &settings.scope, &states, settings.seed);
     let mut engine = Engine::new(
         Writer::new(client, settings.prefix.clone(), settings.instance.clone()),
         GuardedClock::new(clock.clone(), server_clock, settings.max_clock_skew),

@@ -1,0 +1,143 @@
+//! What is known of one object.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use tokio::time::Instant;
+
+use crate::{
+    cluster::Version,
+    workload::{Change, Key, Memory, Observed, ParsedInputs, WorkloadRef},
+};
+
+use crate::controller::ids::WatchId;
+use crate::controller::objects::parse_cache::ParseCache;
+use crate::controller::objects::work::{Work, WorkState};
+use crate::controller::send::in_flight::Sent;
+use crate::controller::telemetry::snapshot::ObjectSnapshot;
+use crate::controller::time::guarded_clock::SeenAt;
+
+/// What is known of one object.
+pub(in crate::controller) struct Entry {
+    pub(in crate::controller) observed: Observed,
+    pub(in crate::controller) parsed: Arc<ParsedInputs>,
+    pub(in crate::controller) memory: Memory,
+    pub(in crate::controller) version: Version,
+    pub(in crate::controller) seen: DateTime<Utc>,
+    /// Where `seen` is from a wrong clock: when it was, by a clock that no step touches.
+    pub(in crate::controller) unsure: Option<Instant>,
+    pub(in crate::controller) watch: WatchId,
+    pub(in crate::controller) listed: bool,
+    /// What a dry run has removed here alone, with its text.
+    pub(in crate::controller) expired: Vec<(Key, Box<str>)>,
+    pub(in crate::controller) work: Work,
+}
+
+/// How an object whose schedule is refused is counted.
+pub(in crate::controller) const INVALID: &str = "invalid";
+
+impl Entry {
+    pub(in crate::controller) fn object(&self) -> &WorkloadRef {
+        &self.observed.object
+    }
+
+    /// Whether nothing more is to be known of it: no schedule, no state, and nothing of ours that
+    /// somebody may put back.
+    pub(in crate::controller) fn is_over(&self) -> bool {
+        let is_in_flight = self.work.state() == WorkState::InFlight;
+        !self.observed.concerns_us() && !is_in_flight && !self.memory.has_written()
+    }
+
+    /// Notes that the user is told that hands are off; false where that was done already.
+    pub(in crate::controller) fn tell_correction_limit(&mut self) -> bool {
+        self.memory.tell_correction_limit()
+    }
+
+    /// The patch that was not answered, if the object shows that it has taken effect.
+    pub(in crate::controller) fn take_confirmed(&mut self) -> Option<Sent> {
+        let observed = &self.observed;
+        self.work
+            .take_confirmed(|sent| has_taken(observed, &sent.change))
+    }
+
+    /// Takes in what the server has shown.
+    pub(in crate::controller) fn show(
+        &mut self,
+        mut observed: Observed,
+        parse_cache: &mut ParseCache,
+        seen_at: SeenAt,
+        dry_run: bool,
+    ) {
+        if dry_run {
+            // What was only said lives on here, whatever the server shows.
+            observed.labels = self.observed.labels.clone();
+            observed.error.clone_from(&self.observed.error);
+            observed
+                .override_began
+                .clone_from(&self.observed.override_began);
+            self.expired
+                .retain(|(key, text)| observed.inputs.own().text(*key) == Some(text));
+            let keys: Vec<Key> = self.expired.iter().map(|(key, _)| *key).collect();
+            observed.inputs = observed.inputs.without(&keys);
+        }
+        if observed.inputs != self.observed.inputs {
+            let (inputs, parsed) = parse_cache.of(&observed.inputs);
+            observed.inputs = inputs;
+            self.parsed = parsed;
+            self.seen = seen_at.by_clock;
+            self.unsure = seen_at.unsure;
+            self.work.inputs_changed();
+        } else {
+            observed.inputs = self.observed.inputs.clone();
+        }
+        self.memory.observe(&observed, seen_at.by_clock);
+        self.observed = observed;
+    }
+
+    /// Removes annotations here alone, for a dry run.
+    pub(in crate::controller) fn lift(&mut self, keys: &[Key], parse_cache: &mut ParseCache) {
+        if keys.is_empty() {
+            return;
+        }
+        let inputs = self.observed.inputs.clone();
+        for key in keys {
+            let text = inputs.own().text(*key).unwrap_or_default();
+            self.expired.push((*key, text.into()));
+        }
+        (self.observed.inputs, self.parsed) = parse_cache.of(&inputs.without(keys));
+    }
+
+    /// What is known of it at `now`.
+    pub(in crate::controller) fn snapshot(&self, now: DateTime<Utc>) -> ObjectSnapshot {
+        ObjectSnapshot {
+            object: self.observed.object.clone(),
+            inputs: self.observed.inputs.clone(),
+            replicas: self.observed.replicas,
+            state: self.memory.newest(&self.observed, now),
+            work: self.work.status(),
+            failures: self.work.failures(),
+            parsed: self.parsed.clone(),
+            override_began: self.observed.override_began.clone(),
+        }
+    }
+
+    /// The state that it is counted as.
+    pub(in crate::controller) fn standing(&self) -> &'static str {
+        match &*self.parsed {
+            ParsedInputs::Unscheduled => "unscheduled",
+            ParsedInputs::Invalid(_) => INVALID,
+            ParsedInputs::Scheduled(_) => self
+                .observed
+                .state()
+                .phase
+                .map_or("unknown", |phase| phase.name()),
+        }
+    }
+}
+
+/// Whether an object is as a change of ours makes it.
+fn has_taken(observed: &Observed, change: &Change) -> bool {
+    observed.labels == change.state.to_labels()
+        && observed.replicas == change.replicas
+        && observed.error == change.error
+}

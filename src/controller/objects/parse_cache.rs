@@ -1,0 +1,63 @@
+//! What annotations ask for, read once for all objects that say the same.
+
+use std::{collections::HashMap, sync::Arc};
+
+use crate::{
+    schedule::Zone,
+    workload::{Inputs, ParsedInputs, read},
+};
+
+/// Equal inputs and what was read from them: ten thousand objects with five texts between them
+/// hold five schedules, and refusals are shared no less.
+pub(in crate::controller) struct ParseCache {
+    default_zone: Zone,
+    known: HashMap<Inputs, Arc<ParsedInputs>>,
+    limit: usize,
+}
+
+impl ParseCache {
+    pub(in crate::controller) fn new(default_zone: Zone) -> Self {
+        Self {
+            default_zone,
+            known: HashMap::new(),
+            limit: 64,
+        }
+    }
+
+    /// The reading of these inputs, and the one copy of the inputs that is kept.
+    pub(in crate::controller) fn of(&mut self, inputs: &Inputs) -> (Inputs, Arc<ParsedInputs>) {
+        if let Some((inputs, parsed)) = self.known.get_key_value(inputs) {
+            return (inputs.clone(), parsed.clone());
+        }
+        if self.known.len() >= self.limit {
+            self.known.retain(|_, parsed| Arc::strong_count(parsed) > 1);
+            self.limit = 64.max(2 * self.known.len());
+        }
+        let parsed = Arc::new(read(inputs, self.default_zone));
+        self.known.insert(inputs.clone(), parsed.clone());
+        (inputs.clone(), parsed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Key;
+
+    fn inputs(text: &str) -> Inputs {
+        Inputs::default().with(Key::Start, text)
+    }
+
+    #[test]
+    fn equal_texts_share_one_reading_and_forgotten_ones_go() {
+        let mut parse_cache = ParseCache::new(Zone::UTC);
+        let (kept, first) = parse_cache.of(&inputs("09:00"));
+        let (again, second) = parse_cache.of(&inputs("09:00"));
+        assert!(Arc::ptr_eq(&first, &second) && std::ptr::eq(kept.own(), again.own()));
+        for minute in 0..600 {
+            parse_cache.of(&inputs(&format!("{:02}:{:02}", minute / 60, minute % 60)));
+        }
+        assert!(parse_cache.known.len() <= 64, "{}", parse_cache.known.len());
+        assert!(Arc::ptr_eq(&first, &parse_cache.of(&kept).1));
+    }
+}

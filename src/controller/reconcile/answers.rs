@@ -1,0 +1,327 @@
+//! Taking in what came of requests: each failure delays what it is about, and nothing else.
+
+use std::time::Duration;
+
+use crate::{
+    cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
+    workload::{Cause, Change, EventNote, Reason, WorkloadRef},
+};
+
+use crate::controller::ids::Id;
+use crate::controller::objects::work::Trouble;
+use crate::controller::reconcile::engine::Engine;
+use crate::controller::retry::backoff::Backoff;
+use crate::controller::send::events::PendingEvent;
+use crate::controller::send::in_flight::{Finished, Patched, Sent};
+use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
+use crate::controller::telemetry::readiness::Condition;
+
+/// How often an object is read and decided anew at once after a conflict.
+const MOST_CONFLICTS: u32 = 5;
+
+impl Engine {
+    /// Takes in what came of a request.
+    pub(in crate::controller) fn finished(&mut self, finished: Finished) {
+        match finished {
+            Finished::Patched(patched) => self.patched(*patched),
+            Finished::Read { id, known, result } => self.read(id, known, *result),
+            Finished::Announced { event, result } => self.announced(*event, result),
+            Finished::ToldTheTime(Ok(())) => {}
+            Finished::ToldTheTime(Err(error)) => {
+                tracing::warn!(error = %error, "cannot ask the API server for its time");
+            }
+        }
+    }
+
+    fn patched(&mut self, patched: Patched) {
+        let Patched { sent, result } = patched;
+        let id = sent.id;
+        let object = sent.observed.object.clone();
+        if let (Some(action), Err(error)) = (sent.change.kind.action(), &result) {
+            self.telemetry.transition(action, outcome(error));
+        }
+        if tells_of_permission(&result) {
+            let waiting = self.retry.permitted(&object);
+            self.release(waiting);
+        }
+        match result {
+            Ok(workload) => {
+                let known = sent.known;
+                self.succeeded(sent);
+                let seen_at = self.clock.seen_at();
+                self.index.observe_answer(id, &workload, known, seen_at);
+                self.idle(id);
+            }
+            Err(PatchError::Conflict) => self.conflicted(id),
+            Err(PatchError::Gone) => self.forget(id),
+            Err(PatchError::Refused(why)) => self.refused(id, &why),
+            Err(PatchError::Forbidden(why)) => self.forbidden(id, &object, &why),
+            Err(PatchError::Unavailable(why)) => {
+                if let Some(entry) = self.index.get_mut(id)
+                    && sent.observed.labels != sent.change.state.to_labels()
+                {
+                    entry.work.may_have_been_patched(sent);
+                }
+                self.unanswered(id, &why);
+                self.confirm(id);
+            }
+        }
+    }
+
+    /// A change was made.
+    fn succeeded(&mut self, sent: Sent) {
+        let Sent {
+            id,
+            observed,
+            change,
+            at,
+            ..
+        } = sent;
+        self.answered();
+        let lateness = match change.cause {
+            Cause::Clock(due) => Some(at - due),
+            Cause::Request { .. } | Cause::Correction => None,
+        };
+        if let Some(action) = change.kind.action() {
+            self.telemetry.transition(action, Outcome::Done);
+            match change.cause {
+                Cause::Clock(due) => self.telemetry.transition_lateness(action, at - due),
+                Cause::Request { seen } => self.telemetry.request_lateness(action, at - seen),
+                Cause::Correction => {}
+            }
+        }
+        self.index.wrote(id, &observed, &change);
+        if let Some(entry) = self.index.get_mut(id) {
+            entry.work.succeeded();
+        }
+        let (object, from, to) = (&observed.object, observed.replicas, change.replicas);
+        let next = change.state.next.map(|next| next.to_rfc3339());
+        match lateness {
+            Some(late) => tracing::info!(
+                kind = %object.kind, %object, %from, %to, late_ms = late.num_milliseconds(), next, "{}", change.kind
+            ),
+            None => {
+                tracing::info!(kind = %object.kind, %object, replicas = %to, next, "{}", change.kind);
+            }
+        }
+        if let Some(note) = change.note {
+            self.announce(id, note);
+        }
+    }
+
+    /// A patch that was not answered has taken effect, where the object is what it would make of
+    /// it: then it is told of, and counted.
+    pub(in crate::controller) fn confirm(&mut self, id: Id) {
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        if let Some(sent) = entry.take_confirmed() {
+            self.succeeded(sent);
+            self.reconcile(id);
+        }
+    }
+
+    /// The object is no longer what it was: read it and decide again, but not for ever at once.
+    fn conflicted(&mut self, id: Id) {
+        self.answered();
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        let conflicts = entry.work.conflicted();
+        if conflicts > MOST_CONFLICTS {
+            let delay = self
+                .retry
+                .delay(&Backoff::CONFLICT, conflicts - MOST_CONFLICTS);
+            self.back_off(id, delay);
+        } else {
+            self.send_read(id);
+        }
+    }
+
+    fn read(&mut self, id: Id, known: Version, result: Result<Workload, ReadError>) {
+        match result {
+            Ok(workload) => {
+                self.answered();
+                let seen_at = self.clock.seen_at();
+                if self.index.observe_answer(id, &workload, known, seen_at) {
+                    self.confirm(id);
+                    if let Some(entry) = self.index.get_mut(id) {
+                        entry.work.was_read();
+                    }
+                    self.idle(id);
+                } else {
+                    self.forget(id);
+                }
+            }
+            Err(ReadError::Gone) => self.forget(id),
+            Err(ReadError::Refused(why)) => self.refused(id, &why),
+            Err(ReadError::Unavailable(why)) => self.unanswered(id, &why),
+        }
+    }
+
+    /// The server does not want the patch: the user is told, and it is tried again slowly.
+    fn refused(&mut self, id: Id, why: &str) {
+        self.answered();
+        let failures = self.report(id, Trouble::Refused, why);
+        let delay = self.retry.delay(&Backoff::REFUSED, failures);
+        self.back_off(id, delay);
+    }
+
+    /// A permission is missing, for all of that kind in the namespace: one of them asks whether it
+    /// is back.
+    fn forbidden(&mut self, id: Id, object: &WorkloadRef, why: &str) {
+        self.answered();
+        if self.index.get(id).is_none() {
+            return;
+        }
+        self.report(id, Trouble::Refused, why);
+        if let Some(delay) = self.retry.forbidden(object, id) {
+            self.back_off(id, delay);
+        } else if let Some(entry) = self.index.get_mut(id) {
+            entry.work.wait_for_permission();
+        }
+    }
+
+    /// No usable answer came. Where that is the server's trouble, all wait until it has answered;
+    /// else this object alone does.
+    fn unanswered(&mut self, id: Id, why: &Unavailable) {
+        let now = self.clock.monotonic();
+        // Whether others are answered tells whether it is the server.
+        let may_be_servers = why.kind != FailureKind::Admission;
+        if why.kind.is_servers() || may_be_servers && self.retry.is_unanswered(now) {
+            self.telemetry.set(Condition::Reachable, false);
+        }
+        if why.kind.is_servers() {
+            // What was under way together fails together: one line tells it.
+            if self.retry.server_failed(now, why)
+                && let Some(entry) = self.index.get(id)
+            {
+                tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{why}; nothing is sent for now; retrying with backoff");
+            }
+            self.idle(id);
+            return;
+        }
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        if why.kind == FailureKind::TimedOut {
+            entry.work.timed_out();
+        }
+        let namespace = entry.object().namespace.clone();
+        if why.kind == FailureKind::Failed {
+            self.retry.object_failed(now, (id, &namespace), why);
+        }
+        let failures = self.report(id, Trouble::Failed, &why.to_string());
+        let delay = self.retry.delay(&Backoff::OBJECT, failures);
+        self.back_off(id, delay);
+    }
+
+    /// Says in the log and, once in a row, in an Event that an object cannot be written to.
+    /// Returns how often in a row.
+    fn report(&mut self, id: Id, trouble: Trouble, why: &str) -> u32 {
+        let Some(entry) = self.index.get_mut(id) else {
+            return 1;
+        };
+        let (failures, is_news) = entry.work.fails(trouble);
+        let kind = entry.object().kind;
+        tracing::warn!(kind = %entry.object().kind, object = %entry.object(), failures, "{why}");
+        if is_news {
+            let text = format!("cannot write to the {kind}: {why}; retrying with backoff");
+            self.announce(
+                id,
+                EventNote {
+                    reason: Reason::ScaleFailed,
+                    text,
+                },
+            );
+        }
+        failures
+    }
+
+    /// Boundaries of an object come faster than they can be carried out: the newest counts, and
+    /// the user is told once.
+    pub(in crate::controller) fn skipped(&mut self, id: Id) {
+        self.telemetry.boundaries_skipped();
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        if entry.work.report_skips() {
+            let text = "boundaries come faster than they can be carried out: only the newest counts, and earlier ones are skipped. Set them further apart".to_owned();
+            tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{text}");
+            self.announce(
+                id,
+                EventNote {
+                    reason: Reason::BoundariesSkipped,
+                    text,
+                },
+            );
+        }
+    }
+
+    fn answered(&mut self) {
+        self.retry.answered(self.clock.monotonic());
+    }
+
+    fn back_off(&mut self, id: Id, delay: Duration) {
+        let now = self.clock.monotonic();
+        if let Some(entry) = self.index.get_mut(id) {
+            entry.work.back_off(now);
+            self.due.set_retry(id, now + delay);
+        }
+    }
+
+    fn idle(&mut self, id: Id) {
+        if let Some(entry) = self.index.get_mut(id) {
+            entry.work.rest();
+            self.reconcile(id);
+        }
+    }
+
+    fn announced(&mut self, event: PendingEvent, result: Result<(), AnnounceError>) {
+        let now = self.clock.monotonic();
+        let outcome = match result {
+            Ok(()) => {
+                self.outbox.events().answered(&event.object.namespace, now);
+                EventOutcome::Sent
+            }
+            Err(AnnounceError::Refused(why)) => {
+                self.outbox.events().answered(&event.object.namespace, now);
+                tracing::warn!(object = %event.object, "{why}");
+                EventOutcome::Failed
+            }
+            Err(AnnounceError::Unavailable(why)) => {
+                let random = self.retry.random();
+                if self.outbox.events().unanswered(event, &why, now, random) {
+                    return;
+                }
+                EventOutcome::Dropped
+            }
+        };
+        self.telemetry.event(outcome);
+    }
+
+    pub(in crate::controller) fn log_would(&self, id: Id, change: &Change) {
+        if let Some(entry) = self.index.get(id) {
+            let (object, from, to) = (entry.object(), entry.observed.replicas, change.replicas);
+            tracing::info!(kind = %object.kind, %object, change = %change.kind, %from, %to, "would {}", change.kind);
+        }
+    }
+}
+
+/// Whether what came of a patch shows that there is permission to patch in its namespace: that is
+/// looked at before everything else, and by a server that answers.
+fn tells_of_permission<T>(result: &Result<T, PatchError>) -> bool {
+    match result {
+        Err(PatchError::Forbidden(_)) => false,
+        Err(PatchError::Unavailable(why)) => !why.kind.is_servers(),
+        _ => true,
+    }
+}
+
+const fn outcome(error: &PatchError) -> Outcome {
+    match error {
+        PatchError::Conflict => Outcome::Conflict,
+        PatchError::Refused(_) | PatchError::Forbidden(_) | PatchError::Gone => Outcome::Refused,
+        PatchError::Unavailable(_) => Outcome::Failed,
+    }
+}

@@ -1,0 +1,107 @@
+//! Sending what waits.
+
+use std::sync::Arc;
+
+use crate::workload::{Change, Decision};
+
+use crate::controller::ids::Id;
+use crate::controller::reconcile::engine::Engine;
+use crate::controller::send::in_flight::Sent;
+use crate::controller::send::queue::Lane;
+use crate::controller::telemetry::outcome::Outcome;
+
+impl Engine {
+    /// Sends what waits, as far as each lane has places.
+    pub(in crate::controller) fn dispatch(&mut self) {
+        if self.retry.is_paused(self.clock.monotonic()) {
+            return;
+        }
+        for lane in [Lane::Transition, Lane::Slow, Lane::Adoption] {
+            while let Some(id) = self.next_in(lane) {
+                self.send_next(id, lane);
+            }
+        }
+        self.dispatch_events();
+    }
+
+    fn next_in(&mut self, lane: Lane) -> Option<Id> {
+        let in_flight = self.sender.in_flight();
+        self.outbox.pop(lane, in_flight, self.retry.room())
+    }
+
+    /// Decides about an object anew, as late as can be, and sends what comes of it.
+    fn send_next(&mut self, id: Id, lane: Lane) {
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        if !entry.work.take_from(lane) {
+            return; // It has moved to another lane since.
+        }
+        let Some(Decision::Write(change)) = self.index.decide(id, self.clock.now()) else {
+            self.reconcile(id);
+            return;
+        };
+        if self.settings.dry_run {
+            self.pretend(id, change);
+        } else {
+            self.send_change(id, lane, change);
+        }
+    }
+
+    fn pretend(&mut self, id: Id, change: Change) {
+        if let Some(action) = change.kind.action() {
+            self.telemetry.transition(action, Outcome::DryRun);
+        }
+        self.log_would(id, &change);
+        self.index.pretend(id, &change);
+        if let Some(note) = change.note {
+            self.announce(id, note);
+        }
+        self.reconcile(id);
+    }
+
+    fn send_change(&mut self, id: Id, lane: Lane, change: Change) {
+        let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        if self.retry.must_wait(&entry.observed.object, id) {
+            entry.work.wait_for_permission();
+            return;
+        }
+        entry.work.send();
+        let boundary = change.boundary.map(|boundary| boundary.at);
+        let skips = entry.work.skips_to(boundary, monotonic);
+        let sent = Sent {
+            id,
+            observed: Arc::new(entry.observed.clone()),
+            known: entry.version,
+            change,
+            at: now,
+        };
+        if skips {
+            self.skipped(id);
+        }
+        self.sender.patch(lane, sent, monotonic);
+    }
+
+    /// Reads an object that is no longer what it was.
+    pub(in crate::controller) fn send_read(&mut self, id: Id) {
+        let monotonic = self.clock.monotonic();
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        let lane = entry.work.lane(Lane::Transition);
+        entry.work.send();
+        let (object, known) = (entry.object().clone(), entry.version);
+        self.sender.read(lane, (id, object), known, monotonic);
+    }
+
+    fn dispatch_events(&mut self) {
+        let now = self.clock.monotonic();
+        self.outbox.look_at_transitions(now);
+        while let Some(event) = self.outbox.pop_event(self.sender.in_flight(), now) {
+            self.sender.event(event, now);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The state of a running controller, and its answer to: what is there to do now, and when next?
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::{
+    cluster::Writer,
+    workload::{Decision, EventNote, Phase},
+};
+
+use crate::controller::ids::Id;
+use crate::controller::objects::entry::{Entry, INVALID};
+use crate::controller::objects::index::Index;
+use crate::controller::objects::work::WorkState;
+use crate::controller::reconcile::census::Census;
+use crate::controller::reconcile::due::Due;
+use crate::controller::retry::policy::RetryPolicy;
+use crate::controller::send::events::PendingEvent;
+use crate::controller::send::in_flight::Finished;
+use crate::controller::send::outbox::Outbox;
+use crate::controller::send::queue::Lane;
+use crate::controller::send::sender::Sender;
+use crate::controller::settings::Settings;
+use crate::controller::telemetry::metrics::Telemetry;
+use crate::controller::telemetry::outcome::EventOutcome;
+use crate::controller::telemetry::readiness::Condition;
+use crate::controller::telemetry::snapshot::Snapshot;
+use crate::controller::time::guarded_clock::GuardedClock;
+use crate::controller::watch::states::WatchStates;
+
+/// How many boundaries are taken from the scheduler before the next request is sent.
+const BATCH: usize = 256;
+
+/// A running controller: what is known, what is due, what waits to be sent and what is under way,
+/// each of which keeps its own state.
+///
+/// Its work comes in four parts: it observes what the watches show (`observe`), decides what is to
+/// be done (here), sends it (`dispatch`), and takes in what comes of that (`answers`).
+pub(in crate::controller) struct Engine {
+    pub(in crate::controller) settings: Settings,
+    pub(in crate::controller) telemetry: Arc<Telemetry>,
+    pub(in crate::controller) clock: GuardedClock,
+    pub(in crate::controller) index: Index,
+    pub(in crate::controller) watches: WatchStates,
+    pub(in crate::controller) due: Due,
+    pub(in crate::controller) outbox: Outbox,
+    pub(in crate::controller) sender: Sender,
+    pub(in crate::controller) retry: RetryPolicy,
+    census: Census,
+}
+
+impl Engine {
+    /// A controller that knows nothing yet.
+    pub(in crate::controller) fn new(
+        writer: Writer,
+        clock: GuardedClock,
+        settings: Settings,
+        telemetry: Arc<Telemetry>,
+        watches: WatchStates,
+    ) -> Self {
+        let places = settings.max_in_flight.get();
+        Self {
+            clock,
+            index: Index::new(&settings),
+            watches,
+            due: Due::default(),
+            outbox: Outbox::new(),
+            sender: Sender::new(writer, places),
+            retry: RetryPolicy::new(places, settings.seed),
+            census: Census::default(),
+            telemetry,
+            settings,
+        }
+    }
+
+    /// The result of the next request that ends; `None` where nothing is under way.
+    pub(in crate::controller) async fn next_finished(&mut self) -> Option<Finished> {
+        self.sender.next().await
+    }
+
+    /// How many requests are under way.
+    pub(in crate::controller) fn in_flight(&self) -> usize {
+        self.sender.in_flight().len()
+    }
+
+    /// Drops all that was planned for objects that are forgotten.
+    pub(in crate::controller) fn forgot(&mut self, ids: impl IntoIterator<Item = Id>) {
+        for id in ids {
+            self.due.cancel(id);
+            self.census.note_change();
+            self.pass_on(id);
+        }
+    }
+
+    pub(in crate::controller) fn forget(&mut self, id: Id) {
+        self.index.forget(id);
+        self.forgot([id]);
+    }
+
+    /// This object has nothing to ask for: those that waited for its answer ask for themselves.
+    fn pass_on(&mut self, id: Id) {
+        let waiting = self.retry.forget(id);
+        self.release(waiting);
+    }
+
+    /// These objects need not wait any longer.
+    pub(in crate::controller) fn release(&mut self, ids: impl IntoIterator<Item = Id>) {
+        for id in ids {
+            if let Some(entry) = self.index.get_mut(id) {
+                entry.work.release();
+            }
+            self.reconcile(id);
+        }
+    }
+
+    /// Decides about an object that nothing is being done about, and queues it or notes when it
+    /// is due.
+    pub(in crate::controller) fn reconcile(&mut self, id: Id) {
+        self.census.note_change();
+        let is_idle = |entry: &Entry| entry.work.state() == WorkState::Idle;
+        if self.clock.is_wrong() || !self.index.get(id).is_some_and(is_idle) {
+            return;
+        }
+        match self.index.decide(id, self.clock.now()) {
+            Some(Decision::Wait { due }) => {
+                if let Some(entry) = self.index.get_mut(id) {
+                    entry.work.has_nothing_to_write();
+                }
+                self.wait(id, due);
+            }
+            Some(Decision::CorrectionLimitReached { due, note }) => {
+                self.wait(id, due);
+                self.correction_limit_reached(id, note);
+            }
+            Some(Decision::Write(change)) => {
+                let lane = if change.kind.is_transition() {
+                    Lane::Transition
+                } else {
+                    Lane::Adoption
+                };
+                // A boundary that falls due meanwhile goes before what waits less urgently.
+                self.due.set_boundary(id, change.state.next);
+                self.enqueue(id, lane);
+                return;
+            }
+            None => {}
+        }
+        self.pass_on(id);
+    }
+
+    fn enqueue(&mut self, id: Id, lane: Lane) {
+        if let Some(entry) = self.index.get_mut(id) {
+            let lane = entry.work.lane(lane);
+            entry.work.queue(lane);
+            let (watch, namespace) = (entry.watch, &entry.object().namespace);
+            if lane == Lane::Adoption && !self.watches.was_tried(watch) {
+                self.outbox.hold(watch, namespace, id);
+            } else {
+                self.outbox.push(lane, namespace, id);
+            }
+        }
+    }
+
+    fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>) {
+        self.due.set_boundary(id, due);
+        if due.is_none() && self.index.get(id).is_some_and(Entry::is_over) {
+            self.forget(id);
+        }
+    }
+
+    fn correction_limit_reached(&mut self, id: Id, note: EventNote) {
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        if entry.tell_correction_limit() {
+            tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{}", note.text);
+            self.announce(id, note);
+        }
+    }
+
+    /// Queues an Event of an object.
+    pub(in crate::controller) fn announce(&mut self, id: Id, note: EventNote) {
+        let Some(entry) = self.index.get(id) else {
+            return;
+        };
+        let object = entry.object().clone();
+        if self.settings.dry_run {
+            tracing::info!(kind = %object.kind, %object, reason = %note.reason, "would tell: {}", note.text);
+            return;
+        }
+        let event = PendingEvent {
+            object,
+            note,
+            at: self.clock.now(),
+            tries: 0,
+        };
+        if !self.outbox.push_event(event) {
+            self.telemetry.event(EventOutcome::Dropped);
+        }
+    }
+
+    /// Does all that can be done now: what is due is queued, what is queued is sent.
+    pub(in crate::controller) fn act(&mut self) {
+        self.look_at_the_clock();
+        let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
+        self.sender.move_slow(monotonic);
+        if self.clock.is_wrong() {
+            return;
+        }
+        for _ in 0..BATCH {
+            let Some((id, at)) = self.due.take_boundary(now) else {
+                break;
+            };
+            if let Some(entry) = self.index.get_mut(id)
+                && entry.work.falls_due(at, monotonic)
+            {
+                self.enqueue(id, Lane::Transition);
+            }
+        }
+        while let Some(id) = self.due.take_retry(monotonic) {
+            self.release([id]);
+        }
+        self.dispatch();
+    }
+
+    /// When there is something to do again, as far as is known now.
+    pub(in crate::controller) fn next_wake(&self) -> DateTime<Utc> {
+        let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
+        let may_act = !self.clock.is_wrong();
+        let send = self.outbox.next(monotonic, self.retry.paused_until());
+        let instants = [
+            send.filter(|_| may_act),
+            self.due.next_retry().filter(|_| may_act),
+            self.sender.in_flight().next_slow(),
+            self.clock.next_probe(),
+            self.census.next(),
+        ];
+        instants
+            .into_iter()
+            .flatten()
+            .map(|at| self.clock.wall_time(at))
+            .chain(self.due.next_boundary().filter(|_| may_act))
+            .min()
+            .unwrap_or(now + TimeDelta::days(1))
+    }
+
+    /// What is known of every object now.
+    pub(in crate::controller) fn snapshot(&self) -> Snapshot {
+        let at = self.clock.now();
+        Snapshot {
+            at,
+            objects: self.index.snapshots(at).collect(),
+        }
+    }
+
+    /// Publishes how much is queued and, at most once a second, how many objects are in which
+    /// state: counting them costs as much as there are.
+    pub(in crate::controller) fn publish(&mut self) {
+        self.telemetry
+            .set(Condition::Permitted, self.retry.has_every_permission());
+        for (lane, depth) in self.outbox.depths() {
+            self.telemetry.queue_depth(lane, depth);
+        }
+        if self.census.take(self.clock.monotonic()) {
+            self.count_workloads();
+            self.telemetry.next_boundary(self.due.next_boundary());
+        }
+    }
+
+    fn count_workloads(&self) {
+        let census = self.index.census();
+        for phase in Phase::ALL {
+            let count = census.get(phase.name()).copied().unwrap_or_default();
+            self.telemetry.workloads(phase.name(), count);
+        }
+        self.telemetry
+            .invalid_schedules(census.get(INVALID).copied().unwrap_or_default());
+    }
+
+    /// Rule 13: while the clock is wrong nothing is due and nothing is written.
+    pub(in crate::controller) fn look_at_the_clock(&mut self) {
+        let change = self.clock.look();
+        let now = self.clock.now();
+        if change.was_set_back {
+            // Nothing else would look at it before that time has come again.
+            self.index.look_again(now);
+            self.reconcile_all();
+        }
+        let Some(skew) = self.clock.skew().map(TimeDelta::as_seconds_f64) else {
+            return;
+        };
+        self.telemetry.clock_skew(skew);
+        if change.has_turned && self.clock.is_wrong() {
+            self.telemetry.set(Condition::Clock, false);
+            tracing::error!(
+                skew,
+                "the clock is too far from the API server's: nothing is done until it is right"
+            );
+        } else if change.has_turned {
+            self.telemetry.set(Condition::Clock, true);
+            tracing::info!(skew, "the clock is right again");
+            self.index.make_sure(now, self.clock.monotonic());
+            self.index.look_again(now);
+            self.reconcile_all();
+        }
+        if self.clock.take_probe() {
+            self.ask_the_time();
+        }
+    }
+
+    fn reconcile_all(&mut self) {
+        for id in self.index.ids() {
+            self.reconcile(id);
+        }
+    }
+
+    fn ask_the_time(&mut self) {
+        let scope = &self.settings.scope;
+        if let Some(kind) = scope.kinds.first() {
+            let namespace = scope.namespaces.first().cloned();
+            self.sender.ask_the_time(*kind, namespace);
+        }
+    }
+}

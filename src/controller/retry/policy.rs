@@ -1,0 +1,117 @@
+//! Whether and when something that has failed is tried again.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+
+use crate::{cluster::Unavailable, workload::WorkloadRef};
+
+use crate::controller::ids::Id;
+use crate::controller::retry::backoff::Backoff;
+use crate::controller::retry::backpressure::Backpressure;
+use crate::controller::retry::permission_backoff::PermissionBackoff;
+
+/// What holds requests back: all of them, or those of a kind and namespace without permission.
+pub(in crate::controller) struct RetryPolicy {
+    backpressure: Backpressure,
+    permissions: PermissionBackoff,
+    random: fastrand::Rng,
+}
+
+impl RetryPolicy {
+    /// Nothing has failed yet; at most so many requests are under way. The seed is that of all
+    /// jitter.
+    pub(in crate::controller) fn new(most: usize, seed: u64) -> Self {
+        Self {
+            backpressure: Backpressure::new(most),
+            permissions: PermissionBackoff::default(),
+            random: fastrand::Rng::with_seed(seed),
+        }
+    }
+
+    /// How long to wait after so many failures in a row.
+    pub(in crate::controller) fn delay(&mut self, backoff: &Backoff, failures: u32) -> Duration {
+        backoff.delay(failures, &mut self.random)
+    }
+
+    /// The jitter of whoever keeps a backoff of its own.
+    pub(in crate::controller) const fn random(&mut self) -> &mut fastrand::Rng {
+        &mut self.random
+    }
+
+    /// The server has answered.
+    pub(in crate::controller) fn answered(&mut self, now: Instant) {
+        self.backpressure.answered(now);
+    }
+
+    /// The server has failed, or asked to be left alone; true where that is the first failure of
+    /// those that were under way together.
+    pub(in crate::controller) fn server_failed(&mut self, now: Instant, why: &Unavailable) -> bool {
+        let is_first = self.backpressure.is_over(now);
+        self.backpressure.back_off(now, why, &mut self.random);
+        is_first
+    }
+
+    /// The server has failed to do what it was asked of one object.
+    pub(in crate::controller) fn object_failed(
+        &mut self,
+        now: Instant,
+        object: (Id, &Arc<str>),
+        why: &Unavailable,
+    ) {
+        self.backpressure
+            .object_failed(now, object, why, &mut self.random);
+    }
+
+    /// Whether the server has answered nothing for as long as one request may take.
+    pub(in crate::controller) fn is_unanswered(&self, now: Instant) -> bool {
+        self.backpressure.is_unanswered(now)
+    }
+
+    /// Whether nothing is sent now.
+    pub(in crate::controller) fn is_paused(&self, now: Instant) -> bool {
+        !self.backpressure.is_over(now)
+    }
+
+    /// Until when nothing is sent, or was not.
+    pub(in crate::controller) const fn paused_until(&self) -> Option<Instant> {
+        self.backpressure.until()
+    }
+
+    /// How many requests may be under way now.
+    pub(in crate::controller) const fn room(&self) -> usize {
+        self.backpressure.room()
+    }
+
+    /// A patch of this object was forbidden. Returns when it asks again, if it is the one that asks
+    /// for its kind and namespace; none if it waits for another's answer.
+    pub(in crate::controller) fn forbidden(
+        &mut self,
+        object: &WorkloadRef,
+        id: Id,
+    ) -> Option<Duration> {
+        let refusals = self.permissions.refused(object, id)?;
+        Some(self.delay(&Backoff::FORBIDDEN, refusals))
+    }
+
+    /// Whether this object is to wait, for another asks for its kind and namespace; it is noted,
+    /// then.
+    pub(in crate::controller) fn must_wait(&mut self, object: &WorkloadRef, id: Id) -> bool {
+        self.permissions.must_wait(object, id)
+    }
+
+    /// A patch of this object was not forbidden; returns those that waited for that.
+    pub(in crate::controller) fn permitted(&mut self, object: &WorkloadRef) -> BTreeSet<Id> {
+        self.permissions.is_over(object)
+    }
+
+    /// This object asks for nothing any more; returns those that waited for its answer.
+    pub(in crate::controller) fn forget(&mut self, id: Id) -> BTreeSet<Id> {
+        self.permissions.forget(id)
+    }
+
+    /// Whether no permission is missing, as far as is known.
+    pub(in crate::controller) fn has_every_permission(&self) -> bool {
+        self.permissions.is_empty()
+    }
+}

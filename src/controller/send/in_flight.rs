@@ -1,0 +1,237 @@
+//! Requests under way, each in a place of its lane, and what comes of them.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use futures::{
+    StreamExt as _,
+    future::{AbortHandle, AbortRegistration, Abortable, BoxFuture},
+    stream::FuturesUnordered,
+};
+use tokio::time::Instant;
+
+use crate::{
+    cluster::{AnnounceError, PatchError, ReadError, Unavailable, Version, Workload},
+    workload::{Change, Observed},
+};
+
+use crate::controller::ids::Id;
+use crate::controller::send::events::PendingEvent;
+use crate::controller::send::queue::Lane;
+
+/// What came of a request.
+pub(in crate::controller) enum Finished {
+    Patched(Box<Patched>),
+    Read {
+        id: Id,
+        /// What was known of the object when it was asked for.
+        known: Version,
+        result: Box<Result<Workload, ReadError>>,
+    },
+    Announced {
+        event: Box<PendingEvent>,
+        result: Result<(), AnnounceError>,
+    },
+    ToldTheTime(Result<(), ReadError>),
+}
+
+/// A patch that was answered, or was not.
+pub(in crate::controller) struct Patched {
+    pub(in crate::controller) sent: Sent,
+    pub(in crate::controller) result: Result<Workload, PatchError>,
+}
+
+/// A patch that was sent.
+pub(in crate::controller) struct Sent {
+    pub(in crate::controller) id: Id,
+    pub(in crate::controller) observed: Arc<Observed>,
+    /// The version of the object that was observed.
+    pub(in crate::controller) known: Version,
+    pub(in crate::controller) change: Change,
+    pub(in crate::controller) at: DateTime<Utc>,
+}
+
+/// A request that takes longer gives its place up to others, and goes on in a slow one.
+const SLOW: Duration = Duration::from_secs(1);
+
+type RequestId = u64;
+
+/// Requests under way.
+///
+/// No request keeps a place from others for longer than a second: then it moves to the slow lane,
+/// and where that is full, the one that has been there longest is given up. So an admission
+/// webhook that hangs costs its own objects their answers, and others at most a second.
+pub(in crate::controller) struct InFlight {
+    requests: FuturesUnordered<BoxFuture<'static, (RequestId, Finished)>>,
+    underway: HashMap<RequestId, Underway>,
+    /// Since when each request has been under way; those that have ended may be among them.
+    young: VecDeque<(Instant, RequestId)>,
+    /// The slow ones, the oldest first.
+    slow: VecDeque<RequestId>,
+    most_slow: usize,
+    /// How many places of each lane are taken, by all and by each namespace.
+    taken: Places,
+    taken_by: HashMap<Arc<str>, Places>,
+    last_id: RequestId,
+}
+
+type Places = [usize; 4];
+
+struct Underway {
+    lane: Lane,
+    namespace: Arc<str>,
+    abort: AbortHandle,
+}
+
+impl InFlight {
+    /// None yet, with places for so many slow ones.
+    pub(in crate::controller) fn new(most_slow: usize) -> Self {
+        Self {
+            requests: FuturesUnordered::new(),
+            underway: HashMap::new(),
+            young: VecDeque::new(),
+            slow: VecDeque::new(),
+            most_slow,
+            taken: Places::default(),
+            taken_by: HashMap::new(),
+            last_id: 0,
+        }
+    }
+
+    /// Sends a request, in a place of the lane. Its future is to end when it is given up.
+    pub(in crate::controller) fn send<F>(
+        &mut self,
+        lane: Lane,
+        namespace: &Arc<str>,
+        now: Instant,
+        request: impl FnOnce(AbortRegistration) -> F,
+    ) where
+        F: Future<Output = Finished> + Send + 'static,
+    {
+        self.last_id += 1;
+        let id = self.last_id;
+        let (abort, registration) = AbortHandle::new_pair();
+        let request = request(registration);
+        self.requests
+            .push(Box::pin(async move { (id, request.await) }));
+        let underway = Underway {
+            lane,
+            namespace: namespace.clone(),
+            abort,
+        };
+        self.take(lane, namespace);
+        self.underway.insert(id, underway);
+        match lane {
+            Lane::Slow => self.slow.push_back(id),
+            Lane::Transition | Lane::Adoption => self.young.push_back((now, id)),
+            // Nobody but other Events waits for their places.
+            Lane::Event => {}
+        }
+    }
+
+    /// Sends a request that takes no place.
+    pub(in crate::controller) fn send_aside(
+        &mut self,
+        request: impl Future<Output = Finished> + Send + 'static,
+    ) {
+        self.requests
+            .push(Box::pin(async move { (0, request.await) }));
+    }
+
+    /// The result of the next request that ends; `None` where nothing is under way.
+    pub(in crate::controller) async fn next(&mut self) -> Option<Finished> {
+        let (id, finished) = self.requests.next().await?;
+        if let Some(Underway {
+            lane, namespace, ..
+        }) = self.underway.remove(&id)
+        {
+            self.give_back(lane, &namespace);
+            if lane == Lane::Slow {
+                self.slow.retain(|slow| *slow != id);
+            }
+        }
+        Some(finished)
+    }
+
+    /// Lets requests that have been under way for long go on in the slow lane.
+    pub(in crate::controller) fn move_slow(&mut self, now: Instant) {
+        while let Some((begun, id)) = self.young.front().copied()
+            && (now >= begun + SLOW || !self.underway.contains_key(&id))
+        {
+            self.young.pop_front();
+            let Some(request) = self.underway.get_mut(&id) else {
+                continue;
+            };
+            let lane = std::mem::replace(&mut request.lane, Lane::Slow);
+            let namespace = request.namespace.clone();
+            self.give_back(lane, &namespace);
+            self.take(Lane::Slow, &namespace);
+            self.slow.push_back(id);
+            if self.slow.len() > self.most_slow
+                && let Some(oldest) = self.slow.pop_front()
+                && let Some(oldest) = self.underway.get(&oldest)
+            {
+                oldest.abort.abort();
+            }
+        }
+    }
+
+    /// When a request becomes slow.
+    pub(in crate::controller) fn next_slow(&self) -> Option<Instant> {
+        self.young.front().map(|(begun, _)| *begun + SLOW)
+    }
+
+    /// How many places of a lane are taken.
+    pub(in crate::controller) const fn taken(&self, lane: Lane) -> usize {
+        self.taken[lane as usize]
+    }
+
+    /// How many places of a lane a namespace has taken.
+    pub(in crate::controller) fn taken_by(&self, lane: Lane, namespace: &str) -> usize {
+        let taken = self.taken_by.get(namespace);
+        taken.map_or(0, |taken| taken[lane as usize])
+    }
+
+    /// How many requests are under way, of every kind.
+    pub(in crate::controller) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    fn take(&mut self, lane: Lane, namespace: &Arc<str>) {
+        self.taken[lane as usize] += 1;
+        if let Some(places) = self.taken_by.get_mut(namespace) {
+            places[lane as usize] += 1;
+        } else {
+            let mut places = Places::default();
+            places[lane as usize] = 1;
+            self.taken_by.insert(namespace.clone(), places);
+        }
+    }
+
+    fn give_back(&mut self, lane: Lane, namespace: &Arc<str>) {
+        self.taken[lane as usize] -= 1;
+        if let Some(places) = self.taken_by.get_mut(namespace) {
+            places[lane as usize] -= 1;
+            if *places == Places::default() {
+                self.taken_by.remove(namespace);
+            }
+        }
+    }
+}
+
+/// What comes of a request that may be given up.
+pub(in crate::controller) async fn unless_given_up<T, E: From<Unavailable>>(
+    registration: AbortRegistration,
+    request: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let answer = Abortable::new(request, registration).await;
+    answer.unwrap_or_else(|_| {
+        let mut why = Unavailable::timed_out(SLOW);
+        why.reason += ", and others wait";
+        Err(why.into())
+    })
+}

@@ -1,0 +1,212 @@
+//! What waits to be sent, in the order in which namespaces take turns.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use crate::controller::ids::{Id, WatchId};
+
+/// Items of many namespaces: first come, first served within each, and the namespaces in turn, so
+/// that one with thousands of items delays another by one item.
+#[derive(Debug)]
+pub(in crate::controller) struct FairQueue<T> {
+    namespaces: HashMap<Arc<str>, VecDeque<T>>,
+    /// Those that have something, the next one first.
+    turns: VecDeque<Arc<str>>,
+    len: usize,
+}
+
+impl<T> FairQueue<T> {
+    /// Queues an item behind the others of its namespace.
+    pub(in crate::controller) fn push(&mut self, namespace: &Arc<str>, item: T) {
+        self.len += 1;
+        if let Some(items) = self.namespaces.get_mut(namespace) {
+            items.push_back(item);
+            return;
+        }
+        self.namespaces
+            .insert(namespace.clone(), VecDeque::from([item]));
+        self.turns.push_back(namespace.clone());
+    }
+
+    /// Takes the first item of the next namespace that may have its turn.
+    pub(in crate::controller) fn pop(&mut self, may: impl Fn(&str) -> bool) -> Option<T> {
+        let turn = self.turns.iter().position(|namespace| may(namespace))?;
+        // Those that were passed over keep their places.
+        self.take(turn)
+    }
+
+    /// Gives up the item that waits longest in the namespace that has the most.
+    pub(in crate::controller) fn shed(&mut self) -> Option<T> {
+        let length = |namespace: &Arc<str>| self.namespaces.get(namespace).map(VecDeque::len);
+        let (turn, _) = self
+            .turns
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, namespace)| length(namespace))?;
+        self.take(turn)
+    }
+
+    fn take(&mut self, turn: usize) -> Option<T> {
+        let namespace = self.turns.remove(turn)?;
+        let items = self.namespaces.get_mut(&namespace)?;
+        let item = items.pop_front()?;
+        self.len -= 1;
+        if items.is_empty() {
+            self.namespaces.remove(&namespace);
+        } else {
+            self.turns.push_back(namespace);
+        }
+        Some(item)
+    }
+
+    pub(in crate::controller) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(in crate::controller) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<T> Default for FairQueue<T> {
+    fn default() -> Self {
+        Self {
+            namespaces: HashMap::new(),
+            turns: VecDeque::new(),
+            len: 0,
+        }
+    }
+}
+
+/// A kind of request, with places of its own so that none of another kind is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::controller) enum Lane {
+    /// A start or a stop is due.
+    Transition,
+    /// A request that takes long, or is to an object whose last one did.
+    Slow,
+    /// Everything else that is written to an object: adoptions, errors, healing.
+    Adoption,
+    /// An Event.
+    Event,
+}
+
+/// The objects that wait to be decided about once more, and sent. One that has moved to another
+/// lane stays behind where it was: whoever pops it looks what it waits for now.
+#[derive(Debug, Default)]
+pub(in crate::controller) struct Queues {
+    transitions: FairQueue<Id>,
+    slow: FairQueue<Id>,
+    adoptions: FairQueue<Id>,
+    /// Adoptions that wait for the first list of their watch, so that they do not slow it down.
+    held: HashMap<WatchId, Vec<(Arc<str>, Id)>>,
+}
+
+impl Queues {
+    /// Keeps an adoption back until its watch is released.
+    pub(in crate::controller) fn hold(&mut self, watch: WatchId, namespace: &Arc<str>, id: Id) {
+        let held = self.held.entry(watch).or_default();
+        held.push((namespace.clone(), id));
+    }
+
+    /// Queues the adoptions that were kept back for a watch.
+    pub(in crate::controller) fn release(&mut self, watch: WatchId) {
+        for (namespace, id) in self.held.remove(&watch).unwrap_or_default() {
+            self.adoptions.push(&namespace, id);
+        }
+    }
+
+    /// Queues an object behind the others of its namespace in a lane; Events have their own queue.
+    pub(in crate::controller) fn push(&mut self, lane: Lane, namespace: &Arc<str>, id: Id) {
+        match lane {
+            Lane::Transition => self.transitions.push(namespace, id),
+            Lane::Slow => self.slow.push(namespace, id),
+            Lane::Adoption | Lane::Event => self.adoptions.push(namespace, id),
+        }
+    }
+
+    /// Takes the next object of a lane whose namespace may have its turn.
+    pub(in crate::controller) fn pop(
+        &mut self,
+        lane: Lane,
+        may: impl Fn(&str) -> bool,
+    ) -> Option<Id> {
+        match lane {
+            Lane::Transition => self.transitions.pop(may),
+            Lane::Slow => self.slow.pop(may),
+            Lane::Adoption => self.adoptions.pop(may),
+            Lane::Event => None,
+        }
+    }
+
+    /// Whether a start or a stop waits.
+    pub(in crate::controller) const fn has_transitions(&self) -> bool {
+        !self.transitions.is_empty()
+    }
+
+    /// Whether nothing waits to be sent as soon as there is a place.
+    pub(in crate::controller) const fn is_empty(&self) -> bool {
+        self.transitions.is_empty() && self.slow.is_empty() && self.adoptions.is_empty()
+    }
+
+    /// How many wait, by the lane's name in the metrics.
+    pub(in crate::controller) fn depths(&self) -> [(&'static str, usize); 3] {
+        let held: usize = self.held.values().map(Vec::len).sum();
+        [
+            ("transition", self.transitions.len()),
+            ("slow", self.slow.len()),
+            ("adoption", self.adoptions.len() + held),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(items: &[(&str, u32)]) -> FairQueue<u32> {
+        let mut queue = FairQueue::default();
+        for (namespace, item) in items {
+            queue.push(&Arc::from(*namespace), *item);
+        }
+        queue
+    }
+
+    fn drain(queue: &mut FairQueue<u32>) -> Vec<u32> {
+        std::iter::from_fn(|| queue.pop(|_| true)).collect()
+    }
+
+    #[test]
+    fn namespaces_take_turns_and_each_keeps_its_order() {
+        let mut fair = queue(&[
+            ("a", 1),
+            ("a", 2),
+            ("a", 3),
+            ("b", 11),
+            ("c", 21),
+            ("b", 12),
+        ]);
+        assert_eq!(drain(&mut fair), [1, 11, 21, 2, 12, 3]);
+        assert!(fair.is_empty() && fair.namespaces.is_empty());
+    }
+
+    #[test]
+    fn a_namespace_that_may_not_have_its_turn_keeps_it() {
+        let mut fair = queue(&[("a", 1), ("b", 11), ("a", 2), ("b", 12)]);
+        assert_eq!(fair.pop(|namespace| namespace != "a"), Some(11));
+        assert_eq!(fair.pop(|_| false), None);
+        assert_eq!(drain(&mut fair), [1, 12, 2]);
+    }
+
+    #[test]
+    fn what_is_too_much_goes_from_who_has_the_most() {
+        let mut fair = queue(&[("a", 1), ("b", 11), ("b", 12), ("b", 13)]);
+        assert_eq!(
+            (fair.shed(), fair.shed(), fair.len()),
+            (Some(11), Some(12), 2)
+        );
+        assert_eq!(drain(&mut fair), [1, 13]);
+    }
+}

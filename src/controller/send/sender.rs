@@ -1,0 +1,105 @@
+//! The requests: how each is made, and those that are under way.
+
+use std::sync::Arc;
+
+use tokio::time::{Instant, timeout};
+
+use crate::{
+    cluster::{Unavailable, Version, Writer},
+    workload::{Kind, WorkloadRef},
+};
+
+use crate::controller::ids::Id;
+use crate::controller::send::events;
+use crate::controller::send::events::PendingEvent;
+use crate::controller::send::in_flight::{Finished, InFlight, Patched, Sent, unless_given_up};
+use crate::controller::send::queue::Lane;
+
+/// Sends requests, and gives back what comes of them.
+pub(in crate::controller) struct Sender {
+    writer: Writer,
+    in_flight: InFlight,
+}
+
+impl Sender {
+    /// Nothing is under way; so many slow requests may be.
+    pub(in crate::controller) fn new(writer: Writer, most_slow: usize) -> Self {
+        Self {
+            writer,
+            in_flight: InFlight::new(most_slow),
+        }
+    }
+
+    /// What is under way.
+    pub(in crate::controller) const fn in_flight(&self) -> &InFlight {
+        &self.in_flight
+    }
+
+    /// The result of the next request that ends; `None` where nothing is under way.
+    pub(in crate::controller) async fn next(&mut self) -> Option<Finished> {
+        self.in_flight.next().await
+    }
+
+    /// Lets requests that have been under way for long go on in the slow lane.
+    pub(in crate::controller) fn move_slow(&mut self, now: Instant) {
+        self.in_flight.move_slow(now);
+    }
+
+    /// Sends a guarded patch.
+    pub(in crate::controller) fn patch(&mut self, lane: Lane, sent: Sent, now: Instant) {
+        let writer = self.writer.clone();
+        let namespace = sent.observed.object.namespace.clone();
+        self.in_flight
+            .send(lane, &namespace, now, |registration| async move {
+                let patch = writer.patch(&sent.observed, &sent.change);
+                let result = unless_given_up(registration, patch).await;
+                Finished::Patched(Box::new(Patched { sent, result }))
+            });
+    }
+
+    /// Reads an object, of which `known` is known.
+    pub(in crate::controller) fn read(
+        &mut self,
+        lane: Lane,
+        (id, object): (Id, WorkloadRef),
+        known: Version,
+        now: Instant,
+    ) {
+        let writer = self.writer.clone();
+        let namespace = object.namespace.clone();
+        self.in_flight
+            .send(lane, &namespace, now, |registration| async move {
+                let result = unless_given_up(registration, writer.read(&object)).await;
+                Finished::Read {
+                    id,
+                    known,
+                    result: Box::new(result),
+                }
+            });
+    }
+
+    /// Sends an Event.
+    pub(in crate::controller) fn event(&mut self, event: PendingEvent, now: Instant) {
+        let writer = self.writer.clone();
+        let namespace: Arc<str> = event.object.namespace.clone();
+        self.in_flight
+            .send(Lane::Event, &namespace, now, |_| async move {
+                let answer = writer.announce(&event.object, &event.note, event.at);
+                let result = timeout(events::TIMEOUT, answer)
+                    .await
+                    .unwrap_or_else(|_| Err(Unavailable::timed_out(events::TIMEOUT).into()));
+                Finished::Announced {
+                    event: Box::new(event),
+                    result,
+                }
+            });
+    }
+
+    /// Asks for a list of a kind, for the sake of the server's time.
+    pub(in crate::controller) fn ask_the_time(&mut self, kind: Kind, namespace: Option<String>) {
+        let writer = self.writer.clone();
+        self.in_flight.send_aside(async move {
+            Finished::ToldTheTime(writer.ask_the_time(kind, namespace.as_deref()).await)
+        });
+    }
+}

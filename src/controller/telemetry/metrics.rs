@@ -1,0 +1,396 @@
+//! What the running scaler publishes of itself.
+//!
+//! Names follow Prometheus' and kube-state-metrics' rules: base units, `_total` on counters,
+//! `_info`, `_timestamp_seconds`, labels with few values, and no object's name in any.
+
+use std::{borrow::Cow, sync::atomic::AtomicU64};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use prometheus_client::{
+    encoding::text,
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
+    registry::{Metric, Registry, Unit},
+};
+
+use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
+use crate::controller::telemetry::process_metrics::ProcessMetrics;
+use crate::controller::telemetry::readiness::{Condition, Readiness};
+use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
+use crate::{schedule::Action, workload::Kind};
+
+/// The metrics of one scaler, and whether it is ready. The controller tells, the server asks.
+///
+/// Telling costs well under a microsecond and never waits.
+#[derive(Debug)]
+pub struct Telemetry {
+    registry: Registry,
+    readiness: Readiness,
+    snapshots: SnapshotRequests,
+    transitions: Family<Labels<2>, Counter>,
+    transition_lateness: Lateness,
+    request_lateness: Lateness,
+    workloads: Family<Labels<1>, Gauge>,
+    invalid_schedules: Gauge,
+    next_boundary: Optional<Gauge>,
+    api_requests: Family<Labels<2, Cow<'static, str>>, Counter>,
+    watch_restarts: Counter,
+    watch_up: Family<Labels<1>, Gauge>,
+    queue_depth: Family<Labels<1>, Gauge>,
+    clock_skew: Optional<Gauge<f64, AtomicU64>>,
+    boundaries_skipped: Counter,
+    events: Family<Labels<1>, Counter>,
+}
+
+/// A histogram by action.
+type Lateness = Family<Labels<1>, Histogram, fn() -> Histogram>;
+
+type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
+
+/// A metric without labels that is absent while its value is unknown.
+type Optional<M> = Family<Labels<0>, M>;
+
+/// From a millisecond (a quiet boundary) to an hour (caught up after being down).
+const LATENESS_SECONDS: [f64; 17] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
+    600.0, 3600.0,
+];
+
+impl Telemetry {
+    /// All zero, and not ready. `started` is when the program began.
+    pub fn new(started: DateTime<Utc>) -> Self {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(ProcessMetrics { started }));
+        let ours = registry.sub_registry_with_prefix("dayshift");
+        let build = Info::new([
+            ("version", env!("CARGO_PKG_VERSION")),
+            ("tzdata", chrono_tz::IANA_TZDB_VERSION),
+        ]);
+        ours.register(
+            "build",
+            "The program, and the time zone database compiled into it",
+            build,
+        );
+        let histogram: fn() -> Histogram = || Histogram::new(LATENESS_SECONDS);
+        let transition_lateness = Lateness::new_with_constructor(histogram);
+        ours.register_with_unit(
+            "transition_lateness",
+            "From a boundary, or the end of an override, to the sending of the patch",
+            Unit::Seconds,
+            transition_lateness.clone(),
+        );
+        let request_lateness = Lateness::new_with_constructor(histogram);
+        ours.register_with_unit(
+            "request_lateness",
+            "From seeing what a person asks for, such as a wake, to the sending of the patch",
+            Unit::Seconds,
+            request_lateness.clone(),
+        );
+        let next_boundary = Optional::default();
+        ours.register_with_unit(
+            "next_boundary_timestamp",
+            "The soonest boundary of all, since the Unix epoch; absent where there is none",
+            Unit::Seconds,
+            Optional::clone(&next_boundary),
+        );
+        let clock_skew = Optional::default();
+        ours.register_with_unit(
+            "clock_skew",
+            "How far this clock is ahead of the API server's; absent where that is not looked at",
+            Unit::Seconds,
+            Optional::clone(&clock_skew),
+        );
+        let telemetry = Self {
+            transition_lateness,
+            request_lateness,
+            next_boundary,
+            clock_skew,
+            transitions: registered(
+                ours,
+                "transitions",
+                "Attempts to start or stop a workload, by how they ended",
+            ),
+            workloads: registered(ours, "workloads", "Workloads with a schedule, by state"),
+            invalid_schedules: registered(
+                ours,
+                "invalid_schedules",
+                "Workloads whose schedule is refused",
+            ),
+            api_requests: registered(
+                ours,
+                "api_requests",
+                "Requests to the API server, by verb and HTTP status (`error`: no answer)",
+            ),
+            watch_restarts: registered(
+                ours,
+                "watch_restarts",
+                "Watches that broke off and were begun anew",
+            ),
+            watch_up: registered(
+                ours,
+                "watch_up",
+                "Whether all workloads of that kind in scope are being watched: 1, or 0",
+            ),
+            queue_depth: registered(ours, "queue_depth", "Writes that wait to be sent, by class"),
+            boundaries_skipped: registered(
+                ours,
+                "boundaries_skipped",
+                "Transitions before which others were skipped, because boundaries of one workload \
+                 come faster than they can be carried out",
+            ),
+            events: registered(ours, "events", "Kubernetes Events, by what became of them"),
+            readiness: Readiness::new(),
+            snapshots: SnapshotRequests::default(),
+            registry,
+        };
+        telemetry.begin_at_zero();
+        telemetry
+    }
+
+    /// Counters that are known beforehand begin at zero, so that Prometheus' `increase()` sees
+    /// the first one too.
+    fn begin_at_zero(&self) {
+        for action in [Action::Start, Action::Stop, Action::Scale(0)] {
+            for lateness in [&self.transition_lateness, &self.request_lateness] {
+                drop(lateness.get_or_create(&[("action", action.name())]));
+            }
+            for outcome in Outcome::ALL {
+                drop(self.transitions.get_or_create(&transition(action, outcome)));
+            }
+        }
+        for outcome in EventOutcome::ALL {
+            drop(self.events.get_or_create(&[("outcome", outcome.name())]));
+        }
+    }
+
+    /// An attempt at a transition ended.
+    pub fn transition(&self, action: Action, outcome: Outcome) {
+        self.transitions
+            .get_or_create(&transition(action, outcome))
+            .inc();
+    }
+
+    /// A transition was made whose instant came by the clock. `lateness` is from that instant, a
+    /// boundary or the end of an override, to the sending of the patch.
+    pub fn transition_lateness(&self, action: Action, lateness: TimeDelta) {
+        self.transition_lateness
+            .get_or_create(&[("action", action.name())])
+            .observe(lateness.as_seconds_f64());
+    }
+
+    /// A transition was made that a person asked for. `lateness` is from the moment at which that
+    /// was seen to the sending of the patch.
+    pub fn request_lateness(&self, action: Action, lateness: TimeDelta) {
+        self.request_lateness
+            .get_or_create(&[("action", action.name())])
+            .observe(lateness.as_seconds_f64());
+    }
+
+    /// So many workloads are in that state now.
+    pub fn workloads(&self, state: &'static str, count: usize) {
+        self.workloads
+            .get_or_create(&[("state", state)])
+            .set(whole(count));
+    }
+
+    /// So many workloads have a schedule that is refused.
+    pub fn invalid_schedules(&self, count: usize) {
+        self.invalid_schedules.set(whole(count));
+    }
+
+    /// The soonest boundary of all workloads, if any has one.
+    pub fn next_boundary(&self, at: Option<DateTime<Utc>>) {
+        match at {
+            Some(at) => {
+                self.next_boundary.get_or_create(&[]).set(at.timestamp());
+            }
+            None => self.next_boundary.clear(),
+        }
+    }
+
+    /// A request was answered with that HTTP status, or not at all. `verb` is Kubernetes' own:
+    /// get, list, watch, patch, create.
+    pub fn api_request(&self, verb: &'static str, status: Option<u16>) {
+        let code = status.map_or(Cow::Borrowed("error"), |status| status.to_string().into());
+        self.api_requests
+            .get_or_create(&[("verb", verb.into()), ("code", code)])
+            .inc();
+    }
+
+    /// A watch broke off and was begun anew.
+    pub fn watch_restart(&self) {
+        self.watch_restarts.inc();
+    }
+
+    /// All workloads of that kind in scope are being watched now, or are not.
+    pub fn watch_up(&self, kind: Kind, is_up: bool) {
+        self.watch_up
+            .get_or_create(&[("kind", kind.name())])
+            .set(is_up.into());
+    }
+
+    /// So many writes of that class wait to be sent.
+    pub fn queue_depth(&self, class: &'static str, count: usize) {
+        self.queue_depth
+            .get_or_create(&[("class", class)])
+            .set(whole(count));
+    }
+
+    /// How many seconds this clock is ahead of the API server's.
+    pub fn clock_skew(&self, seconds: f64) {
+        self.clock_skew.get_or_create(&[]).set(seconds);
+    }
+
+    /// Boundaries of a workload were skipped for a newer one.
+    pub fn boundaries_skipped(&self) {
+        self.boundaries_skipped.inc();
+    }
+
+    /// An Event was sent, or was not.
+    pub fn event(&self, outcome: EventOutcome) {
+        self.events
+            .get_or_create(&[("outcome", outcome.name())])
+            .inc();
+    }
+
+    /// That condition of being ready holds now, or does not.
+    pub fn set(&self, condition: Condition, holds: bool) {
+        self.readiness.set(condition, holds);
+    }
+
+    /// What the API server does not have or forbids to watch, a short sentence each.
+    pub fn set_unwatched(&self, unwatched: Vec<String>) {
+        self.readiness.set_unwatched(unwatched);
+    }
+
+    /// What the API server does not have or forbids to watch: of each, a short sentence such as
+    /// `cannot watch statefulsets.apps: forbidden`. While some kind is watched in each namespace,
+    /// that is no reason not to be ready.
+    pub fn unwatched(&self) -> Vec<String> {
+        self.readiness.unwatched()
+    }
+
+    /// The end has begun: never ready again.
+    pub fn shutting_down(&self) {
+        self.readiness.end();
+    }
+
+    /// Whether the scaler can do its work now.
+    ///
+    /// # Errors
+    /// Every reason why not, each a short sentence.
+    pub fn ready(&self) -> Result<(), Vec<&'static str>> {
+        self.readiness.check()
+    }
+
+    /// What the controller knows of every object now; `None` where none runs, or it ends before it
+    /// answers. Taking one keeps the controller from its work for some microseconds an object, so
+    /// ask as often as somebody looks, not in a loop.
+    pub async fn snapshot(&self) -> Option<Snapshot> {
+        self.snapshots.ask().await
+    }
+
+    /// Where the controller is asked.
+    pub(in crate::controller) const fn snapshot_requests(&self) -> &SnapshotRequests {
+        &self.snapshots
+    }
+
+    /// All metrics in the text format of OpenMetrics 1.0.
+    pub fn render(&self) -> String {
+        let mut text = String::with_capacity(16 * 1024);
+        // Writing to a String cannot fail, and a metric that could not be shown is left out.
+        let _ = text::encode(&mut text, &self.registry);
+        text
+    }
+}
+
+fn registered<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+const fn transition(action: Action, outcome: Outcome) -> Labels<2> {
+    [("action", action.name()), ("outcome", outcome.name())]
+}
+
+/// A count as a gauge takes it.
+fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn telemetry() -> Telemetry {
+        Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn what_the_controller_tells_is_what_prometheus_reads() {
+        let told = telemetry();
+        told.transition(Action::Start, Outcome::Done);
+        told.transition_lateness(Action::Start, TimeDelta::milliseconds(4));
+        told.transition(Action::Stop, Outcome::Conflict);
+        told.request_lateness(Action::Stop, TimeDelta::milliseconds(30));
+        told.workloads("stopped", 3);
+        told.workloads("stopped", 2);
+        told.invalid_schedules(1);
+        told.next_boundary("2026-11-20T19:00:00Z".parse().ok());
+        told.api_request("patch", Some(200));
+        told.api_request("patch", Some(200));
+        told.api_request("list", None);
+        told.watch_restart();
+        told.watch_up(Kind::StatefulSet, true);
+        told.queue_depth("transition", 7);
+        told.clock_skew(-0.25);
+        told.event(EventOutcome::Sent);
+
+        let text = told.render();
+        for line in [
+            r#"dayshift_transitions_total{action="start",outcome="done"} 1"#,
+            r#"dayshift_transitions_total{action="stop",outcome="conflict"} 1"#,
+            r#"dayshift_transitions_total{action="stop",outcome="refused"} 0"#,
+            r#"dayshift_transition_lateness_seconds_bucket{le="0.0025",action="start"} 0"#,
+            r#"dayshift_transition_lateness_seconds_bucket{le="0.005",action="start"} 1"#,
+            r#"dayshift_transition_lateness_seconds_count{action="start"} 1"#,
+            r#"dayshift_transition_lateness_seconds_count{action="stop"} 0"#,
+            r#"dayshift_request_lateness_seconds_count{action="stop"} 1"#,
+            r#"dayshift_workloads{state="stopped"} 2"#,
+            "dayshift_invalid_schedules 1",
+            "dayshift_next_boundary_timestamp_seconds{} 1795201200",
+            r#"dayshift_api_requests_total{verb="patch",code="200"} 2"#,
+            r#"dayshift_api_requests_total{verb="list",code="error"} 1"#,
+            "dayshift_watch_restarts_total 1",
+            r#"dayshift_watch_up{kind="StatefulSet"} 1"#,
+            r#"dayshift_queue_depth{class="transition"} 7"#,
+            "dayshift_clock_skew_seconds{} -0.25",
+            r#"dayshift_events_total{outcome="sent"} 1"#,
+            "process_start_time_seconds 1795168800.0",
+        ] {
+            assert!(
+                text.lines().any(|written| written == line),
+                "no {line} in\n{text}"
+            );
+        }
+        let build = concat!(
+            r#"dayshift_build_info{version=""#,
+            env!("CARGO_PKG_VERSION")
+        );
+        assert!(text.contains(build), "{text}");
+        assert!(text.ends_with("# EOF\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_unknown_is_absent() {
+        let told = telemetry();
+        told.next_boundary("2026-11-20T19:00:00Z".parse().ok());
+        told.next_boundary(None);
+        for name in [
+            "dayshift_next_boundary_timestamp_seconds{",
+            "dayshift_clock_skew_seconds{",
+        ] {
+            assert!(!told.render().contains(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What the controller publishes: metrics, readiness, and what it knows of each object.
+
+pub(super) mod metrics;
+pub(super) mod outcome;
+pub(super) mod process_metrics;
+pub(super) mod readiness;
+pub(super) mod snapshot;

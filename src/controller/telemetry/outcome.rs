@@ -1,0 +1,59 @@
+//! How what was tried ended, as the metrics count it.
+
+/// How an attempt at a transition ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Count and state were changed.
+    Done,
+    /// Somebody else changed the object meanwhile: it is read and decided again.
+    Conflict,
+    /// The API server does not allow it: a missing permission, an admission policy, a size limit.
+    Refused,
+    /// No answer, or one that says to try again.
+    Failed,
+    /// `--dry-run`: said, not done.
+    DryRun,
+}
+
+impl Outcome {
+    pub(in crate::controller) const ALL: [Self; 5] = [
+        Self::Done,
+        Self::Conflict,
+        Self::Refused,
+        Self::Failed,
+        Self::DryRun,
+    ];
+
+    pub(in crate::controller) const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Conflict => "conflict",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+            Self::DryRun => "dry_run",
+        }
+    }
+}
+
+/// What became of an Event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventOutcome {
+    /// The API server has it.
+    Sent,
+    /// The API server did not take it.
+    Failed,
+    /// Given up unsent, because too many were waiting.
+    Dropped,
+}
+
+impl EventOutcome {
+    pub(in crate::controller) const ALL: [Self; 3] = [Self::Sent, Self::Failed, Self::Dropped];
+
+    pub(in crate::controller) const fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Failed => "failed",
+            Self::Dropped => "dropped",
+        }
+    }
+}

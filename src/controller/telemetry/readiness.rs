@@ -1,0 +1,134 @@
+//! Whether the scaler can do its work now, and if not, why.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// Something that must hold for the scaler to be ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The first list came of every kind that the API server has and lets us watch, and of one at
+    /// least in every namespace that is watched.
+    Listed,
+    /// What happens to them is being watched now.
+    Watching,
+    /// The API server answers what it is asked.
+    Reachable,
+    /// Nobody has refused a patch for want of a permission, since the last one that was granted.
+    Permitted,
+    /// The machine's clock agrees with the API server's. Holds until it is seen not to.
+    Clock,
+}
+
+impl Condition {
+    const ALL: [Self; 5] = [
+        Self::Listed,
+        Self::Watching,
+        Self::Reachable,
+        Self::Permitted,
+        Self::Clock,
+    ];
+
+    const fn unmet(self) -> &'static str {
+        match self {
+            Self::Listed => "the workloads have not been listed yet",
+            Self::Watching => "the workloads are not being watched",
+            Self::Reachable => "the API server does not answer or refuses",
+            Self::Permitted => "the permission to patch workloads is missing in a namespace",
+            Self::Clock => "the clock is too far from the API server's",
+        }
+    }
+}
+
+/// Every [`Condition`], and whether the end has begun.
+#[derive(Debug)]
+pub(in crate::controller) struct Readiness {
+    met: [AtomicBool; Condition::ALL.len()],
+    ending: AtomicBool,
+    unwatched: Mutex<Vec<String>>,
+}
+
+impl Readiness {
+    pub(in crate::controller) fn new() -> Self {
+        Self {
+            met: Condition::ALL.map(|condition| {
+                let holds_at_first = matches!(condition, Condition::Permitted | Condition::Clock);
+                AtomicBool::new(holds_at_first)
+            }),
+            ending: AtomicBool::new(false),
+            unwatched: Mutex::default(),
+        }
+    }
+
+    pub(in crate::controller) fn set(&self, condition: Condition, holds: bool) {
+        for (known, met) in Condition::ALL.into_iter().zip(&self.met) {
+            if known == condition {
+                met.store(holds, Ordering::Relaxed);
+            }
+        }
+    }
+
+    pub(in crate::controller) fn set_unwatched(&self, unwatched: Vec<String>) {
+        *self
+            .unwatched
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = unwatched;
+    }
+
+    pub(in crate::controller) fn unwatched(&self) -> Vec<String> {
+        let unwatched = self.unwatched.lock();
+        unwatched.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(in crate::controller) fn end(&self) {
+        self.ending.store(true, Ordering::Relaxed);
+    }
+
+    pub(in crate::controller) fn check(&self) -> Result<(), Vec<&'static str>> {
+        if self.ending.load(Ordering::Relaxed) {
+            return Err(vec!["dayshift is shutting down"]);
+        }
+        let unmet: Vec<_> = Condition::ALL
+            .into_iter()
+            .zip(&self.met)
+            .filter(|(_, met)| !met.load(Ordering::Relaxed))
+            .map(|(condition, _)| condition.unmet())
+            .collect();
+        if unmet.is_empty() { Ok(()) } else { Err(unmet) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_ready_while_every_condition_holds_and_the_end_has_not_begun() {
+        let readiness = Readiness::new();
+        assert_eq!(
+            readiness.check().unwrap_err(),
+            [
+                "the workloads have not been listed yet",
+                "the workloads are not being watched",
+                "the API server does not answer or refuses"
+            ],
+        );
+        readiness.set(Condition::Listed, true);
+        readiness.set(Condition::Watching, true);
+        readiness.set(Condition::Reachable, true);
+        assert_eq!(readiness.check(), Ok(()));
+
+        readiness.set(Condition::Clock, false);
+        assert_eq!(
+            readiness.check().unwrap_err(),
+            ["the clock is too far from the API server's"],
+        );
+        readiness.set(Condition::Clock, true);
+        readiness.end();
+        assert_eq!(
+            readiness.check().unwrap_err(),
+            ["dayshift is shutting down"]
+        );
+    }
+}

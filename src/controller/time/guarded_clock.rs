@@ -1,0 +1,113 @@
+//! The wall clock, held against the API server's and against time that no step touches.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::time::Instant;
+
+use crate::clock::Clock;
+
+use crate::controller::time::skew::{ClockGuard, SharedServerClock};
+
+/// The wall clock, and whether it is right.
+pub(in crate::controller) struct GuardedClock {
+    clock: Clock,
+    guard: ClockGuard,
+    /// What it showed when it was looked at last.
+    shown: Option<(DateTime<Utc>, Instant)>,
+}
+
+/// When something is seen.
+#[derive(Clone, Copy)]
+pub(in crate::controller) struct SeenAt {
+    pub(in crate::controller) by_clock: DateTime<Utc>,
+    /// Given where the clock is wrong.
+    pub(in crate::controller) unsure: Option<Instant>,
+}
+
+/// What has happened to the clock since it was looked at last.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::controller) struct ClockChange {
+    /// It was set back: what was done by it may be from the future.
+    pub(in crate::controller) was_set_back: bool,
+    /// It has become wrong, or right again.
+    pub(in crate::controller) has_turned: bool,
+}
+
+impl GuardedClock {
+    /// The clock beside the server's, which may be `most` apart; `None` where that is not looked at.
+    pub(in crate::controller) fn new(
+        clock: Clock,
+        server: SharedServerClock,
+        most: Option<TimeDelta>,
+    ) -> Self {
+        Self {
+            clock,
+            guard: ClockGuard::new(server, most),
+            shown: None,
+        }
+    }
+
+    /// The wall time.
+    pub(in crate::controller) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    /// Time that no step of the wall clock touches.
+    pub(in crate::controller) fn monotonic(&self) -> Instant {
+        self.clock.monotonic()
+    }
+
+    /// Rule 13: while it is wrong nothing is due and nothing is written.
+    pub(in crate::controller) const fn is_wrong(&self) -> bool {
+        self.guard.is_wrong()
+    }
+
+    /// How far it is ahead of the server's; `None` where that is unknown or not looked at.
+    pub(in crate::controller) const fn skew(&self) -> Option<TimeDelta> {
+        self.guard.skew()
+    }
+
+    /// When something that is seen now is seen.
+    pub(in crate::controller) fn seen_at(&self) -> SeenAt {
+        let monotonic = self.clock.monotonic();
+        SeenAt {
+            by_clock: self.guard.correct(self.clock.now()),
+            unsure: self.guard.is_wrong().then_some(monotonic),
+        }
+    }
+
+    /// Looks at it.
+    pub(in crate::controller) fn look(&mut self) -> ClockChange {
+        let (now, monotonic) = (self.now(), self.monotonic());
+        ClockChange {
+            has_turned: self.guard.look(now, monotonic),
+            was_set_back: self.was_set_back(now, monotonic),
+        }
+    }
+
+    fn was_set_back(&mut self, now: DateTime<Utc>, monotonic: Instant) -> bool {
+        let shown = self.shown.replace((now, monotonic));
+        shown.is_some_and(|(before, at)| {
+            let gone = TimeDelta::from_std(monotonic - at).unwrap_or_default();
+            now - before < gone - TimeDelta::seconds(1)
+        })
+    }
+
+    /// The wall time of an instant, if no step comes between.
+    pub(in crate::controller) fn wall_time(&self, at: Instant) -> DateTime<Utc> {
+        let left: Duration = at.saturating_duration_since(self.monotonic());
+        self.now() + TimeDelta::from_std(left).unwrap_or_default()
+    }
+
+    /// When the server is to be asked for its time, if it is.
+    pub(in crate::controller) fn next_probe(&self) -> Option<Instant> {
+        self.guard.next_probe(self.monotonic())
+    }
+
+    /// Whether the server is to be asked for its time now; it is taken to be.
+    pub(in crate::controller) fn take_probe(&mut self) -> bool {
+        let monotonic = self.monotonic();
+        self.guard.take_probe(monotonic)
+    }
+}
