@@ -202,13 +202,17 @@ impl<'o> Object<'o> {
             let message = "`kubectl apply` puts this count back at any hour, and fails with a conflict where it is server-side";
             let object = &workload.object;
             let count = workload.replicas.map(Replicas::get).unwrap_or_default();
-            let help = format!(
-                "if that matters, take it out of what kubectl applied last before you take it out of the file, or the count becomes 1: kubectl apply edit-last-applied {}/{} -n {}; to have each start set it, write {}",
+            let mut help = format!(
+                "if that matters, take it out of what kubectl applied last before you take it out of the file, or the count becomes 1: kubectl apply edit-last-applied {}/{} -n {}",
                 object.kind.short_name(),
                 object.name,
                 object.namespace,
-                own_line(self.prefix, Key::Replicas, &count.max(1).to_string())
             );
+            // Each time of `scale` sets a count already.
+            if workload.inputs.text(Key::Scale).is_none() {
+                let line = own_line(self.prefix, Key::Replicas, &count.max(1).to_string());
+                help += &format!("; to have each start set it, write {line}");
+            }
             self.findings
                 .push(self.at(Rule::ReplicasInManifest, place, message.to_owned(), help));
         }
@@ -227,7 +231,13 @@ impl<'o> Object<'o> {
             .inputs
             .text(Key::Replicas)
             .and_then(|text| Replicas::parse(text).ok());
-        let message = if stop > Replicas::ZERO {
+        let is_exact = workload.inputs.text(Key::Scale).is_some();
+        let message = if is_exact {
+            format!(
+                "HorizontalPodAutoscaler {} scales {} too: it changes each count above 0 that a time sets",
+                scaler.name, self.name
+            )
+        } else if stop > Replicas::ZERO {
             format!(
                 "HorizontalPodAutoscaler {} goes on scaling {} after a stop, which leaves {stop}",
                 scaler.name, self.name
@@ -249,12 +259,21 @@ impl<'o> Object<'o> {
                 ),
             }
         };
-        let help = format!(
-            "write {}: \"1\" on the {}, and no {}; the autoscaler rests at 0 and takes over from 1",
-            self.prefix.annotation(Key::Replicas),
-            self.name.kind,
-            self.prefix.annotation(Key::StopReplicas)
-        );
+        let help = if is_exact {
+            format!(
+                "write {} in place of {}, and {}: \"1\"; the autoscaler rests at 0 and takes over from 1",
+                self.prefix.annotation(Key::Hours),
+                self.prefix.annotation(Key::Scale),
+                self.prefix.annotation(Key::Replicas),
+            )
+        } else {
+            format!(
+                "write {}: \"1\" on the {}, and no {}; the autoscaler rests at 0 and takes over from 1",
+                self.prefix.annotation(Key::Replicas),
+                self.name.kind,
+                self.prefix.annotation(Key::StopReplicas)
+            )
+        };
         let finding = self.at(Rule::Autoscaler, scaled.place.clone(), message, help);
         self.findings.push(Finding { source, ..finding });
     }

@@ -1,7 +1,7 @@
 //! The files of the folder `examples/`.
 
 /// The name and the text of every example, in the order in which they are best read.
-pub const EXAMPLES: [(&str, &str); 7] = [
+pub const EXAMPLES: [(&str, &str); 8] = [
     (
         "one-start.yaml",
         include_str!("../../examples/one-start.yaml"),
@@ -22,6 +22,10 @@ pub const EXAMPLES: [(&str, &str); 7] = [
     (
         "fixed-counts.yaml",
         include_str!("../../examples/fixed-counts.yaml"),
+    ),
+    (
+        "exact-counts.yaml",
+        include_str!("../../examples/exact-counts.yaml"),
     ),
     (
         "holidays.yaml",

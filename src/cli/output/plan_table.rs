@@ -58,9 +58,12 @@ fn row(boundary: &PlannedBoundary) -> [Cell; 3] {
     let format = format!("%a %Y-%m-%d {} %Z", time_of_day(&boundary.at));
     let time = boundary.at.format(&format).to_string();
     let (action, count) = match boundary.replicas {
-        _ if !boundary.applied => (format!("({})", boundary.action), "<unchanged>".to_owned()),
-        None => (boundary.action.to_string(), "<saved>".to_owned()),
-        Some(count) => (boundary.action.to_string(), count.to_string()),
+        _ if !boundary.applied => (
+            format!("({})", boundary.action.name()),
+            "<unchanged>".to_owned(),
+        ),
+        None => (boundary.action.name().to_owned(), "<saved>".to_owned()),
+        Some(count) => (boundary.action.name().to_owned(), count.to_string()),
     };
     let paint = match boundary.action {
         _ if !boundary.applied => Paint::Faint,

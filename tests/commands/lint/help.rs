@@ -120,3 +120,21 @@ fn help_keeps_what_the_user_has_written() {
         assert!(out.contains(help), "{input}{help}\n{out}");
     }
 }
+
+/// `replicas` beside `scale` is an error: no help may ask for it.
+#[test]
+fn exact_counts_are_not_told_to_set_a_count_of_their_own() {
+    let steps = "dayshift/scale: Mon 08:00 = 5; Mon 19:00 = 0";
+    let scaler = "---\n{kind: HorizontalPodAutoscaler, spec: {scaleTargetRef: {kind: Deployment, name: web}}}\n";
+    let (_, out, _) = lint_of(&["-"], &(web(&[steps]) + "spec:\n  replicas: 3\n" + scaler));
+    assert!(out.contains("info[replicas-in-manifest]"), "{out}");
+    assert!(!out.contains("to have each start set it"), "{out}");
+    assert!(
+        out.contains("it changes each count above 0 that a time sets"),
+        "{out}"
+    );
+    assert!(
+        out.contains("write dayshift/hours in place of dayshift/scale"),
+        "{out}"
+    );
+}

@@ -249,6 +249,7 @@ fn files_lists_folders_and_standard_input_are_read() {
             "dev/a",
             "team-a/b",
             "team-a/cron",
+            "team-a/exact-counts",
             "team-a/fixed-counts",
             "team-a/holidays",
             "team-a/office-hours",
