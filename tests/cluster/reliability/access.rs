@@ -7,9 +7,9 @@ use chrono::{TimeDelta, Utc};
 use serde_json::json;
 use tempfile::NamedTempFile;
 
-use crate::reliability::cases::{Case, cases};
-use crate::reliability::figures::Figures;
-use crate::reliability::scenario::{Place, Scenario, Size};
+use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::figures::Figures;
+use crate::reliability::harness::scenario::{Place, Scenario, Size};
 
 pub(crate) fn cases() -> Vec<Case> {
     cases![

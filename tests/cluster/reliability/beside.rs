@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::reliability::figures::{Figures, Others, peak_memory};
-use crate::reliability::fleet::Fleet;
-use crate::reliability::probes::Probes;
-use crate::reliability::scenario::Place;
-use crate::reliability::webhook::Webhook;
-use crate::reliability::witness::Witness;
+use crate::reliability::harness::figures::{Figures, Others, peak_memory};
+use crate::reliability::harness::fleet::Fleet;
+use crate::reliability::harness::probes::Probes;
+use crate::reliability::harness::scenario::Place;
+use crate::reliability::harness::webhook::Webhook;
+use crate::reliability::harness::witness::Witness;
 use crate::support::{Dayshift, Namespace, Request, Soon, deployment, eventually, soon, too_late};
 
 /// How many healthy objects there are for each instant, in each of the two Namespaces.

@@ -3,11 +3,11 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::reliability::beside::{Swept, made};
-use crate::reliability::cases::{Case, cases};
-use crate::reliability::figures::{Figures, Others, peak_memory};
-use crate::reliability::fleet::Fleet;
-use crate::reliability::profile::Profile;
-use crate::reliability::scenario::Place;
+use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::figures::{Figures, Others, peak_memory};
+use crate::reliability::harness::fleet::Fleet;
+use crate::reliability::harness::profile::Profile;
+use crate::reliability::harness::scenario::Place;
 use crate::support::{Dayshift, Soon, deployment, eventually, soon, too_late};
 
 pub(crate) fn cases(profile: Profile) -> Vec<Case> {

@@ -1,10 +1,10 @@
 //! One object's trouble, and what it is to others: nothing.
 
 use crate::reliability::beside::Beside;
-use crate::reliability::cases::{Case, cases};
-use crate::reliability::figures::Figures;
-use crate::reliability::scenario::Place;
-use crate::reliability::webhook::{Asked, Verdict, Webhook};
+use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::figures::Figures;
+use crate::reliability::harness::scenario::Place;
+use crate::reliability::harness::webhook::{Asked, Verdict, Webhook};
 
 pub(crate) fn cases() -> Vec<Case> {
     cases![

@@ -5,26 +5,16 @@
 
 mod access;
 mod beside;
-mod blackhole_proxy;
 mod busy;
-mod cases;
-mod figures;
-mod fleet;
-mod gate;
+mod harness;
 mod isolation;
 mod network;
-mod probes;
-mod profile;
-mod proxy;
 mod refused;
 mod scalers;
-mod scenario;
 mod server;
-mod webhook;
-mod witness;
 
-pub(crate) use cases::{Case, Matrix};
-pub(crate) use profile::Profile;
+pub(crate) use harness::cases::{Case, Matrix};
+pub(crate) use harness::profile::Profile;
 
 /// All of them, those that want silence last: they are to wait for nobody who could have waited
 /// for them.

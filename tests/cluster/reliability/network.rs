@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::reliability::blackhole_proxy::BlackholeProxy;
-use crate::reliability::cases::{Case, cases};
-use crate::reliability::figures::Figures;
-use crate::reliability::scenario::{Place, Scenario, Size};
+use crate::reliability::harness::blackhole_proxy::BlackholeProxy;
+use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::figures::Figures;
+use crate::reliability::harness::scenario::{Place, Scenario, Size};
 
 pub(crate) fn cases() -> Vec<Case> {
     cases![

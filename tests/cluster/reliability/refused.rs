@@ -7,12 +7,12 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::reliability::beside::Swept;
-use crate::reliability::cases::{Case, cases};
-use crate::reliability::figures::{Figures, peak_memory};
-use crate::reliability::fleet::Fleet;
-use crate::reliability::gate::Gate;
-use crate::reliability::profile::Profile;
-use crate::reliability::scenario::{Place, Scenario, Size};
+use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::figures::{Figures, peak_memory};
+use crate::reliability::harness::fleet::Fleet;
+use crate::reliability::harness::gate::Gate;
+use crate::reliability::harness::profile::Profile;
+use crate::reliability::harness::scenario::{Place, Scenario, Size};
 use crate::support::{Dayshift, Namespace, Request, eventually};
 
 pub(crate) fn cases() -> Vec<Case> {

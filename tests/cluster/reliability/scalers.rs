@@ -7,9 +7,9 @@ use chrono::Utc;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::reliability::cases::{Case, cases};
-use crate::reliability::figures::Figures;
-use crate::reliability::scenario::{Place, Scenario, Size};
+use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::figures::Figures;
+use crate::reliability::harness::scenario::{Place, Scenario, Size};
 use crate::support::too_slow;
 
 pub(crate) fn cases() -> Vec<Case> {

@@ -2,9 +2,9 @@
 
 use rustix::process::Signal;
 
-use crate::reliability::cases::{Case, cases};
-use crate::reliability::figures::Figures;
-use crate::reliability::scenario::{Place, Scenario, Size};
+use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::figures::Figures;
+use crate::reliability::harness::scenario::{Place, Scenario, Size};
 use crate::support::Request;
 
 pub(crate) fn cases() -> Vec<Case> {

@@ -22,7 +22,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
 
-use crate::reliability::fleet::SELECTOR;
+use crate::reliability::harness::fleet::SELECTOR;
 use crate::support::{ControlPlane, Namespace};
 
 /// What it says about one object.

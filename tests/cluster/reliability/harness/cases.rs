@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use libtest_mimic::{Completion, Failed, Trial};
 
-use crate::reliability::figures::{Figures, table};
-use crate::reliability::profile::Profile;
-use crate::reliability::proxy::Toxiproxy;
-use crate::reliability::scenario::Place;
+use crate::reliability::harness::figures::{Figures, table};
+use crate::reliability::harness::profile::Profile;
+use crate::reliability::harness::proxy::Toxiproxy;
+use crate::reliability::harness::scenario::Place;
 use crate::support::{Assets, ControlPlane, Missing, Parts, Stage, assets, retry_when_stalled};
 
 /// Whether a case disturbs others.
@@ -38,7 +38,7 @@ pub(crate) struct Case {
 /// `cases![Plane::Shared; "title" => function, …]` is a `Vec<Case>`.
 macro_rules! cases {
     ($plane:expr; $($title:literal => $tell:ident),+ $(,)?) => {{
-        use crate::reliability::cases::Plane;
+        use crate::reliability::harness::cases::Plane;
         vec![$(Case {
             title: $title,
             name: concat!(module_path!(), "::", stringify!($tell)),

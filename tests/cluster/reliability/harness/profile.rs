@@ -2,7 +2,7 @@
 
 use std::env;
 
-use crate::reliability::scenario::Size;
+use crate::reliability::harness::scenario::Size;
 
 /// A short form for each change, and the full one for the table in `docs/reliability.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

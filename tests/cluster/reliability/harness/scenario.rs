@@ -6,12 +6,12 @@ use std::thread;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::reliability::figures::{Figures, peak_memory};
-use crate::reliability::fleet::{Fleet, Sight};
-use crate::reliability::probes::Probes;
-use crate::reliability::profile::Profile;
-use crate::reliability::proxy::{Proxy, Toxiproxy};
-use crate::reliability::witness::Witness;
+use crate::reliability::harness::figures::{Figures, peak_memory};
+use crate::reliability::harness::fleet::{Fleet, Sight};
+use crate::reliability::harness::probes::Probes;
+use crate::reliability::harness::profile::Profile;
+use crate::reliability::harness::proxy::{Proxy, Toxiproxy};
+use crate::reliability::harness::witness::Witness;
 use crate::support::{ControlPlane, Dayshift, Namespace, Soon, soon};
 
 /// How long before the stop the fault begins.

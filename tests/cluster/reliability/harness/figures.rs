@@ -4,7 +4,7 @@ use std::fs;
 
 use chrono::{DateTime, Utc};
 
-use crate::reliability::cases::Told;
+use crate::reliability::harness::cases::Told;
 use crate::support::{too_late, too_slow};
 
 /// What one case has come to.

@@ -12,7 +12,7 @@ use kube::Api;
 use kube::runtime::{WatchStreamExt as _, utils::Backoff, watcher};
 use tokio::time::timeout;
 
-use crate::reliability::fleet::{Fleet, SELECTOR, Sight};
+use crate::reliability::harness::fleet::{Fleet, SELECTOR, Sight};
 use crate::support::{Namespace, block_on};
 
 /// Watches a fleet as admin, straight from the API server, until it is dropped.
