@@ -15,7 +15,8 @@ use tokio::time::{Instant, sleep, timeout};
 use tower::{BoxError, Service};
 use tower_http::timeout::TimeoutBody;
 
-use super::{resource::kind_of_collection, watch_pace::WatchPace};
+use crate::cluster::connection::watch_pace::WatchPace;
+use crate::cluster::resource::kind_of_collection;
 
 /// One request and what came of it.
 #[derive(Clone, Debug)]
@@ -118,7 +119,7 @@ fn verb(request: &Request<Body>) -> &'static str {
 }
 
 /// The server's time; `None` for one of another era, to which nothing could be added without overflow.
-pub(super) fn date(response: &Response<Body>) -> Option<DateTime<Utc>> {
+pub(in crate::cluster) fn date(response: &Response<Body>) -> Option<DateTime<Utc>> {
     let text = response.headers().get(header::DATE)?.to_str().ok()?;
     let date = DateTime::parse_from_rfc2822(text).ok()?.to_utc();
     (1970..=9999).contains(&date.year()).then_some(date)

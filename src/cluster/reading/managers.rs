@@ -7,10 +7,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectM
 use kube::{Resource, core::DynamicResourceScope};
 use serde::Deserialize;
 
-use super::{
-    resource::{Resource as Row, Spec},
-    workload::{Meta, Workload},
-};
+use crate::cluster::resource::{Resource as Row, Spec};
+use crate::cluster::workload::{Meta, Workload};
 use crate::workload::Kind;
 
 /// A workload and who has set its count. Its managed fields are read, which the controller has no

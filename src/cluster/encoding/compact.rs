@@ -9,10 +9,8 @@ use hyper::body::{Bytes, Frame};
 use kube::{Client, client::Body};
 use tower::{BoxError, Service};
 
-use super::{
-    protobuf::{Frames, to_json},
-    resource::Resource,
-};
+use crate::cluster::encoding::protobuf::{Frames, to_json};
+use crate::cluster::resource::Resource;
 use crate::workload::Kind;
 
 /// A server, or something before it, that does not know the first answers with the second.
@@ -21,7 +19,7 @@ const ACCEPT: HeaderValue =
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 /// The same client, which asks for workloads as protobuf and answers with JSON of no more
-/// than [`Workload`](super::Workload) reads. The API server and dayshift both spend less on
+/// than [`Workload`](crate::cluster::Workload) reads. The API server and dayshift both spend less on
 /// it, and in a cluster its other watchers have had the server make it already
 /// (`docs/decisions/protobuf.md`).
 pub fn compact(client: Client) -> Client {

@@ -26,7 +26,7 @@ fn redact(error: &(dyn Error + 'static)) -> Option<String> {
 }
 
 /// The error in words, without what is secret in it.
-pub(super) fn redacted(error: &(dyn Error + 'static)) -> String {
+pub(in crate::cluster) fn redacted(error: &(dyn Error + 'static)) -> String {
     redact(error).unwrap_or_else(|| error.to_string())
 }
 

@@ -5,7 +5,7 @@ use json_patch::{
 };
 use serde_json::{Map, Value, json};
 
-use super::resource::Resource;
+use crate::cluster::resource::Resource;
 use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.

@@ -8,7 +8,8 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
 
-use super::{redact::redacted, transport::client};
+use crate::cluster::connection::redact::redacted;
+use crate::cluster::connection::transport::client;
 
 /// Where the cluster is: as kubectl finds it.
 #[derive(Clone, Debug, Default)]

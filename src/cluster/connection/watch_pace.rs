@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// When each watch was opened last, by its path.
 #[derive(Debug, Default)]
-pub(super) struct WatchPace(Mutex<HashMap<Box<str>, Opened>>);
+pub(in crate::cluster) struct WatchPace(Mutex<HashMap<Box<str>, Opened>>);
 
 #[derive(Debug, Default)]
 struct Opened {
@@ -34,7 +34,7 @@ struct Opened {
 
 impl WatchPace {
     /// How long to wait before this watch is opened again; it has lived, if it was open, until now.
-    pub(super) fn delay(&self, path: &str, now: Instant) -> Duration {
+    pub(in crate::cluster) fn delay(&self, path: &str, now: Instant) -> Duration {
         let mut watches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Opened { at, short }) = watches.get_mut(path) else {
             return Duration::ZERO;
@@ -52,7 +52,7 @@ impl WatchPace {
     }
 
     /// Notes that the server has granted this watch. One that it refuses fails, and waits for that.
-    pub(super) fn opened(&self, path: &str, now: Instant) {
+    pub(in crate::cluster) fn opened(&self, path: &str, now: Instant) {
         let mut watches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         watches.entry(path.into()).or_default().at = Some(now);
     }

@@ -7,147 +7,147 @@ use chrono::{DateTime, SecondsFormat};
 use prost::Message;
 use serde::{Serialize, Serializer, ser::Error as _, ser::SerializeMap as _};
 
-use super::workload::LAST_APPLIED;
+use crate::cluster::workload::LAST_APPLIED;
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Unknown {
+pub(in crate::cluster) struct Unknown {
     #[prost(message, optional, tag = "1")]
-    pub(super) types: Option<TypeMeta>,
+    pub(in crate::cluster) types: Option<TypeMeta>,
     #[prost(bytes = "bytes", tag = "2")]
-    pub(super) raw: Bytes,
+    pub(in crate::cluster) raw: Bytes,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TypeMeta {
+pub(in crate::cluster) struct TypeMeta {
     #[prost(string, tag = "1")]
-    pub(super) api_version: String,
+    pub(in crate::cluster) api_version: String,
     #[prost(string, tag = "2")]
-    pub(super) kind: String,
+    pub(in crate::cluster) kind: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct WatchEvent {
+pub(in crate::cluster) struct WatchEvent {
     #[prost(string, tag = "1")]
-    pub(super) kind: String,
+    pub(in crate::cluster) kind: String,
     #[prost(message, optional, tag = "2")]
-    pub(super) object: Option<RawExtension>,
+    pub(in crate::cluster) object: Option<RawExtension>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct RawExtension {
+pub(in crate::cluster) struct RawExtension {
     #[prost(bytes = "bytes", tag = "1")]
-    pub(super) raw: Bytes,
+    pub(in crate::cluster) raw: Bytes,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(super) struct WorkloadList {
+pub(in crate::cluster) struct WorkloadList {
     #[prost(message, optional, tag = "1")]
-    pub(super) metadata: Option<ListMeta>,
+    pub(in crate::cluster) metadata: Option<ListMeta>,
     #[prost(message, repeated, tag = "2")]
-    pub(super) items: Vec<Workload>,
+    pub(in crate::cluster) items: Vec<Workload>,
 }
 
 /// A Deployment or a StatefulSet: the fields that are read have the same numbers in both.
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(super) struct Workload {
+pub(in crate::cluster) struct Workload {
     #[prost(message, optional, tag = "1")]
-    pub(super) metadata: Option<ObjectMeta>,
+    pub(in crate::cluster) metadata: Option<ObjectMeta>,
     #[prost(message, optional, tag = "2")]
-    pub(super) spec: Option<WorkloadSpec>,
+    pub(in crate::cluster) spec: Option<WorkloadSpec>,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(super) struct WorkloadSpec {
+pub(in crate::cluster) struct WorkloadSpec {
     #[prost(int32, optional, tag = "1")]
-    pub(super) replicas: Option<i32>,
+    pub(in crate::cluster) replicas: Option<i32>,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ObjectMeta {
+pub(in crate::cluster) struct ObjectMeta {
     #[prost(string, tag = "1")]
-    pub(super) name: String,
+    pub(in crate::cluster) name: String,
     #[prost(string, tag = "3")]
-    pub(super) namespace: String,
+    pub(in crate::cluster) namespace: String,
     #[prost(string, tag = "5")]
-    pub(super) uid: String,
+    pub(in crate::cluster) uid: String,
     #[prost(string, tag = "6")]
-    pub(super) resource_version: String,
+    pub(in crate::cluster) resource_version: String,
     #[prost(message, optional, tag = "9")]
-    pub(super) deletion_timestamp: Option<Time>,
+    pub(in crate::cluster) deletion_timestamp: Option<Time>,
     #[prost(message, repeated, tag = "11")]
     #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
-    pub(super) labels: Vec<Entry>,
+    pub(in crate::cluster) labels: Vec<Entry>,
     #[prost(message, repeated, tag = "12")]
     #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
-    pub(super) annotations: Vec<Entry>,
+    pub(in crate::cluster) annotations: Vec<Entry>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Entry {
+pub(in crate::cluster) struct Entry {
     #[prost(string, tag = "1")]
-    pub(super) key: String,
+    pub(in crate::cluster) key: String,
     #[prost(bytes = "bytes", tag = "2")]
-    pub(super) text: Bytes,
+    pub(in crate::cluster) text: Bytes,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
-pub(super) struct Time {
+pub(in crate::cluster) struct Time {
     #[prost(int64, tag = "1")]
-    pub(super) seconds: i64,
+    pub(in crate::cluster) seconds: i64,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ListMeta {
+pub(in crate::cluster) struct ListMeta {
     #[prost(string, tag = "2")]
-    pub(super) resource_version: String,
+    pub(in crate::cluster) resource_version: String,
     #[prost(string, tag = "3")]
     #[serde(rename = "continue")]
-    pub(super) continue_token: String,
+    pub(in crate::cluster) continue_token: String,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(super) struct Status {
+pub(in crate::cluster) struct Status {
     #[prost(string, tag = "2")]
-    pub(super) status: String,
+    pub(in crate::cluster) status: String,
     #[prost(string, tag = "3")]
-    pub(super) message: String,
+    pub(in crate::cluster) message: String,
     #[prost(string, tag = "4")]
-    pub(super) reason: String,
+    pub(in crate::cluster) reason: String,
     #[prost(message, optional, tag = "5")]
-    pub(super) details: Option<StatusDetails>,
+    pub(in crate::cluster) details: Option<StatusDetails>,
     #[prost(int32, tag = "6")]
-    pub(super) code: i32,
+    pub(in crate::cluster) code: i32,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct StatusDetails {
+pub(in crate::cluster) struct StatusDetails {
     #[prost(string, tag = "1")]
-    pub(super) name: String,
+    pub(in crate::cluster) name: String,
     #[prost(string, tag = "2")]
-    pub(super) group: String,
+    pub(in crate::cluster) group: String,
     #[prost(string, tag = "3")]
-    pub(super) kind: String,
+    pub(in crate::cluster) kind: String,
     #[prost(message, repeated, tag = "4")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) causes: Vec<StatusCause>,
+    pub(in crate::cluster) causes: Vec<StatusCause>,
     #[prost(int32, tag = "5")]
-    pub(super) retry_after_seconds: i32,
+    pub(in crate::cluster) retry_after_seconds: i32,
     #[prost(string, tag = "6")]
-    pub(super) uid: String,
+    pub(in crate::cluster) uid: String,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(super) struct StatusCause {
+pub(in crate::cluster) struct StatusCause {
     #[prost(string, tag = "1")]
-    pub(super) reason: String,
+    pub(in crate::cluster) reason: String,
     #[prost(string, tag = "2")]
-    pub(super) message: String,
+    pub(in crate::cluster) message: String,
     #[prost(string, tag = "3")]
-    pub(super) field: String,
+    pub(in crate::cluster) field: String,
 }
 
 fn as_map<S: Serializer>(entries: &[Entry], serializer: S) -> Result<S::Ok, S::Error> {

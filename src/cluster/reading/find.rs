@@ -12,10 +12,8 @@ use kube::{
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use super::{
-    list_watch::PAGE,
-    redact::{redacted, redacted_chain},
-};
+use crate::cluster::connection::redact::{redacted, redacted_chain};
+use crate::cluster::reading::list_watch::PAGE;
 use crate::workload::Kind;
 
 /// How many are read by name at a time.
@@ -93,7 +91,7 @@ pub enum FindError {
     Unavailable(String),
 }
 
-/// Workloads of the cluster, each as a `D`: [`super::Workload`], or another view of one.
+/// Workloads of the cluster, each as a `D`: [`Workload`](crate::cluster::Workload), or another view of one.
 /// A list is read in pages of 100.
 ///
 /// # Errors
@@ -146,7 +144,11 @@ pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
 }
 
 /// Those of one namespace, or of all.
-pub(super) fn everywhere_or_in<D>(client: &Client, kind: Kind, namespace: Option<&str>) -> Api<D>
+pub(in crate::cluster) fn everywhere_or_in<D>(
+    client: &Client,
+    kind: Kind,
+    namespace: Option<&str>,
+) -> Api<D>
 where
     D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>,
 {
@@ -272,7 +274,12 @@ impl Query {
 }
 
 impl FindError {
-    pub(super) fn sort(verb: &'static str, kind: Kind, place: &str, error: Error) -> Self {
+    pub(in crate::cluster) fn sort(
+        verb: &'static str,
+        kind: Kind,
+        place: &str,
+        error: Error,
+    ) -> Self {
         match error {
             Error::Api(status) => Self::answered(verb, kind, place, *status),
             Error::Auth(error) => Self::Unauthorized(redacted(&error)),

@@ -36,7 +36,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client that speaks HTTP/2, or HTTP/1.1 with a server that does not.
-pub(super) fn client(mut config: Config) -> Result<Client, Error> {
+pub(in crate::cluster) fn client(mut config: Config) -> Result<Client, Error> {
     if config.proxy_url.is_some() {
         return Client::try_from(config);
     }

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 /// How many objects are asked for at a time where they come in pages. A page is in memory three
 /// times over while it is read, at some 10 kB for each Deployment.
-pub(super) const PAGE: u32 = 100;
+pub(in crate::cluster) const PAGE: u32 = 100;
 
 /// What asks for a stream and hears nothing for so long asks for pages: a server that ignores the
 /// question never says that the stream has told everything.

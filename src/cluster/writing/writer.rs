@@ -12,13 +12,13 @@ use tokio::time::timeout;
 use crate::text::{cut_bytes, escape_json, printable};
 use crate::workload::{Annotation, Change, EventNote, Kind, Observed, Prefix, WorkloadRef};
 
-use super::{
-    error::{AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign},
-    guard::{annotation_patch, guarded_patch},
-    redact::redacted_chain,
-    resource::Resource,
-    workload::Workload,
+use crate::cluster::connection::redact::redacted_chain;
+use crate::cluster::resource::Resource;
+use crate::cluster::workload::Workload;
+use crate::cluster::writing::error::{
+    AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign,
 };
+use crate::cluster::writing::guard::{annotation_patch, guarded_patch};
 
 /// Who we are in `managedFields` and in Events.
 const FIELD_MANAGER: &str = "dayshift";

@@ -13,8 +13,8 @@ use kube::{
 };
 use serde::de::DeserializeOwned;
 
-use super::find::{FindError, Query, everywhere_or_in};
-use super::list_watch::list_watch;
+use crate::cluster::reading::find::{FindError, Query, everywhere_or_in};
+use crate::cluster::reading::list_watch::list_watch;
 use crate::workload::Kind;
 
 /// What happens to workloads.

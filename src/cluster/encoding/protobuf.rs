@@ -6,15 +6,15 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use prost::Message as _;
 use serde::Serialize;
 
-use super::{
-    messages::{Status, TypeMeta, Unknown, WatchEvent, Workload, WorkloadList},
-    resource::Resource,
+use crate::cluster::encoding::messages::{
+    Status, TypeMeta, Unknown, WatchEvent, Workload, WorkloadList,
 };
+use crate::cluster::resource::Resource;
 use crate::workload::Kind;
 
 /// An answer that is not what it says to be.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Malformed {
+pub(in crate::cluster) enum Malformed {
     #[error("the API server's answer is not Kubernetes protobuf")]
     Magic,
     #[error("the API server announces an event of {0} bytes")]
@@ -38,7 +38,7 @@ const EVENT_LIMIT: usize = 16 << 20;
 ///
 /// # Errors
 /// Where the bytes are anything else.
-pub(super) fn to_json(answer: Bytes) -> Result<Vec<u8>, Malformed> {
+pub(in crate::cluster) fn to_json(answer: Bytes) -> Result<Vec<u8>, Malformed> {
     let mut json = Vec::new();
     write(answer, &mut json)?;
     Ok(json)
@@ -46,14 +46,14 @@ pub(super) fn to_json(answer: Bytes) -> Result<Vec<u8>, Malformed> {
 
 /// The frames of a watch, which come in pieces of any size.
 #[derive(Debug, Default)]
-pub(super) struct Frames(BytesMut);
+pub(in crate::cluster) struct Frames(BytesMut);
 
 impl Frames {
     /// Takes in a piece; returns the events that are complete now, a line of JSON each.
     ///
     /// # Errors
     /// Where a frame does not hold an event.
-    pub(super) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Malformed> {
+    pub(in crate::cluster) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Malformed> {
         self.0.extend_from_slice(piece);
         let mut lines = Vec::new();
         while let Some(length) = self.0.get(..4) {
@@ -115,13 +115,9 @@ mod tests {
     use base64::{Engine as _, prelude::BASE64_STANDARD};
     use serde_json::{Value, json};
 
-    use super::{
-        super::{
-            messages::{Entry, ObjectMeta, RawExtension, Time, WorkloadSpec},
-            workload::LAST_APPLIED,
-        },
-        *,
-    };
+    use super::*;
+    use crate::cluster::encoding::messages::{Entry, ObjectMeta, RawExtension, Time, WorkloadSpec};
+    use crate::cluster::workload::LAST_APPLIED;
 
     /// From kube-apiserver 1.36.3: a patch whose `test` failed, one that made -9 replicas, and
     /// a watch from a version that is no longer kept.

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use http::Request;
 use kube::{Client, client::Body};
 
-use super::instrument::date;
+use crate::cluster::connection::instrument::date;
 
 /// The time on the API server's clock, to a second, from the `Date` header of an answer that
 /// everybody gets (`/version`); `None` where no answer comes.

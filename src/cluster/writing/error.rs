@@ -102,7 +102,7 @@ impl FailureKind {
 }
 
 /// What a request came to: the body of a success, or the status and text of a failure.
-pub(super) enum Answer {
+pub(in crate::cluster) enum Answer {
     Success(Bytes),
     Failure {
         code: StatusCode,
@@ -114,7 +114,7 @@ pub(super) enum Answer {
 impl Answer {
     /// The body of a success; a failure as `E`, where `sort` knows the codes that matter to the
     /// one who asked.
-    pub(super) fn body<E: From<Unavailable>>(
+    pub(in crate::cluster) fn body<E: From<Unavailable>>(
         self,
         sort: impl FnOnce(StatusCode, &Status) -> E,
     ) -> Result<Bytes, E> {
@@ -173,7 +173,7 @@ fn is_denied(status: &Status) -> bool {
 
 /// The status for a failure whose body is not a Kubernetes status: something before the API server
 /// has answered.
-pub(super) fn foreign(message: &str, code: StatusCode) -> Status {
+pub(in crate::cluster) fn foreign(message: &str, code: StatusCode) -> Status {
     Status::failure(message, code.canonical_reason().unwrap_or("Unknown"))
 }
 
@@ -185,7 +185,7 @@ const fn is_foreign(status: &Status) -> bool {
 impl PatchError {
     /// What an answer to a guarded patch means: a failed test is a 422 without causes, while a
     /// validation or an admission policy gives causes.
-    pub(super) fn sort(code: StatusCode, status: &Status) -> Self {
+    pub(in crate::cluster) fn sort(code: StatusCode, status: &Status) -> Self {
         let causes = status
             .details
             .as_ref()
@@ -214,7 +214,7 @@ impl PatchError {
 }
 
 impl ReadError {
-    pub(super) fn sort(code: StatusCode, status: &Status) -> Self {
+    pub(in crate::cluster) fn sort(code: StatusCode, status: &Status) -> Self {
         match code {
             StatusCode::NOT_FOUND if !is_denied(status) => Self::Gone,
             _ => Self::Refused(format!("{code}: {}", status.message)),
@@ -223,7 +223,7 @@ impl ReadError {
 }
 
 impl AnnounceError {
-    pub(super) fn sort(code: StatusCode, status: &Status) -> Self {
+    pub(in crate::cluster) fn sort(code: StatusCode, status: &Status) -> Self {
         Self::Refused(format!("{code}: {}", status.message))
     }
 }

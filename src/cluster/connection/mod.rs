@@ -1,0 +1,8 @@
+//! From flags to a client: the connection, what passes over it, and what may be said of its failures.
+
+pub(super) mod connect;
+pub(super) mod instrument;
+pub(super) mod redact;
+pub(super) mod server_time;
+pub(super) mod transport;
+pub(super) mod watch_pace;

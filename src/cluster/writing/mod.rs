@@ -1,0 +1,5 @@
+//! The guarded patch, and the only code that sends writes.
+
+pub(super) mod error;
+pub(super) mod guard;
+pub(super) mod writer;
