@@ -1,6 +1,9 @@
 //! Living with others who scale the same Deployments: what the README says of them.
 
+use std::io::Write as _;
+
 use serde_json::json;
+use tempfile::NamedTempFile;
 
 use crate::e2e::team::Team;
 use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
@@ -12,6 +15,7 @@ pub(crate) fn stories() -> Vec<Story> {
             Parts::Server;
             a_server_side_apply_with_another_count_names_the_conflict,
             a_client_side_apply_by_night_holds_until_the_start,
+            the_count_outlives_being_taken_out_of_a_manifest_in_the_safe_order,
         ],
     ]
     .concat()
@@ -82,6 +86,33 @@ fn a_client_side_apply_by_night_holds_until_the_start(plane: &ControlPlane) {
         team.assert_punctual(name, 2, start);
     }
     team.ends([("less", 3), ("more", 3)]);
+}
+
+/// What `dayshift lint` says of `spec.replicas` in a manifest.
+fn the_count_outlives_being_taken_out_of_a_manifest_in_the_safe_order(plane: &ControlPlane) {
+    let team = Team::without_scaler(plane, "order");
+    for name in ["careless", "careful"] {
+        let web = deployment(name).hours("Mon-Fri 09:00-19:00");
+        let manifest = web.clone().replicas(3).manifest();
+        team.kubectl_with(&["apply"], &manifest).success();
+        if name == "careful" {
+            let mut file = NamedTempFile::new().unwrap();
+            file.write_all(manifest.as_bytes()).unwrap();
+            let lint = format!("dayshift lint -n {} {}", team.name(), file.path().display());
+            let said = plane.shell(&lint).success();
+            let command = said.split_once("kubectl apply ").unwrap().1;
+            let command = command.split_once(';').unwrap().0;
+            let edit = "KUBE_EDITOR=\"sed -i '/^ *replicas: 3$/d'\"";
+            plane
+                .shell(&format!("{edit} kubectl apply {command}"))
+                .success();
+        }
+        let without = web.without_replicas().manifest();
+        team.kubectl_with(&["apply"], &without).success();
+    }
+    assert_eq!(team.replicas("careless"), 1, "kubernetes#67135");
+    assert_eq!(team.replicas("careful"), 3);
+    team.delete_all();
 }
 
 fn an_autoscaler_rests_at_zero_and_takes_over_at_the_start(plane: &ControlPlane) {
