@@ -56,10 +56,14 @@ enum Command {
 }
 
 const AFTER_HELP: &str = "\
-Start with `dayshift plan -f FILE` or `dayshift sandbox`: neither needs a cluster.
-Flags can be set by variables too: --log-format of run is DAYSHIFT_LOG_FORMAT, -o of plan is
-DAYSHIFT_PLAN_OUTPUT. DAYSHIFT_KUBECONFIG, _CONTEXT, _AS, _AS_GROUP, _TIMEZONE and _ANNOTATION_PREFIX
-count in every command.
+See it at work:      dayshift sandbox
+Write a schedule:    kubectl annotate deploy/web dayshift/hours=\"09:00-19:00\"
+See what it will do: dayshift plan deploy/web; of a file: dayshift plan -f FILE
+Carry it out:        dayshift run
+
+Flags can be set by variables: --log-format of run by DAYSHIFT_LOG_FORMAT, -o of plan by \
+DAYSHIFT_PLAN_OUTPUT. DAYSHIFT_KUBECONFIG, _CONTEXT, _AS, _AS_GROUP, _TIMEZONE and \
+_ANNOTATION_PREFIX count in every command.
 Exit status: 0 done, 1 found problems, 2 wrong usage, 3 could not run.";
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {

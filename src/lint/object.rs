@@ -203,7 +203,7 @@ impl<'o> Object<'o> {
             let object = &workload.object;
             let count = workload.replicas.map(Replicas::get).unwrap_or_default();
             let mut help = format!(
-                "if that matters, take it out of what kubectl applied last before you take it out of the file, or the count becomes 1: kubectl apply edit-last-applied {}/{} -n {}",
+                "before you take it out, take it out of what kubectl applied last, or the count becomes 1: kubectl apply edit-last-applied {}/{} -n {}",
                 object.kind.short_name(),
                 object.name,
                 object.namespace,

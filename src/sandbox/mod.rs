@@ -7,6 +7,7 @@
 //! client. `docs/decisions/protobuf.md` says how both forms are shown to be the same.
 
 mod examples;
+mod fragment;
 mod observer;
 mod requests;
 mod simulation;
@@ -17,6 +18,7 @@ mod usage;
 mod user_action;
 
 pub use examples::example_actions;
+pub use fragment::is_fragment;
 pub use observer::MOST_IDLE;
 pub use requests::Requests;
 pub use simulation::Simulation;

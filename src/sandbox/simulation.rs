@@ -20,8 +20,13 @@ use crate::{
 };
 
 use super::{
-    observer::Observer, requests::Requests, speed::Speed, summary::Summary,
-    timeline_event::TimelineEvent, user_action::UserAction,
+    fragment::{completed, is_fragment},
+    observer::Observer,
+    requests::Requests,
+    speed::Speed,
+    summary::Summary,
+    timeline_event::TimelineEvent,
+    user_action::UserAction,
 };
 
 /// A cluster in memory before the scaler begins.
@@ -68,12 +73,16 @@ impl Simulation {
     }
 
     /// Puts a workload into the cluster, and its namespace too. What only a server sets is left
-    /// out, so that an export of a real cluster can be loaded.
+    /// out, so that an export of a real cluster can be loaded; what only a cluster needs is made up
+    /// where it is a fragment ([`is_fragment`](super::is_fragment)).
     ///
     /// # Errors
     /// What the API server would say to it.
     pub fn load(&self, manifest: &Value) -> Result<(), Box<Status>> {
         let mut manifest = manifest.clone();
+        if is_fragment(&manifest) {
+            manifest = completed(manifest);
+        }
         if let Some(object) = manifest.as_object_mut() {
             object.remove("status");
         }

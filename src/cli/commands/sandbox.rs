@@ -26,8 +26,10 @@ use crate::{
     clock::Clock,
     controller::Settings,
     manifest::{EXAMPLES, Source, Workload},
-    sandbox::{Simulation, Speed, example_actions},
-    workload::Prefix,
+    sandbox::{Simulation, Speed, example_actions, is_fragment},
+    schedule::Zone,
+    text::printable,
+    workload::{ParsedInputs, Prefix, read},
 };
 
 /// Watch the controller at work on a cluster in memory, in simulated time
@@ -37,6 +39,7 @@ use crate::{
 /// and every change is shown as it happens.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+All times are shown in --timezone or, without it, in the zone that the schedules have in common.
 A time T is local time of --timezone, such as 2026-11-23 or \"2026-11-23 09:00\", or RFC 3339, such as
 2026-11-23T09:00:00+09:00. `kubectl get deploy -A -o yaml | dayshift sandbox -` simulates your own cluster.
 Exit status: 0 done, 1 a schedule or a Deployment was refused, 2 wrong usage, 3 a file cannot be read.")]
@@ -130,6 +133,22 @@ impl SandboxArgs {
         time_flag("from", text, self.schedules.timezone)
     }
 
+    /// The zone of all times that are shown: --timezone, but without it that of the schedules, if
+    /// they have one in common.
+    fn zone_shown(&self, workloads: &[Workload]) -> Zone {
+        let given = self.schedules.timezone;
+        let mut zones = workloads.iter().filter_map(|workload| {
+            let ParsedInputs::Scheduled(spec) = read(&workload.inputs, given) else {
+                return None;
+            };
+            Some(spec.schedule.zone())
+        });
+        match zones.next() {
+            Some(first) if given == Zone::UTC && zones.all(|zone| zone == first) => first,
+            _ => given,
+        }
+    }
+
     /// The workloads of the files, or of the examples; and whether anything could not be read,
     /// which is reported.
     fn workloads(&self) -> (Result<Vec<Loaded>, SandboxError>, bool) {
@@ -184,7 +203,12 @@ impl SandboxArgs {
         let mut taken = Vec::new();
         for (file, workload, manifest) in workloads {
             match stage.load(manifest) {
-                Ok(()) => taken.push(workload.clone()),
+                Ok(()) => {
+                    if is_fragment(manifest) {
+                        made_up(workload);
+                    }
+                    taken.push(workload.clone());
+                }
                 Err(status) => refused(file, workload, &status.message),
             }
         }
@@ -203,7 +227,11 @@ impl SandboxArgs {
         };
         let mut out = io::stdout();
         let names: Vec<_> = taken.iter().map(|it| it.object.to_string()).collect();
-        let page = Page::new(terminal::style(&out), names.iter().map(String::as_str));
+        let page = Page::new(
+            terminal::style(&out),
+            self.zone_shown(&taken),
+            names.iter().map(String::as_str),
+        );
         let speed = self.speed.unwrap_or(if out.is_terminal() {
             Speed::DAY_A_SECOND
         } else {
@@ -214,7 +242,6 @@ impl SandboxArgs {
             workloads: taken.len(),
             from,
             until,
-            zone: self.schedules.timezone,
             speed,
         });
         write!(out, "{title}").map_err(SandboxError::Write)?;
@@ -232,7 +259,7 @@ impl SandboxArgs {
             )
             .await
             .map_err(SandboxError::Write)?;
-        let summary_text = page.summary(&summary, self.schedules.timezone);
+        let summary_text = page.summary(&summary);
         write!(out, "\n{summary_text}").map_err(SandboxError::Write)?;
         Ok(if summary.refusals > 0 || taken.len() < workloads.len() {
             Exit::Problems
@@ -240,6 +267,16 @@ impl SandboxArgs {
             Exit::Done
         })
     }
+}
+
+/// Says that a manifest is good enough here, and what a cluster wants besides.
+fn made_up(workload: &Workload) {
+    let object = printable(&workload.object.to_string());
+    // Where nobody reads, nobody misses it.
+    let _ = writeln!(
+        io::stderr(),
+        "note: {object} has no spec.selector and no spec.template, which a cluster wants; the sandbox makes them up"
+    );
 }
 
 /// Says where in its file a Deployment is not what the API server takes, or what it says.

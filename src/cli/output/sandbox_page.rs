@@ -17,6 +17,8 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     style: Style,
+    /// In which all times are told, so that they are in order.
+    zone: Zone,
     /// How wide the column of names is.
     names: usize,
 }
@@ -30,8 +32,6 @@ pub struct Title {
     pub from: DateTime<Utc>,
     /// The end.
     pub until: DateTime<Utc>,
-    /// The zone in which beginning and end are told.
-    pub zone: Zone,
     /// How fast it is shown.
     pub speed: Speed,
 }
@@ -40,11 +40,12 @@ pub struct Title {
 const WIDEST_NAME: usize = 40;
 
 impl Page {
-    /// A page on which these names of objects will stand.
-    pub fn new<'a>(style: Style, names: impl IntoIterator<Item = &'a str>) -> Self {
+    /// A page on which these names of objects will stand, with times on the clocks of `zone`.
+    pub fn new<'a>(style: Style, zone: Zone, names: impl IntoIterator<Item = &'a str>) -> Self {
         let widest = names.into_iter().map(|name| name.chars().count()).max();
         Self {
             style,
+            zone,
             names: widest.unwrap_or_default().min(WIDEST_NAME),
         }
     }
@@ -55,7 +56,6 @@ impl Page {
             workloads,
             from,
             until,
-            zone,
             speed,
         } = *run;
         let speed = match speed {
@@ -65,12 +65,13 @@ impl Page {
         };
         let first = format!(
             "{} on a Kubernetes API in memory; no cluster is touched.\n",
-            counted(workloads, "Deployment")
+            counted(workloads, "workload")
         );
         let second = format!(
-            "{} from {}{speed}; times are those of each schedule's zone.",
+            "{} from {}{speed}; all times are {}.",
             span(until - from),
-            moment(from, zone)
+            self.moment(from),
+            self.zone
         );
         format!("{first}{}\n\n", self.paint(Paint::Faint, &second))
     }
@@ -78,13 +79,12 @@ impl Page {
     /// One line for what happened, without its end:
     /// `Mon 2026-11-23 09:00:00 JST   start   default/web   0 → 3    next stop 19:00`.
     pub fn line(&self, event: &TimelineEvent) -> String {
-        let local = event.at.with_timezone(&event.zone.tz());
-        let time = local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string();
+        let time = self.moment(event.at);
         let (verb, paint) = verb(&event.kind);
         let verb = self.paint(paint, &format!("{verb:<7}"));
         let object = event.object.to_string();
         let counts = self.counts(event.from, event.to);
-        let note = self.paint(Paint::Faint, &note(event));
+        let note = self.paint(Paint::Faint, &self.note(event));
         let line = format!(
             "{time:<29} {verb} {object:<names$}  {counts}   {note}",
             names = self.names
@@ -126,58 +126,61 @@ const fn verb(kind: &EventKind) -> (&'static str, Paint) {
     }
 }
 
-fn note(event: &TimelineEvent) -> String {
-    let next = || coming(event);
-    match &event.kind {
-        EventKind::Start | EventKind::Stop | EventKind::Scale if event.idle == MOST_IDLE => {
-            format!("no change; more like this are only counted; {}", next())
+impl Page {
+    fn note(&self, event: &TimelineEvent) -> String {
+        let next = || self.coming(event);
+        match &event.kind {
+            EventKind::Start | EventKind::Stop | EventKind::Scale if event.idle == MOST_IDLE => {
+                format!("no change; more like this are only counted; {}", next())
+            }
+            EventKind::Start | EventKind::Stop | EventKind::Scale if event.idle > 0 => {
+                format!("no change; {}", next())
+            }
+            EventKind::Start | EventKind::Stop | EventKind::Scale | EventKind::Resume => next(),
+            EventKind::Wake(until) => format!("running until {}", self.clock(event, *until)),
+            EventKind::Sleep(until) => format!("stopped until {}", self.clock(event, *until)),
+            EventKind::Pause(None) => "paused until the annotation is removed".to_owned(),
+            EventKind::Pause(Some(until)) => format!("paused until {}", self.clock(event, *until)),
+            EventKind::Enforce => format!("put back; {}", next()),
+            EventKind::Adopt => format!("adopted, nothing scaled; {}", next()),
+            EventKind::Ignore => "has no schedule and is left alone".to_owned(),
+            EventKind::Refuse(error) => error.replace('\n', "; "),
+            EventKind::Leave => "the schedule was removed, nothing scaled".to_owned(),
+            EventKind::UserAction(command) => command.clone(),
         }
-        EventKind::Start | EventKind::Stop | EventKind::Scale if event.idle > 0 => {
-            format!("no change; {}", next())
+    }
+
+    /// `next stop Mon 19:00`.
+    fn coming(&self, event: &TimelineEvent) -> String {
+        match event.next {
+            Some(Boundary { at, action }) => format!("next {action} {}", self.clock(event, at)),
+            None => "no further boundary".to_owned(),
         }
-        EventKind::Start | EventKind::Stop | EventKind::Scale | EventKind::Resume => next(),
-        EventKind::Wake(until) => format!("running until {}", clock(event, *until)),
-        EventKind::Sleep(until) => format!("stopped until {}", clock(event, *until)),
-        EventKind::Pause(None) => "paused until the annotation is removed".to_owned(),
-        EventKind::Pause(Some(until)) => format!("paused until {}", clock(event, *until)),
-        EventKind::Enforce => format!("put back; {}", next()),
-        EventKind::Adopt => format!("adopted, nothing scaled; {}", next()),
-        EventKind::Ignore => "has no schedule and is left alone".to_owned(),
-        EventKind::Refuse(error) => error.replace('\n', "; "),
-        EventKind::Leave => "the schedule was removed, nothing scaled".to_owned(),
-        EventKind::UserAction(command) => command.clone(),
     }
-}
 
-/// `next stop Mon 19:00`.
-fn coming(event: &TimelineEvent) -> String {
-    match event.next {
-        Some(Boundary { at, action }) => format!("next {action} {}", clock(event, at)),
-        None => "no further boundary".to_owned(),
+    /// `19:00` or `Mon 19:00`: with the date where a weekday alone might be another week's.
+    fn clock(&self, event: &TimelineEvent, at: DateTime<Utc>) -> String {
+        let local = |at: DateTime<Utc>| -> NaiveDateTime {
+            at.with_timezone(&self.zone.tz()).naive_local()
+        };
+        let (now, then) = (local(event.at), local(at));
+        let day = if then.date() == now.date() {
+            ""
+        } else if then - now < TimeDelta::days(6) {
+            "%a "
+        } else {
+            "%a %Y-%m-%d "
+        };
+        then.format(&format!("{day}{}", time_of_day(&then)))
+            .to_string()
     }
-}
 
-/// `19:00` or `Mon 19:00`: with the date where a weekday alone might be another week's.
-fn clock(event: &TimelineEvent, at: DateTime<Utc>) -> String {
-    let local =
-        |at: DateTime<Utc>| -> NaiveDateTime { at.with_timezone(&event.zone.tz()).naive_local() };
-    let (now, then) = (local(event.at), local(at));
-    let day = if then.date() == now.date() {
-        ""
-    } else if then - now < TimeDelta::days(6) {
-        "%a "
-    } else {
-        "%a %Y-%m-%d "
-    };
-    then.format(&format!("{day}{}", time_of_day(&then)))
-        .to_string()
-}
-
-/// `Fri 2026-11-20 10:00:00 UTC`.
-pub(crate) fn moment(at: DateTime<Utc>, zone: Zone) -> String {
-    at.with_timezone(&zone.tz())
-        .format("%a %Y-%m-%d %H:%M:%S %Z")
-        .to_string()
+    /// `Fri 2026-11-20 10:00:00 UTC`.
+    pub(crate) fn moment(&self, at: DateTime<Utc>) -> String {
+        at.with_timezone(&self.zone.tz())
+            .format("%a %Y-%m-%d %H:%M:%S %Z")
+            .to_string()
+    }
 }
 
 #[cfg(test)]
@@ -190,10 +193,14 @@ mod tests {
         workload::{Kind, WorkloadRef},
     };
 
+    fn zone() -> Zone {
+        Zone::parse("Asia/Tokyo").unwrap()
+    }
+
     fn event(kind: EventKind, from: u32, to: u32, next: Option<(&str, Action)>) -> TimelineEvent {
         TimelineEvent {
             at: "2026-11-23T00:00:00Z".parse().unwrap(),
-            zone: Zone::parse("Asia/Tokyo").unwrap(),
+            zone: Zone::UTC,
             object: WorkloadRef {
                 kind: Kind::Deployment,
                 namespace: "default".into(),
@@ -214,7 +221,7 @@ mod tests {
     #[test]
     fn a_line_has_columns_and_tells_what_is_next() {
         let stop = |at| Some((at, Action::Stop));
-        let page = Page::new(Style::default(), ["default/web"]);
+        let page = Page::new(Style::default(), zone(), ["default/web"]);
         for (event, expected) in [
             (
                 event(EventKind::Start, 0, 3, stop("2026-11-23T10:00:00Z")),
@@ -272,9 +279,9 @@ mod tests {
             colour: true,
             unicode: true,
         };
-        let line = Page::new(style, ["default/web"]).line(&event);
+        let line = Page::new(style, zone(), ["default/web"]).line(&event);
         assert!(line.contains("\u{1b}[32m  0 → 3  \u{1b}[0m"), "{line:?}");
-        let plain = Page::new(Style::default(), ["default/web"]).line(&event);
+        let plain = Page::new(Style::default(), zone(), ["default/web"]).line(&event);
         assert!(plain.is_ascii(), "{plain:?}");
     }
 }

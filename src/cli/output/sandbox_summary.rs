@@ -2,20 +2,15 @@
 
 use chrono::TimeDelta;
 
-use super::{
-    sandbox_page::{Page, moment},
-    style::Paint,
-    time_format::span,
-};
+use super::{sandbox_page::Page, style::Paint, time_format::span};
 use crate::{
     sandbox::{Requests, Summary, Usage},
-    schedule::Zone,
     text::counted,
 };
 
 impl Page {
     /// What it all came to: a table of the Deployments and what the scaler asked for.
-    pub fn summary(&self, summary: &Summary, zone: Zone) -> String {
+    pub fn summary(&self, summary: &Summary) -> String {
         let Summary {
             from,
             until,
@@ -26,8 +21,8 @@ impl Page {
         let mut text = format!(
             "{} from {} to {}\n",
             span(whole),
-            moment(*from, zone),
-            moment(*until, zone)
+            self.moment(*from),
+            self.moment(*until)
         );
         if !usages.is_empty() {
             text += &self.table(usages, whole);
