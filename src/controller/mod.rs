@@ -20,5 +20,6 @@ pub use run::run;
 pub use settings::{OwnPod, Scope, Settings};
 pub use telemetry::metrics::Telemetry;
 pub use telemetry::outcome::{EventOutcome, Outcome};
+pub use telemetry::overdue::Deadlines;
 pub use telemetry::readiness::Condition;
 pub use telemetry::snapshot::{ObjectSnapshot, Snapshot, WorkStatus};

@@ -44,11 +44,6 @@ pub enum OverrideError {
         "its schedule says {0} now, and no override sets that count; run kubectl scale yourself"
     )]
     ExactCount(u32),
-    /// There is no boundary until which an override could last.
-    #[error(
-        "its schedule has no further boundary, so nothing would end the override; run kubectl scale yourself"
-    )]
-    NoBoundary,
 }
 
 impl OverrideCommand {

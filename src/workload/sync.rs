@@ -1,7 +1,7 @@
 //! Doing now what the schedule says: where an object is not as it would be, had it been followed
 //! all along.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::schedule::{Action, Boundary, Rule};
 
@@ -17,12 +17,15 @@ use super::workload_ref::WorkloadRef;
 /// Beyond that a schedule that is very one-sided counts as having one.
 const MOST_BOUNDARIES: usize = 1000;
 
+/// How long an override lasts where no boundary is to come.
+const WITHOUT_BOUNDARY: TimeDelta = TimeDelta::hours(1);
+
 impl ScheduleSpec {
     /// What makes the object what its schedule says at `now`, until the next boundary: an override
     /// until then, or the end of the one that holds; `None` where it is so already.
     ///
     /// # Errors
-    /// Where it is paused, or the schedule says nothing yet, or there is no further boundary.
+    /// Where it is paused, the schedule says nothing yet, or no override sets the count it says.
     pub fn sync(
         &self,
         observed: &Observed,
@@ -48,7 +51,8 @@ impl ScheduleSpec {
             return Ok(None);
         }
         let next = self.next_after(&observed.object, now);
-        let until = next.ok_or(OverrideError::NoBoundary)?.at;
+        // Where there is none, what it says now is what it says when the override ends.
+        let until = next.map_or(now + WITHOUT_BOUNDARY, |next| next.at);
         Ok(Some(OverrideCommand::Begin(match says {
             Action::Start => Override::Wake(until),
             Action::Stop | Action::Scale(0) => Override::Sleep(until),
@@ -66,7 +70,8 @@ impl ScheduleSpec {
     /// stopped, none runs that should, or the count is not the one that `scale` sets.
     pub fn contradicts(&self, observed: &Observed, now: DateTime<Utc>) -> Option<Action> {
         self.says(&observed.object, now).filter(|says| match says {
-            Action::Stop => observed.replicas > self.stop_replicas,
+            // Where nothing ever starts, people start it by hand, and it is meant to run then.
+            Action::Stop => observed.replicas > self.stop_replicas && self.may(true),
             Action::Start => {
                 observed.replicas == Replicas::ZERO && self.replicas != Some(Replicas::ZERO)
             }
@@ -81,14 +86,23 @@ impl ScheduleSpec {
         object: &WorkloadRef,
         after: DateTime<Utc>,
     ) -> Option<Boundary> {
-        if let Rule::Times(entries) = self.schedule.rule()
-            && !entries.iter().any(|it| it.action.brings_up() == brings_up)
-        {
+        if !self.may(brings_up) {
             return None;
         }
         let following = |boundary: &Boundary| self.next_after(object, boundary.at);
         std::iter::successors(self.next_after(object, after), following)
             .take(MOST_BOUNDARIES)
             .find(|boundary| boundary.action.brings_up() == brings_up)
+    }
+
+    /// Whether the schedule has times that bring something up, or down.
+    fn may(&self, brings_up: bool) -> bool {
+        match self.schedule.rule() {
+            Rule::Times(entries) => {
+                let mut entries = entries.iter();
+                entries.any(|it| it.action.brings_up() == brings_up)
+            }
+            Rule::Hours(_) => true,
+        }
     }
 }

@@ -22,7 +22,11 @@ fn sync_does_now_what_the_schedule_says() {
             3,
             &[("stop", "2020-01-01 00:00"), ("pause", "true")],
         ),
-        ("over", 3, &[("stop", "2020-01-01 00:00")]),
+        (
+            "scaled",
+            3,
+            &[("scale", "2020-01-01 00:00 = 4; 2098-01-01 00:00 = 5")],
+        ),
         ("new", 3, &[("start", "2098-01-01 00:00")]),
     ] {
         cluster.deployment(name, replicas, schedule);
@@ -41,7 +45,7 @@ fn sync_does_now_what_the_schedule_says() {
     assert_eq!(planned.status, 1);
     for part in [
         "deployment.apps/new: not synced: its schedule says nothing yet",
-        "deployment.apps/over: not synced: its schedule has no further boundary",
+        "deployment.apps/scaled: not synced: its schedule says 4 now, and no override sets that",
         "deployment.apps/paused: not synced: it is paused, and a pause comes before everything else; \
          run dayshift resume first",
         "deployment.apps/wrong: not synced: its schedule is refused",
@@ -68,6 +72,10 @@ fn sync_does_now_what_the_schedule_says() {
         ran.out,
         "deployment.apps/woken resumed, 3 -> 0; next is the start of Wed 2098-01-01 00:00 UTC\n"
     );
+    // Nothing is to come, and it stays as it is when the override ends.
+    cluster.deployment("over", 3, &[("stop", "2020-01-01 00:00")]);
+    let ran = cluster.dayshift(&["sync", "over"]);
+    assert!(ran.out.ends_with(" UTC, 3 -> 0\n"), "{ran:?}");
     let again = cluster.dayshift(&["sync", "good"]);
     assert_eq!(again.out, "deployment.apps/good unchanged\n");
 }

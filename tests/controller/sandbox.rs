@@ -222,6 +222,11 @@ impl Sandbox {
         self.runtime.block_on(async { self.clock.now() })
     }
 
+    /// The metrics as a scrape at this time has them.
+    pub fn metrics(&self) -> String {
+        self.runtime.block_on(async { self.telemetry.render() })
+    }
+
     pub fn replicas(&self, name: &str) -> i32 {
         self.api.replicas("dev", name).unwrap()
     }

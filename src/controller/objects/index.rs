@@ -15,6 +15,7 @@ use crate::controller::objects::entry::Entry;
 use crate::controller::objects::parse_cache::ParseCache;
 use crate::controller::objects::work::Work;
 use crate::controller::settings::{OwnPod, Settings};
+use crate::controller::telemetry::overdue::Deadlines;
 use crate::controller::telemetry::snapshot::ObjectSnapshot;
 use crate::controller::time::guarded_clock::SeenAt;
 
@@ -283,6 +284,24 @@ impl Index {
             *census.entry(entry.standing()).or_default() += 1;
         }
         census
+    }
+
+    /// When how many objects become overdue.
+    pub(in crate::controller) fn deadlines(&self, now: DateTime<Utc>) -> Deadlines {
+        let mut deadlines = Deadlines::default();
+        for deadline in self.entries.values().filter_map(|it| it.deadline(now)) {
+            deadlines.add(deadline);
+        }
+        deadlines
+    }
+
+    /// One that is overdue at `now`: the one seen first.
+    pub(in crate::controller) fn first_overdue(&self, now: DateTime<Utc>) -> Option<&Entry> {
+        let overdue = self
+            .entries
+            .iter()
+            .filter(|(_, it)| it.overdue(now).is_some());
+        overdue.min_by_key(|(id, _)| **id).map(|(_, it)| it)
     }
 
     fn is_own(&self, kind: Kind, workload: &Workload) -> bool {

@@ -24,6 +24,7 @@ use crate::controller::send::sender::Sender;
 use crate::controller::settings::Settings;
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::outcome::EventOutcome;
+use crate::controller::telemetry::overdue::OverdueLog;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::telemetry::snapshot::Snapshot;
 use crate::controller::time::guarded_clock::GuardedClock;
@@ -48,6 +49,7 @@ pub(in crate::controller) struct Engine {
     pub(in crate::controller) sender: Sender,
     pub(in crate::controller) retry: RetryPolicy,
     census: Census,
+    overdue: OverdueLog,
 }
 
 impl Engine {
@@ -69,6 +71,7 @@ impl Engine {
             sender: Sender::new(writer, places),
             retry: RetryPolicy::new(places, settings.seed),
             census: Census::default(),
+            overdue: OverdueLog::default(),
             telemetry,
             settings,
         }
@@ -262,13 +265,16 @@ impl Engine {
         for (lane, depth) in self.outbox.depths() {
             self.telemetry.queue_depth(lane, depth);
         }
+        if self.overdue.is_due(self.clock.now()) {
+            self.census.note_change();
+        }
         if self.census.take(self.clock.monotonic()) {
             self.count_workloads();
             self.telemetry.next_boundary(self.due.next_boundary());
         }
     }
 
-    fn count_workloads(&self) {
+    fn count_workloads(&mut self) {
         let census = self.index.census();
         for phase in Phase::ALL {
             let count = census.get(phase.name()).copied().unwrap_or_default();
@@ -276,6 +282,11 @@ impl Engine {
         }
         self.telemetry
             .invalid_schedules(census.get(INVALID).copied().unwrap_or_default());
+        let now = self.clock.now();
+        let deadlines = self.index.deadlines(now);
+        let first = || self.index.first_overdue(now);
+        self.overdue.note(&deadlines, now, first);
+        self.telemetry.deadlines(deadlines, self.clock.clock());
     }
 
     /// Rule 13: while the clock is wrong nothing is due and nothing is written.

@@ -3,7 +3,10 @@
 //! Names follow Prometheus' and kube-state-metrics' rules: base units, `_total` on counters,
 //! `_info`, `_timestamp_seconds`, labels with few values, and no object's name in any.
 
-use std::{borrow::Cow, sync::atomic::AtomicU64};
+use std::{
+    borrow::Cow,
+    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use prometheus_client::{
@@ -13,10 +16,11 @@ use prometheus_client::{
 };
 
 use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
+use crate::controller::telemetry::overdue::Deadlines;
 use crate::controller::telemetry::process_metrics::ProcessMetrics;
 use crate::controller::telemetry::readiness::{Condition, Readiness};
 use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
-use crate::{schedule::Action, workload::Kind};
+use crate::{clock::Clock, schedule::Action, workload::Kind};
 
 /// The metrics of one scaler, and whether it is ready. The controller tells, the server asks.
 ///
@@ -31,6 +35,8 @@ pub struct Telemetry {
     request_lateness: Lateness,
     workloads: Family<Labels<1>, Gauge>,
     invalid_schedules: Gauge,
+    overdue: Gauge,
+    deadlines: Mutex<Option<(Deadlines, Clock)>>,
     next_boundary: Optional<Gauge>,
     api_requests: Family<Labels<2, Cow<'static, str>>, Counter>,
     watch_restarts: Counter,
@@ -115,6 +121,13 @@ impl Telemetry {
                 "invalid_schedules",
                 "Workloads whose schedule is refused",
             ),
+            overdue: registered(
+                ours,
+                "overdue_workloads",
+                "Workloads whose start, stop or override is more than 10 s overdue, at the time of \
+                 the scrape",
+            ),
+            deadlines: Mutex::default(),
             api_requests: registered(
                 ours,
                 "api_requests",
@@ -195,6 +208,17 @@ impl Telemetry {
     /// So many workloads have a schedule that is refused.
     pub fn invalid_schedules(&self, count: usize) {
         self.invalid_schedules.set(whole(count));
+    }
+
+    /// When how many workloads become overdue by this clock, until the next such word.
+    pub fn deadlines(&self, deadlines: Deadlines, clock: &Clock) {
+        *self.known_deadlines() = Some((deadlines, clock.clone()));
+    }
+
+    fn known_deadlines(&self) -> MutexGuard<'_, Option<(Deadlines, Clock)>> {
+        self.deadlines
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The soonest boundary of all workloads, if any has one.
@@ -296,6 +320,9 @@ impl Telemetry {
 
     /// All metrics in the text format of OpenMetrics 1.0.
     pub fn render(&self) -> String {
+        if let Some((deadlines, clock)) = &*self.known_deadlines() {
+            self.overdue.set(whole(deadlines.passed(clock.now())));
+        }
         let mut text = String::with_capacity(16 * 1024);
         // Writing to a String cannot fail, and a metric that could not be shown is left out.
         let _ = text::encode(&mut text, &self.registry);

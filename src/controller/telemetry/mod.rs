@@ -2,6 +2,7 @@
 
 pub(super) mod metrics;
 pub(super) mod outcome;
+pub(super) mod overdue;
 pub(super) mod process_metrics;
 pub(super) mod readiness;
 pub(super) mod snapshot;

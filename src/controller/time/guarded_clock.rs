@@ -53,6 +53,11 @@ impl GuardedClock {
         self.clock.now()
     }
 
+    /// The clock itself.
+    pub(in crate::controller) const fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     /// Time that no step of the wall clock touches.
     pub(in crate::controller) fn monotonic(&self) -> Instant {
         self.clock.monotonic()

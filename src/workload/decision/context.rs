@@ -94,7 +94,7 @@ impl DecisionContext<'_> {
         if self.memory.is_at_limit() {
             return Decision::CorrectionLimitReached {
                 due,
-                note: EventNote::correction_limit_reached(&self.observed.object, self.prefix),
+                note: EventNote::correction_limit_reached(self.observed, self.prefix),
             };
         }
         Decision::Write(Change {

@@ -35,6 +35,8 @@ pub enum Reason {
     Enforced,
     /// An override was over when it was first seen, or has ended before and came back.
     OverrideExpired,
+    /// The schedule was seen for the first time, and says otherwise than what runs.
+    Adopted,
     /// The schedule was edited, or came with a copy; nothing was scaled.
     ScheduleChanged,
     /// The schedule was removed while fewer ran than are saved.
@@ -66,6 +68,7 @@ impl Reason {
                 | Self::Paused
                 | Self::Resumed
                 | Self::Enforced
+                | Self::Adopted
                 | Self::ScheduleChanged
         )
     }
@@ -135,6 +138,38 @@ impl EventNote {
             _ => format!("scaled from {from} to {to} {until}"),
         };
         Self::new(reason, text)
+    }
+
+    /// A schedule was seen for the first time; none where it says what runs.
+    pub(in crate::workload) fn adopted(
+        observed: &Observed,
+        spec: &ScheduleSpec,
+        prefix: &Prefix,
+        now: DateTime<Utc>,
+    ) -> Option<Self> {
+        let object = &observed.object;
+        let says = spec.contradicts(observed, now)?;
+        let same = |says: Action| match says {
+            Action::Scale(_) => spec.next_after(object, now),
+            Action::Start | Action::Stop => spec.next_that(says.brings_up(), object, now),
+        };
+        let until = same(says).map_or_else(
+            || "until somebody scales it".to_owned(),
+            |it| format!("until {}", local(spec, it.at)),
+        );
+        let (replicas, command) = (observed.replicas, sync_command(observed, spec, prefix, now));
+        let text = match says {
+            Action::Start => format!(
+                "the schedule says running; it stays at 0 {until}. To start it now, run {command}"
+            ),
+            Action::Stop => {
+                format!("the schedule says stopped; it runs {until}. To stop it now, run {command}")
+            }
+            Action::Scale(count) => format!(
+                "the schedule says {count}; it stays at {replicas} {until}. To scale it now, run {command}"
+            ),
+        };
+        Some(Self::new(Reason::Adopted, text))
     }
 
     /// A new or an edited schedule was taken up.
@@ -240,12 +275,20 @@ impl EventNote {
     }
 
     pub(in crate::workload) fn correction_limit_reached(
-        object: &WorkloadRef,
+        observed: &Observed,
         prefix: &Prefix,
     ) -> Self {
+        let object = &observed.object;
+        let help = if observed.replicas == Replicas::ZERO {
+            format!("To have it run now, run {}", wake_command(object, prefix))
+        } else {
+            let (kind, name, namespace) = (object.kind.singular(), &object.name, &object.namespace);
+            format!(
+                "To see who, run kubectl get {kind}/{name} -n {namespace} -o yaml --show-managed-fields"
+            )
+        };
         let text = format!(
-            "something else keeps changing what dayshift wrote; dayshift leaves it alone until the next boundary. To have it run now, run {}",
-            wake_command(object, prefix)
+            "something else keeps changing what dayshift wrote; dayshift leaves it alone until the next boundary. {help}"
         );
         Self::new(Reason::CorrectionLimitReached, text)
     }
@@ -259,14 +302,34 @@ fn taken_up(
 ) -> String {
     let object = &observed.object;
     let next = coming(spec, spec.next_after(object, now));
-    let says = spec.says(object, now);
-    if says.is_some_and(Action::brings_up) && observed.replicas == Replicas::ZERO {
-        format!(
-            "nothing is scaled now; {next}. It says running now, but the count is 0: to start it now, run {}",
-            wake_command(object, prefix)
-        )
-    } else {
-        format!("nothing is scaled now; {next}")
+    let Some(says) = spec.contradicts(observed, now) else {
+        return format!("nothing is scaled now; {next}");
+    };
+    let (replicas, command) = (observed.replicas, sync_command(observed, spec, prefix, now));
+    match says {
+        Action::Start => format!(
+            "nothing is scaled now; {next}. It says running now, but the count is 0: to start it now, run {command}"
+        ),
+        Action::Stop => format!(
+            "nothing is scaled now; {next}. It says stopped now, but {replicas} run: to stop it now, run {command}"
+        ),
+        Action::Scale(count) => format!(
+            "nothing is scaled now; {next}. It says {count} now, but the count is {replicas}: to scale it now, run {command}"
+        ),
+    }
+}
+
+/// What makes the object now what its schedule says.
+fn sync_command(
+    observed: &Observed,
+    spec: &ScheduleSpec,
+    prefix: &Prefix,
+    now: DateTime<Utc>,
+) -> String {
+    let object = &observed.object;
+    match (spec.sync(observed, now), spec.says(object, now)) {
+        (Err(_), Some(Action::Scale(count))) => scale_command(object, Replicas::new(count)),
+        _ => format!("dayshift sync {}{}", object.argument(), prefix.flag()),
     }
 }
 

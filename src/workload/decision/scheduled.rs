@@ -282,7 +282,8 @@ impl<'a> ScheduledDecision<'a> {
         } = self.context;
         let (spec, now) = (self.spec, self.now);
         match why {
-            Adoption::New => None,
+            Adoption::New if self.over.is_some() => None,
+            Adoption::New => EventNote::adopted(observed, spec, prefix, now),
             Adoption::Changed => Some(match self.over {
                 Some(over) => EventNote::changed_below(over, spec),
                 None => EventNote::changed(observed, spec, prefix, now),

@@ -3,6 +3,7 @@
 mod answers;
 mod busy;
 mod isolation;
+mod overdue;
 mod retry_after;
 
 use std::{num::NonZeroUsize, time::Duration};

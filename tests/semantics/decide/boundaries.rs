@@ -91,7 +91,7 @@ mod a_schedule_never_acts_backwards {
             (object.replicas(), object.phase()),
             (3, Some(Phase::Adopted))
         );
-        assert_eq!(object.told(), [""; 0], "a first adoption makes no Event");
+        assert_eq!(object.told(), ["Adopted"]);
         assert_eq!(object.next().unwrap(), "2026-11-23T09.00.00Z");
     }
 
@@ -123,15 +123,51 @@ mod a_schedule_never_acts_backwards {
         assert_eq!(object.told(), ["ScheduleChanged"]);
     }
 
+    /// What is told of the first sight of an object with this schedule.
+    fn first_sight(replicas: u32, (key, text): (&str, &str)) -> Option<String> {
+        let mut object = Object::new("2026-11-21 20:00", replicas).annotate(key, text);
+        object.obey();
+        assert_eq!(object.replicas(), replicas);
+        object.notices.pop().map(|it| it.text)
+    }
+
+    #[test]
+    fn a_first_sight_is_told_only_where_the_schedule_says_otherwise() {
+        let office = ("hours", "Mon-Fri 09:00-19:00");
+        let always = ("hours", "00:00-24:00");
+        let exact = ("scale", "Mon 08:00 = 5; Fri 19:00 = 2");
+        let stop_only = ("stop", "19:00");
+        for (replicas, schedule) in [(0, office), (3, always), (2, exact), (3, stop_only)] {
+            assert_eq!(first_sight(replicas, schedule), None, "{schedule:?}");
+        }
+        for (replicas, schedule, expected) in [
+            (
+                3,
+                office,
+                "the schedule says stopped; it runs until Mon 2026-11-23 19:00:00 UTC. To stop it now, run dayshift sync deploy/web -n dev",
+            ),
+            (
+                0,
+                always,
+                "the schedule says running; it stays at 0 until somebody scales it. To start it now, run dayshift sync deploy/web -n dev",
+            ),
+            (
+                3,
+                exact,
+                "the schedule says 2; it stays at 3 until Mon 2026-11-23 08:00:00 UTC. To scale it now, run kubectl scale deployment/web -n dev --replicas=2",
+            ),
+        ] {
+            let told = first_sight(replicas, schedule);
+            assert_eq!(told.as_deref(), Some(expected), "{schedule:?}");
+        }
+    }
+
     #[test]
     fn an_edit_says_so_when_it_should_run_now_and_does_not() {
         let mut object = at_night(3);
         object.edit("hours", Some("00:00-24:00")).obey();
         let text = object.notices.pop().unwrap().text;
-        assert!(
-            text.contains("dayshift wake deploy/web -n dev --for 2h"),
-            "{text}"
-        );
+        assert!(text.contains("dayshift sync deploy/web -n dev"), "{text}");
     }
 }
 

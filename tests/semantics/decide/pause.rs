@@ -40,7 +40,7 @@ fn keeps_what_was_saved_even_through_a_replace() {
     object.told();
     object.edit("pause", None).obey();
     let text = object.notices[0].text.clone();
-    assert!(text.contains("dayshift wake deploy/web -n dev"), "{text}");
+    assert!(text.contains("dayshift sync deploy/web -n dev"), "{text}");
     object.until("2026-11-24 09:00");
     assert_eq!(object.replicas(), 5);
 }

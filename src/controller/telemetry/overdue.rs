@@ -1,0 +1,103 @@
+//! What is overdue, counted when it is asked for.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use crate::controller::objects::entry::Entry;
+use crate::controller::objects::work::WorkState;
+use crate::workload::{OVERDUE_GRACE, Overdue, ParsedInputs};
+
+/// How many objects become overdue at which instant, unless something is done about them before.
+///
+/// The controller makes it when it counts its objects, and it holds good until it counts them
+/// again: also where the controller itself hangs.
+#[derive(Debug, Default)]
+pub struct Deadlines {
+    by_second: BTreeMap<i64, usize>,
+}
+
+impl Deadlines {
+    pub(in crate::controller) fn add(&mut self, at: DateTime<Utc>) {
+        *self.by_second.entry(at.timestamp()).or_default() += 1;
+    }
+
+    /// How many objects are overdue at `now`.
+    pub fn passed(&self, now: DateTime<Utc>) -> usize {
+        self.by_second
+            .range(..=now.timestamp())
+            .map(|(_, count)| count)
+            .sum()
+    }
+
+    /// The first instant after `now` at which one more is overdue.
+    pub(in crate::controller) fn next(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let (second, _) = self.by_second.range(now.timestamp() + 1..).next()?;
+        DateTime::from_timestamp(*second, 0)
+    }
+}
+
+impl Entry {
+    /// What should have been done about it by `now`.
+    pub(in crate::controller) fn overdue(&self, now: DateTime<Utc>) -> Option<Overdue> {
+        self.parsed.overdue(&self.observed, Some(self.seen), now)
+    }
+
+    /// When it becomes overdue or did, if nothing is done about it.
+    pub(in crate::controller) fn deadline(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let ParsedInputs::Scheduled(_) = &*self.parsed else {
+            return None;
+        };
+        let next = self.observed.state().next;
+        let due = match self.work.state() {
+            WorkState::Idle => next?,
+            _ => next.filter(|next| *next <= now).unwrap_or(self.seen),
+        };
+        // In whole seconds, and not before the grace is over.
+        let deadline = due + OVERDUE_GRACE;
+        if deadline > now {
+            return Some(deadline);
+        }
+        self.overdue(now).map(|_| deadline)
+    }
+}
+
+/// What was said of overdue objects, and when there may be more to say.
+#[derive(Debug, Default)]
+pub(in crate::controller) struct OverdueLog {
+    told: bool,
+    next: Option<DateTime<Utc>>,
+}
+
+impl OverdueLog {
+    /// Whether more may be overdue at `now` than when they were counted.
+    pub(in crate::controller) fn is_due(&self, now: DateTime<Utc>) -> bool {
+        self.next.is_some_and(|next| next <= now)
+    }
+
+    /// Notes how many are overdue at `now`; says so once, with one of them, and once when none is
+    /// any more.
+    pub(in crate::controller) fn note<'a>(
+        &mut self,
+        deadlines: &Deadlines,
+        now: DateTime<Utc>,
+        first: impl FnOnce() -> Option<&'a Entry>,
+    ) {
+        self.next = deadlines.next(now);
+        let count = deadlines.passed(now);
+        if count > 0
+            && !self.told
+            && let Some(entry) = first()
+        {
+            self.told = true;
+            let object = entry.object();
+            tracing::warn!(
+                overdue = count, kind = %object.kind, %object,
+                "not done within {} s of its time; this is said once until nothing is overdue",
+                OVERDUE_GRACE.num_seconds()
+            );
+        } else if count == 0 && std::mem::take(&mut self.told) {
+            tracing::info!("nothing is overdue any more");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What is overdue, as the metrics have it at the time of a scrape.
+
+use dayshift::controller::Settings;
+use kube_in_memory::{Fault, Status};
+
+use crate::sandbox::{Sandbox, deployment};
+
+fn overdue(story: &Sandbox) -> String {
+    let text = story.metrics();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("dayshift_overdue_workloads "));
+    line.unwrap().to_owned()
+}
+
+#[test]
+fn what_is_refused_is_overdue_until_it_is_done() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    for name in ["api", "web"] {
+        story.apply(deployment(name).replicas(3).hours("Mon-Fri 09:00-19:00"));
+    }
+    story.sleep_until("18:59");
+    assert_eq!(overdue(&story), "0");
+    let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
+    story
+        .api
+        .on_request(move |line| (line.verb == "patch" && line.name == "web").then(no));
+    story.sleep_until("19:00:09");
+    assert_eq!(overdue(&story), "0", "within the grace");
+    story.sleep_until("19:00:11");
+    assert_eq!(overdue(&story), "1");
+    story.annotate("api", "wake-until", Some("2026-11-20 22:00"));
+    assert_eq!(overdue(&story), "1", "one that was obeyed");
+    story.api.serve_well();
+    story.sleep_until("19:30");
+    assert_eq!((story.replicas("web"), &*overdue(&story)), (0, "0"));
+}
+
+/// The controller is stopped, as one that hangs: what it counted last still tells.
+#[test]
+fn who_hangs_is_seen_to_be_late() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings::default());
+    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    story.sleep_until("18:59");
+    story.kill_scalers();
+    story.sleep_until("19:00:11");
+    assert_eq!(overdue(&story), "1");
+}
