@@ -195,3 +195,16 @@ dev         web    Mon 2026-11-23 19:00 UTC   stop     0
 "
     );
 }
+
+#[test]
+fn a_kubeconfig_that_does_not_exist_is_said_in_a_few_words() {
+    let ran = dayshift(&["status"]);
+    assert_eq!(
+        (ran.status, &*ran.err),
+        (
+            3,
+            "error: found no cluster: the kubeconfig /nonexistent/.kube/config does not exist, and this \
+             is not a pod; give --kubeconfig, or set KUBECONFIG\n"
+        )
+    );
+}

@@ -1,6 +1,6 @@
 //! From flags and environment to a client.
 
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use http::Uri;
 use kube::{
@@ -31,11 +31,25 @@ pub enum ConnectError {
     #[error("cannot use the kubeconfig: {}", redacted(.0))]
     Kubeconfig(#[from] KubeconfigError),
     /// There is neither a kubeconfig nor a pod's ServiceAccount.
-    #[error("found no cluster: {}; give --kubeconfig, or set KUBECONFIG", redacted(.0))]
+    #[error("found no cluster: {}; give --kubeconfig, or set KUBECONFIG", no_cluster(.0))]
     NoCluster(#[from] kube::config::InferConfigError),
     /// The configuration makes no client: a broken certificate, say.
     #[error("cannot make a client: {}", redacted(.0))]
     Client(#[from] kube::Error),
+}
+
+/// Why the kubeconfig is of no use; that this is no pod goes without saying for most.
+fn no_cluster(error: &kube::config::InferConfigError) -> String {
+    let kubeconfig = std::error::Error::source(error);
+    match kubeconfig.and_then(|it| it.downcast_ref()) {
+        Some(KubeconfigError::ReadConfig(why, path)) if why.kind() == io::ErrorKind::NotFound => {
+            format!(
+                "the kubeconfig {} does not exist, and this is not a pod",
+                path.display()
+            )
+        }
+        _ => redacted(error),
+    }
 }
 
 /// A client for that cluster, and the server it asks; its default namespace is the context's
