@@ -87,7 +87,7 @@ impl Program {
             .mut_subcommands(|subcommand| subcommand.args_override_self(true));
         // There the timeline is what is read, and the log would only say it again.
         command = command.mut_subcommand("sandbox", |sandbox| {
-            sandbox.mut_arg("log_level", |flag| flag.default_value("warn"))
+            sandbox.mut_arg("log_level", |flag| flag.default_value("error"))
         });
         if let Some(words) = to_complete(&arguments) {
             // Where nobody reads, nobody misses it.

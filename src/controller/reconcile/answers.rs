@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
-    workload::{Cause, Change, EventNote, Reason, WorkloadRef},
+    workload::{Cause, Change, ChangeKind, EventNote, Reason, WorkloadRef},
 };
 
 use crate::controller::ids::Id;
@@ -100,6 +100,15 @@ impl Engine {
             Some(late) => tracing::info!(
                 kind = %object.kind, %object, %from, %to, late_ms = late.num_milliseconds(), next, "{}", change.kind
             ),
+            // The user is not the only one who should hear of it.
+            None if change.kind == ChangeKind::Refuse => {
+                let why = change
+                    .error
+                    .as_deref()
+                    .unwrap_or_default()
+                    .replace('\n', "; ");
+                tracing::warn!(kind = %object.kind, %object, "the schedule is refused: {why}");
+            }
             None => {
                 tracing::info!(kind = %object.kind, %object, replicas = %to, next, "{}", change.kind);
             }

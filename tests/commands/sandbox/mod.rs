@@ -138,6 +138,13 @@ fn a_bad_schedule_is_told_and_the_others_go_on() {
     assert!(bad[0].starts_with("refuse default/bad 3 "), "{bad:?}");
     assert!(bad[0].contains("did you mean `start`?"), "{bad:?}");
     assert!(bad[0].contains("25:00"), "{bad:?}");
+    let logged = sandbox(
+        &["-", "--from", FRIDAY, "--for", "1d", "--log-level", "warn"],
+        &input,
+    );
+    let warning = "WARN the schedule is refused: dayshift/strat: `strat` is not an annotation";
+    assert!(logged.err.contains(warning), "{}", logged.err);
+    assert_eq!(logged.err.lines().count(), 1, "{}", logged.err);
     assert_eq!(
         ended.of("default/good")[1],
         "stop default/good 3 -> 0 next stop Sat 19:00"
