@@ -10,6 +10,7 @@ use super::{
 use crate::{
     plan::{Plan, PlannedBoundary, WorkloadPlan},
     schedule::Action,
+    workload::Key,
 };
 
 /// More rows than anyone reads, and than memory should hold.
@@ -57,14 +58,19 @@ pub(crate) fn write_problems(out: &mut impl Write, plan: &Plan, style: Style) ->
 fn row(boundary: &PlannedBoundary) -> [Cell; 3] {
     let format = format!("%a %Y-%m-%d {} %Z", time_of_day(&boundary.at));
     let time = boundary.at.format(&format).to_string();
-    let (action, count) = match boundary.replicas {
-        _ if !boundary.applied => (
-            format!("({})", boundary.action.name()),
-            "<unchanged>".to_owned(),
-        ),
-        None => (boundary.action.name().to_owned(), "<saved>".to_owned()),
-        Some(count) => (boundary.action.name().to_owned(), count.to_string()),
+    let count = match boundary.replicas {
+        _ if !boundary.applied => "<unchanged>".to_owned(),
+        None => "<saved>".to_owned(),
+        Some(count) => count.to_string(),
     };
+    let why = match boundary.ends {
+        _ if !boundary.applied => ", skipped",
+        Some(Key::WakeUntil) => ", end of wake",
+        Some(Key::SleepUntil) => ", end of sleep",
+        Some(Key::Pause) => ", end of pause",
+        _ => "",
+    };
+    let action = format!("{}{why}", boundary.action.name());
     let paint = match boundary.action {
         _ if !boundary.applied => Paint::Faint,
         Action::Start => Paint::Green,

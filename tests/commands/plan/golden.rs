@@ -93,7 +93,7 @@ const CASES: &[Case] = &[
     Case {
         name: "table.txt",
         variables: &[UTF8],
-        args: "-o table -f - --from 2026-11-23 --days 1",
+        args: "-o table -f - --from 2026-11-23 --days 2",
         input: include_str!("golden/overrides.yaml"),
         status: 0,
     },
