@@ -1,6 +1,9 @@
 //! Completion: what `dayshift __complete` answers, and the scripts that ask it.
 
-use std::process::Command;
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
 
 use crate::fake_server::Cluster;
 
@@ -54,6 +57,46 @@ fn without_a_cluster_it_is_silent() {
     let cluster = Cluster::new();
     let answer = complete(&cluster, &["wake", "--kubeconfig", "/nonexistent", ""]);
     assert_eq!(answer, (vec![], ":4".to_owned()));
+}
+
+/// The program would wait for the reader of the terminal, or for a login in a browser.
+#[test]
+fn a_credential_program_neither_reads_nor_holds_up_the_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config");
+    let config = r#"{
+        "apiVersion": "v1", "kind": "Config", "current-context": "here",
+        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+        "clusters": [{"name": "here", "cluster": {"server": "http://127.0.0.1:9"}}],
+        "users": [{"name": "me", "user": {"exec": {
+            "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "IfAvailable",
+            "command": "sh", "args": ["-c", "cat > \"$0\"; exec sleep 20", "READ"]
+        }}}]
+    }"#;
+    let read = folder.path().join("read");
+    std::fs::write(&file, config.replace("READ", read.to_str().unwrap())).unwrap();
+    let begun = Instant::now();
+    let mut asked = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .args([
+            "__complete",
+            "wake",
+            "--kubeconfig",
+            file.to_str().unwrap(),
+            "",
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(asked.stdin.as_mut().unwrap(), b"secret").unwrap();
+    assert!(asked.wait().unwrap().success());
+    assert!(
+        begun.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert_eq!(std::fs::read_to_string(&read).unwrap_or_default(), "");
 }
 
 #[test]

@@ -3,14 +3,13 @@
 //! The answer is cobra's, which kubectl wants of its plugins: a candidate a line, a tab before
 //! its description, and a last line with a directive.
 
-use std::{collections::BTreeMap, env, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, env, path::PathBuf, sync::mpsc, thread, time::Duration};
 
 use clap::{Arg, Command};
-use tokio::time::timeout;
 
 use crate::{
     cli::runtime::block_on,
-    cluster::{Connection, Query, Workload, connect, find},
+    cluster::{Connection, Query, Workload, connect_silently, find},
     text::printable,
     workload::Kind,
 };
@@ -27,6 +26,8 @@ const NO_FILES: u8 = 4;
 struct Typed<'a> {
     command: &'a Command,
     flags: BTreeMap<String, String>,
+    /// The values of `--as-group`, which may be repeated.
+    groups: Vec<String>,
     positionals: usize,
     /// The flag whose value is next.
     pending: Option<&'a Arg>,
@@ -57,6 +58,7 @@ impl<'a> Typed<'a> {
         let mut typed = Self {
             command: root,
             flags: BTreeMap::new(),
+            groups: Vec::new(),
             positionals: 0,
             pending: None,
             only_positionals: false,
@@ -69,8 +71,7 @@ impl<'a> Typed<'a> {
 
     fn take(&mut self, word: &str) {
         if let Some(flag) = self.pending.take() {
-            self.flags
-                .insert(flag.get_id().to_string(), word.to_owned());
+            self.set(flag, word);
         } else if self.only_positionals || word == "-" || !word.starts_with('-') {
             match self.command.find_subcommand(word) {
                 Some(command) if !self.only_positionals => self.command = command,
@@ -103,11 +104,18 @@ impl<'a> Typed<'a> {
         }
     }
 
+    fn set(&mut self, flag: &Arg, value: &str) {
+        if flag.get_id() == "groups" {
+            self.groups.push(value.to_owned());
+        }
+        self.flags
+            .insert(flag.get_id().to_string(), value.to_owned());
+    }
+
     fn flag(&mut self, flag: Option<&'a Arg>, value: Option<&str>) {
         match (flag.filter(|it| takes_value(it)), value) {
             (Some(flag), Some(value)) => {
-                self.flags
-                    .insert(flag.get_id().to_string(), value.to_owned());
+                self.set(flag, value);
             }
             (flag, _) => self.pending = flag,
         }
@@ -197,28 +205,18 @@ impl<'a> Typed<'a> {
             kubeconfig: self.value("kubeconfig").map(PathBuf::from),
             context: self.value("context"),
             user: self.value("user"),
-            groups: Vec::new(),
+            groups: self.groups.clone(),
         };
-        let work = async {
-            let (client, _) = connect(&connection).await.ok()?;
-            let context = client.default_namespace().to_owned();
-            let query = Query::All {
-                kinds: vec![kind],
-                namespace: Some(self.value("namespace").unwrap_or(context)),
-                selector: None,
-            };
-            let found = find::<Workload>(&client, &query).await.ok()?;
-            Some(
-                found
-                    .workloads
-                    .iter()
-                    .map(|(_, it)| it.name().to_owned())
-                    .collect(),
-            )
-        };
-        // A timer can only be made inside.
-        let names = block_on(async { timeout(REQUEST_TIMEOUT, work).await });
-        names.ok()?.ok().flatten()
+        let namespace = self.value("namespace");
+        let (found, names) = mpsc::channel();
+        // A credential program holds up the thread that waits for it: it is left behind, and ends
+        // with the process.
+        thread::spawn(move || {
+            let work = live_names(&connection, kind, namespace);
+            // Who has waited for long enough listens no more.
+            let _ = found.send(block_on(work).ok().flatten());
+        });
+        names.recv_timeout(REQUEST_TIMEOUT).ok().flatten()
     }
 
     /// What a flag, or its variable, says.
@@ -231,6 +229,23 @@ impl<'a> Typed<'a> {
             .or_else(variable)
             .filter(|it| !it.is_empty())
     }
+}
+
+async fn live_names(
+    connection: &Connection,
+    kind: Kind,
+    namespace: Option<String>,
+) -> Option<Vec<String>> {
+    let (client, _) = connect_silently(connection).await.ok()?;
+    let context = client.default_namespace().to_owned();
+    let query = Query::All {
+        kinds: vec![kind],
+        namespace: Some(namespace.unwrap_or(context)),
+        selector: None,
+    };
+    let found = find::<Workload>(&client, &query).await.ok()?;
+    let names = found.workloads.iter().map(|(_, it)| it.name().to_owned());
+    Some(names.collect())
 }
 
 fn takes_value(arg: &Arg) -> bool {

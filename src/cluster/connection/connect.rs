@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use http::Uri;
 use kube::{
     Client, Config,
-    config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
+    config::{ExecInteractiveMode, KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
 
 use crate::cluster::connection::redact::redacted;
@@ -58,6 +58,27 @@ fn no_cluster(error: &kube::config::InferConfigError) -> String {
 /// # Errors
 /// Where the configuration is missing or wrong.
 pub async fn connect(connection: &Connection) -> Result<(Client, Uri), ConnectError> {
+    connect_with(connection, |_| {}).await
+}
+
+/// As [`connect`], for one who must not be asked anything: a credential program gets nothing to read,
+/// and what it says is not shown.
+///
+/// # Errors
+/// As [`connect`].
+pub async fn connect_silently(connection: &Connection) -> Result<(Client, Uri), ConnectError> {
+    let silence = |config: &mut Config| {
+        if let Some(program) = &mut config.auth_info.exec {
+            program.interactive_mode = Some(ExecInteractiveMode::Never);
+        }
+    };
+    connect_with(connection, silence).await
+}
+
+async fn connect_with(
+    connection: &Connection,
+    adapt: impl FnOnce(&mut Config),
+) -> Result<(Client, Uri), ConnectError> {
     let options = KubeConfigOptions {
         context: connection.context.clone(),
         ..KubeConfigOptions::default()
@@ -76,6 +97,7 @@ pub async fn connect(connection: &Connection) -> Result<(Client, Uri), ConnectEr
         config.auth_info.impersonate_groups =
             Some(connection.groups.clone()).filter(|groups| !groups.is_empty());
     }
+    adapt(&mut config);
     let server = config.cluster_url.clone();
     Ok((client(config)?, server))
 }
