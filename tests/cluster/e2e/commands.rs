@@ -45,10 +45,13 @@ fn what_they_tell_is_obeyed_and_shown(plane: &ControlPlane) {
     );
 
     let said = dayshift(&team, "resume web");
-    assert_eq!(said, format!("{subject} resumed, 0 -> 3\n"));
+    let next = format!("{subject} resumed, 0 -> 3; next is the stop of ");
+    assert!(said.starts_with(&next), "{said}");
 
     let said = dayshift(&team, "pause web");
-    assert_eq!(said, format!("{subject} paused, replicas 3\n"));
+    let resume = format!("`dayshift resume deploy/web -n {}`", team.name());
+    let paused = format!("{subject} paused, replicas 3; nothing is done until {resume}\n");
+    assert_eq!(said, paused);
     let line = format!("dayshift wake web --for 1h -n {}", team.name());
     let refused = plane.shell(&line);
     assert!(
