@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
-use super::{
-    location::Location,
-    node::{Entry, Node},
-    scalar::Scalar,
-};
+use super::tree::location::Location;
+use super::tree::node::{Entry, Node};
+use super::tree::scalar::Scalar;
 use crate::text::quote;
 
 /// An annotation or a label, and where it stands.

@@ -2,7 +2,7 @@
 
 use std::{io, path::Path};
 
-use super::location::Location;
+use super::tree::location::Location;
 
 /// The largest file that is read, in bytes.
 pub const MAX_BYTES: usize = 32 << 20;

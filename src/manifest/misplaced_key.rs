@@ -1,10 +1,8 @@
 //! Names like ours at any place of an object where names stand.
 
-use super::{
-    annotation::Annotation,
-    node::{Content, Entry, Node},
-    scope::Scope,
-};
+use super::annotation::Annotation;
+use super::scope::Scope;
+use super::tree::node::{Content, Entry, Node};
 use crate::workload::Label;
 
 /// A name under the prefix, or one that may have been meant to be, where it is no annotation of a

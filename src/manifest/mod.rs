@@ -5,32 +5,25 @@
 //! bounded: too large, too deep or too often repeated is an error as a missing quote is.
 
 mod annotation;
-mod contents;
 mod error;
 mod examples;
-mod ignore_rules;
-mod json_stream;
-mod location;
+mod files;
 mod misplaced_key;
-mod node;
 mod objects;
 mod other;
-mod parse;
-mod scalar;
 mod scope;
-mod search;
-mod source;
+mod tree;
 mod unrendered;
 mod workload;
 
 pub use annotation::Annotation;
-pub use contents::Contents;
 pub use error::{MAX_BYTES, OpenError, SyntaxError};
 pub use examples::EXAMPLES;
-pub use location::Location;
+pub use files::contents::Contents;
+pub use files::search::{Opened, STANDARD_INPUT, Search};
+pub use files::source::Source;
 pub use misplaced_key::{MisplacedKey, Site, is_of_other_tool};
 pub use other::{HpaTarget, Other};
-pub use search::{Opened, STANDARD_INPUT, Search};
-pub use source::Source;
+pub use tree::location::Location;
 pub use unrendered::Unrendered;
 pub use workload::Workload;

@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 
-use super::{
-    node::Node, other::Other, parse::ParseError, scope::Scope, unrendered::Unrendered,
-    workload::Workload,
-};
+use super::other::Other;
+use super::scope::Scope;
+use super::tree::node::Node;
+use super::tree::parse::ParseError;
+use super::unrendered::Unrendered;
+use super::workload::Workload;
 use crate::workload::Kind;
 
 /// What is found in a document.

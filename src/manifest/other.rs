@@ -1,12 +1,10 @@
 //! Objects that dayshift does not scale and that have to do with schedules all the same.
 
-use super::{
-    location::Location,
-    misplaced_key::{MisplacedKey, marks},
-    node::Node,
-    scalar::Scalar,
-    scope::Scope,
-};
+use super::misplaced_key::{MisplacedKey, marks};
+use super::scope::Scope;
+use super::tree::location::Location;
+use super::tree::node::Node;
+use super::tree::scalar::Scalar;
 use crate::workload::Kind;
 
 /// An object of another kind with names like ours on it, or one that scales workloads too.

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{location::Location, node::Node};
+use super::tree::location::Location;
+use super::tree::node::Node;
 
 /// What of a kustomization changes objects, so that those in the files are not those that come to
 /// be.

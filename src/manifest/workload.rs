@@ -2,15 +2,13 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{
-    annotation::{Annotation, not_text},
-    location::Location,
-    misplaced_key::{MisplacedKey, marks},
-    node::{Entry, Node},
-    parse::ParseError,
-    scalar::Scalar,
-    scope::Scope,
-};
+use super::annotation::{Annotation, not_text};
+use super::misplaced_key::{MisplacedKey, marks};
+use super::scope::Scope;
+use super::tree::location::Location;
+use super::tree::node::{Entry, Node};
+use super::tree::parse::ParseError;
+use super::tree::scalar::Scalar;
 use crate::{
     text::quote,
     workload::{Inputs, Kind, Origin, Problem, ProblemKind, Replicas, WorkloadRef},

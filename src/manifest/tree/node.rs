@@ -4,21 +4,22 @@ use std::{borrow::Cow, rc::Rc};
 
 use serde_json::{Map, Value};
 
-use super::{location::Location, scalar::Scalar};
+use super::location::Location;
+use super::scalar::Scalar;
 
 /// A value of a document and where it stands. An alias is the node it names, shared.
 #[derive(Debug)]
-pub(super) struct Node<'a> {
-    pub(super) place: Location,
+pub(in crate::manifest) struct Node<'a> {
+    pub(in crate::manifest) place: Location,
     /// How many levels it has, itself included.
-    pub(super) height: usize,
+    pub(in crate::manifest) height: usize,
     /// What it takes to write it out, with all that its aliases repeat; about bytes.
-    pub(super) cost: usize,
-    pub(super) content: Content<'a>,
+    pub(in crate::manifest) cost: usize,
+    pub(in crate::manifest) content: Content<'a>,
 }
 
 #[derive(Debug)]
-pub(super) enum Content<'a> {
+pub(in crate::manifest) enum Content<'a> {
     /// A word or text. One that stands without quotes may mean something else than text.
     Scalar {
         text: Cow<'a, str>,
@@ -30,23 +31,23 @@ pub(super) enum Content<'a> {
 
 /// A key and its value. Of entries with equal keys the last counts.
 #[derive(Clone, Debug)]
-pub(super) struct Entry<'a> {
-    pub(super) key: Rc<Node<'a>>,
-    pub(super) value: Rc<Node<'a>>,
+pub(in crate::manifest) struct Entry<'a> {
+    pub(in crate::manifest) key: Rc<Node<'a>>,
+    pub(in crate::manifest) value: Rc<Node<'a>>,
     /// Whether it comes from another map, by `<<`.
-    pub(super) merged: bool,
+    pub(in crate::manifest) merged: bool,
 }
 
 impl Entry<'_> {
     /// The key as it is written. Keys are scalars, which the parser has seen to.
-    pub(super) fn name(&self) -> &str {
+    pub(in crate::manifest) fn name(&self) -> &str {
         self.key.written().unwrap_or_default()
     }
 }
 
 impl<'a> Node<'a> {
     /// The entries of a map, and none of anything else.
-    pub(super) fn entries(&self) -> &[Entry<'a>] {
+    pub(in crate::manifest) fn entries(&self) -> &[Entry<'a>] {
         match &self.content {
             Content::Map(entries) => entries,
             Content::Scalar { .. } | Content::List(_) => &[],
@@ -54,7 +55,7 @@ impl<'a> Node<'a> {
     }
 
     /// The items of a list, and none of anything else.
-    pub(super) fn items(&self) -> &[Rc<Self>] {
+    pub(in crate::manifest) fn items(&self) -> &[Rc<Self>] {
         match &self.content {
             Content::List(items) => items,
             Content::Scalar { .. } | Content::Map(_) => &[],
@@ -62,13 +63,13 @@ impl<'a> Node<'a> {
     }
 
     /// What stands at a key, unless it is null.
-    pub(super) fn get(&self, name: &str) -> Option<&Self> {
+    pub(in crate::manifest) fn get(&self, name: &str) -> Option<&Self> {
         let entry = self.entries().iter().rfind(|entry| entry.name() == name)?;
         Some(&*entry.value).filter(|value| value.scalar() != Some(Scalar::Null))
     }
 
     /// A scalar as it is written, whatever it means.
-    pub(super) fn written(&self) -> Option<&str> {
+    pub(in crate::manifest) fn written(&self) -> Option<&str> {
         match &self.content {
             Content::Scalar { text, .. } => Some(text),
             Content::List(_) | Content::Map(_) => None,
@@ -76,7 +77,7 @@ impl<'a> Node<'a> {
     }
 
     /// What a scalar means.
-    pub(super) fn scalar(&self) -> Option<Scalar> {
+    pub(in crate::manifest) fn scalar(&self) -> Option<Scalar> {
         match &self.content {
             Content::Scalar { text, bare: true } => Some(Scalar::of(text)),
             Content::Scalar { bare: false, .. } => Some(Scalar::Text),
@@ -85,13 +86,13 @@ impl<'a> Node<'a> {
     }
 
     /// A text.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(in crate::manifest) fn text(&self) -> Option<&str> {
         self.written()
             .filter(|_| self.scalar() == Some(Scalar::Text))
     }
 
     /// What it is, in words.
-    pub(super) fn what(&self) -> &'static str {
+    pub(in crate::manifest) fn what(&self) -> &'static str {
         match (&self.content, self.scalar()) {
             (Content::List(_), _) => "a list",
             (Content::Map(_), _) => "a map",
@@ -103,7 +104,7 @@ impl<'a> Node<'a> {
     }
 
     /// The same as JSON.
-    pub(super) fn json(&self) -> Value {
+    pub(in crate::manifest) fn json(&self) -> Value {
         match &self.content {
             Content::List(items) => items.iter().map(|item| item.json()).collect(),
             Content::Map(entries) => {

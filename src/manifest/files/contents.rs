@@ -1,6 +1,9 @@
 //! What a file holds.
 
-use super::{error::SyntaxError, other::Other, unrendered::Unrendered, workload::Workload};
+use crate::manifest::error::SyntaxError;
+use crate::manifest::other::Other;
+use crate::manifest::unrendered::Unrendered;
+use crate::manifest::workload::Workload;
 
 /// What of a file schedules have to do with; each in the order of the file.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@ use serde_json::Number;
 
 /// The meaning of a word.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Scalar {
+pub(in crate::manifest) enum Scalar {
     Null,
     Bool(bool),
     Number(Number),
@@ -14,7 +14,7 @@ pub(super) enum Scalar {
 impl Scalar {
     /// Reads an unquoted word as kubectl does, whose parser (go-yaml v2) is one of YAML 1.1:
     /// `on` and `y` are booleans, `0o17` and `017` octal; a date is text, and so is `9:00`.
-    pub(super) fn of(word: &str) -> Self {
+    pub(in crate::manifest) fn of(word: &str) -> Self {
         match word {
             "" | "~" | "null" | "Null" | "NULL" => return Self::Null,
             "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" | "true" | "True" | "TRUE" => {

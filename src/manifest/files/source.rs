@@ -4,14 +4,12 @@ use std::{fs, io::Read, path::Path};
 
 use serde_json::Value;
 
-use super::{
-    contents::Contents,
-    error::{MAX_BYTES, OpenError, SyntaxError},
-    objects::{Found, objects},
-    parse::{ParseError, documents},
-    scope::Scope,
-    workload::Workload,
-};
+use super::contents::Contents;
+use crate::manifest::error::{MAX_BYTES, OpenError, SyntaxError};
+use crate::manifest::objects::{Found, objects};
+use crate::manifest::scope::Scope;
+use crate::manifest::tree::parse::{ParseError, documents};
+use crate::manifest::workload::Workload;
 use crate::workload::Prefix;
 
 /// A file's name and text.
@@ -61,7 +59,7 @@ impl Source {
     }
 
     /// The same of a chart whose templates were not read.
-    pub(super) fn of_chart(self) -> Self {
+    pub(in crate::manifest) fn of_chart(self) -> Self {
         Self {
             is_chart: true,
             ..self
@@ -150,12 +148,12 @@ impl Source {
         }
     }
 
-    pub(super) fn open(path: &Path) -> Result<Self, OpenError> {
+    pub(in crate::manifest) fn open(path: &Path) -> Result<Self, OpenError> {
         let file = fs::File::open(path).map_err(|error| OpenError::read(path, error))?;
         Self::read(path.display().to_string(), file)
     }
 
-    pub(super) fn read(name: String, reader: impl Read) -> Result<Self, OpenError> {
+    pub(in crate::manifest) fn read(name: String, reader: impl Read) -> Result<Self, OpenError> {
         let mut bytes = Vec::new();
         // One byte more tells a file that is too large.
         let limit = MAX_BYTES as u64 + 1;

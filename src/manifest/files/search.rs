@@ -6,7 +6,9 @@ use std::{
     rc::Rc,
 };
 
-use super::{error::OpenError, ignore_rules::IgnoreRules, source::Source};
+use super::ignore_rules::IgnoreRules;
+use super::source::Source;
+use crate::manifest::error::OpenError;
 
 /// What standard input is called in errors and reports.
 pub const STANDARD_INPUT: &str = "standard input";

@@ -4,24 +4,22 @@ use std::{borrow::Cow, collections::HashMap, rc::Rc};
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 
-use super::{
-    json_stream::{Piece, pieces},
-    location::Location,
-    node::{Content, Entry, Node},
-};
+use super::json_stream::{Piece, pieces};
+use super::location::Location;
+use super::node::{Content, Entry, Node};
 
 /// What is wrong at a place.
 #[derive(Debug)]
-pub(super) struct ParseError {
-    pub(super) place: Location,
-    pub(super) message: String,
+pub(in crate::manifest) struct ParseError {
+    pub(in crate::manifest) place: Location,
+    pub(in crate::manifest) message: String,
     /// Whether the text is good YAML and an object in it is at fault.
-    pub(super) in_object: bool,
+    pub(in crate::manifest) in_object: bool,
 }
 
 impl ParseError {
     /// A fault of an object.
-    pub(super) fn at(place: &Location, message: impl Into<String>) -> Self {
+    pub(in crate::manifest) fn at(place: &Location, message: impl Into<String>) -> Self {
         Self {
             in_object: true,
             ..Self::of_text(place.clone(), message)
@@ -53,7 +51,7 @@ const NODE: usize = 32;
 
 /// Calls `each` with every document of a stream of YAML (JSON is YAML, too), or of JSON values one
 /// after another, in order.
-pub(super) fn documents<'a>(
+pub(in crate::manifest) fn documents<'a>(
     text: &'a str,
     mut each: impl FnMut(&Node<'a>),
 ) -> Result<(), ParseError> {

@@ -1,0 +1,277 @@
+//! Each rule, and where it finds something.
+
+use super::program::{found, web};
+
+#[test]
+fn each_rule_finds_what_it_is_for_and_where() {
+    let hours = "dayshift/hours: \"Mon-Fri 09:00-19:00\"";
+    let berlin = "dayshift/timezone: Europe/Berlin";
+    let other = |text: &str| text.to_owned();
+    let mut wrong = Vec::new();
+    for (text, expected) in [
+        (web(&[hours]), vec![]),
+        (other("a: [1\n"), vec!["syntax 1:4"]),
+        (
+            other(
+                "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: three}}",
+            ),
+            vec!["bad-object 1:81"],
+        ),
+        (
+            web(&[hours, "dayshift/strat: x"]),
+            vec!["unknown-annotation 7:5"],
+        ),
+        (web(&[hours, "dayshift/replicas: 2"]), vec!["not-text 7:24"]),
+        (web(&[hours, hours]), vec!["duplicate-annotation 7:22"]),
+        (
+            web(&[hours, "dayshift/stop: '19:00'"]),
+            vec!["hours-beside-times 6:22"],
+        ),
+        (
+            web(&["dayshift/start: Mon-Fry 09:00", "dayshift/stop: '25:00'"]),
+            vec!["bad-times 6:25", "bad-times 7:21"],
+        ),
+        (web(&["dayshift/hours: 9-17"]), vec!["bad-hours 6:21"]),
+        (
+            web(&["dayshift/scale: Mon 08:00 = five"]),
+            vec!["bad-scale 6:33"],
+        ),
+        (
+            web(&["dayshift/scale: Mon 08:00 = 5", "dayshift/replicas: '3'"]),
+            vec!["scale-beside-others 6:21"],
+        ),
+        (
+            web(&[hours, "dayshift/timezone: Asia/Tokio"]),
+            vec!["bad-timezone 7:24"],
+        ),
+        (
+            web(&[hours, "dayshift/replicas: two"]),
+            vec!["bad-count 7:24"],
+        ),
+        (
+            web(&[hours, "dayshift/jitter: 2h"]),
+            vec!["bad-jitter 7:22"],
+        ),
+        (
+            web(&[hours, "dayshift/except: Christmas"]),
+            vec!["bad-except 7:22"],
+        ),
+        (
+            web(&[hours, "dayshift/pause: 'yes'", "dayshift/enforce: maybe"]),
+            vec!["bad-override 7:22", "bad-override 8:23"],
+        ),
+        (
+            web(&["dayshift/wake-until: 2026-11-27 22:00"]),
+            vec!["bad-override 6:26"],
+        ),
+        (
+            web(&[
+                hours,
+                "dayshift/pause: 2026-11-19 22:00",
+                "dayshift/wake-until: 2026-11-20 00:00",
+                "dayshift/sleep-until: 2026-11-20 00:01",
+            ]),
+            vec!["past-until 7:21", "past-until 8:26"],
+        ),
+        (
+            web(&["dayshift/stop: '19:00'"]),
+            vec!["stop-without-start 6:21"],
+        ),
+        (
+            web(&["dayshift/start: '09:00'"]),
+            vec!["start-without-stop 6:22"],
+        ),
+        (
+            web(&[
+                "dayshift/start: '09:00'",
+                "dayshift/stop: 'Fri 19:00; daily 09:00'",
+            ]),
+            vec!["same-instant 7:32"],
+        ),
+        (
+            web(&[
+                "dayshift/start: '09:00; 02:30'",
+                "dayshift/stop: '19:00'",
+                berlin,
+            ]),
+            vec!["clock-change-gap 6:29"],
+        ),
+        (
+            web(&["dayshift/hours: '02:30-19:00'", berlin]),
+            vec!["clock-change-gap 6:22"],
+        ),
+        // Every hour, it happens at the end of the gap anyway.
+        (
+            web(&[
+                "dayshift/start: '0 * * * *'",
+                "dayshift/stop: '19:30'",
+                berlin,
+            ]),
+            vec![],
+        ),
+        (
+            web(&["dayshift/start: 2025-01-01 09:00", "dayshift/stop: '19:00'"]),
+            vec!["never-again 6:21"],
+        ),
+        (
+            web(&["dayshift/hours: 00:00-24:00"]),
+            vec!["never-again 6:21"],
+        ),
+        (
+            web(&[
+                "dayshift/start: 09:00; 2025-01-01 08:00",
+                "dayshift/stop: '19:00'",
+            ]),
+            vec!["past-date 6:28"],
+        ),
+        (
+            web(&[hours, "dayshift/except: 2026-11-19"]),
+            vec!["past-date 7:22"],
+        ),
+        (web(&[hours, "dayshift/except: 2026-11-20"]), vec![]),
+        (web(&[berlin]), vec!["no-effect 6:24"]),
+        (
+            web(&["dayshift/start: '09:00'", "dayshift/enforce: 'true'"]),
+            vec!["start-without-stop 6:22", "no-effect 7:24"],
+        ),
+        (
+            web(&[
+                hours,
+                "dayshift/replicas: '1'",
+                "dayshift/stop-replicas: '1'",
+            ]),
+            vec!["stop-not-below-start 7:25"],
+        ),
+        (
+            web(&[hours]) + "spec:\n  replicas: 3\n",
+            vec!["replicas-in-manifest 8:13"],
+        ),
+        (
+            web(&[hours])
+                + "---\n{kind: HorizontalPodAutoscaler, spec: {scaleTargetRef: {kind: Deployment, name: web}}}\n",
+            vec!["autoscaler 8:81"],
+        ),
+        (
+            web(&[hours, "dayshift/replicas: '1'"])
+                + "---\n{kind: HorizontalPodAutoscaler, spec: {scaleTargetRef: {kind: Deployment, name: web}}}\n",
+            vec![],
+        ),
+        (
+            web(&[hours]) + "  labels: {dayshift/state: stopped, dayshift/saved-replicas: '3'}\n",
+            vec!["state-labels 7:12"],
+        ),
+        (
+            web(&[hours, "dayshift/error: x"]),
+            vec!["error-annotation 7:5"],
+        ),
+        (
+            web(&[hours, "dayshift/override-began: '2026-11-20T10:00:00Z'"]),
+            vec!["error-annotation 7:5"],
+        ),
+        (
+            web(&["dayshift.io/stop-replicas: '1'"]),
+            vec!["lookalike-prefix 6:5"],
+        ),
+        (
+            web(&["Dayshift/start: '09:00'"]),
+            vec!["lookalike-prefix 6:5"],
+        ),
+        (
+            web(&[hours]) + "  labels: {dayshift/timezone: UTC}\n",
+            vec!["schedule-as-label 7:12"],
+        ),
+        (
+            web(&[hours]) + "spec: {template: {metadata: {annotations: {dayshift/jitter: 5m}}}}\n",
+            vec!["on-pod-template 7:44"],
+        ),
+        (
+            web(&[hours]) + "annotations: {dayshift/stop: '19:00'}\n",
+            vec!["misplaced-annotation 7:15"],
+        ),
+        (
+            web(&[]).replace("annotations", "annotation") + "\n    dayshift/strat: x\n",
+            vec!["misplaced-annotation 8:5"],
+        ),
+        (
+            web(&[hours])
+                + "spec: {annotations: {dayshift/jitter: 5m}, selector: {matchLabels: {dayshift/state: x}}}\n",
+            vec!["misplaced-annotation 7:22"],
+        ),
+        (
+            web(&[hours]) + "spec: {template: {spec: {containers: [{env: {dayshift/stop: x}}]}}}\n",
+            vec!["misplaced-annotation 7:46"],
+        ),
+        (
+            web(&[
+                "dayshift/start: '* 9 * * 1-5; 08:00'",
+                "dayshift/stop: '19:00'",
+            ]),
+            vec!["too-often 6:22"],
+        ),
+        (
+            web(&["dayshift/start: '* * * * * *'", "dayshift/stop: '19:00'"]),
+            vec!["too-often 6:22", "same-instant 7:21"],
+        ),
+        (
+            web(&[
+                "dayshift/hours: 09:00-19:00; Sat 20:00-20:30",
+                "dayshift/jitter: 31m",
+            ]),
+            vec!["jitter-beyond-window 7:22"],
+        ),
+        (
+            web(&[
+                "dayshift/hours: 09:00-19:00; Sat 20:00-20:30",
+                "dayshift/jitter: 30m",
+            ]),
+            vec![],
+        ),
+        (
+            web(&[
+                "downscaler/uptime: Mon-Fri 09:00-19:00 UTC",
+                "downscaler/exclude: 'true'",
+            ]),
+            vec!["other-tool 6:5"],
+        ),
+        (
+            other(
+                "{apiVersion: kube-green.com/v1alpha1, kind: SleepInfo, metadata: {name: night}}",
+            ),
+            vec!["other-tool 1:1"],
+        ),
+        (
+            web(&[hours]).replace("apps/v1", "extensions/v1beta1"),
+            vec!["other-kind 6:5"],
+        ),
+        (
+            other(
+                "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\npatches: []\n",
+            ),
+            vec!["not-rendered 3:1"],
+        ),
+        (
+            other(
+                "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {}\npatches: []\n",
+            ),
+            vec![],
+        ),
+        (
+            web(&[hours]).replace("kind: Deployment", "kind: DaemonSet"),
+            vec!["other-kind 6:5"],
+        ),
+        (
+            web(&[hours, "lint.dayshift/nope: x"]),
+            vec!["bad-suppression 7:5"],
+        ),
+        (
+            web(&[hours, "lint.dayshift/same-instant: x"]),
+            vec!["unused-suppression 7:5"],
+        ),
+    ] {
+        let found = found(&text);
+        if found != expected {
+            wrong.push(format!("{text}{found:?} {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
