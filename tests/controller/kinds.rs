@@ -174,3 +174,38 @@ fn a_kind_whose_watch_fails_makes_it_not_ready() {
     assert!(story.telemetry.ready().is_err());
     assert_eq!(story.telemetry.unwatched(), [""; 0]);
 }
+
+#[test]
+fn an_outage_is_told_at_once_now_and_then_and_when_it_is_over() {
+    let (_guard, log) = logged();
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.apply(deployment("db").replicas(3).stop("22:00"));
+    story.start_scaler(Settings::default());
+    let lines_with = |what: &str| {
+        let text = fs::read_to_string(log.path()).unwrap();
+        let lines = text.lines().filter(|line| line.contains(what));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let ready = lines_with(" ready ");
+    assert_eq!(ready.len(), 1, "{ready:?}");
+    let says = "scheduled=1 invalid=0 next=\"2026-11-20T22:00:00Z\"";
+    assert!(ready[0].contains(says), "{ready:?}");
+
+    let away = Fault::Answer(Status::internal("etcd is away"));
+    story.api.on_request(move |_| Some(away.clone()));
+    story.api.close_watches();
+    story.sleep_until("21:00");
+    let failed = lines_with("the watch failed; retrying with backoff");
+    assert_eq!(failed.len(), 2, "each kind's once: {failed:?}");
+    let still = lines_with("the watch still fails after");
+    // A minute later, then after 2, 4, 8, 16, 32 and 60 more: seven times in three hours.
+    assert_eq!(still.len(), 14, "{still:?}");
+    let total = lines_with("WARN").len();
+    assert!(total <= 20, "{total} warnings in three hours");
+
+    story.api.serve_well();
+    story.sleep_until("21:01");
+    let over = lines_with("the watch is open again, after ");
+    assert_eq!(over.len(), 2, "{over:?}");
+    assert_eq!(lines_with(" ready ").len(), 1, "it is said once");
+}

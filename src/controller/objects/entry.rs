@@ -33,6 +33,9 @@ pub(in crate::controller) struct Entry {
     pub(in crate::controller) work: Work,
 }
 
+/// How an object without a schedule is counted.
+pub(in crate::controller) const UNSCHEDULED: &str = "unscheduled";
+
 /// How an object whose schedule is refused is counted.
 pub(in crate::controller) const INVALID: &str = "invalid";
 
@@ -124,7 +127,7 @@ impl Entry {
     /// The state that it is counted as.
     pub(in crate::controller) fn standing(&self) -> &'static str {
         match &*self.parsed {
-            ParsedInputs::Unscheduled => "unscheduled",
+            ParsedInputs::Unscheduled => UNSCHEDULED,
             ParsedInputs::Invalid(_) => INVALID,
             ParsedInputs::Scheduled(_) => self
                 .observed

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 
 use crate::{
     cluster::Writer,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
-use crate::controller::objects::entry::{Entry, INVALID};
+use crate::controller::objects::entry::{Entry, INVALID, UNSCHEDULED};
 use crate::controller::objects::index::Index;
 use crate::controller::objects::work::WorkState;
 use crate::controller::reconcile::census::Census;
@@ -50,6 +50,8 @@ pub(in crate::controller) struct Engine {
     pub(in crate::controller) retry: RetryPolicy,
     census: Census,
     overdue: OverdueLog,
+    /// Whether the log says that it is ready.
+    said_ready: bool,
 }
 
 impl Engine {
@@ -72,6 +74,7 @@ impl Engine {
             retry: RetryPolicy::new(places, settings.seed),
             census: Census::default(),
             overdue: OverdueLog::default(),
+            said_ready: false,
             telemetry,
             settings,
         }
@@ -272,6 +275,21 @@ impl Engine {
             self.count_workloads();
             self.telemetry.next_boundary(self.due.next_boundary());
         }
+        if !self.said_ready && self.telemetry.ready().is_ok() {
+            self.said_ready = true;
+            self.say_ready();
+        }
+    }
+
+    /// One line for who has just started it: what it has found, and when something happens.
+    fn say_ready(&self) {
+        let census = self.index.census();
+        let of = |state| census.get(state).copied().unwrap_or_default();
+        let invalid = of(INVALID);
+        let scheduled = census.values().sum::<usize>() - of(UNSCHEDULED) - invalid;
+        let next = self.due.next_boundary();
+        let next = next.map(|at| at.to_rfc3339_opts(SecondsFormat::Secs, true));
+        tracing::info!(scheduled, invalid, next, "ready");
     }
 
     fn count_workloads(&mut self) {

@@ -12,6 +12,7 @@ use crate::controller::objects::entry::Entry;
 use crate::controller::objects::work::WorkState;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::telemetry::readiness::Condition;
+use crate::controller::watch::states::News;
 use crate::controller::watch::streams::Event;
 
 impl Engine {
@@ -52,9 +53,18 @@ impl Engine {
         let text = redacted_chain(error);
         if Absence::of(error).is_none() {
             self.telemetry.set(Condition::Reachable, false);
-            tracing::warn!(%kind, error = %text, "the watch failed; retrying with backoff");
-        } else if self.watches.take_news(watch) {
-            tracing::warn!(%kind, error = %text, "the watch failed; retrying, at last once a minute");
+        }
+        match self.watches.take_news(watch) {
+            None => tracing::debug!(%kind, error = %text, "the watch failed again"),
+            Some(News::Absent) => {
+                tracing::warn!(%kind, error = %text, "the watch failed; retrying, at last once a minute");
+            }
+            Some(News::Failed) => {
+                tracing::warn!(%kind, error = %text, "the watch failed; retrying with backoff");
+            }
+            Some(News::StillFails(so_far)) => {
+                tracing::warn!(%kind, error = %text, "the watch still fails {so_far}; retrying with backoff");
+            }
         }
     }
 

@@ -3,12 +3,15 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use kube::runtime::watcher;
+use tokio::time::Instant;
 
 use crate::{
     cluster::{Absence, kind_of_collection},
+    text::counted,
     workload::Kind,
 };
 
@@ -38,6 +41,8 @@ struct WatchState {
     absence: Option<Absence>,
     /// What of that was logged last.
     logged: Option<Absence>,
+    /// The tries that have failed since it was open.
+    outage: Option<Outage>,
 }
 
 impl WatchState {
@@ -62,6 +67,7 @@ impl WatchStates {
             is_open: false,
             absence: None,
             logged: None,
+            outage: None,
         };
         Self(Arc::new(Mutex::new(wanted(scope).map(of).collect())))
     }
@@ -82,9 +88,11 @@ impl WatchStates {
             if is_it {
                 watch.is_open = true;
                 watch.logged = None;
-                if watch.absence.take().is_some() {
+                watch.absence = None;
+                if let Some(outage) = watch.outage.take() {
                     let (kind, namespace) = (watch.kind, &watch.namespace);
-                    tracing::info!(%kind, namespace, "the watch is open");
+                    let so_far = outage.so_far(Instant::now());
+                    tracing::info!(%kind, namespace, "the watch is open again, {so_far}");
                 }
             }
         }
@@ -104,6 +112,10 @@ impl WatchStates {
             watch.is_open = false;
             watch.was_tried = true;
             watch.absence = Absence::of(error);
+            let outage = watch
+                .outage
+                .get_or_insert_with(|| Outage::since(Instant::now()));
+            outage.tries = outage.tries.saturating_add(1);
         }
     }
 
@@ -120,13 +132,16 @@ impl WatchStates {
             .is_some_and(|it| it.absence.is_some())
     }
 
-    /// Whether the absence of what is watched has not been logged yet; it is taken to be now.
-    pub(in crate::controller) fn take_news(&self, watch: WatchId) -> bool {
+    /// What the log is to say of a watch that has just failed; it is taken to be said. An absence
+    /// is told once, everything else at growing intervals.
+    pub(in crate::controller) fn take_news(&self, watch: WatchId) -> Option<News> {
         let mut watches = self.lock();
-        let Some(watch) = watches.get_mut(watch) else {
-            return false;
-        };
-        std::mem::replace(&mut watch.logged, watch.absence) != watch.absence
+        let watch = watches.get_mut(watch)?;
+        if watch.absence.is_some() {
+            let is_told = std::mem::replace(&mut watch.logged, watch.absence) == watch.absence;
+            return (!is_told).then_some(News::Absent);
+        }
+        watch.outage.as_mut()?.take_news(Instant::now())
     }
 
     /// Publishes what is watched and what is not.
@@ -154,10 +169,97 @@ impl WatchStates {
     }
 }
 
+/// What the log says of a watch that fails.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::controller) enum News {
+    /// The server does not have what is watched, or forbids it.
+    Absent,
+    /// The first try has failed.
+    Failed,
+    /// It still fails: since when and how often, in words.
+    StillFails(String),
+}
+
+/// Tries that fail, one after another.
+#[derive(Debug)]
+struct Outage {
+    since: Instant,
+    tries: u32,
+    /// When it is told again, and how long after that once more.
+    next_told: Instant,
+    pause: Duration,
+}
+
+/// An outage is told again after a minute, then after two, and so on up to an hour.
+const FIRST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+
+impl Outage {
+    fn since(now: Instant) -> Self {
+        Self {
+            since: now,
+            tries: 0,
+            next_told: now,
+            pause: FIRST_PAUSE,
+        }
+    }
+
+    fn take_news(&mut self, now: Instant) -> Option<News> {
+        if now < self.next_told {
+            return None;
+        }
+        let is_first = self.next_told == self.since;
+        self.next_told = now + self.pause;
+        self.pause = LONGEST_PAUSE.min(2 * self.pause);
+        Some(if is_first {
+            News::Failed
+        } else {
+            News::StillFails(self.so_far(now))
+        })
+    }
+
+    /// `after 14 failed attempts in 62 s`.
+    fn so_far(&self, now: Instant) -> String {
+        let tries = counted(self.tries, "failed attempt");
+        let lasted = now.saturating_duration_since(self.since).as_secs();
+        format!("after {tries} in {lasted} s")
+    }
+}
+
 /// Whether it is so of each watch, leaving out what is absent, and of some watch of each namespace.
 fn is_each(watches: &[WatchState], is_so: fn(&WatchState) -> bool) -> bool {
     let (so, not): (Vec<_>, Vec<_>) = watches.iter().partition(|watch| is_so(watch));
     let seen: BTreeSet<_> = so.iter().map(|watch| &watch.namespace).collect();
     not.iter()
         .all(|watch| watch.absence.is_some() && seen.contains(&watch.namespace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_is_told_at_once_and_then_at_growing_intervals() {
+        let begun = Instant::now();
+        let mut outage = Outage::since(begun);
+        let mut told = Vec::new();
+        // A try every 4 s, for a day.
+        for second in (0..86_400).step_by(4) {
+            outage.tries += 1;
+            if outage
+                .take_news(begun + Duration::from_secs(second))
+                .is_some()
+            {
+                told.push(second);
+            }
+        }
+        assert_eq!(told[..7], [0, 60, 180, 420, 900, 1860, 3780]);
+        assert!(
+            told.windows(2).all(|two| two[1] - two[0] <= 3600),
+            "{told:?}"
+        );
+        assert!(told.len() < 32, "{told:?}");
+        let now = begun + Duration::from_secs(86_400);
+        assert_eq!(outage.so_far(now), "after 21600 failed attempts in 86400 s");
+    }
 }
