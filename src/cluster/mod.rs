@@ -7,7 +7,7 @@ mod resource;
 mod workload;
 mod writing;
 
-pub use connection::connect::{ConnectError, Connection, connect, connect_silently};
+pub use connection::connect::{ConnectError, Connection, connect, connect_silently, namespaces};
 pub use connection::instrument::{Exchange, instrument};
 pub use connection::redact::redacted_chain;
 pub use connection::server_time::server_time;

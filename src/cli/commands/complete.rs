@@ -9,7 +9,7 @@ use clap::{Arg, Command};
 
 use crate::{
     cli::runtime::block_on,
-    cluster::{Connection, Query, Workload, connect_silently, find},
+    cluster::{Connection, Query, Workload, connect_silently, find, namespaces},
     text::printable,
     workload::Kind,
 };
@@ -171,6 +171,8 @@ impl<'a> Typed<'a> {
         });
         let found = match arg.get_id().as_str() {
             "deployments" => self.deployments(last),
+            "namespace" | "namespaces" => plain(last, self.namespaces()),
+            "context" => plain(last, self.connection().contexts().ok()),
             "timezone" => {
                 let zones = chrono_tz::TZ_VARIANTS.iter();
                 beginning(last, zones.map(|it| (it.name().to_owned(), String::new())))
@@ -201,22 +203,25 @@ impl<'a> Typed<'a> {
     }
 
     fn live_names(&self, kind: Kind) -> Option<Vec<String>> {
-        let connection = Connection {
+        let (connection, namespace) = (self.connection(), self.value("namespace"));
+        in_time(async move || live_names(&connection, kind, namespace).await)
+    }
+
+    fn namespaces(&self) -> Option<Vec<String>> {
+        let connection = self.connection();
+        in_time(async move || {
+            let (client, _) = connect_silently(&connection).await.ok()?;
+            namespaces(&client).await.ok()
+        })
+    }
+
+    fn connection(&self) -> Connection {
+        Connection {
             kubeconfig: self.value("kubeconfig").map(PathBuf::from),
             context: self.value("context"),
             user: self.value("user"),
             groups: self.groups.clone(),
-        };
-        let namespace = self.value("namespace");
-        let (found, names) = mpsc::channel();
-        // A credential program holds up the thread that waits for it: it is left behind, and ends
-        // with the process.
-        thread::spawn(move || {
-            let work = live_names(&connection, kind, namespace);
-            // Who has waited for long enough listens no more.
-            let _ = found.send(block_on(work).ok().flatten());
-        });
-        names.recv_timeout(REQUEST_TIMEOUT).ok().flatten()
+        }
     }
 
     /// What a flag, or its variable, says.
@@ -229,6 +234,20 @@ impl<'a> Typed<'a> {
             .or_else(variable)
             .filter(|it| !it.is_empty())
     }
+}
+
+/// What the cluster answers, if it does so in time.
+fn in_time<T: Send + 'static, F: Future<Output = Option<T>>>(
+    work: impl FnOnce() -> F + Send + 'static,
+) -> Option<T> {
+    let (found, answer) = mpsc::channel();
+    // A credential program holds up the thread that waits for it: it is left behind, and ends
+    // with the process.
+    thread::spawn(move || {
+        // Who has waited for long enough listens no more.
+        let _ = found.send(block_on(work()).ok().flatten());
+    });
+    answer.recv_timeout(REQUEST_TIMEOUT).ok().flatten()
 }
 
 async fn live_names(
@@ -254,6 +273,12 @@ fn takes_value(arg: &Arg) -> bool {
 
 fn help(arg: &Arg) -> String {
     arg.get_help().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Names that come without a description.
+fn plain(last: &str, names: Option<Vec<String>>) -> Candidates {
+    let names = names.unwrap_or_default().into_iter();
+    beginning(last, names.map(|name| (name, String::new())))
 }
 
 fn beginning(last: &str, all: impl Iterator<Item = (String, String)>) -> Candidates {

@@ -3,8 +3,10 @@
 use std::{io, path::PathBuf};
 
 use http::Uri;
+use k8s_openapi::api::core::v1::Namespace;
 use kube::{
-    Client, Config,
+    Api, Client, Config,
+    api::ListParams,
     config::{ExecInteractiveMode, KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
 
@@ -73,6 +75,31 @@ pub async fn connect_silently(connection: &Connection) -> Result<(Client, Uri), 
         }
     };
     connect_with(connection, silence).await
+}
+
+impl Connection {
+    /// The names of the contexts of its kubeconfig, whose own context does not matter.
+    ///
+    /// # Errors
+    /// Where there is no kubeconfig, or it is wrong.
+    pub fn contexts(&self) -> Result<Vec<String>, ConnectError> {
+        let kubeconfig = match &self.kubeconfig {
+            Some(path) => Kubeconfig::read_from(path)?,
+            None => Kubeconfig::read()?,
+        };
+        Ok(kubeconfig.contexts.into_iter().map(|it| it.name).collect())
+    }
+}
+
+/// The names of the cluster's Namespaces.
+///
+/// # Errors
+/// Where the API server does not answer, or forbids it.
+pub async fn namespaces(client: &Client) -> kube::Result<Vec<String>> {
+    let api: Api<Namespace> = Api::all(client.clone());
+    let found = api.list(&ListParams::default()).await?;
+    let names = found.items.into_iter().filter_map(|it| it.metadata.name);
+    Ok(names.collect())
 }
 
 async fn connect_with(
