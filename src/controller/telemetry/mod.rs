@@ -1,6 +1,8 @@
 //! What the controller publishes: metrics, readiness, and what it knows of each object.
 
 pub(super) mod metrics;
+#[cfg(test)]
+mod metrics_tests;
 pub(super) mod outcome;
 pub(super) mod overdue;
 pub(super) mod process_metrics;

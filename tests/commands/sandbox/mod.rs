@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod overrides;
+mod page;
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -382,58 +383,4 @@ fn months_take_as_many_requests_as_transitions() {
     assert_eq!(summary.requests.patches, 1 + 42 + 42);
     assert_eq!((summary.requests.lists, summary.requests.gets), (0, 0));
     assert_eq!(summary.lateness, TimeDelta::zero());
-}
-
-#[test]
-fn all_times_are_told_in_one_zone_and_in_order() {
-    let of =
-        |name, zone: &str| deployment(name, &[("hours", "\"09:00-19:00\""), ("timezone", zone)]);
-    let input = of("a", "Asia/Tokyo") + &of("b", "America/New_York");
-    let times = |args: &[&str], input: &str| -> Vec<String> {
-        let ended = sandbox(
-            &[args, &["--from", FRIDAY, "--for", "2d", "-"]].concat(),
-            input,
-        );
-        assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-        let told = ended
-            .out
-            .lines()
-            .filter(|line| line.contains(" default/") && line.contains(":00 "));
-        told.filter_map(|line| line.get(4..29))
-            .map(str::to_owned)
-            .collect()
-    };
-    for (args, input, zone) in [
-        (&[][..], input.as_str(), "UTC"),
-        (&["--timezone", "Europe/Berlin"], &input, "CET"),
-        (&[], &of("a", "Asia/Tokyo"), "JST"),
-        (
-            &["--timezone", "Europe/Berlin"],
-            &of("a", "Asia/Tokyo"),
-            "CET",
-        ),
-    ] {
-        let told = times(args, input);
-        assert!(told.len() > 4, "{told:?}");
-        assert!(
-            told.iter().all(|time| time.trim_end().ends_with(zone)),
-            "{told:?}"
-        );
-        assert!(told.is_sorted(), "{told:?}");
-    }
-}
-
-#[test]
-fn the_fragment_of_the_readme_is_played_and_what_is_missing_is_named() {
-    let fragment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    dayshift/hours: \"09:00-19:00\"\n";
-    let ended = sandbox(&["--from", FRIDAY, "--for", "2d", "-"], fragment);
-    assert_eq!(ended.status, 0, "{}", ended.err);
-    assert!(ended.out.contains("next stop 19:00"), "{}", ended.out);
-    let says = "default/web has no spec.selector and no spec.template, which a cluster wants";
-    assert!(ended.err.contains(says), "{}", ended.err);
-    // With half of it, it is no fragment but wrong.
-    let half = format!("{fragment}spec: {{template: {{}}}}\n");
-    let ended = sandbox(&["--from", FRIDAY, "--for", "2d", "-"], &half);
-    assert_eq!(ended.status, 3, "{}", ended.out);
-    assert!(ended.err.contains("spec.selector"), "{}", ended.err);
 }
