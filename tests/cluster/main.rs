@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     let profile = Profile::read();
     // In the full form of the reliability tests they are measured: fewer at once.
-    arguments.test_threads.get_or_insert(profile.pick(16, 8));
+    arguments.test_threads.get_or_insert(profile.pick(10, 8));
 
     let stage = Arc::new(Stage::default());
     let apart = Arc::new(stage.apart());

@@ -275,7 +275,7 @@ impl Engine {
             self.count_workloads();
             self.telemetry.next_boundary(self.due.next_boundary());
         }
-        if !self.said_ready && self.telemetry.ready().is_ok() {
+        if !self.said_ready && self.telemetry.is_ready() {
             self.said_ready = true;
             self.say_ready();
         }

@@ -298,6 +298,11 @@ impl Telemetry {
         self.readiness.end();
     }
 
+    /// Whether [`Self::ready`] is `Ok`; it costs nothing to ask.
+    pub(in crate::controller) fn is_ready(&self) -> bool {
+        self.readiness.is_ready()
+    }
+
     /// Whether the scaler can do its work now.
     ///
     /// # Errors

@@ -85,6 +85,12 @@ impl Readiness {
         self.ending.store(true, Ordering::Relaxed);
     }
 
+    /// Whether [`Self::check`] finds nothing, without naming what it finds.
+    pub(in crate::controller) fn is_ready(&self) -> bool {
+        !self.ending.load(Ordering::Relaxed)
+            && self.met.iter().all(|met| met.load(Ordering::Relaxed))
+    }
+
     pub(in crate::controller) fn check(&self) -> Result<(), Vec<&'static str>> {
         if self.ending.load(Ordering::Relaxed) {
             return Err(vec!["dayshift is shutting down"]);
