@@ -49,6 +49,19 @@ pub struct Scope {
     pub selector: Option<String>,
 }
 
+impl Scope {
+    /// What is watched: each kind in each namespace, or in all at once. The place here is the
+    /// watch's number.
+    pub(in crate::controller) fn watches(&self) -> impl Iterator<Item = (Kind, Option<&str>)> {
+        let namespaces: Vec<Option<&str>> = match &*self.namespaces {
+            [] => vec![None],
+            some => some.iter().map(|name| Some(&**name)).collect(),
+        };
+        let kinds = self.kinds.iter().copied();
+        kinds.flat_map(move |kind| namespaces.clone().into_iter().map(move |name| (kind, name)))
+    }
+}
+
 impl Default for Scope {
     /// Every kind, in all namespaces.
     fn default() -> Self {

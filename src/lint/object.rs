@@ -141,8 +141,8 @@ impl<'o> Object<'o> {
                 finding.help = format!("write {}", own_line(self.prefix, key, &field.text));
             }
             (rule, Some(key)) if rule.severity() == Severity::Error => {
-                let span = &schedule_finding.span;
-                let line = repaired_line(self.prefix, key, &field.text, span, &finding.message);
+                let (span, meant) = (&schedule_finding.span, schedule_finding.meant);
+                let line = repaired_line(self.prefix, key, &field.text, span, meant);
                 finding.help = line.map_or(finding.help, |line| format!("write {line}"));
             }
             _ => {}

@@ -17,21 +17,18 @@ pub(super) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
     }
 }
 
-/// The line that was meant by a text of which these bytes are at fault; `message` says what is
-/// wrong with them, and may have a word to put in their place.
+/// The line that was meant by a text of which these bytes are at fault; `meant` is the word that may
+/// have been meant by them.
 pub(super) fn repaired_line(
     prefix: &Prefix,
     key: Key,
     text: &str,
     fault: &Range<usize>,
-    message: &str,
+    meant: Option<&str>,
 ) -> Option<String> {
     let found = text.get(fault.clone())?;
     let (before, after) = (text.get(..fault.start)?, text.get(fault.end..)?);
-    let meant = message
-        .split_once("did you mean `")
-        .and_then(|(_, rest)| rest.split_once('`'))
-        .map(|(word, _)| word.to_owned());
+    let meant = meant.map(str::to_owned);
     let day = || {
         let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
         let alike = |day: &&str| {
@@ -69,8 +66,7 @@ fn is_right(key: Key, text: &str) -> bool {
     if text.trim().is_empty() || text.contains(['"', '\\']) {
         return false;
     }
-    let is_schedule = matches!(key, Key::Start | Key::Stop | Key::Hours | Key::Scale);
-    let inputs = if is_schedule {
+    let inputs = if Key::SCHEDULE.contains(&key) {
         Inputs::default()
     } else {
         Inputs::default().with(Key::Hours, right_text(Key::Hours))

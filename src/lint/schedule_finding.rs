@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{examples::right_line, rule::Rule};
 use crate::workload::{Inputs, Key, Prefix, Problem, ProblemKind};
 
-/// A finding in the text of an annotation. Equal inputs get equal remarks, so they are shared.
+/// A finding in the text of an annotation. Equal inputs get equal findings, so they are shared.
 #[derive(Clone, Debug)]
 pub(super) struct ScheduleFinding {
     pub(super) rule: Rule,
@@ -14,10 +14,12 @@ pub(super) struct ScheduleFinding {
     pub(super) span: Range<usize>,
     pub(super) message: String,
     pub(super) help: String,
+    /// The word that may have been meant by what is wrong.
+    pub(super) meant: Option<&'static str>,
 }
 
 impl ScheduleFinding {
-    /// A remark on the whole text of a key.
+    /// A finding about the whole text of a key.
     pub(super) fn on(key: Key, inputs: &Inputs, rule: Rule, message: String, help: String) -> Self {
         Self {
             rule,
@@ -25,6 +27,7 @@ impl ScheduleFinding {
             span: 0..inputs.text(key).map_or(0, str::len),
             message,
             help,
+            meant: None,
         }
     }
 
@@ -41,6 +44,7 @@ impl ScheduleFinding {
                 "write for example {}",
                 right_line(prefix, example.unwrap_or(Key::Start))
             ),
+            meant: problem.meant,
         }
     }
 }

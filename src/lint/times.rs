@@ -97,6 +97,7 @@ impl Look<'_> {
                         shown(on),
                         self.zone
                     ),
+                    meant: None,
                     help: format!("write another time, such as {}", right_line(self.prefix, Key::Stop)),
                 });
                 return;
@@ -148,6 +149,7 @@ impl Look<'_> {
                         gap.to.format("%H:%M"),
                         gap.to.format("%H:%M"),
                     ),
+                    meant: None,
                     help: format!(
                         "write a time before {} or from {} on",
                         gap.from.format("%H:%M"),
@@ -181,6 +183,7 @@ impl Look<'_> {
                 name: key.name().into(),
                 span,
                 message: format!("`{text}` is {count} times an hour, not once"),
+                meant: None,
                 help: once_an_hour(item).map_or_else(
                     || "write fewer times".to_owned(),
                     |once| format!("write for example `{once}`"),
@@ -311,6 +314,7 @@ impl Look<'_> {
                 name: key.name().into(),
                 span: span.clone(),
                 message: format!("`{}` is in the past", crate::text::quote(item)),
+                meant: None,
                 help: "remove it from the list".to_owned(),
             }));
         }

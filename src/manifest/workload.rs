@@ -97,6 +97,7 @@ impl Workload {
             let annotation = Annotation::read(name, entry, scope.source);
             let problem = not_text(&entry.value).map(|message| Problem {
                 origin: Origin::Own,
+                meant: None,
                 kind: ProblemKind::NotText,
                 annotation: name.into(),
                 message: message.into(),
@@ -131,6 +132,7 @@ fn twice(annotation: &Annotation, earlier: &Annotation) -> Problem {
     );
     Problem {
         origin: Origin::Own,
+        meant: None,
         kind: ProblemKind::Twice,
         annotation: annotation.name.clone(),
         message: message.into(),

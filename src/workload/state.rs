@@ -49,6 +49,11 @@ impl Phase {
         }
     }
 
+    /// Reads the text of the label `state`.
+    pub(super) fn from_label(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.name() == text)
+    }
+
     /// Whether the last thing done was a start of ours, so that a 0 seen since is somebody's wish.
     pub const fn follows_a_start(self) -> bool {
         matches!(self, Self::Running | Self::Woken)
@@ -90,8 +95,7 @@ impl State {
     pub fn from_labels(labels: &Labels) -> Self {
         let text = |label| labels.text(label);
         Self {
-            phase: text(Label::State)
-                .and_then(|text| Phase::ALL.into_iter().find(|phase| phase.name() == text)),
+            phase: text(Label::State).and_then(Phase::from_label),
             last: text(Label::Last).and_then(parse_time),
             next: text(Label::Next).and_then(parse_time),
             saved: text(Label::SavedReplicas).and_then(|text| Replicas::parse(text).ok()),
@@ -174,7 +178,8 @@ pub(super) fn whole_second(at: DateTime<Utc>) -> DateTime<Utc> {
     at.trunc_subsecs(0)
 }
 
-fn parse_time(text: &str) -> Option<DateTime<Utc>> {
+/// Reads the text of a label that holds an instant.
+pub(super) fn parse_time(text: &str) -> Option<DateTime<Utc>> {
     NaiveDateTime::parse_from_str(text, LABEL_TIME)
         .ok()
         .map(|at| at.and_utc())

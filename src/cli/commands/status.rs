@@ -1,6 +1,6 @@
 //! `dayshift status`: how the scheduled Deployments of a cluster stand.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::builder::BoolishValueParser;
@@ -18,9 +18,9 @@ use crate::{
         output::{
             live_screen::LiveScreen,
             messages::print_error,
-            status_output::{SortBy, Standings},
+            status_output::{SortBy, StatusOutput},
             style::Style,
-            terminal::{self, style},
+            terminal::{stdout_width, style},
         },
     },
     clock::Clock,
@@ -154,7 +154,7 @@ impl View {
         let query = targets.query(client.default_namespace());
         let found = find::<WithManagers>(client, &query).await?;
         let now = now(client).await;
-        let mut shown = self.of(&found, &query, now, style(&io::stdout()), width());
+        let mut shown = self.of(&found, &query, now, style(&io::stdout()), stdout_width());
         if found.workloads.is_empty()
             && let Some(namespace) = query.namespace()
             && namespace_exists(client, namespace).await == Some(false)
@@ -210,7 +210,7 @@ impl View {
             if !live.is_complete() {
                 continue;
             }
-            let shown = self.of(&live.found(), &query, at, screen.style(), screen.width());
+            let shown = self.of(&live.found(), &query, at, screen.style(), stdout_width());
             let lines = shown.errors.iter().map(|it| format!("error: {it}"));
             let lines: Vec<_> = lines.chain(shown.note).collect();
             if let Some(exit) = written(screen.show(&lines, &shown.out)) {
@@ -258,17 +258,17 @@ impl View {
                 .is_empty()
                 .then(|| format!("No problem among {}.", counted(all, "workload")));
         }
-        let standings = Standings::new(&statuses, annotation_prefix, now, self.sort_by);
-        if standings.have_problems() {
+        let output = StatusOutput::new(&statuses, annotation_prefix, now, self.sort_by);
+        if output.have_problems() {
             exit = exit.worse(Exit::Problems);
         }
         let mut out = Vec::new();
         // Writing to memory does not fail.
         let _ = match self.output {
-            Output::Table => standings.write_table(&mut out, style, false, width),
-            Output::Wide => standings.write_table(&mut out, style, true, width),
-            Output::Json => standings.write_json(&mut out),
-            Output::Yaml => standings.write_yaml(&mut out),
+            Output::Table => output.write_table(&mut out, style, false, width),
+            Output::Wide => output.write_table(&mut out, style, true, width),
+            Output::Json => output.write_json(&mut out),
+            Output::Yaml => output.write_yaml(&mut out),
         };
         Shown {
             out,
@@ -290,12 +290,6 @@ fn written(result: io::Result<()>) -> Option<Exit> {
             Some(Exit::CouldNotRun)
         }
     }
-}
-
-/// The columns of the terminal, where there is one.
-fn width() -> Option<usize> {
-    let is_known = io::stdout().is_terminal() || terminal::says_columns();
-    is_known.then(terminal::width)
 }
 
 /// With a capital and a full stop.

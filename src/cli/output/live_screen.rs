@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::{
     messages::print_warning,
     style::{Paint, Style},
-    terminal::{height, moves_cursor, says_columns, style, width},
+    terminal::{height, moves_cursor, style, width},
     time_format::duration,
 };
 use crate::text::{counted, printable};
@@ -44,11 +44,6 @@ impl LiveScreen {
 
     pub(crate) fn style(&self) -> Style {
         style(&io::stdout())
-    }
-
-    /// How many columns there are, where that is known.
-    pub(crate) fn width(&self) -> Option<usize> {
-        (self.in_place || io::stdout().is_terminal() || says_columns()).then(width)
     }
 
     /// What is shown from now on may be old, for this reason; or is new.

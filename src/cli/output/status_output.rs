@@ -64,13 +64,13 @@ pub(crate) enum SortBy {
 }
 
 /// How some workloads stand at one moment.
-pub(crate) struct Standings<'a> {
+pub(crate) struct StatusOutput<'a> {
     statuses: Vec<&'a WorkloadStatus>,
     now: DateTime<Utc>,
     prefix: &'a Prefix,
 }
 
-impl<'a> Standings<'a> {
+impl<'a> StatusOutput<'a> {
     pub(crate) fn new(
         statuses: impl IntoIterator<Item = &'a WorkloadStatus>,
         prefix: &'a Prefix,

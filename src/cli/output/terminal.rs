@@ -1,6 +1,10 @@
 //! What the reader's terminal can show.
 
-use std::{env, ffi::OsString, io::IsTerminal};
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, IsTerminal},
+};
 
 use super::style::Style;
 
@@ -24,9 +28,9 @@ pub(crate) fn moves_cursor() -> bool {
     env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
-/// Whether `COLUMNS` says how many columns there are.
-pub(crate) fn says_columns() -> bool {
-    variable("COLUMNS").is_some()
+/// How many columns standard output has, where that is known: on a terminal, or from `COLUMNS`.
+pub(crate) fn stdout_width() -> Option<usize> {
+    (io::stdout().is_terminal() || variable("COLUMNS").is_some()).then(width)
 }
 
 /// How many lines the terminal has, where that is known.

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-/// Writes a value as a YAML document. Texts are quoted as in JSON, which YAML 1.2 takes, so that
-/// none is read as something else.
+/// Writes a value as a YAML document. Texts are quoted as in JSON, which YAML 1.2 takes: none is
+/// read as something else, and what may not reach a terminal can be escaped in them afterwards.
+/// (The emitter in kube's YAML crate chooses plain and single quotes, where `\\u` is no escape.)
 ///
 /// # Errors
 /// What the writer says.

@@ -125,14 +125,13 @@ impl Entry {
     }
 
     /// The state that it is counted as.
-    pub(in crate::controller) fn standing(&self) -> &'static str {
+    pub(in crate::controller) fn counted_as(&self) -> &'static str {
         match &*self.parsed {
             ParsedInputs::Unscheduled => UNSCHEDULED,
             ParsedInputs::Invalid(_) => INVALID,
             ParsedInputs::Scheduled(_) => self
                 .observed
-                .state()
-                .phase
+                .phase()
                 .map_or("unknown", |phase| phase.name()),
         }
     }

@@ -281,7 +281,7 @@ impl Index {
     pub(in crate::controller) fn census(&self) -> HashMap<&'static str, usize> {
         let mut census = HashMap::new();
         for entry in self.entries.values() {
-            *census.entry(entry.standing()).or_default() += 1;
+            *census.entry(entry.counted_as()).or_default() += 1;
         }
         census
     }

@@ -48,7 +48,7 @@ impl Entry {
         let ParsedInputs::Scheduled(_) = &*self.parsed else {
             return None;
         };
-        let next = self.observed.state().next;
+        let next = self.observed.next();
         let due = match self.work.state() {
             WorkState::Idle => next?,
             _ => next.filter(|next| *next <= now).unwrap_or(self.seen),

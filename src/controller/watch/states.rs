@@ -19,7 +19,6 @@ use crate::controller::ids::WatchId;
 use crate::controller::settings::Scope;
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::readiness::Condition;
-use crate::controller::watch::streams::wanted;
 
 /// How far each watch has come. That one has begun is seen only in the answer to its request, so
 /// whoever sees the answers shares this.
@@ -41,7 +40,7 @@ struct WatchState {
     absence: Option<Absence>,
     /// What of that was logged last.
     logged: Option<Absence>,
-    /// The tries that have failed since it was open.
+    /// The tries that have failed one soon after another.
     outage: Option<Outage>,
 }
 
@@ -69,7 +68,7 @@ impl WatchStates {
             logged: None,
             outage: None,
         };
-        Self(Arc::new(Mutex::new(wanted(scope).map(of).collect())))
+        Self(Arc::new(Mutex::new(scope.watches().map(of).collect())))
     }
 
     /// The kind that a watch is about.
@@ -89,9 +88,9 @@ impl WatchStates {
                 watch.is_open = true;
                 watch.logged = None;
                 watch.absence = None;
-                if let Some(outage) = watch.outage.take() {
+                let outage = watch.outage.as_mut();
+                if let Some(so_far) = outage.and_then(|it| it.ended(Instant::now())) {
                     let (kind, namespace) = (watch.kind, &watch.namespace);
-                    let so_far = outage.so_far(Instant::now());
                     tracing::info!(%kind, namespace, "the watch is open again, {so_far}");
                 }
             }
@@ -112,10 +111,11 @@ impl WatchStates {
             watch.is_open = false;
             watch.was_tried = true;
             watch.absence = Absence::of(error);
-            let outage = watch
-                .outage
-                .get_or_insert_with(|| Outage::since(Instant::now()));
-            outage.tries = outage.tries.saturating_add(1);
+            let now = Instant::now();
+            let outage = watch.outage.take().filter(|it| it.goes_on(now));
+            let mut outage = outage.unwrap_or_else(|| Outage::since(now));
+            outage.failed();
+            watch.outage = Some(outage);
         }
     }
 
@@ -139,6 +139,9 @@ impl WatchStates {
         let watch = watches.get_mut(watch)?;
         if watch.absence.is_some() {
             let is_told = std::mem::replace(&mut watch.logged, watch.absence) == watch.absence;
+            if let Some(outage) = &mut watch.outage {
+                outage.is_told |= !is_told;
+            }
             return (!is_told).then_some(News::Absent);
         }
         watch.outage.as_mut()?.take_news(Instant::now())
@@ -180,15 +183,23 @@ pub(in crate::controller) enum News {
     StillFails(String),
 }
 
-/// Tries that fail, one after another.
+/// Tries that fail one soon after another. A server that grants each watch only to break it has one
+/// long outage, not many short ones.
 #[derive(Debug)]
 struct Outage {
     since: Instant,
     tries: u32,
+    /// When the watch was open again, if nothing has failed since.
+    ended: Option<Instant>,
+    /// The log has told of it since it was open last.
+    is_told: bool,
     /// When it is told again, and how long after that once more.
     next_told: Instant,
     pause: Duration,
 }
+
+/// After so long without a failure the next one is the first again.
+pub(super) const CALM: Duration = Duration::from_secs(60);
 
 /// An outage is told again after a minute, then after two, and so on up to an hour.
 const FIRST_PAUSE: Duration = Duration::from_secs(60);
@@ -199,15 +210,35 @@ impl Outage {
         Self {
             since: now,
             tries: 0,
+            ended: None,
+            is_told: false,
             next_told: now,
             pause: FIRST_PAUSE,
         }
+    }
+
+    /// Whether a failure now is one more of these.
+    fn goes_on(&self, now: Instant) -> bool {
+        self.ended.is_none_or(|ended| now <= ended + CALM)
+    }
+
+    fn failed(&mut self) {
+        self.tries = self.tries.saturating_add(1);
+        self.ended = None;
+    }
+
+    /// The watch is open again: what of the outage the log is to tell, if it has told that there
+    /// is one.
+    fn ended(&mut self, now: Instant) -> Option<String> {
+        self.ended = Some(now);
+        std::mem::take(&mut self.is_told).then(|| self.so_far(now))
     }
 
     fn take_news(&mut self, now: Instant) -> Option<News> {
         if now < self.next_told {
             return None;
         }
+        self.is_told = true;
         let is_first = self.next_told == self.since;
         self.next_told = now + self.pause;
         self.pause = LONGEST_PAUSE.min(2 * self.pause);
@@ -245,7 +276,7 @@ mod tests {
         let mut told = Vec::new();
         // A try every 4 s, for a day.
         for second in (0..86_400).step_by(4) {
-            outage.tries += 1;
+            outage.failed();
             if outage
                 .take_news(begun + Duration::from_secs(second))
                 .is_some()
@@ -261,5 +292,25 @@ mod tests {
         assert!(told.len() < 32, "{told:?}");
         let now = begun + Duration::from_secs(86_400);
         assert_eq!(outage.so_far(now), "after 21600 failed attempts in 86400 s");
+    }
+
+    #[test]
+    fn a_watch_that_is_granted_and_broken_every_time_is_one_outage() {
+        let begun = Instant::now();
+        let mut outage = Outage::since(begun);
+        let (mut failures, mut ends) = (Vec::new(), Vec::new());
+        // A try every 5 s that ends at once, for an hour.
+        for second in (0..3600).step_by(5) {
+            let now = begun + Duration::from_secs(second);
+            assert!(outage.goes_on(now));
+            outage.failed();
+            failures.extend(outage.take_news(now).map(|_| second));
+            ends.extend(outage.ended(now).map(|_| second));
+        }
+        assert_eq!(failures, [0, 60, 180, 420, 900, 1860]);
+        assert_eq!(ends, failures);
+        let last = begun + Duration::from_secs(3595);
+        assert!(outage.goes_on(last + CALM));
+        assert!(!outage.goes_on(last + 2 * CALM));
     }
 }

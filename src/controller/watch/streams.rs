@@ -9,30 +9,16 @@ use kube::{
 };
 use tokio::time::Instant;
 
-use crate::{
-    cluster::{Workload, list_watch},
-    workload::Kind,
-};
+use crate::cluster::{Workload, list_watch};
 
 use crate::controller::ids::WatchId;
 use crate::controller::retry::backoff::Backoff as Delays;
 use crate::controller::settings::Scope;
-use crate::controller::watch::states::WatchStates;
+use crate::controller::watch::states::{CALM, WatchStates};
 
 pub(in crate::controller) type Event = Result<watcher::Event<Workload>, watcher::Error>;
 
 pub(in crate::controller) type Watches = Pin<Box<dyn Stream<Item = (WatchId, Event)> + Send>>;
-
-/// What is watched: each kind in each namespace, or in all at once. The place here is the watch's
-/// number.
-pub(in crate::controller) fn wanted(scope: &Scope) -> impl Iterator<Item = (Kind, Option<&str>)> {
-    let namespaces: Vec<Option<&str>> = match &*scope.namespaces {
-        [] => vec![None],
-        some => some.iter().map(|name| Some(&**name)).collect(),
-    };
-    let kinds = scope.kinds.iter().copied();
-    kinds.flat_map(move |kind| namespaces.clone().into_iter().map(move |name| (kind, name)))
-}
 
 /// Watches everything in scope. A watch that fails is begun anew, after a pause that grows to a
 /// few seconds, or to a minute where the server does not have what is watched or forbids it; it
@@ -55,7 +41,7 @@ pub(in crate::controller) fn workloads(
     if !excluded.is_empty() {
         config = config.fields(&excluded.join(","));
     }
-    let watches = wanted(scope).enumerate().map(|(id, (kind, namespace))| {
+    let watches = scope.watches().enumerate().map(|(id, (kind, namespace))| {
         let api: Api<Workload> = match namespace {
             Some(name) => Api::namespaced_with(client.clone(), name, &kind),
             None => Api::all_with(client.clone(), &kind),
@@ -88,9 +74,6 @@ struct Pauses {
     last_ended: Option<Instant>,
     random: fastrand::Rng,
 }
-
-/// After so long without a failure the next one is the first again.
-const CALM: Duration = Duration::from_secs(60);
 
 impl Iterator for Pauses {
     type Item = Duration;

@@ -300,6 +300,18 @@ impl fmt::Display for CronField {
     }
 }
 
+impl Reason {
+    /// The word that may have been meant in place of the offending one.
+    pub fn meant(&self) -> Option<&'static str> {
+        match self {
+            Self::UnknownDay { nearest }
+            | Self::Nickname { nearest }
+            | Self::UnknownZone { nearest } => *nearest,
+            _ => None,
+        }
+    }
+}
+
 fn did_you_mean(nearest: &Option<&'static str>) -> String {
     nearest.map_or_else(String::new, |word| format!(" (did you mean `{word}`?)"))
 }

@@ -23,6 +23,8 @@ pub struct Problem {
     pub message: Box<str>,
     /// Which bytes of the annotation's text are at fault.
     pub span: Range<usize>,
+    /// The word that may have been meant by them.
+    pub meant: Option<&'static str>,
 }
 
 /// The sorts of things that can be wrong with an annotation.
@@ -43,7 +45,10 @@ pub enum ProblemKind {
 impl Problem {
     /// A problem with the text of a key, as its parser put it.
     pub(in crate::workload) fn of(key: Key, error: &TextError) -> Self {
-        Self::at(key.name(), error.span(), error.to_string())
+        Self {
+            meant: error.reason().meant(),
+            ..Self::at(key.name(), error.span(), error.to_string())
+        }
     }
 
     pub(in crate::workload) fn at(annotation: &str, span: Range<usize>, message: String) -> Self {
@@ -53,6 +58,7 @@ impl Problem {
             annotation: annotation.into(),
             message: message.into(),
             span,
+            meant: None,
         }
     }
 
