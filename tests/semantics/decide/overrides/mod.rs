@@ -1,0 +1,7 @@
+//! Rule 7: `pause`, `wake-until` and `sleep-until`, while they last and after they end.
+
+mod ended;
+mod every;
+mod pause;
+mod sleep;
+mod wake;
