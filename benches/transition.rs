@@ -4,9 +4,9 @@
 //! `cargo bench --bench transition`
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-#[path = "../tests/support/large.rs"]
+#[path = "../tests/support/measuring/large.rs"]
 mod large;
-#[path = "../tests/support/stopped.rs"]
+#[path = "../tests/support/measuring/stopped.rs"]
 mod stopped;
 
 use chrono::{DateTime, TimeDelta, Utc};

@@ -23,7 +23,7 @@
 mod baseline;
 mod burst;
 mod concurrency;
-#[path = "../../tests/support/large.rs"]
+#[path = "../../tests/support/measuring/large.rs"]
 mod large;
 mod listing;
 mod load;

@@ -18,7 +18,7 @@
     reason = "a benchmark may stop where it stands, and prints"
 )]
 
-#[path = "../../tests/support/alloc_accounting.rs"]
+#[path = "../../tests/support/measuring/alloc_accounting.rs"]
 mod alloc_accounting;
 mod cluster;
 mod figures;

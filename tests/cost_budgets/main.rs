@@ -14,16 +14,16 @@
     reason = "a test may stop where it stands"
 )]
 
-#[path = "../support/alloc_accounting.rs"]
+#[path = "../support/measuring/alloc_accounting.rs"]
 mod alloc_accounting;
 mod callgrind;
 mod case;
 mod cluster;
-#[path = "../support/large.rs"]
+#[path = "../support/measuring/large.rs"]
 mod large;
 mod measure;
 mod parts;
-#[path = "../support/stopped.rs"]
+#[path = "../support/measuring/stopped.rs"]
 mod stopped;
 mod table;
 

@@ -12,8 +12,8 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use super::child_guard::ChildGuard;
-use super::control_plane::ControlPlane;
-use super::wait::eventually;
+use super::kubernetes::control_plane::ControlPlane;
+use super::timing::wait::eventually;
 
 /// A running `dayshift`. It is killed when dropped; if the test has failed, its log is printed.
 pub(crate) struct Dayshift {

@@ -4,6 +4,10 @@
 //! [`Namespace`] is where a test lives; [`Dayshift`] runs the real program with the shipped
 //! ServiceAccount's token, and [`Audit`] says what the server was asked. All of it blocks: a test
 //! reads from top to bottom.
+//!
+//! - `kubernetes/`: Kubernetes' own programs, and what is asked of them
+//! - `timing/`: waiting in real time, on machines that may stand still
+//! - `measuring/`: files that benches and the tests of costs take by their path
 #![allow(
     dead_code,
     unused_imports,
@@ -11,33 +15,24 @@
     reason = "each test binary uses its own part of it"
 )]
 
-mod assets;
-mod audit;
 mod blocking;
 mod build;
 mod child_guard;
-mod compaction;
-mod control_plane;
 mod dayshift;
 mod deployment;
-mod kubeconfig;
-mod namespace;
-mod programs;
-mod pulse;
-mod retry;
+mod kubernetes;
 mod stories;
-mod token;
-mod wait;
+mod timing;
 
-pub(crate) use assets::{Assets, Missing};
-pub(crate) use audit::{Audit, Mark, Request};
 pub(crate) use blocking::block_on;
 pub(crate) use child_guard::ChildGuard;
-pub(crate) use control_plane::{ControlPlane, Output};
 pub(crate) use dayshift::Dayshift;
 pub(crate) use deployment::{DeploymentBuilder, deployment, stateful_set};
-pub(crate) use namespace::Namespace;
-pub(crate) use programs::Parts;
-pub(crate) use retry::{print_tries, retry_when_stalled, too_late, too_slow};
+pub(crate) use kubernetes::assets::{Assets, Missing};
+pub(crate) use kubernetes::audit::{Audit, Mark, Request};
+pub(crate) use kubernetes::control_plane::{ControlPlane, Output};
+pub(crate) use kubernetes::namespace::Namespace;
+pub(crate) use kubernetes::programs::Parts;
 pub(crate) use stories::{Stage, Story, assets, stories};
-pub(crate) use wait::{Soon, eventually, soon};
+pub(crate) use timing::retry::{print_tries, retry_when_stalled, too_late, too_slow};
+pub(crate) use timing::wait::{Soon, eventually, soon};

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLo
 
 use libtest_mimic::{Completion, Failed, Trial};
 
-use super::assets::{Assets, Missing};
-use super::control_plane::ControlPlane;
-use super::programs::Parts;
-use super::retry::retry_when_stalled;
+use super::kubernetes::assets::{Assets, Missing};
+use super::kubernetes::control_plane::ControlPlane;
+use super::kubernetes::programs::Parts;
+use super::timing::retry::retry_when_stalled;
 
 /// A test on a control plane that it shares with others: it keeps to Namespaces of its own.
 #[derive(Clone, Copy)]

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use chrono::DateTime;
 use serde::Deserialize;
 
-use super::blocking::block_on;
-use super::wait::eventually;
+use crate::support::blocking::block_on;
+use crate::support::timing::wait::eventually;
 
 /// Everything the server was asked since it started, but by Kubernetes' own controllers.
 pub(crate) struct Audit {

@@ -19,12 +19,12 @@ use tempfile::TempDir;
 
 use super::assets::Assets;
 use super::audit::Audit;
-use super::blocking::block_on;
 use super::compaction::compact;
 use super::kubeconfig;
 use super::namespace::Namespace;
 use super::programs::{ETCD_SOCKET, ISSUER, Parts, Programs, User};
 use super::token::token;
+use crate::support::blocking::block_on;
 
 /// The Namespace and the ServiceAccount of `manifests/dayshift.yaml`.
 const SHIPPED: (&str, &str) = ("dayshift", "dayshift");
@@ -100,7 +100,7 @@ impl ControlPlane {
         self.folder.path().join("admin.kubeconfig")
     }
 
-    /// A client of the user `admin`. Its futures belong to [`super::block_on`].
+    /// A client of the user `admin`. Its futures belong to [`crate::support::block_on`].
     pub(crate) fn client(&self) -> &kube::Client {
         &self.client
     }

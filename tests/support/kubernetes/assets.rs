@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use super::build;
+use crate::support::build;
 
 /// Programs that every control plane needs.
 const SERVER: [&str; 3] = ["etcd", "kube-apiserver", "kubectl"];

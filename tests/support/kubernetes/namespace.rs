@@ -9,9 +9,9 @@ use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use super::audit::{Mark, Request};
-use super::blocking::block_on;
 use super::control_plane::{ControlPlane, Output};
-use super::wait::eventually;
+use crate::support::blocking::block_on;
+use crate::support::timing::wait::eventually;
 
 /// A Namespace of one test. What is done through it, the user `admin` does.
 pub(crate) struct Namespace<'a> {
@@ -161,7 +161,7 @@ impl<'a> Namespace<'a> {
         });
     }
 
-    /// The pods with the label `app` that [`super::deployment`] gives its Deployments.
+    /// The pods with the label `app` that [`crate::support::deployment`] gives its Deployments.
     pub(crate) fn pods(&self, name: &str) -> Vec<Pod> {
         let pods: Api<Pod> = Api::namespaced(self.plane.client().clone(), &self.name);
         let params = ListParams::default().labels(&format!("app={name}"));

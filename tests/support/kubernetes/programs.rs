@@ -12,8 +12,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::assets::Assets;
-use super::child_guard::ChildGuard;
 use super::kubeconfig;
+use crate::support::child_guard::ChildGuard;
 
 /// What a control plane is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -44,7 +44,7 @@ impl TooSlow {
 }
 
 /// How much longer than written the times of this thread's story are.
-pub(super) fn pace() -> i64 {
+pub(in crate::support) fn pace() -> i64 {
     PACE.get()
 }
 

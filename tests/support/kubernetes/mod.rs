@@ -1,0 +1,10 @@
+//! Kubernetes' own programs: found or built, started, and asked what they saw.
+
+pub(super) mod assets;
+pub(super) mod audit;
+pub(super) mod compaction;
+pub(super) mod control_plane;
+pub(super) mod kubeconfig;
+pub(super) mod namespace;
+pub(super) mod programs;
+pub(super) mod token;
