@@ -1,25 +1,24 @@
 //! Stories on a real API server: etcd and kube-apiserver, and where a story asks for pods
 //! Kubernetes' own controllers, scheduler and a fake node. See `tests/support`.
+//!
+//! - `overrides/`: overrides by `kubectl annotate`, and `kubectl rollout undo`
+//! - `scalers/`: several scalers on one cluster
+//! - `security/`: what permissions allow, and what attackers can do
 
-mod access;
 mod boundaries;
 mod cluster;
 mod commands;
 mod counts;
-mod ended;
 mod faults;
-mod hostile;
 mod kinds;
 mod leaving;
 mod neighbours;
 mod objects;
 mod overrides;
-mod permissions;
 mod protobuf;
-mod rollout;
-mod split;
+mod scalers;
+mod security;
 mod team;
-mod together;
 mod zones;
 
 use crate::support::Story;
@@ -27,23 +26,23 @@ use crate::support::Story;
 /// All of them, the longest first.
 pub(crate) fn stories() -> Vec<Story> {
     [
-        together::stories(),
-        rollout::stories(),
-        ended::stories(),
-        overrides::stories(),
+        scalers::together::stories(),
+        overrides::rollout::stories(),
+        overrides::ended::stories(),
+        overrides::annotated::stories(),
         faults::stories(),
-        hostile::stories(),
+        security::hostile::stories(),
         kinds::stories(),
         leaving::stories(),
         neighbours::stories(),
-        access::stories(),
+        security::access::stories(),
         boundaries::stories(),
         cluster::stories(),
         commands::stories(),
         counts::stories(),
         objects::stories(),
-        permissions::stories(),
-        split::stories(),
+        security::permissions::stories(),
+        scalers::split::stories(),
         protobuf::stories(),
         zones::stories(),
     ]

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::e2e::rollout::{await_rollout, create, roll_out, undo};
+use crate::e2e::overrides::rollout::{await_rollout, create, roll_out, undo};
 use crate::e2e::team::Team;
 use crate::support::{
     ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, eventually, soon, stories,

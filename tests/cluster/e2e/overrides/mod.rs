@@ -1,0 +1,5 @@
+//! Overrides that users set with plain `kubectl annotate`, and what `kubectl rollout undo` does to them.
+
+pub(super) mod annotated;
+pub(super) mod ended;
+pub(super) mod rollout;

@@ -1,0 +1,5 @@
+//! What the shipped RBAC allows, what each permission is for, and what attackers can do.
+
+pub(super) mod access;
+pub(super) mod hostile;
+pub(super) mod permissions;
