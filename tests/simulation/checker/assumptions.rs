@@ -7,7 +7,7 @@ use dayshift::{
     workload::{Inputs, Kind, ParsedInputs, Prefix, WorkloadRef, read},
 };
 
-use crate::checker::object::Object;
+use crate::checker::objects::object::Object;
 
 #[derive(Clone)]
 pub struct Assumptions {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::checker::{object::Object, outcome::What};
+use crate::checker::{objects::object::Object, rules::outcome::What};
 
 /// Nothing longer is written as an error, in bytes.
 const LONGEST_ERROR: usize = 1024;

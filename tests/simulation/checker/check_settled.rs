@@ -5,11 +5,10 @@ use serde_json::Value;
 use crate::{
     checker::{
         check_write::{MOST_CORRECTIONS, all, told},
-        known::{Applied, Instants, Known},
-        object::Object,
+        objects::{object::Object, phase::Phase},
         observer::{Observer, Sent},
-        outcome::Outcome,
-        phase::Phase,
+        rules::outcome::Outcome,
+        scalers::known::{Applied, Instants, Known},
     },
     story::calendar::show,
 };

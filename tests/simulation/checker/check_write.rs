@@ -8,13 +8,14 @@ use crate::{
     checker::{
         assumptions::{self, Assumptions},
         change_invariants,
-        known::{Applied, Done, Known},
-        object::Object,
+        objects::{object::Object, texts},
         observer::{BLIND, Observer, Process, Record, UNHEARD, Write},
-        outcome::{Outcome, What},
-        rules::Moment,
-        texts,
-        timeline::Timeline,
+        rules::{
+            moment::Moment,
+            outcome::{Outcome, What},
+            timeline::Timeline,
+        },
+        scalers::known::{Applied, Done, Known},
     },
     story::{calendar::show, intent::Intent},
 };

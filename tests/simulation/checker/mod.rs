@@ -1,18 +1,15 @@
 //! The one model of the documented rules: what a scaler may know and what it may write.
+//!
+//! - `objects/`: what stands on an object
+//! - `rules/`: what the rules allow at an instant
+//! - `scalers/`: what each scaler knows
+//! - `observer`: sees every write; `check_write` and `check_settled` judge it
 
 pub mod assumptions;
 pub mod change_invariants;
 pub mod check_settled;
 pub mod check_write;
-pub mod known;
-pub mod object;
+pub mod objects;
 pub mod observer;
-pub mod outcome;
-pub mod override_rules;
-pub mod phase;
-pub mod request;
 pub mod rules;
-pub mod shown;
-pub mod texts;
-pub mod timeline;
-pub mod troubled;
+pub mod scalers;

@@ -13,12 +13,14 @@ use crate::{
     checker::{
         assumptions::Assumptions,
         check_write::told,
-        known::{Done, Instants, Known},
-        object::{Object, SCOPE},
-        request::{Request, name_of},
-        shown::Shown,
-        timeline::Timelines,
-        troubled::Troubled,
+        objects::object::{Object, SCOPE},
+        rules::timeline::Timelines,
+        scalers::{
+            known::{Done, Instants, Known},
+            request::{Request, name_of},
+            shown::Shown,
+            troubled::Troubled,
+        },
     },
     story::calendar::{Plan, show},
 };

@@ -10,9 +10,9 @@ use dayshift::{
 
 use crate::{
     checker::{
-        object::{Object, SCOPE},
+        objects::object::{Object, SCOPE},
         observer::Process,
-        shown::Shown,
+        scalers::shown::Shown,
     },
     harness::{
         run::{Harness, RECOVERING, SETTLING},

@@ -13,10 +13,10 @@ use tokio::time::sleep;
 
 use crate::{
     checker::{
-        object::Object,
+        objects::object::Object,
         observer::{BLIND, Observer},
-        timeline::Timelines,
-        troubled::REFUSED,
+        rules::timeline::Timelines,
+        scalers::troubled::REFUSED,
     },
     harness::{
         listen::listen,

@@ -4,7 +4,10 @@ use chrono::DateTime;
 use serde_json::{Value, json};
 
 use crate::{
-    checker::{assumptions, object::Object, texts},
+    checker::{
+        assumptions,
+        objects::{object::Object, texts},
+    },
     harness::run::Harness,
     story::{
         calendar::Turn,

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 use tower::{BoxError, Service};
 
 use crate::{
-    checker::{observer::Observer, request::Request as Parsed},
+    checker::{observer::Observer, scalers::request::Request as Parsed},
     harness::{
         faults::{Faults, millis},
         troubles::Troubles,

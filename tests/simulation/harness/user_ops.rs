@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    checker::{
+    checker::objects::{
         object::{Object, SCOPE},
         texts::local,
     },

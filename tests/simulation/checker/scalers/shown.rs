@@ -6,9 +6,11 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::checker::{
-    known::{Done, Instants, Known},
-    object::Object,
-    request::{Request, name_of},
+    objects::object::Object,
+    scalers::{
+        known::{Done, Instants, Known},
+        request::{Request, name_of},
+    },
 };
 
 /// An object for one process: what it knows, and what it knew until something was shown in this

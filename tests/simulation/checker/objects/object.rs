@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, NaiveDateTime};
 use serde_json::Value;
 
-use crate::checker::{phase::Phase, texts};
+use crate::checker::objects::{phase::Phase, texts};
 
 const PREFIX: &str = "dayshift/";
 /// The label by which the stories' scalers select, where they do.

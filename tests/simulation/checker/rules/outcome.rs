@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{checker::object::State, story::calendar::show};
+use crate::{checker::objects::object::State, story::calendar::show};
 
 /// One legal outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,17 +2,18 @@
 
 use crate::{
     checker::{
-        object::State,
-        outcome::{Outcome, What},
-        phase::Phase,
-        rules::{HOUR, Moment},
+        objects::{object::State, phase::Phase},
+        rules::{
+            moment::{HOUR, Moment},
+            outcome::{Outcome, What},
+        },
     },
     story::calendar::Turn,
 };
 
 impl Moment<'_> {
     /// Rule 7: what is laid over the schedule begins.
-    pub(super) fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
+    pub(in crate::checker) fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
         let (seen, known) = (self.object.replicas, self.remembered());
         let (what, replicas, saved) = match phase {
             Phase::Woken => {
@@ -54,7 +55,7 @@ impl Moment<'_> {
     }
 
     /// Rule 7: a pause is over; what has come since its end is done.
-    pub(super) fn after_pause(&self) -> Vec<Outcome> {
+    pub(in crate::checker) fn after_pause(&self) -> Vec<Outcome> {
         let ended = self.let_go();
         let newest = self.timeline.newest(self.now);
         [(ended.0, ended.0), (ended.1, ended.1), ended]
@@ -67,7 +68,7 @@ impl Moment<'_> {
     }
 
     /// Rule 7: an override is over; the newest boundary decides, even one before it.
-    pub(super) fn after_override(&self) -> Vec<Outcome> {
+    pub(in crate::checker) fn after_override(&self) -> Vec<Outcome> {
         let ended = self.let_go();
         let slept = self.state.phase == Some(Phase::Slept);
         let newest = self.timeline.newest(self.now);
@@ -95,7 +96,7 @@ impl Moment<'_> {
     }
 
     /// When what held was over: at its time, or when somebody was seen to cut it short.
-    pub(super) fn let_go(&self) -> (i64, i64) {
+    pub(in crate::checker) fn let_go(&self) -> (i64, i64) {
         let written = self.state.phase.and_then(|phase| self.intent.end_of(phase));
         let known = self.object.state.next;
         let end = written.max(known).filter(|end| *end <= self.now);

@@ -2,10 +2,12 @@
 
 use crate::{
     checker::{
-        object::{Object, State},
-        outcome::Outcome,
-        phase::Phase,
-        texts,
+        objects::{
+            object::{Object, State},
+            phase::Phase,
+            texts,
+        },
+        rules::outcome::Outcome,
     },
     story::intent::Bad,
 };
@@ -30,7 +32,7 @@ pub struct Instants {
 pub struct Known {
     /// As it was shown last.
     pub object: Object,
-    pub(super) version: u64,
+    pub(in crate::checker) version: u64,
     /// When its annotations were first shown as they are.
     pub seen: Instants,
     /// The newest state of all that it was shown.
@@ -76,7 +78,7 @@ impl Applied {
 }
 
 impl Known {
-    pub(super) fn first(object: Object, version: u64, at: Instants) -> Self {
+    pub(in crate::checker) fn first(object: Object, version: u64, at: Instants) -> Self {
         Self {
             state: first_state(&object.state),
             applied: None,
@@ -88,7 +90,7 @@ impl Known {
         }
     }
 
-    pub(super) fn shown(mut self, object: Object, version: u64, at: Instants) -> Self {
+    pub(in crate::checker) fn shown(mut self, object: Object, version: u64, at: Instants) -> Self {
         if object.inputs() != self.object.inputs() {
             self.seen = at;
         }
@@ -170,7 +172,7 @@ impl Known {
     }
 
     /// Its own write was accepted, and it knows.
-    pub(super) fn wrote_it(mut self, done: &Done, state: State) -> Self {
+    pub(in crate::checker) fn wrote_it(mut self, done: &Done, state: State) -> Self {
         self.state = state;
         self.applied = Some(done.applied.clone());
         let (surely, perhaps) = done.corrective;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{checker::object::Object, story::fault::Trouble};
+use crate::{checker::objects::object::Object, story::fault::Trouble};
 
 /// How long after the last refusal of a write to one object it has been tried again.
 pub const REFUSED: i64 = 11 * 60_000;

@@ -6,16 +6,20 @@
 
 use crate::{
     checker::{
-        object::{Object, State},
-        outcome::{Outcome, What},
-        phase::Phase,
-        texts,
-        timeline::Timeline,
+        objects::{
+            object::{Object, State},
+            phase::Phase,
+            texts,
+        },
+        rules::{
+            outcome::{Outcome, What},
+            timeline::Timeline,
+        },
     },
     story::{calendar::Turn, intent::Intent},
 };
 
-pub(super) const HOUR: i64 = 3600;
+pub(in crate::checker) const HOUR: i64 = 3600;
 
 /// All that a decision rests on, at one instant. Times are in seconds since 1970 by the scaler's
 /// clock.
@@ -106,7 +110,7 @@ impl Moment<'_> {
     }
 
     /// An outcome that leaves everything as it is known to be, but for the error.
-    pub(super) fn keep(&self, what: What) -> Outcome {
+    pub(in crate::checker) fn keep(&self, what: What) -> Outcome {
         Outcome {
             what,
             state: self.state.clone(),
@@ -199,7 +203,7 @@ impl Moment<'_> {
     /// Rule 4: what is known of the count where the object is taken up anew. What is up has nothing
     /// to do with what was saved for the object that it is a copy of, or before its schedule was
     /// removed.
-    pub(super) fn remembered(&self) -> Option<u32> {
+    pub(in crate::checker) fn remembered(&self) -> Option<u32> {
         if self.is_another() {
             let is_down = self.object.replicas <= self.stop_count;
             return self.state.saved.filter(|_| is_down);
@@ -215,7 +219,7 @@ impl Moment<'_> {
     }
 
     /// The annotations that go with a write.
-    pub(super) fn over(&self) -> Vec<&'static str> {
+    pub(in crate::checker) fn over(&self) -> Vec<&'static str> {
         let mut over = self.intent.over(self.now);
         over.extend(self.ended);
         over
@@ -223,7 +227,7 @@ impl Moment<'_> {
 
     /// Whether the clock explains it: a boundary is considered that was not before, or what was
     /// considered is from the future now.
-    pub(super) fn considers(&self, last: i64) -> bool {
+    pub(in crate::checker) fn considers(&self, last: i64) -> bool {
         let is_ahead = |at: i64| at > self.now + HOUR;
         let was_ahead = self.state.last.is_some_and(is_ahead);
         let newest = self.timeline.newest(self.now);
@@ -232,14 +236,14 @@ impl Moment<'_> {
     }
 
     /// Not before what was considered already.
-    pub(super) fn considered(&self, (from, to): (i64, i64)) -> (i64, i64) {
+    pub(in crate::checker) fn considered(&self, (from, to): (i64, i64)) -> (i64, i64) {
         let known = self.state.last.filter(|last| *last <= self.now);
         let at = |at: i64| known.map_or(at, |last| last.max(at)).min(self.now.max(at));
         (at(from.min(self.now)), at(to.min(self.now)))
     }
 
     /// Rules 3 and 10.
-    pub(super) fn adopt(
+    pub(in crate::checker) fn adopt(
         &self,
         (from, to): (i64, i64),
         held: Option<(Phase, Option<i64>)>,
@@ -264,7 +268,7 @@ impl Moment<'_> {
     }
 
     /// Rules 1 and 4.
-    pub(super) fn turn(&self, at: i64, turn: Turn) -> Outcome {
+    pub(in crate::checker) fn turn(&self, at: i64, turn: Turn) -> Outcome {
         let catch_up = i64::from(self.catch_up) * HOUR;
         if (self.now - at) * 1000 + self.fraction > catch_up * 1000 {
             return self.adopt((self.now, self.now), None);
@@ -302,7 +306,7 @@ impl Moment<'_> {
     }
 
     /// What a stop saves: the larger of what is known and seen.
-    pub(super) fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
+    pub(in crate::checker) fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
         let seen = self.object.replicas;
         known.max((seen > 0).then_some(seen))
     }

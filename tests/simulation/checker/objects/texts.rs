@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDateTime};
 use chrono_tz::Tz;
 
 use crate::{
-    checker::{object::State, phase::Phase},
+    checker::objects::{object::State, phase::Phase},
     story::{
         calendar::{self, Plan},
         intent::{Intent, Pause},

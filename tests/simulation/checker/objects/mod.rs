@@ -1,0 +1,5 @@
+//! What stands on an object: its count, its state labels, and what its annotations ask for.
+
+pub mod object;
+pub mod phase;
+pub mod texts;
