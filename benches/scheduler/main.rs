@@ -8,7 +8,7 @@
 //!
 //! The first table asks what a cron text means: ours, `croner` and `cron`. The second lets many
 //! jobs be due in one second: our in-memory scheduler, and `tokio-cron-scheduler`, which rests on
-//! croner. See `docs/decisions/scheduler.md`.
+//! croner. See `docs/decisions/controller/scheduler.md`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -22,7 +22,8 @@ pub(super) struct OverrideTurn {
 /// overrides hold from the beginning of the period on.
 ///
 /// At the end of a wake or a sleep the newest boundary decides; the beginning of a wake below a
-/// pause acts as a start, that of a sleep as a stop; the end of a pause adopts (`docs/decisions/overrides.md`).
+/// pause acts as a start, that of a sleep as a stop; the end of a pause adopts
+/// (`docs/decisions/state/overrides.md`).
 pub(super) fn turns(spec: &ScheduleSpec, delay: TimeDelta, period: Period) -> Vec<OverrideTurn> {
     let overrides = &spec.overrides;
     let ends = [Key::Pause, Key::WakeUntil, Key::SleepUntil].map(|key| overrides.until(key));

@@ -4,7 +4,7 @@
 //! unchanged controller run against it. Simulated time passes as fast as the controller has nothing
 //! to do; a listener receives every event. Its answers are JSON, whatever a client accepts: of
 //! protobuf they could hold only the fields that dayshift reads, which would be wrong for any other
-//! client. `docs/decisions/protobuf.md` says how both forms are shown to be the same.
+//! client. `docs/decisions/api-server/protobuf.md` says how both forms are shown to be the same.
 
 mod examples;
 mod fragment;

@@ -159,7 +159,7 @@ pub const ERROR: &str = "error";
 /// The name of the annotation in which dayshift writes when the active override began.
 ///
 /// `kubectl rollout undo` brings it back together with the override that it belongs to, so an
-/// override that has ended is known for what it is (`docs/decisions/ended-overrides.md`).
+/// override that has ended is known for what it is (`docs/decisions/state/ended-overrides.md`).
 pub const OVERRIDE_BEGAN: &str = "override-began";
 
 /// What stands before the `/` of every annotation and label, `dayshift` by default.

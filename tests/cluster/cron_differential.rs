@@ -278,7 +278,7 @@ fn damaged_texts() -> impl Strategy<Value = String> {
     })
 }
 
-/// Where the two sides part on purpose; `docs/decisions/cron-text.md` gives the reasons.
+/// Where the two sides part on purpose; `docs/decisions/schedules/cron-text.md` gives the reasons.
 fn is_known(
     question: &Question,
     ours: &Result<Schedule, Reason>,

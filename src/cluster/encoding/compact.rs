@@ -21,7 +21,7 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// The same client, which asks for workloads as protobuf and answers with JSON of no more
 /// than [`Workload`](crate::cluster::Workload) reads. The API server and dayshift both spend less on
 /// it, and in a cluster its other watchers have had the server make it already
-/// (`docs/decisions/protobuf.md`).
+/// (`docs/decisions/api-server/protobuf.md`).
 pub fn compact(client: Client) -> Client {
     let namespace = client.default_namespace().to_owned();
     Client::new(Compact(client), namespace)

@@ -34,7 +34,7 @@ type Events<D> = BoxStream<'static, Result<Event<D>, Error>>;
 ///
 /// What there is comes as a stream (`sendInitialEvents`, in Kubernetes since 1.34) from a server
 /// that has that, in half the time of a list; from any other in pages, as
-/// `docs/decisions/watch-list.md` tells.
+/// `docs/decisions/api-server/watch-list.md` tells.
 pub fn list_watch<D>(
     api: Api<D>,
     config: watcher::Config,

@@ -1,7 +1,7 @@
 //! Cron as text: the dialect of Kubernetes' CronJob, which is the standard parser of
 //! robfig/cron v3, with 7 for Sunday and an optional leading field of seconds.
 //!
-//! What differs and why is written down in `docs/decisions/cron-text.md`.
+//! What differs and why is written down in `docs/decisions/schedules/cron-text.md`.
 
 use super::expression::Cron;
 use super::field::Values;
