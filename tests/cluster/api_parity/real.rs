@@ -11,7 +11,7 @@ use crate::support::{ControlPlane, Parts, Story, block_on};
 
 /// A story for each file of the table.
 pub fn stories() -> Vec<Story> {
-    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets]
+    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules]
 }
 
 fn objects(plane: &ControlPlane) {
@@ -36,6 +36,14 @@ fn watches(plane: &ControlPlane) {
 
 fn stateful_sets(plane: &ControlPlane) {
     judge("statefulsets", plane);
+}
+
+fn cron_jobs(plane: &ControlPlane) {
+    judge("cronjobs", plane);
+}
+
+fn cron_schedules(plane: &ControlPlane) {
+    judge("cronschedules", plane);
 }
 
 fn judge(file: &str, plane: &ControlPlane) {

@@ -83,9 +83,9 @@ pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
 /// Refuses negative counts, and a selector, labels or containers that do not fit together.
 pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     let spec = &new["spec"];
-    not_negative(spec, "replicas", causes);
+    not_negative(new, "spec.replicas", causes);
     pod_template::check_selector(spec, "deployment", causes);
-    pod_template::check(&spec["template"], causes);
+    pod_template::check(&spec["template"], "spec.template", causes);
     match spec["strategy"]["type"].as_str() {
         Some("RollingUpdate" | "Recreate") => {}
         _ => {
@@ -96,9 +96,9 @@ pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
             causes.push(Cause::not_supported("spec.strategy", &shown, &known));
         }
     }
-    not_negative(spec, "minReadySeconds", causes);
-    not_negative(spec, "revisionHistoryLimit", causes);
-    not_negative(spec, "progressDeadlineSeconds", causes);
+    not_negative(new, "spec.minReadySeconds", causes);
+    not_negative(new, "spec.revisionHistoryLimit", causes);
+    not_negative(new, "spec.progressDeadlineSeconds", causes);
     let seconds = |key: &str| spec[key].as_i64().unwrap_or_default();
     if seconds("progressDeadlineSeconds") <= seconds("minReadySeconds") {
         let shown = seconds("progressDeadlineSeconds").to_string();

@@ -10,7 +10,8 @@ use crate::status::Cause;
 pub(super) type Field = (&'static str, &'static str, &'static str);
 
 /// Refuses what `fields` or `T` cannot hold, and drops the members of `spec` that `T` does not
-/// have. Looks only where `object` differs from `old` in more than count, labels and annotations.
+/// have. Looks only where `object` differs from `old` in more than count or suspension, labels and
+/// annotations.
 pub(super) fn decode<T: DeserializeOwned>(
     object: &mut Value,
     old: Option<&Value>,
@@ -25,7 +26,7 @@ pub(super) fn decode<T: DeserializeOwned>(
     }
     if let Some(old) = old
         && is_like(object, old, &["kind", "apiVersion", "metadata", "spec"])
-        && is_like(&object["spec"], &old["spec"], &["replicas"])
+        && is_like(&object["spec"], &old["spec"], &["replicas", "suspend"])
         && is_like(
             &object["metadata"],
             &old["metadata"],
@@ -43,8 +44,10 @@ pub(super) fn decode<T: DeserializeOwned>(
         object["spec"] = spec;
         // The type has them always.
         for key in ["selector", "template"] {
-            if given.get(key).is_none_or(Value::is_null) {
-                object["spec"][key].take();
+            if let Some(member) = object["spec"].get_mut(key)
+                && given.get(key).is_none_or(Value::is_null)
+            {
+                member.take();
             }
         }
     }
@@ -63,6 +66,8 @@ fn type_error(object: &Value, (path, field, wanted): Field) -> Option<String> {
         "int32" => value
             .as_i64()
             .is_some_and(|number| i32::try_from(number).is_ok()),
+        "int64" => value.is_i64(),
+        "bool" => value.is_boolean(),
         "string" => value.is_string(),
         list if list.starts_with("[]") => value.is_array(),
         _ => value.is_object(),
@@ -105,15 +110,11 @@ pub(super) fn or_else(
     members.entry(key).or_insert_with(default);
 }
 
-/// Refuses a negative number at `path` below `spec`, such as `replicas` or `ordinals.start`.
-pub(super) fn not_negative(spec: &Value, path: &str, causes: &mut Vec<Cause>) {
-    let value = path.split('.').fold(spec, |value, key| &value[key]);
+/// Refuses a negative number at `path`, such as `spec.replicas`.
+pub(super) fn not_negative(object: &Value, path: &str, causes: &mut Vec<Cause>) {
+    let value = path.split('.').fold(object, |value, key| &value[key]);
     if let Some(count @ ..0) = value.as_i64() {
         let why = "must be greater than or equal to 0";
-        causes.push(Cause::invalid(
-            &format!("spec.{path}"),
-            &count.to_string(),
-            why,
-        ));
+        causes.push(Cause::invalid(path, &count.to_string(), why));
     }
 }

@@ -105,10 +105,18 @@ pub(crate) fn go_kind(value: &Value) -> &'static str {
     }
 }
 
+/// Where objects have metadata.
+const PLACES: [&str; 4] = [
+    "/metadata",
+    "/spec/template/metadata",
+    "/spec/jobTemplate/metadata",
+    "/spec/jobTemplate/spec/template/metadata",
+];
+
 /// Drops what the server's encoder leaves out: nulls, and empty maps and lists of `metadata`.
 pub(crate) fn normalize(object: &mut Value) {
     drop_nulls(object);
-    for path in ["/metadata", "/spec/template/metadata"] {
+    for path in PLACES {
         let Some(Value::Object(metadata)) = object.pointer_mut(path) else {
             continue;
         };

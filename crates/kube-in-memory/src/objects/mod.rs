@@ -1,5 +1,7 @@
 //! The kinds that are served: what the server fills in, keeps and refuses in their objects.
 
+mod cron_job;
+mod cron_schedule;
 mod deployment;
 mod event;
 mod fields;

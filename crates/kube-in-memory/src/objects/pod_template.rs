@@ -100,18 +100,18 @@ pub(super) fn check_selector(spec: &Value, kind: &str, causes: &mut Vec<Cause>) 
     }
 }
 
-/// Refuses bad labels, and containers without a name or an image.
-pub(super) fn check(template: &Value, causes: &mut Vec<Cause>) {
-    let labels = "spec.template.labels";
-    names::check_labels(&template["metadata"]["labels"], labels, causes);
+/// Refuses bad labels, and containers without a name or an image; the template is at `path`.
+pub(super) fn check(template: &Value, path: &str, causes: &mut Vec<Cause>) {
+    let labels = format!("{path}.labels");
+    names::check_labels(&template["metadata"]["labels"], &labels, causes);
     let containers = template["spec"]["containers"].as_array();
     if containers.is_none_or(Vec::is_empty) {
-        causes.push(Cause::required("spec.template.spec.containers", ""));
+        causes.push(Cause::required(&format!("{path}.spec.containers"), ""));
     }
     for (index, container) in containers.into_iter().flatten().enumerate() {
         for key in ["name", "image"] {
             if container[key].as_str().is_none_or(str::is_empty) {
-                let field = format!("spec.template.spec.containers[{index}].{key}");
+                let field = format!("{path}.spec.containers[{index}].{key}");
                 causes.push(Cause::required(&field, ""));
             }
         }

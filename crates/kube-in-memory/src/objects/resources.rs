@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::resource::{Generation, Resource};
-use super::{deployment, event, names, namespace, stateful_set};
+use super::{cron_job, deployment, event, names, namespace, stateful_set};
 
 /// The table.
-pub(crate) static RESOURCES: [Resource; 4] = [
+pub(crate) static RESOURCES: [Resource; 5] = [
     Resource {
         index: 0,
         group: "",
@@ -74,6 +74,23 @@ pub(crate) static RESOURCES: [Resource; 4] = [
         complete: stateful_set::complete,
         check: stateful_set::check,
         empty: stateful_set::EMPTY,
+    },
+    Resource {
+        index: 4,
+        group: "batch",
+        error_group: "batch",
+        version: "v1",
+        kind: "CronJob",
+        plural: "cronjobs",
+        namespaced: true,
+        check_name: names::subdomain,
+        deletable: true,
+        generation: Some(Generation::Spec),
+        lifetime: None,
+        decode: cron_job::decode,
+        complete: cron_job::complete,
+        check: cron_job::check,
+        empty: cron_job::EMPTY,
     },
 ];
 

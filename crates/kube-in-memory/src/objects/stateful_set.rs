@@ -158,12 +158,12 @@ fn items<'a>(
 /// not fit together, and changes of what cannot change.
 pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     let spec = &new["spec"];
-    check_policies(spec, causes);
-    not_negative(spec, "replicas", causes);
-    not_negative(spec, "minReadySeconds", causes);
-    not_negative(spec, "ordinals.start", causes);
+    check_policies(new, causes);
+    not_negative(new, "spec.replicas", causes);
+    not_negative(new, "spec.minReadySeconds", causes);
+    not_negative(new, "spec.ordinals.start", causes);
     pod_template::check_selector(spec, "statefulset", causes);
-    pod_template::check(&spec["template"], causes);
+    pod_template::check(&spec["template"], "spec.template", causes);
     if old.is_none() {
         check_service(spec, causes);
     }
@@ -201,7 +201,8 @@ fn shown_rolling(rolling: &Value) -> String {
     format!(r#"{{"Partition":{partition},"MaxUnavailable":{unavailable}}}"#)
 }
 
-fn check_policies(spec: &Value, causes: &mut Vec<Cause>) {
+fn check_policies(new: &Value, causes: &mut Vec<Cause>) {
+    let spec = &new["spec"];
     let management = &spec["podManagementPolicy"];
     if !matches!(management.as_str(), Some("OrderedReady" | "Parallel")) {
         let why = "must be 'OrderedReady' or 'Parallel'";
@@ -214,7 +215,7 @@ fn check_policies(spec: &Value, causes: &mut Vec<Cause>) {
     let strategy = &spec["updateStrategy"];
     match strategy["type"].as_str() {
         Some("RollingUpdate") => {
-            not_negative(spec, "updateStrategy.rollingUpdate.partition", causes);
+            not_negative(new, "spec.updateStrategy.rollingUpdate.partition", causes);
         }
         Some("OnDelete") => {
             let rolling = &strategy["rollingUpdate"];

@@ -241,7 +241,7 @@ async fn lines(mut body: Body, count: usize) -> Vec<Vec<u8>> {
     lines
 }
 
-/// Who owns the count, each label and each annotation.
+/// Who owns the count or what stands for it, each label and each annotation.
 fn owners(object: &Value) -> BTreeMap<String, BTreeSet<String>> {
     let mut owners = BTreeMap::<_, BTreeSet<_>>::new();
     let entries = object["metadata"]["managedFields"].as_array();
@@ -251,8 +251,10 @@ fn owners(object: &Value) -> BTreeMap<String, BTreeSet<String>> {
             owners.entry(field).or_default().insert(manager.clone());
         };
         let fields = &entry["fieldsV1"];
-        if fields.pointer("/f:spec/f:replicas").is_some() {
-            note("replicas".to_owned());
+        for field in ["replicas", "suspend"] {
+            if fields.pointer(&format!("/f:spec/f:{field}")).is_some() {
+                note(field.to_owned());
+            }
         }
         for map in ["f:labels", "f:annotations"] {
             let keys = fields["f:metadata"][map].as_object();
@@ -309,6 +311,9 @@ fn strip(value: &mut Value, whole: bool, seen: &Seen, namespace: &str) {
                 }
                 if !whole && key == "spec" && member["selector"].is_object() {
                     *member = json!({"replicas": member["replicas"], "paused": member["paused"]});
+                }
+                if !whole && key == "spec" && member["jobTemplate"].is_object() {
+                    *member = json!({"schedule": member["schedule"], "suspend": member["suspend"]});
                 }
                 strip(member, whole, seen, namespace);
             }

@@ -10,6 +10,10 @@ pub const WEB: &str = "/apis/apps/v1/namespaces/{ns}/deployments/web";
 pub const STATEFUL_SETS: &str = "/apis/apps/v1/namespaces/{ns}/statefulsets";
 /// The StatefulSet that the cases about them are about.
 pub const DB: &str = "/apis/apps/v1/namespaces/{ns}/statefulsets/db";
+/// The CronJobs of the case's namespace.
+pub const CRON_JOBS: &str = "/apis/batch/v1/namespaces/{ns}/cronjobs";
+/// The CronJob that the cases about them are about.
+pub const REPORT: &str = "/apis/batch/v1/namespaces/{ns}/cronjobs/report";
 /// The Events of the case's namespace.
 pub const EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/{ns}/events";
 

@@ -1,5 +1,7 @@
 //! The table, in the order in which one would ask.
 
+mod cron_jobs;
+mod cron_schedules;
 mod lists;
 mod objects;
 mod patches;
@@ -19,6 +21,8 @@ pub fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("lists", lists::cases()),
         ("watches", watches::cases()),
         ("statefulsets", stateful_sets::cases()),
+        ("cronjobs", cron_jobs::cases()),
+        ("cronschedules", cron_schedules::cases()),
     ]
 }
 
@@ -33,6 +37,21 @@ pub fn deployment(name: &str) -> Value {
                 "metadata": {"labels": {"app": "web"}},
                 "spec": {"containers": [{"name": "nginx", "image": "nginx:1"}]},
             },
+        },
+    })
+}
+
+/// A CronJob that is as small as it may be.
+fn cron_job(name: &str) -> Value {
+    json!({
+        "apiVersion": "batch/v1", "kind": "CronJob",
+        "metadata": {"name": name},
+        "spec": {
+            "schedule": "0 3 * * *",
+            "jobTemplate": {"spec": {"template": {"spec": {
+                "containers": [{"name": "report", "image": "busybox:1"}],
+                "restartPolicy": "Never",
+            }}}},
         },
     })
 }
