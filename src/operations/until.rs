@@ -28,7 +28,7 @@ impl Until {
     /// The instant, in whole seconds, for an object whose local times are in `zone`.
     ///
     /// # Errors
-    /// Where the text is not a date and time, or has passed.
+    /// The text is not a date and time, or is in the past.
     pub fn in_zone(&self, zone: Zone, now: DateTime<Utc>) -> Result<DateTime<Utc>, UntilError> {
         let text = match self {
             Self::At(at) => return Ok(*at),

@@ -1,4 +1,4 @@
-//! The instants at which something is to happen.
+//! Boundaries: the instants at which a schedule says start, stop or a count.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use chrono::{DateTime, Utc};
 /// What a schedule says at a boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
-    /// Bring the workload up.
+    /// Start the workload.
     Start,
-    /// Take it down.
+    /// Stop the workload.
     Stop,
-    /// Give it exactly so many replicas.
+    /// Set exactly this many replicas.
     Scale(u32),
 }
 
 impl Action {
-    /// Whether something runs afterwards: only such a boundary is moved by jitter, and left out
-    /// on an excepted date.
+    /// Whether something runs afterwards. Jitter moves only such boundaries, and excepted dates
+    /// drop only such boundaries.
     pub const fn brings_up(self) -> bool {
         !matches!(self, Self::Stop | Self::Scale(0))
     }
@@ -53,9 +53,9 @@ impl fmt::Display for Action {
 /// An instant, always a whole second, at which a schedule says start, stop or a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Boundary {
-    /// When.
+    /// When it happens; UTC.
     pub at: DateTime<Utc>,
-    /// What.
+    /// What the schedule says.
     pub action: Action,
 }
 

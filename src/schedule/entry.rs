@@ -15,9 +15,9 @@ const MAX_COUNT: u32 = i32::MAX as u32;
 /// Times, and what happens at each of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entry {
-    /// When.
+    /// The local times.
     pub times: Times,
-    /// What.
+    /// What happens at each of them.
     pub action: Action,
 }
 
@@ -25,7 +25,8 @@ pub struct Entry {
 /// same count come as one entry, in the order in which the counts are first written.
 ///
 /// # Errors
-/// Where the text is not a list of steps. The span is in bytes of the text.
+/// A step has no time, no `=` or no count from 0 to 2147483647, or a date never comes. The span is
+/// in bytes of the text.
 ///
 /// ```
 /// use dayshift::schedule::{Action, parse_scale};

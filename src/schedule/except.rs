@@ -21,7 +21,8 @@ impl ExceptedDates {
     /// `2026-12-28..2027-01-03; 2027-01-11`. Both ends of a range belong to it.
     ///
     /// # Errors
-    /// Where the text is not a list of dates or ranges of dates. The span is in bytes of the text.
+    /// An item is not a date from 1970 to 2199 or a range of such dates, or a range ends before it
+    /// begins. The span is in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let ranges = Piece::items(text, "2026-12-28..2027-01-03; 2027-01-11")?
             .map(|item| read_range(item?))
@@ -36,7 +37,7 @@ impl ExceptedDates {
         self.range_of(day_number(date)).is_some()
     }
 
-    /// Whether there is none.
+    /// Whether no date is excepted.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

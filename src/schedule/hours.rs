@@ -37,14 +37,15 @@ impl Hours {
     /// after its beginning ends on the next day, and belongs to the day on which it begins.
     ///
     /// # Errors
-    /// Where the text is not a list of windows. The span is in bytes of the text.
+    /// An item is not a window, or is cron or a date, which hours do not take. The span is in bytes
+    /// of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         Ok(Self {
             days: read_windows(text)?.map(Day::new),
         })
     }
 
-    /// The first edge of a window after a local time, of whatever zone.
+    /// The first edge of a window after a local time. No zone counts: clock changes are ignored.
     pub fn next_edge(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
         self.next_change(after.into(), &ExceptedDates::default())?
             .to_naive()

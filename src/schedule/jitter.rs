@@ -1,4 +1,4 @@
-//! Over how long starts are spread.
+//! Jitter: how long the starts of many objects are spread over.
 
 use chrono::TimeDelta;
 
@@ -13,7 +13,8 @@ const MOST: u32 = 3600;
 /// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m30s`, `1h`.
 ///
 /// # Errors
-/// Where the text is not a duration, or is longer than an hour. The span is in bytes of the text.
+/// The text is not whole hours, minutes and seconds in this order, or is longer than an hour. The
+/// span is in bytes of the text.
 pub fn parse_jitter(text: &str) -> Result<TimeDelta, TextError> {
     let all = Piece::whole(text, "5m")?;
     let mut rest = all;

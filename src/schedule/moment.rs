@@ -14,7 +14,8 @@ const EXAMPLE: &str = "2026-12-24 18:00";
 
 /// Reads a moment, to the second: RFC 3339 (`2026-12-24T18:00:00+09:00`, where the seconds may be
 /// left out and fractions are dropped), or `YYYY-MM-DD HH:MM[:SS]` on the clocks of `zone`. A
-/// clock change moves a local one as it moves a schedule's times.
+/// local moment that a clock change skips is the end of the gap; one that happens twice is the
+/// first.
 ///
 /// ```
 /// use dayshift::schedule::{Zone, parse_moment};
@@ -26,8 +27,8 @@ const EXAMPLE: &str = "2026-12-24 18:00";
 /// ```
 ///
 /// # Errors
-/// Where the text is not a moment, is a date alone, or is not in the years from 1970 to 2199. The
-/// span is in bytes of `text`.
+/// The text is not a moment, is a date alone, or is not in the years from 1970 to 2199. The span
+/// is in bytes of `text`.
 pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
     let all = Piece::whole(text, EXAMPLE)?;
     let (date, rest) = split_date(all)?;
@@ -67,7 +68,7 @@ pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> 
 /// ```
 ///
 /// # Errors
-/// Where the text is neither, or not in the years from 1970 to 2199.
+/// The text is neither, or not in the years from 1970 to 2199. The span is in bytes of `text`.
 pub fn parse_date_or_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
     match parse_moment(text, zone) {
         Err(error) if error.reason() == &Reason::DateAlone => {

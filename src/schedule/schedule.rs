@@ -1,4 +1,4 @@
-//! A schedule: what is to happen, where the clocks are, and the boundaries that follow.
+//! A schedule: a rule, excepted dates and a zone, and the boundaries that follow from them.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -41,8 +41,8 @@ impl Rule {
     }
 }
 
-/// A rule in a zone, without the dates that are excepted. It answers for every instant from 1970
-/// to 2199; there is no boundary outside.
+/// A rule in a zone, with dates on which nothing starts. It has boundaries from 1970 to 2199 and
+/// none outside.
 ///
 /// Every question takes a `delay`: how long each start of one object is moved, its share of the
 /// jitter, from zero to an hour in whole seconds. A moved start never reaches the next stop; days
@@ -83,7 +83,7 @@ impl Schedule {
         Self { rule, except, zone }
     }
 
-    /// The zone whose clocks it goes by.
+    /// The zone of its local times.
     pub fn zone(&self) -> Zone {
         self.zone
     }
@@ -110,8 +110,8 @@ impl Schedule {
             .and_then(boundary)
     }
 
-    /// What the schedule wants at an instant: what the newest boundary says. Where there was
-    /// none, hours still know whether they are on; times do not, and that is `None`.
+    /// What the schedule says at an instant: what its newest boundary says. Before the first
+    /// boundary, hours still say start or stop; times say nothing, which is `None`.
     pub fn says(&self, at: DateTime<Utc>, delay: TimeDelta) -> Option<Action> {
         let second = second_of(at);
         let latest = self
@@ -168,7 +168,7 @@ impl Schedule {
         stop.or_else(|| Some(self.moved(self.latest(second - delay)?, delay)))
     }
 
-    /// Where a boundary comes to lie: a start later by `delay`, but before the next stop.
+    /// The boundary with its jitter: a start is later by `delay`, but before the next stop.
     fn moved(&self, (at, action): At, delay: i64) -> At {
         if !action.brings_up() || delay == 0 {
             return (at, action);

@@ -27,9 +27,9 @@ use super::zone::local::Local;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Times {
     pub(super) weekly: Weekly,
-    /// In order, each once.
+    /// Single moments, in order, each once.
     pub(super) moments: Box<[Local]>,
-    /// Each once.
+    /// Cron texts, each once.
     pub(super) crons: Box<[Cron]>,
 }
 
@@ -39,7 +39,7 @@ impl Times {
     /// `YYYY-MM-DD HH:MM`.
     ///
     /// # Errors
-    /// Where the text is not a list of times, or has a date that never comes. The span is in bytes
+    /// An item is none of these, or is a date that never comes (30 February). The span is in bytes
     /// of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let mut times = TimesItems::default();
@@ -57,7 +57,7 @@ impl Times {
         }
     }
 
-    /// The first of them after a local time, of whatever zone.
+    /// The first of these times after a local time. No zone counts: clock changes are ignored.
     pub fn next_local(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
         self.next(after.into())?.to_naive()
     }

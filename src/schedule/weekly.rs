@@ -1,4 +1,4 @@
-//! Times that every week repeats.
+//! Times that repeat every week.
 
 use super::zone::local::{DAY, Local};
 

@@ -25,7 +25,7 @@ pub enum Key {
     Jitter,
     /// Local dates on which no start happens.
     Except,
-    /// `true`, or a time until which nothing is done.
+    /// `true`, or a time until which dayshift leaves the object alone.
     Pause,
     /// Running until a time, whatever the schedule says.
     WakeUntil,
@@ -75,12 +75,12 @@ impl Key {
         }
     }
 
-    /// The key of that name, if there is one.
+    /// The key with that name; `None` for other names.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|key| key.name() == name)
     }
 
-    /// The key whose name is nearest to a misspelt one, if any comes near.
+    /// The key whose name is nearest to a misspelt one; `None` where no name is near.
     pub fn nearest(name: &str) -> Option<Self> {
         // No key is half as long, and a name in a file may be as long as the file.
         let name: String = name.chars().take(64).collect::<String>().to_lowercase();
@@ -123,7 +123,7 @@ pub enum Label {
     State,
     /// Everything up to here has been considered.
     Last,
-    /// The next boundary, or the end of what holds the object; absent where there is none.
+    /// The next boundary, or the end of the active override; absent where there is neither.
     Next,
     /// The count to come back to.
     SavedReplicas,
@@ -158,8 +158,8 @@ pub const ERROR: &str = "error";
 
 /// The name of the annotation in which dayshift writes when the active override began.
 ///
-/// `kubectl rollout undo` brings it back together with the override that it belongs to, so an
-/// override that has ended is known for what it is (`docs/decisions/state/ended-overrides.md`).
+/// `kubectl rollout undo` brings it back together with its override, so dayshift can tell an
+/// override that has ended (`docs/decisions/state/ended-overrides.md`).
 pub const OVERRIDE_BEGAN: &str = "override-began";
 
 /// What stands before the `/` of every annotation and label, `dayshift` by default.
@@ -177,7 +177,7 @@ impl Prefix {
     /// Reads a prefix; it is a DNS subdomain (RFC 1123), as Kubernetes wants of key prefixes.
     ///
     /// # Errors
-    /// Where the text is not such a name.
+    /// The text is not such a name, or is longer than 253 characters.
     pub fn parse(text: &str) -> Result<Self, PrefixError> {
         if text.len() <= 253 && text.split('.').all(is_dns_label) {
             Ok(Self(text.into()))

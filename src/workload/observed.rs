@@ -1,4 +1,4 @@
-//! What was seen of one object.
+//! An object as the API server showed it.
 
 use chrono::{DateTime, Utc};
 
@@ -16,9 +16,9 @@ pub struct Observed {
     pub object: WorkloadRef,
     /// Its count: `spec.replicas`, for most kinds.
     pub replicas: Replicas,
-    /// What is in force for it.
+    /// The annotations that are in force for it.
     pub inputs: Inputs,
-    /// What we wrote, as texts.
+    /// The state labels, as texts.
     pub labels: Labels,
     /// The text of our annotation `error`.
     pub error: Option<Box<str>>,
@@ -28,7 +28,7 @@ pub struct Observed {
     pub has_labels: bool,
     /// Whether the object has any annotation at all, ours or not.
     pub has_annotations: bool,
-    /// Whether it is on its way out (`deletionTimestamp` is set).
+    /// Whether it is being deleted (`deletionTimestamp` is set).
     pub deleting: bool,
 }
 

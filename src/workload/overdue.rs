@@ -1,6 +1,6 @@
-//! What should have been done to an object by now, and was not.
+//! Overdue: what a controller should have done to an object by now, and has not.
 //!
-//! It is told from the object alone, so it is told where no controller runs.
+//! The object alone is enough to tell, so it works where no controller runs.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -20,22 +20,22 @@ pub const OVERDUE_GRACE: TimeDelta = TimeDelta::seconds(10);
 /// Something that should have been done by now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overdue {
-    /// What it is.
+    /// What should have been done.
     pub duty: Duty,
-    /// Since when; `None` where it is not known when somebody asked for it.
+    /// Since when; `None` where nobody knows when a user asked for it.
     pub since: Option<DateTime<Utc>>,
 }
 
 /// What an object asks of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
-    /// A schedule that is new or edited is to be taken up.
+    /// A new or edited schedule is to be adopted.
     Adopt,
     /// A boundary is to be carried out.
     Boundary(Boundary),
     /// An override is to begin.
     Begin(Override),
-    /// An override that is over, or was taken away, is to end; the phase is what it holds.
+    /// An override that is over, or was removed, is to end; the phase is that override's.
     End(Phase),
 }
 
@@ -97,7 +97,7 @@ impl ScheduleSpec {
 }
 
 impl ParsedInputs {
-    /// As [`ScheduleSpec::overdue`]; nothing is asked where there is no schedule, or it is refused.
+    /// As [`ScheduleSpec::overdue`]; `None` where there is no schedule, or it is refused.
     pub fn overdue(
         &self,
         observed: &Observed,

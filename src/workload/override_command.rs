@@ -1,4 +1,4 @@
-//! What a user tells one object, now: "not tonight".
+//! The commands `wake`, `sleep`, `pause` and `resume`, as annotations on one object.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
@@ -11,8 +11,7 @@ use super::inputs::problem::InvalidSchedule;
 use super::keys::Key;
 use super::state::{Phase, State};
 
-/// What a user tells one object. It stands in annotations, so that `kubectl annotate` says it as
-/// well.
+/// What a user asks of one object. It becomes annotations, so `kubectl annotate` can do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverrideCommand {
     /// An override begins.
@@ -21,22 +20,22 @@ pub enum OverrideCommand {
     Resume,
 }
 
-/// An annotation afterwards: its text, or none where there is to be none.
+/// An annotation to write: its new text, or `None` to remove it.
 pub type Annotation = (Key, Option<String>);
 
-/// Why an object would not do what it is told.
+/// Why a scaler would not obey the command on this object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
-    /// Nothing says when it runs.
+    /// The object has no schedule.
     #[error("it has no schedule, so there is nothing to override")]
     NoSchedule,
-    /// What says when it runs is wrong.
+    /// The object's schedule is refused.
     #[error("its schedule is refused: {0}")]
     Refused(InvalidSchedule),
     /// A pause beats all other overrides.
     #[error("it is paused, and a pause comes before everything else; run dayshift resume first")]
     Paused(Pause),
-    /// No boundary has come yet, so there is nothing to do now.
+    /// The schedule has had no boundary yet, so it says nothing now.
     #[error("its schedule says nothing yet: its first boundary is still to come")]
     SaysNothing,
     /// No override sets a count other than the largest one or the one of a stop.
@@ -89,10 +88,10 @@ impl OverrideCommand {
         }
     }
 
-    /// The zone of the object's local times, which an instruction is written in.
+    /// The zone of the object's local times, in which the command writes its until-time.
     ///
     /// # Errors
-    /// Where a scaler would not obey.
+    /// The object has no schedule, its schedule is refused, or a pause beats the command.
     pub fn zone(
         &self,
         inputs: &Inputs,
@@ -117,8 +116,8 @@ impl OverrideCommand {
         }
     }
 
-    /// Whether a scaler has done what it was told, by the state of the object: while an override
-    /// holds, its end is the next instant at which anything is to be done.
+    /// Whether a scaler has obeyed, by the state labels of the object. While an override is active,
+    /// the label `next` is its end.
     pub fn is_obeyed(&self, state: &State) -> bool {
         match self {
             Self::Begin(it) => it.holds(state),

@@ -14,7 +14,7 @@ pub struct ReplicasError(String);
 impl Replicas {
     /// Nothing runs.
     pub const ZERO: Self = Self(0);
-    /// What a Deployment gets that names no count, and what a start gives that knows none.
+    /// The count of a Deployment that names none, and the count after a start with nothing saved.
     pub const ONE: Self = Self(1);
 
     /// A count, cut to what `spec.replicas` can hold.
@@ -34,7 +34,7 @@ impl Replicas {
     /// Reads decimal digits alone: no sign, no blank.
     ///
     /// # Errors
-    /// Where the text is anything else or too large.
+    /// The text is anything else, or above 2147483647.
     pub fn parse(text: &str) -> Result<Self, ReplicasError> {
         let error = || ReplicasError(text.to_owned());
         if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {

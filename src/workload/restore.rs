@@ -1,4 +1,4 @@
-//! Bringing an object back up without a scaler, for good.
+//! `dayshift restore`: raises an object to its saved count, without a controller.
 
 use chrono::{DateTime, Utc};
 
@@ -7,16 +7,16 @@ use super::keys::Label;
 use super::observed::Observed;
 use super::state::{Phase, State};
 
-/// Why an object that may be down is not brought back.
+/// Why an object that may be stopped is not restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotRestored {
-    /// It is on its way out.
+    /// The object is being deleted.
     #[error("it is being deleted")]
     Deleting,
-    /// A later version may mean something else by its labels.
+    /// A later version of dayshift wrote its labels, which may mean something else.
     #[error("its state was written by a later version of dayshift: restore it with that one")]
     LaterVersion,
-    /// Nobody knows what to come back to.
+    /// The label of the saved count cannot be read.
     #[error(
         "its saved count `{quoted}` is not a number of replicas: run kubectl scale yourself",
         quoted = crate::text::quote(.0)
@@ -24,15 +24,15 @@ pub enum NotRestored {
     Unreadable(String),
 }
 
-/// What brings the object up to its saved count, whether it has a schedule or not; none where
-/// it has no saved count, or is up to it.
+/// The change that raises the object to its saved count, whether it has a schedule or not; `None`
+/// where nothing is saved, or as many run already.
 ///
 /// It is rule 4's start by the saved count alone: it raises and never lowers, and the saved count
-/// goes. What says stopped says running then, so that `enforce` does not take it for a hand's
-/// deed.
+/// goes. A state of `stopped` becomes `running`, so that `enforce` does not take the raised count
+/// for a manual change.
 ///
 /// # Errors
-/// Where the object may be down and yet is left alone.
+/// The object is being deleted, a later version wrote its labels, or its saved count is unreadable.
 pub fn restored(observed: &Observed, now: DateTime<Utc>) -> Result<Option<Change>, NotRestored> {
     let Some(text) = observed.labels.text(Label::SavedReplicas) else {
         return Ok(None);

@@ -18,11 +18,11 @@ pub enum Phase {
     Running,
     /// The last boundary was a stop.
     Stopped,
-    /// An override holds it up.
+    /// `wake-until` is active: the object runs.
     Woken,
-    /// An override holds it down.
+    /// `sleep-until` is active: the object is stopped.
     Slept,
-    /// Nothing is done for now.
+    /// A pause is active: dayshift leaves the object alone.
     Paused,
 }
 
@@ -71,15 +71,15 @@ impl fmt::Display for Phase {
     }
 }
 
-/// The labels of one object, read. What is absent or unreadable is `None`.
+/// The state labels of one object, parsed. What is absent or unreadable is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct State {
     /// What was done last.
     pub phase: Option<Phase>,
     /// Everything up to this instant, in whole seconds, has been considered.
     pub last: Option<DateTime<Utc>>,
-    /// The next boundary, or the end of what holds the object, in whole seconds; none where
-    /// there is none or the schedule is refused.
+    /// The next boundary, or the end of the active override, in whole seconds; `None` where there
+    /// is neither, or the schedule is refused.
     pub next: Option<DateTime<Utc>>,
     /// The count to come back to.
     pub saved: Option<Replicas>,

@@ -1,5 +1,4 @@
-//! Doing now what the schedule says: where an object is not as it would be, had it been followed
-//! all along.
+//! `dayshift sync`: makes an object now what its schedule says, where it is not so.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -25,7 +24,8 @@ impl ScheduleSpec {
     /// until then, or the end of the one that holds; `None` where it is so already.
     ///
     /// # Errors
-    /// Where it is paused, the schedule says nothing yet, or no override sets the count it says.
+    /// The object is paused, its schedule says nothing yet, or no override sets the count that the
+    /// schedule says.
     pub fn sync(
         &self,
         observed: &Observed,

@@ -1,10 +1,10 @@
-//! Which object.
+//! The reference to one object: kind, namespace, name and UID.
 
 use std::{fmt, sync::Arc};
 
 use super::kind::Kind;
 
-/// Which object: a workload by kind, namespace and name, and which of that name by UID.
+/// A reference to one object. The UID tells it from another object of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WorkloadRef {
     /// The kind.
@@ -13,7 +13,7 @@ pub struct WorkloadRef {
     pub namespace: Arc<str>,
     /// The name.
     pub name: Arc<str>,
-    /// The UID, which a deleted and newly made object does not keep.
+    /// The UID: an object that is deleted and created again gets another one.
     pub uid: Arc<str>,
 }
 

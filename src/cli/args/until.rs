@@ -31,7 +31,7 @@ impl UntilArgs {
     /// The end; `None` where neither flag is given.
     ///
     /// # Errors
-    /// Where the text is not a date and time, or one that is in the past in any zone.
+    /// The text is not a date and time, or is in the past in every zone.
     pub(crate) fn until(&self, now: DateTime<Utc>) -> Result<Option<Until>, UntilError> {
         if let Some(length) = self.length {
             return Ok(Some(Until::At(now + length)));

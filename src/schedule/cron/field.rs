@@ -17,8 +17,8 @@ pub(in crate::schedule) struct Values {
 }
 
 impl Values {
-    /// A list of values between commas. Empty ones are passed over, as robfig/cron does, but one
-    /// must be there: a field without any would never happen.
+    /// Reads a list of values between commas. Like robfig/cron it ignores empty values, but a field
+    /// with nothing else is an error: it would never match.
     pub(in crate::schedule) fn parse(word: Piece<'_>, field: CronField) -> Result<Self, TextError> {
         let mut all = Self {
             bits: 0,
@@ -42,7 +42,7 @@ impl Values {
         Ok(all)
     }
 
-    /// `5`, `1-5`, `*`, or any of these with `/step`. `5/15` goes on to the end of the field.
+    /// Reads `5`, `1-5`, `*`, or any of these with `/step`. `5/15` is every 15th value from 5 on.
     fn one(value: Piece<'_>, field: CronField) -> Result<Self, TextError> {
         if let Some(reason) = other_dialect(value.text(), field) {
             return Err(value.fails(reason));
@@ -106,7 +106,8 @@ fn bits(from: u32, to: u32, step: Option<u64>) -> u64 {
         .fold(0, |bits, value| bits | 1 << value)
 }
 
-/// A number or name of the field. An error blames it, or the whole value where it is empty.
+/// Reads a number or name of the field. An error points at `word`, or at all of `value` where
+/// `word` is empty.
 fn number(word: Piece<'_>, field: CronField, value: Piece<'_>) -> Result<u32, TextError> {
     let names: &[&str] = match field {
         CronField::Month => &MONTHS,

@@ -18,7 +18,8 @@ const NICKNAMES: [(&str, &str); 7] = [
     ("@midnight", "0 0 * * *"),
     ("@hourly", "0 * * * *"),
 ];
-/// Reads five fields, six with seconds before them, or a nickname such as `@daily`.
+/// Reads five fields, six with seconds before them, or a nickname such as `@daily`. Errors: a
+/// field that CronJob refuses (but for the differences above), and dates that never come.
 pub(in crate::schedule) fn parse(item: Piece<'_>) -> Result<Cron, TextError> {
     if item.text().starts_with('@') {
         return nickname(item);

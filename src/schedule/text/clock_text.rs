@@ -6,7 +6,7 @@ use super::reason::Reason;
 use super::wall_time::WallTime;
 
 impl WallTime {
-    /// `HH:MM` from 00:00 to 23:59; one digit for the hour will do.
+    /// Reads `HH:MM` or `H:MM`, from 00:00 to 23:59.
     pub(in crate::schedule) fn parse(word: Piece<'_>) -> Result<Self, TextError> {
         match Self::parse_end(word)? {
             Self::END_OF_DAY => Err(word.fails(Reason::EndOfDay)),
@@ -14,7 +14,7 @@ impl WallTime {
         }
     }
 
-    /// [`Self::parse`], and 24:00.
+    /// Reads the end of a window: as [`Self::parse`], and 24:00 too.
     pub(in crate::schedule) fn parse_end(word: Piece<'_>) -> Result<Self, TextError> {
         let (hour, minute) = word.text().split_once(':').ok_or_else(|| {
             word.fails(Reason::NotATime {
@@ -42,7 +42,8 @@ impl WallTime {
         Ok(time)
     }
 
-    /// The time that `9am`, `7 pm`, `900` or `9.30` stand for, else nine o'clock.
+    /// The time that somebody means by `9am`, `7 pm`, `900` or `9.30`, for the error to suggest;
+    /// 09:00 for any other text.
     fn meant_by(text: &str) -> Self {
         if !text.starts_with(|character: char| character.is_ascii_digit()) {
             return Self::NINE;

@@ -26,7 +26,7 @@ pub(in crate::schedule) fn parse_date(word: Piece<'_>) -> Result<NaiveDate, Text
         .ok_or_else(|| word.fails(Reason::NoSuchDate))
 }
 
-/// The number that ASCII digits write.
+/// Reads ASCII digits as a number; `None` for any other character, or a number too large.
 pub(in crate::schedule) fn number(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |number, digit| {
         let value = digit.is_ascii_digit().then(|| u32::from(digit - b'0'))?;

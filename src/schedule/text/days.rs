@@ -25,7 +25,7 @@ const GROUPS: [(&str, Days); 3] = [
     ("daily", Days::ALL),
 ];
 
-/// As they stand before a time: nothing for every day, else `Mon,Tue ` with the space.
+/// Prints days as text before a time: nothing for every day, else `Mon,Tue ` with the space.
 impl fmt::Display for Days {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::ALL {
@@ -40,8 +40,8 @@ impl Days {
     pub(in crate::schedule) const NONE: Self = Self(0);
     pub(in crate::schedule) const ALL: Self = Self(0b111_1111);
 
-    /// The days that one word means: a day, in three letters or in full, or a group of days. In
-    /// any case.
+    /// Reads one word: a day in three letters or in full, `weekdays`, `weekends` or `daily`. Case
+    /// does not matter.
     pub(in crate::schedule) fn parse(word: Piece<'_>) -> Result<Self, TextError> {
         if let Some(day) = day_of(word.text()) {
             return Ok(Self(1 << day));
@@ -93,7 +93,7 @@ fn unknown(word: Piece<'_>) -> TextError {
     })
 }
 
-/// A name at most two letters away, if the word is more than those two letters.
+/// A name that is at most two letters different; `None` for words of two letters or fewer.
 fn nearest(text: &str) -> Option<&'static str> {
     if !(4..=12).contains(&text.len()) {
         return None;

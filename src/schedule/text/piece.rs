@@ -15,7 +15,8 @@ pub(in crate::schedule) struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// The whole text without the blanks around it, or the error for one too long or empty.
+    /// The whole text without the blanks around it. An empty text, or one longer than
+    /// [`MAX_TEXT`](crate::schedule::MAX_TEXT), is an error.
     pub(in crate::schedule) fn whole(
         text: &'a str,
         example: &'static str,
@@ -71,7 +72,7 @@ impl<'a> Piece<'a> {
         self.start..self.end
     }
 
-    /// The error that blames all of this piece.
+    /// An error that points at all of this piece.
     pub(in crate::schedule) fn fails(self, reason: Reason) -> TextError {
         TextError::new(self.span(), self.text(), reason)
     }
@@ -132,7 +133,7 @@ impl<'a> Piece<'a> {
 }
 
 /// The items between the `;` of a list, without the blanks around them, and where in bytes they
-/// stand in it. A list that is refused as empty or too long has none.
+/// stand in it. An empty list, or one that is too long to be read, has no items.
 pub fn list_items(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     Piece::items(text, "")
         .into_iter()

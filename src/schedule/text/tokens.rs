@@ -18,7 +18,7 @@ pub(in crate::schedule) struct Tokens<'a> {
     example: &'static str,
 }
 
-/// The dashes that editors and chats make of `-`.
+/// Whether editors and chat programs write this character in place of `-`.
 fn is_foreign_dash(character: char) -> bool {
     matches!(
         character,
@@ -75,8 +75,8 @@ impl<'a> Tokens<'a> {
         Ok(Some(piece))
     }
 
-    /// The word after `before`, or the error that blames what stands there instead (`before`
-    /// itself at the end of the item).
+    /// The word after `before`. The error points at what is there instead, or at `before` where
+    /// the item ends.
     pub(in crate::schedule) fn word_after(
         &mut self,
         before: Piece<'a>,
@@ -90,7 +90,7 @@ impl<'a> Tokens<'a> {
         }))
     }
 
-    /// The days that the item begins with: every day if it names none.
+    /// The days that the item begins with; every day if it names no days.
     pub(in crate::schedule) fn days(&mut self) -> Result<Days, TextError> {
         let Some(first) = self.rest_is_days()? else {
             return Ok(Days::ALL);

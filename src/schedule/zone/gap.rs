@@ -1,16 +1,16 @@
-//! The local times that clocks pass over.
+//! The local times that clocks skip when they go forward.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 
 use super::local::{DAY, Local};
 use super::time_zone::Zone;
 
-/// Local times that do not exist, because clocks are put forward.
+/// Local times that do not exist, because clocks go forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The first local time that is passed over.
+    /// The first local time that clocks skip.
     pub from: NaiveDateTime,
-    /// The local time that clocks show instead, at which everything in the gap happens.
+    /// The local time that clocks show instead. Everything in the gap happens then.
     pub to: NaiveDateTime,
 }
 

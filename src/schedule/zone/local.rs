@@ -48,7 +48,7 @@ impl Local {
 }
 
 impl Local {
-    /// The same as chrono has it; none too far from now for it.
+    /// This time as chrono's type; `None` outside of the years that chrono knows.
     pub(in crate::schedule) fn to_naive(self) -> Option<NaiveDateTime> {
         DateTime::from_timestamp(self.0, 0).map(|at| at.naive_utc())
     }

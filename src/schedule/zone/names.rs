@@ -5,8 +5,8 @@ use chrono_tz::TZ_VARIANTS;
 /// Longer than any name (the longest has 32 bytes), short enough to compare with all of them.
 const LONGEST: usize = 40;
 
-/// The name nearest to `text`: the same but for case and blanks, the same city, or a few letters
-/// away. None where nothing is near.
+/// The zone name nearest to `text`: equal except for case and blanks, the same city, or a few
+/// letters away. `None` where no name is near.
 pub(in crate::schedule) fn nearest(text: &str) -> Option<&'static str> {
     if text.len() > LONGEST {
         return None;

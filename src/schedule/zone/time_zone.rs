@@ -21,24 +21,24 @@ use crate::schedule::text::reason::Reason;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Zone(Tz);
 
-/// Clocks are put forward or back.
+/// One clock change of a zone: clocks go forward or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockChange {
     /// The first instant of the new time.
     pub at: DateTime<Utc>,
-    /// Local time less UTC until then, in seconds.
+    /// Offset from UTC before the change, in seconds; east is positive.
     before: i64,
-    /// Local time less UTC from then on, in seconds.
+    /// Offset from UTC from the change on, in seconds.
     after: i64,
 }
 
 impl ClockChange {
-    /// The local time that clocks would have come to.
+    /// What clocks would show at the change without it.
     pub fn shown_before(&self) -> NaiveDateTime {
         self.at.naive_utc() + TimeDelta::seconds(self.before)
     }
 
-    /// The local time that they are put to.
+    /// What clocks show at the change.
     pub fn shown_after(&self) -> NaiveDateTime {
         self.at.naive_utc() + TimeDelta::seconds(self.after)
     }
@@ -56,7 +56,7 @@ impl Zone {
     /// suggests the nearest one.
     ///
     /// # Errors
-    /// Where the text is not the name of a zone in the IANA database. The span is in bytes of the text.
+    /// The text is not the name of a zone in the IANA database. The span is in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let name = Piece::whole(text, "Europe/Berlin")?;
         name.text().parse().map(Self).map_err(|_| {
@@ -93,8 +93,8 @@ impl Zone {
         DateTime::from_timestamp(second, 0).unwrap_or_else(|| local.and_utc())
     }
 
-    /// The clock change after `from` and up to `until`, if there is one; the two lie a few days
-    /// apart at most.
+    /// The clock change after `from` and up to `until`, if there is one. `from` and `until` must be
+    /// at most a few days apart.
     ///
     /// ```
     /// use dayshift::schedule::Zone;
@@ -158,7 +158,7 @@ impl Zone {
         after
     }
 
-    /// Local time less UTC, in seconds.
+    /// The offset from UTC at a second since 1970-01-01T00:00:00Z, in seconds; east is positive.
     pub(in crate::schedule) fn offset(self, second: i64) -> i64 {
         DateTime::from_timestamp(second, 0).map_or(0, |at| {
             let offset = self.0.offset_from_utc_datetime(&at.naive_utc());

@@ -1,4 +1,4 @@
-//! What one patch makes of an object, and why.
+//! A change: what one patch writes to an object, and why.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use crate::workload::keys::Key;
 use crate::workload::replicas::Replicas;
 use crate::workload::state::State;
 
-/// What one patch makes of an object.
+/// What one patch writes to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Which sort of change it is.
     pub kind: ChangeKind,
-    /// What brought it about.
+    /// Why it is made now.
     pub cause: Cause,
-    /// The boundary that it carries out; none but for a start or stop. Where an override has
-    /// ended, its end is taken for the instant.
+    /// The boundary that it carries out; `None` unless it is a start, a stop or a count. After an
+    /// override, its `at` is the end of the override.
     pub boundary: Option<Boundary>,
     /// The count afterwards.
     pub replicas: Replicas,
@@ -29,13 +29,13 @@ pub struct Change {
     pub error: Option<Box<str>>,
     /// The annotation `override-began` afterwards.
     pub override_began: Option<Box<str>>,
-    /// The override annotations that are over and go with it.
+    /// The override annotations that are over, which the patch removes.
     pub expired: Vec<Key>,
-    /// What to tell the user once it is made.
+    /// The Event to send once the patch is accepted.
     pub note: Option<EventNote>,
 }
 
-/// What brought a change about.
+/// Why a change is made now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
     /// The clock: at this instant a boundary came, or an override ended by itself.
@@ -66,14 +66,14 @@ pub enum ChangeKind {
     Sleep,
     /// A pause begins.
     Pause,
-    /// The schedule is taken up without scaling.
+    /// The schedule is adopted: followed from now on, without scaling.
     Adopt(Adoption),
     /// The schedule is refused.
     Refuse,
-    /// A refused schedule was put right again.
+    /// A refused schedule was corrected.
     Resume,
-    /// What is next has moved: an override's end, or a boundary by another default zone or other
-    /// zone data.
+    /// The next instant has moved: an override ends at another time, or a boundary moved with the
+    /// default zone or new zone data.
     Reschedule,
     /// A count raised by hand while stopped is put back.
     Enforce,
@@ -82,14 +82,14 @@ pub enum ChangeKind {
     Lift,
     /// State that vanished or went backwards is written again.
     Heal,
-    /// The schedule is gone.
+    /// The schedule was removed.
     Remove,
-    /// What is down comes up for good, by a user's command.
+    /// `dayshift restore` raises the object to its saved count.
     Restore,
 }
 
 impl ChangeKind {
-    /// Whether the change starts or stops at an instant, which goes before everything else.
+    /// Whether the change is a start, a stop or a count. These are sent before all others.
     pub const fn is_transition(self) -> bool {
         self.action().is_some()
     }
@@ -127,7 +127,7 @@ impl fmt::Display for ChangeKind {
     }
 }
 
-/// Why a schedule is taken up without scaling.
+/// Why a schedule is adopted: followed from now on, without scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Adoption {
     /// No state was there.

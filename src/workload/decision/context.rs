@@ -30,19 +30,19 @@ pub struct DecisionContext<'a> {
 /// What to do with an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Nothing until `due`, the next boundary or the end of what holds, or until the object
-    /// changes.
+    /// Do nothing until `due` (the next boundary, or the end of the active override), or until the
+    /// object changes.
     Wait {
         /// When to decide again, if ever.
         due: Option<DateTime<Utc>>,
     },
-    /// One patch, now.
+    /// Send one patch now.
     Write(Change),
-    /// Something should be put right but has been too often: nothing until `due`.
+    /// The object should be corrected, but has been too often: do nothing until `due`.
     CorrectionLimitReached {
         /// When to decide again, if ever.
         due: Option<DateTime<Utc>>,
-        /// What to tell the user, unless [`Memory::tell_correction_limit`] says that it was told.
+        /// The Event, unless [`Memory::tell_correction_limit`] says that it was sent already.
         note: EventNote,
     },
 }

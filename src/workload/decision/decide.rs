@@ -13,8 +13,8 @@ use crate::workload::state::State;
 
 /// Decides what to do with one object at `now`.
 ///
-/// It is pure, and it may be asked again at any time: with nothing new it says the same, and
-/// once its change is made it says to wait.
+/// A pure function that may be asked again at any time: with nothing new it decides the same, and
+/// once its change is made it decides to wait.
 pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
     let observed = context.observed;
     let state = context.memory.newest(observed, now);

@@ -23,13 +23,13 @@ pub enum Reason {
     Stopped,
     /// `scale` set another count.
     Scaled,
-    /// `wake-until` holds it up.
+    /// `wake-until` began: the object runs until then.
     Woken,
-    /// `sleep-until` holds it down.
+    /// `sleep-until` began: the object is stopped until then.
     Slept,
-    /// Nothing is done for now.
+    /// A pause began: dayshift leaves the object alone.
     Paused,
-    /// Nothing holds it any more; nothing was scaled.
+    /// An override or a pause ended, and nothing was scaled.
     Resumed,
     /// A count raised by hand while stopped was put back.
     Enforced,
@@ -49,9 +49,9 @@ pub enum Reason {
     BoundariesSkipped,
     /// A boundary was missed for longer than the catch-up.
     BoundaryMissed,
-    /// The state is from more than an hour ahead.
+    /// The label `last` is more than an hour ahead of the clock.
     StateFromFuture,
-    /// Somebody puts the state wrong as often as it is put right.
+    /// Somebody undoes each correction of the state.
     CorrectionLimitReached,
 }
 
@@ -80,7 +80,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// One Event to be: why, and in what words.
+/// An Event that is to be sent: its reason and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventNote {
     /// Its reason.
@@ -94,8 +94,7 @@ impl EventNote {
         Self { reason, text }
     }
 
-    /// A count changed at a boundary, or at the end of what the object was held by; none where
-    /// it stayed what it was.
+    /// A boundary or the end of an override changed the count; `None` where the count is the same.
     pub(in crate::workload) fn scaled(
         boundary: Boundary,
         before: Option<Phase>,
@@ -172,7 +171,7 @@ impl EventNote {
         Some(Self::new(Reason::Adopted, text))
     }
 
-    /// A new or an edited schedule was taken up.
+    /// A new or edited schedule was adopted.
     pub(in crate::workload) fn changed(
         observed: &Observed,
         spec: &ScheduleSpec,
@@ -186,7 +185,7 @@ impl EventNote {
         Self::new(Reason::ScheduleChanged, text)
     }
 
-    /// What held the object is over, and the schedule was taken up again.
+    /// An override or a pause ended, and the schedule was adopted again.
     pub(in crate::workload) fn resumed(
         observed: &Observed,
         spec: &ScheduleSpec,
@@ -319,7 +318,7 @@ fn taken_up(
     }
 }
 
-/// What makes the object now what its schedule says.
+/// The `dayshift sync` command for this object.
 fn sync_command(
     observed: &Observed,
     spec: &ScheduleSpec,

@@ -18,7 +18,7 @@ use crate::workload::state::{Phase, State, is_from_future};
 pub struct Memory {
     uid: Arc<str>,
     state: State,
-    /// As of our last write; none before it.
+    /// What applied at our last write; `None` before the first.
     applied: Option<Applied>,
     corrections: u8,
     /// Whether the user was told that the limit of corrections is reached.
@@ -175,8 +175,8 @@ impl Memory {
         self.applied.as_ref() == Some(applied)
     }
 
-    /// Whether anything was written here: then the object is worth remembering even when nothing
-    /// concerns us any more: otherwise it would pass for one that was never seen.
+    /// Whether this process has written to the object. Then it remembers the object even when
+    /// nothing on it concerns dayshift any more; else the object would look new.
     pub fn has_written(&self) -> bool {
         self.applied.is_some()
     }

@@ -1,4 +1,4 @@
-//! Following a good schedule: boundaries, what is laid over them, and what lies between.
+//! Following a valid schedule: boundaries, overrides, and the time between them.
 
 use chrono::{DateTime, Utc};
 
@@ -17,15 +17,15 @@ use crate::workload::replicas::Replicas;
 use crate::workload::state::{Phase, State, is_from_future, whole_second};
 use crate::workload::workload_ref::WorkloadRef;
 
-/// One object with a good schedule, at one moment.
+/// One object with a valid schedule, at one moment.
 pub(in crate::workload) struct ScheduledDecision<'a> {
     pub(in crate::workload) context: &'a DecisionContext<'a>,
     pub(in crate::workload) spec: &'a ScheduleSpec,
-    /// The newest known.
+    /// The newest known state.
     pub(in crate::workload) state: State,
-    /// What is laid over the schedule, without what a rollout undo has brought back.
+    /// The overrides, without those that `kubectl rollout undo` has brought back.
     pub(in crate::workload) overrides: Overrides,
-    /// What holds now, whether it has begun or not.
+    /// The override that is active now by its time, whether the object already shows it or not.
     pub(in crate::workload) over: Option<Override>,
     pub(in crate::workload) ours: Fingerprint,
     pub(in crate::workload) now: DateTime<Utc>,
@@ -163,8 +163,7 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// When what held came to its end: as it was to, or, cut short by a hand, when that was seen;
-    /// and not before it began.
+    /// When the override ended: at its time, or when its removal was seen; never before it began.
     fn ended(&self) -> DateTime<Utc> {
         let by_hand = || self.context.seen.min(self.now);
         let ended = self.ended_by_itself().unwrap_or_else(by_hand);
@@ -299,7 +298,7 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// A change that leaves the count as it is, and takes what is over with it.
+    /// A change that leaves the count as it is and removes overrides that are over.
     pub(in crate::workload) fn keep(&self, kind: ChangeKind, state: State) -> Change {
         let (expired, note) = self.expired();
         Change {
@@ -328,7 +327,7 @@ impl<'a> ScheduledDecision<'a> {
         (over.into_iter().filter(is_own).collect(), None)
     }
 
-    /// The change, as far as it is called for: until the next boundary where it is not.
+    /// Writes the change, or waits until the next boundary where nothing would change.
     pub(in crate::workload) fn write(&self, change: Change) -> Decision {
         let last = self.state.last;
         let is_new = |boundary: &Boundary| last.is_none_or(|last| boundary.at > last);

@@ -1,4 +1,4 @@
-//! What lies between boundaries: hands are free, and what dayshift wrote is put right.
+//! Between boundaries: manual changes stay, and what dayshift wrote is put right.
 
 use chrono::{DateTime, Utc};
 

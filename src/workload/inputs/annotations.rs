@@ -1,4 +1,4 @@
-//! What a user wrote on one object, as texts.
+//! A user's annotations on one object, as texts.
 
 use crate::workload::keys::{ERROR, Key, OVERRIDE_BEGAN, Prefix};
 
@@ -63,7 +63,7 @@ impl Annotations {
         self.texts[key as usize] = text.map(Into::into);
     }
 
-    /// The text of a key, as it was written.
+    /// The text of a key, as the user wrote it; `None` without it.
     pub fn text(&self, key: Key) -> Option<&str> {
         self.texts[key as usize].as_deref()
     }

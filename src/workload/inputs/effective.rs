@@ -1,4 +1,4 @@
-//! What is in force for one object, and where it is written.
+//! The annotations that are in force for one object, and where each is written.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl Inputs {
         &self.own
     }
 
-    /// What stands on its Namespace, if anything does.
+    /// The annotations of its Namespace, if it has any.
     pub fn defaults(&self) -> Option<&Annotations> {
         self.defaults.as_deref()
     }

@@ -1,24 +1,24 @@
-//! What a user lays over a schedule: `pause`, `wake-until`, `sleep-until` and `enforce`.
+//! The overrides of a schedule: `pause`, `wake-until` and `sleep-until`; and `enforce`.
 
 use chrono::{DateTime, Utc};
 
 use crate::workload::keys::Key;
 use crate::workload::state::{Phase, State};
 
-/// What is laid over a schedule. An override that is over by now may still be among it.
+/// The overrides of one schedule, by their annotations. Some may be over by now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Nothing is done.
+    /// dayshift leaves the object alone.
     pub pause: Option<Pause>,
-    /// Running until then.
+    /// The object runs until then.
     pub wake_until: Option<DateTime<Utc>>,
-    /// Stopped until then.
+    /// The object is stopped until then.
     pub sleep_until: Option<DateTime<Utc>>,
     /// Whether a count that is raised by hand while stopped is put back.
     pub enforce: bool,
 }
 
-/// How long nothing is done.
+/// How long dayshift leaves an object alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// Until the annotation is removed.
@@ -27,20 +27,20 @@ pub enum Pause {
     Until(DateTime<Utc>),
 }
 
-/// The one override that holds at an instant.
+/// The one override that is active at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Override {
-    /// Nothing is done.
+    /// dayshift leaves the object alone.
     Pause(Pause),
-    /// Running until then.
+    /// The object runs until then.
     Wake(DateTime<Utc>),
-    /// Stopped until then.
+    /// The object is stopped until then.
     Sleep(DateTime<Utc>),
 }
 
 impl Overrides {
-    /// The override that holds at `now`: pause beats wake beats sleep, and one that ends at `now`
-    /// is over.
+    /// The override that is active at `now`: pause beats wake, wake beats sleep, and an override
+    /// that ends at `now` is over.
     pub fn at(&self, now: DateTime<Utc>) -> Option<Override> {
         let all = [
             self.pause.map(Override::Pause),

@@ -1,4 +1,4 @@
-//! From the texts of one object to what they ask for.
+//! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
@@ -23,9 +23,9 @@ use crate::workload::workload_ref::WorkloadRef;
     reason = "nearly all are schedules, and equal ones are shared"
 )]
 pub enum ParsedInputs {
-    /// No schedule: nothing is asked for.
+    /// There is no schedule.
     Unscheduled,
-    /// Something is wrong: the object stays as it is.
+    /// The schedule is refused: the object stays as it is.
     Invalid(InvalidSchedule),
     /// A schedule to follow.
     Scheduled(ScheduleSpec),
@@ -43,7 +43,7 @@ pub struct ScheduleSpec {
     pub stop_replicas: Replicas,
     /// How long starts are spread over, in whole seconds.
     pub jitter: TimeDelta,
-    /// What is laid over it.
+    /// Its overrides.
     pub overrides: Overrides,
 }
 
@@ -84,7 +84,8 @@ impl ScheduleSpec {
     }
 }
 
-/// Reads what the inputs ask for; local times without a zone of their own are in `default_zone`.
+/// Reads what the inputs ask for. Local times are in the object's `timezone`, else in
+/// `default_zone`. All problems are collected, not only the first one.
 pub fn read(inputs: &Inputs, default_zone: Zone) -> ParsedInputs {
     let mut problems = Problems::default();
     for (origin, unknown) in inputs.unknown() {
@@ -176,7 +177,7 @@ impl Problems {
         })
     }
 
-    /// Refuses a key beside any of others.
+    /// Refuses `key` where any of `others` is written too.
     fn beside(&mut self, inputs: &Inputs, key: Key, others: &[Key], advice: &str) {
         let other = others.iter().find(|other| inputs.text(**other).is_some());
         if let (Some(text), Some(other)) = (inputs.text(key), other) {
@@ -224,8 +225,8 @@ impl Problems {
         })
     }
 
-    /// Without a schedule a pause asks for nothing, but an override would have no end to come
-    /// to: better an error than a Deployment that stays down.
+    /// Refuses an override without a schedule: nothing would start the object after its end.
+    /// A pause without a schedule changes nothing and is fine.
     fn nothing_to_lie_over(&mut self, inputs: &Inputs) {
         for key in [Key::WakeUntil, Key::SleepUntil] {
             if let Some(text) = inputs.text(key) {
@@ -262,7 +263,7 @@ impl Problems {
     }
 }
 
-/// `true` or `false`, in any case.
+/// Reads `true` or `false`; case does not matter.
 fn truth(text: &str) -> Option<bool> {
     let is = |word: &str| text.trim().eq_ignore_ascii_case(word);
     if is("true") {

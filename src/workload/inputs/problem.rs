@@ -34,11 +34,11 @@ pub enum ProblemKind {
     Text,
     /// Its name is not a [`Key`].
     UnknownKey,
-    /// It cannot stand beside another one.
+    /// Another annotation excludes it.
     Beside,
     /// It is a value that the API server does not take for an annotation: no text.
     NotText,
-    /// It stands there twice.
+    /// The manifest has it twice.
     Twice,
 }
 
@@ -62,7 +62,7 @@ impl Problem {
         }
     }
 
-    /// The same as one of another kind.
+    /// This problem with another kind.
     pub(in crate::workload) fn of_kind(self, kind: ProblemKind) -> Self {
         Self { kind, ..self }
     }
@@ -74,7 +74,7 @@ pub struct InvalidSchedule {
     problems: Vec<Problem>,
 }
 
-/// What the annotation `error` may hold.
+/// The longest text of the annotation `error`, in bytes.
 const LIMIT: usize = 1024;
 
 impl InvalidSchedule {
