@@ -1,10 +1,10 @@
 //! The unchanged controller on paused time, against the cluster in memory, with everything going
 //! wrong that can.
 //!
-//! From a seed comes a story: schedules, users, other writers, one to three scalers that are
-//! killed and started again, clocks that are set, and faults between any two messages. A checker
-//! that knows the documentation alone looks at every write that the API accepts, and at the
-//! objects whenever all has been well for long enough. It is the one model of the rules in the
+//! A seed makes a story: schedules, users, other writers, one to three scalers that are killed and
+//! started again, clocks that are set, and faults between any two messages. A checker, which is
+//! written from the documentation alone, checks every write that the API accepts, and checks the
+//! objects whenever nothing has gone wrong for long enough. It is the one model of the rules in the
 //! tests, and shares no code with `decide`. A story that fails is made shorter as long as it still
 //! fails, and printed with the command that repeats it.
 //!
@@ -48,7 +48,7 @@ use harness::{
 };
 use story::{definition::Story, stored};
 
-/// Some 180 s of CPU time, with those that are new.
+/// The fixed seeds of each run. With the fresh ones they take some 180 s of CPU time.
 const SEEDS: u64 = 800;
 const FRESH: u64 = 150;
 
@@ -148,7 +148,7 @@ fn a_seed_runs_the_same_way_each_time() {
     }
 }
 
-/// Tells one story, and fails with the shortest that still does.
+/// Runs one story, and fails with the shortest story that still fails.
 fn run_again(story: &Story) {
     let first = outcome_of(story);
     let Some(why) = &first.failure else {
@@ -170,7 +170,7 @@ fn run_again(story: &Story) {
     );
 }
 
-/// What came of a story, a panic included.
+/// The result of a story; a panic is a failure.
 fn outcome_of(story: &Story) -> StoryOutcome {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     catch_unwind(AssertUnwindSafe(|| run(story))).unwrap_or_else(|_| StoryOutcome {

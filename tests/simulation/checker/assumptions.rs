@@ -1,5 +1,5 @@
-//! What the checker takes as given: how wrong texts are complained of, and how long an object's
-//! starts wait. Both have tests of their own.
+//! What the checker takes from dayshift's own code: the text of errors, and the jitter of an
+//! object. Both have tests of their own.
 
 use chrono_tz::Tz;
 use dayshift::{
@@ -12,7 +12,7 @@ use crate::checker::objects::object::Object;
 #[derive(Clone)]
 pub struct Assumptions {
     pub complaint: Option<String>,
-    /// In seconds.
+    /// How much later the object starts, in seconds.
     pub delay: i64,
 }
 

@@ -1,5 +1,5 @@
-//! What holds for every write, whatever led to it: said without rules, so that a mistake in the
-//! model of the rules does not hide one in the code.
+//! Invariants of every write, whatever led to it. They do without the rules, so that a mistake in
+//! the model of the rules cannot hide one in the code.
 
 use serde_json::Value;
 
@@ -8,10 +8,10 @@ use crate::checker::{objects::object::Object, rules::outcome::What};
 /// Nothing longer is written as an error, in bytes.
 const LONGEST_ERROR: usize = 1024;
 
-/// So many characters of one text are quoted at most.
+/// At most this many characters of one text are quoted.
 const LONGEST_QUOTE: usize = 60;
 
-/// A state from further ahead is wrong, in seconds.
+/// How far ahead of the clock `last` may be, in seconds.
 const AHEAD: i64 = 3600;
 
 /// Whether a write may be made of an object at `now`, in seconds of the scaler's clock.

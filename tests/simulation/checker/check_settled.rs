@@ -1,4 +1,4 @@
-//! Whether an object is in order once all is quiet.
+//! Checks each object once nothing happens any more: whether anything is left to do.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Observer {
-    /// All is quiet: nothing is left to do, whoever of these is request.
+    /// All is quiet: nothing is left to do, whichever of these processes is asked.
     pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
         let object = Object::shown(object);

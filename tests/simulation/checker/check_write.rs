@@ -1,4 +1,4 @@
-//! Whether a write is what the rules ask for, there and then.
+//! Checks each write: whether the rules ask for it, at that instant.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use crate::{
     story::{calendar::show, intent::Intent},
 };
 
-/// Rule 12: so often something is put right between two boundaries.
+/// Rule 12: the most corrections between two boundaries.
 pub const MOST_CORRECTIONS: u8 = 3;
 
 impl Observer {
-    /// What it has done, if the rules ask for it.
+    /// What the write has done, or why the rules do not allow it.
     pub(crate) fn check_write(
         &self,
         write: &Write<'_>,
@@ -104,7 +104,7 @@ impl Observer {
         })
     }
 
-    /// What its texts ask for; nothing where they are refused.
+    /// What its annotations ask for; the empty intent where they are refused.
     fn intent(&self, object: &Object, zone: Tz) -> Intent {
         match self.assumptions(object, zone).complaint {
             Some(_) => Intent::default(),
@@ -250,7 +250,7 @@ impl Observer {
     }
 }
 
-/// What the rules allow, each once.
+/// The allowed outcomes in words, each once.
 pub fn all(outcomes: &[Outcome]) -> String {
     let mut texts: Vec<_> = outcomes
         .iter()
@@ -261,7 +261,7 @@ pub fn all(outcomes: &[Outcome]) -> String {
     texts.concat()
 }
 
-/// What was made of an object.
+/// The difference between an object before and after a write, in words.
 pub fn told(old: &Object, new: &Object) -> String {
     let at = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), show);
     let state = &new.state;

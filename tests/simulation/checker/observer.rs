@@ -1,4 +1,4 @@
-//! Looks at every write that the API accepts, and at the objects once all is quiet.
+//! The observer: sees every write that the API accepts, and has it checked.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -101,9 +101,9 @@ pub struct Observer {
     pub trace: Vec<String>,
     pub failure: Option<String>,
     pub writes: usize,
-    /// Writes since something happened.
+    /// Writes since the last step of the story.
     pub since: usize,
-    /// The server's clock.
+    /// The server's clock, which is right.
     truth: Clock,
     pub sent: Vec<Sent>,
     /// How many requests have been sent in a millisecond.

@@ -1,5 +1,5 @@
-//! What lies at the edges: clocks that are nearly right, troubles of one object alone, and the
-//! many ways to say which objects are looked at.
+//! Edge cases: clocks that are slightly wrong, faults of one object alone, and the many ways to
+//! select the objects in scope.
 
 use fastrand::Rng;
 
@@ -24,7 +24,7 @@ const SELECTORS: [&str; 4] = [
 ];
 
 impl Story {
-    /// Which objects are looked at, and by whom.
+    /// Draws which objects each scaler has in scope.
     pub fn draw_scope(&mut self, random: &mut Rng) {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         if self.scoped && random.bool() {
@@ -51,7 +51,7 @@ impl Story {
 }
 
 impl Steps<'_> {
-    /// A clock is set, or goes wrong by and by, for a while.
+    /// Sets a clock, or lets it drift, for a while.
     pub(crate) fn clock(&mut self, at: u32) {
         let scaler = self.scaler();
         let is_fault_free = self.story.kind == Kind::NoFaults;
@@ -84,7 +84,7 @@ impl Steps<'_> {
         self.add(back, Op::ClockRight(scaler));
     }
 
-    /// Something befalls writes to one object, or Events, for a while.
+    /// Gives writes to one object, or Events, a fault for a while.
     pub(crate) fn trouble(&mut self, at: u32) {
         let all = [
             Trouble::Hangs,
@@ -110,7 +110,7 @@ impl Steps<'_> {
         self.add(back, Op::Trouble(slot, None));
     }
 
-    /// Somebody changes what dayshift wrote.
+    /// Draws a change of the labels that dayshift wrote.
     pub(crate) fn tampering(&mut self) -> Tampering {
         let label = self.random.choice(Label::ALL).unwrap();
         match self.random.u8(..10) {

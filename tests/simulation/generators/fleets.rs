@@ -1,5 +1,5 @@
-//! Many objects of one namespace that nobody can write to when they are due, and others beside
-//! them that no fault concerns.
+//! A fleet: many objects of one namespace whose writes fail at their boundary, beside objects
+//! without faults.
 
 use chrono::{TimeDelta, Timelike as _};
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Of each day.
+/// Every day of the week, as bits.
 const DAILY: u8 = 0x7f;
 
 impl Steps<'_> {

@@ -1,4 +1,4 @@
-//! From a seed to a story.
+//! Makes a story from a seed.
 
 pub mod edges;
 pub mod fleets;

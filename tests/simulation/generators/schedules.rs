@@ -1,4 +1,4 @@
-//! Random schedules, and the places and days that have something special about them.
+//! Random schedules, and zones and dates with clock changes or other rarities.
 
 use chrono::{DateTime, Days, Utc};
 use chrono_tz::Tz;

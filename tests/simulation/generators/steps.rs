@@ -1,4 +1,4 @@
-//! From a seed to a story.
+//! Draws the steps of a story from a seed.
 
 use chrono::{Days, NaiveDate, TimeDelta};
 use chrono_tz::Tz;
@@ -138,7 +138,7 @@ impl Steps<'_> {
         self.story.steps.push(Step { at, op });
     }
 
-    /// When something of the first schedules is due, in milliseconds.
+    /// The boundaries of the first schedules, in milliseconds since the beginning.
     fn boundaries(&self) -> Vec<u32> {
         let story = &*self.story;
         let begin = story.begin.timestamp_millis();
@@ -154,8 +154,8 @@ impl Steps<'_> {
             .collect()
     }
 
-    /// Long times in which nothing happens are slept through: they cost a watch each five
-    /// minutes, and show little more than short ones.
+    /// Suspends the cluster where nothing happens for long: an idle hour costs a watch each five
+    /// minutes, and shows little more than an idle minute.
     fn sleep_over(&mut self) {
         let ends = self
             .story
@@ -259,7 +259,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Some minutes of somebody who puts the manifest back again and again.
+    /// A GitOps tool puts the manifest back again and again, for some minutes.
     fn gitops(&mut self, at: u32, slot: usize) {
         let keeps_labels = self.random.u8(..3) != 0;
         let (every, times) = (self.random.u32(1000..5 * MINUTE), self.random.u32(2..8));

@@ -1,4 +1,4 @@
-//! What each thing that happens does to scalers, clocks and the server.
+//! Carries out one step of a story on scalers, clocks and the server.
 
 use std::num::NonZeroUsize;
 

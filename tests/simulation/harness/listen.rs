@@ -1,4 +1,4 @@
-//! The observer's place at the server.
+//! Connects the observer to the server in memory.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use kube_in_memory::{Admission, Api, Status};
 
 use crate::checker::observer::{Observer, Write};
 
-/// Has the observer look at every write that the server accepts, as it does.
+/// Shows the observer every write at the moment the server accepts it.
 pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
     let query = Arc::new(Mutex::new(String::new()));
     api.on_request({

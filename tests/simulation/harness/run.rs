@@ -1,4 +1,4 @@
-//! A cluster in memory in which a story happens.
+//! Runs a story in a cluster in memory, and checks objects whenever they have to be in order.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard},
@@ -51,7 +51,7 @@ pub struct Harness<'a> {
     troubled: i64,
 }
 
-/// What the user of a slot has in mind, and in the repository.
+/// What the user of a slot wants: the annotations, and the manifest in the repository.
 #[derive(Clone, Default)]
 pub(crate) struct Wish {
     pub(crate) intent: Intent,
@@ -59,7 +59,7 @@ pub(crate) struct Wish {
     pub(crate) replicas: u32,
 }
 
-/// What came of a story.
+/// The result of a story.
 #[derive(Debug, Default)]
 pub struct StoryOutcome {
     pub trace: Vec<String>,
@@ -68,7 +68,7 @@ pub struct StoryOutcome {
     pub faults: usize,
 }
 
-/// Tells a story from its beginning to its end.
+/// Runs a story from its beginning to its end.
 pub fn run(story: &Story) -> StoryOutcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -235,7 +235,7 @@ impl<'a> Harness<'a> {
         self.story.kind == Kind::NoFaults
     }
 
-    /// Not everything has to be in order for so many milliseconds.
+    /// For this many milliseconds not everything has to be in order.
     pub(crate) fn trouble(&mut self, time: i64) {
         self.troubled = self.troubled.max(self.now() + time);
     }
@@ -244,7 +244,7 @@ impl<'a> Harness<'a> {
         self.api.list("Deployment")
     }
 
-    /// Looks whether all is in order, where it has to be.
+    /// Checks the objects, where they have to be in order by now.
     pub(super) fn look(&mut self) {
         let now = self.now();
         let (is_guarded, is_fault_free) = (self.story.guarded, self.is_fault_free());

@@ -1,4 +1,4 @@
-//! One scaler: the unchanged controller, its clock, and its way to the server.
+//! One scaler: the unchanged controller, its clock, and its connection to the server.
 
 use std::{
     any::Any,
@@ -27,9 +27,9 @@ use crate::{
 pub struct Scaler {
     pub clock: Clock,
     pub off: TimeDelta,
-    /// In millionths.
+    /// How wrong its clock runs, in millionths.
     pub drift: i32,
-    /// What of it is less than a millisecond, in millionths of one.
+    /// The part of the drift below a millisecond, in millionths of one.
     rest: i64,
     pub faults: Faults,
     starts: u32,

@@ -1,4 +1,4 @@
-//! The same story without all that can be left out of it.
+//! Shortens a story that fails: leaves out every step that it fails without.
 
 use crate::{outcome_of, story::definition::Story};
 

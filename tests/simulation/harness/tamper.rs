@@ -1,4 +1,4 @@
-//! State that no scaler of this version has left on an object.
+//! Changes the state labels of an object to what this version never writes.
 
 use chrono::DateTime;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Harness<'_> {
-    /// Somebody changes what dayshift wrote.
+    /// Changes what dayshift wrote.
     pub(super) fn tamper(&self, slot: Slot, tampering: Tampering) {
         let in_minutes =
             |minutes: i32| label_of(self.now().div_euclid(1000) + i64::from(minutes) * 60);

@@ -1,4 +1,4 @@
-//! The way between one scaler and the server, on which anything can happen.
+//! The network between one scaler and the server, with its faults.
 
 use std::{
     future,
@@ -37,7 +37,7 @@ pub struct Transport {
     pub truth: Clock,
     /// Which process sends.
     pub by: String,
-    /// Whether the server lists as a stream, or has to be request for pages.
+    /// Whether the server lists as a stream, or has to be asked for pages.
     pub streams: bool,
     pub observer: Arc<Mutex<Observer>>,
     pub troubles: Troubles,

@@ -1,4 +1,4 @@
-//! What the server does to requests about one object alone, or to Events alone.
+//! Faults of requests about one object, or about Events.
 
 use std::{
     collections::HashMap,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::story::fault::Trouble;
 
-/// Of all scalers.
+/// The faults of one object or of Events; they meet the requests of every scaler.
 #[derive(Clone, Default)]
 pub struct Troubles(Arc<Mutex<Inner>>);
 

@@ -1,4 +1,4 @@
-//! The hands of users, and of what else writes to Deployments.
+//! What users, autoscalers and other tools do to Deployments.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// The object that somebody lays hands on.
+/// The object that a step changes; `None` where it changes none.
 pub fn slot(op: &Op) -> Option<Slot> {
     match op {
         Op::Make(slot, ..)
@@ -46,7 +46,7 @@ pub fn slot(op: &Op) -> Option<Slot> {
     }
 }
 
-/// Whether it was this object.
+/// Whether a step changes this object.
 pub fn touches(op: &Op, object: &Object) -> bool {
     let (namespace, name) = (&*object.namespace, &*object.name);
     let is_it = |slot: Slot| place(slot) == (namespace, name.to_owned());
@@ -151,7 +151,7 @@ impl Harness<'_> {
         }
     }
 
-    /// It leaves alone what is at 0.
+    /// Sets a count as an HPA does, which leaves an object at 0 alone.
     fn autoscale(&self, slot: Slot, count: u32) {
         if self
             .object_of(slot)

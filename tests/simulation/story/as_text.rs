@@ -49,7 +49,7 @@ impl AsText for Tz {
     }
 }
 
-/// An empty text is none.
+/// An empty text is `None`.
 impl AsText for Option<Tz> {
     fn to_text(&self) -> String {
         self.map_or_else(String::new, |zone| zone.name().to_owned())

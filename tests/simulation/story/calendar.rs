@@ -1,5 +1,5 @@
-//! Schedules as plain values: how they are written for dayshift, and, painted minute by minute
-//! straight from the value, when they start and stop.
+//! Schedules as plain values: their texts for dayshift, and their boundaries. Boundaries are found
+//! minute by minute from the value, without dayshift's code.
 
 use std::fmt::Write;
 
@@ -31,12 +31,12 @@ impl Turn {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     pub rule: Rule,
-    /// Excepted dates, first and last.
+    /// Ranges of excepted dates: the first and the last date of each.
     #[serde(with = "as_text")]
     pub except: Vec<(NaiveDate, NaiveDate)>,
     #[serde(with = "as_text")]
     pub zone: Option<Tz>,
-    /// In minutes.
+    /// The jitter in minutes.
     pub jitter: Option<u32>,
     pub style: Style,
 }
@@ -48,7 +48,8 @@ pub enum Rule {
     Scale(Vec<(At, u32)>),
 }
 
-/// From and to in minutes of the day; one that ends no later than it begins ends the next day.
+/// A window, from and to in minutes of the day. One that does not end after its beginning ends on
+/// the next day.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Window {
     pub days: u8,
@@ -62,7 +63,7 @@ pub enum At {
     Once(#[serde(with = "as_text")] NaiveDateTime),
 }
 
-/// Different texts for the same schedule.
+/// Which of several texts is written for the same schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Style {
     Names,
@@ -159,7 +160,7 @@ impl Plan {
         moved(&painted, delay)
     }
 
-    /// Its times, but for hours, and what happens at each.
+    /// The times of `start`, `stop` and `scale`, and what happens at each; not those of `hours`.
     fn turns(&self) -> Vec<(At, Turn)> {
         match &self.rule {
             Rule::Hours(_) => Vec::new(),
@@ -184,7 +185,7 @@ impl Plan {
         }
     }
 
-    /// What it says before the first of its boundaries.
+    /// What the schedule says before its first boundary.
     pub fn before(&self, boundaries: &[(i64, Turn)]) -> Option<Turn> {
         match (&self.rule, boundaries.first()) {
             (Rule::Times { .. } | Rule::Scale(_), _) => None,
@@ -234,8 +235,8 @@ impl Plan {
     }
 }
 
-/// What brings up goes later by `delay`, but not as far as the next stop; of several that wait for
-/// one the last counts.
+/// The boundaries with their jitter: what starts something is later by `delay`, but before the
+/// next stop. Of several that would come just before one stop the last counts.
 fn moved(painted: &[(i64, Turn)], delay: i64) -> Vec<(i64, Turn)> {
     let place = |(index, &(at, turn)): (usize, &(i64, Turn))| {
         if turn.is_off() || delay == 0 {

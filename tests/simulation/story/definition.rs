@@ -18,7 +18,7 @@ pub struct Story {
     pub kind: Kind,
     #[serde(with = "as_text")]
     pub begin: DateTime<Utc>,
-    /// In milliseconds.
+    /// How long the story lasts, in milliseconds.
     pub length: u32,
     #[serde(with = "as_text")]
     pub zone: Tz,
@@ -26,11 +26,11 @@ pub struct Story {
     pub scalers: usize,
     /// Whether the scalers hold their clocks against the server's.
     pub guarded: bool,
-    /// What they do nothing about any more, in hours.
+    /// The scalers' `--catch-up`, in hours.
     pub catch_up: u32,
-    /// Whether they look at what a selector matches alone.
+    /// Whether the scalers have a selector.
     pub scoped: bool,
-    /// How they select where they do, in other words than `shift=on`.
+    /// Their selector, where it is not `shift=on`.
     #[serde(default)]
     pub selector: Option<String>,
     /// `--namespace`; all where there is none.
@@ -42,7 +42,7 @@ pub struct Story {
     /// The zones of scalers that have one of their own.
     #[serde(default)]
     pub zones: Vec<String>,
-    /// The scalers that only say what they would do.
+    /// The scalers with `--dry-run`.
     #[serde(default)]
     pub dry: Vec<usize>,
     /// `--max-in-flight`; 32 where it is 0.
@@ -56,9 +56,9 @@ pub struct Story {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
-    /// Users and restarts; nothing goes wrong, and everything happens at its very millisecond.
+    /// Only users and restarts: no faults, and everything happens at its very millisecond.
     NoFaults,
-    /// Everything goes wrong.
+    /// Faults of the network, the server and the clocks as well.
     Faults,
 }
 

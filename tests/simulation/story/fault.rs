@@ -9,7 +9,7 @@ pub enum Fault {
     Lost,
     /// It breaks after the request took effect.
     AnswerLost,
-    /// The request never arrives, and nobody says so.
+    /// The request never arrives, and the connection stays open.
     Hangs,
     /// It takes effect, and no answer ever comes.
     AnswerHangs,
@@ -19,7 +19,7 @@ pub enum Fault {
     AnswerLate(u32),
     /// The answer ends in the middle.
     Torn,
-    /// Another answer comes.
+    /// The server answers with this status code instead.
     Code(u16),
     /// 422 with causes: a policy refuses.
     Refused,
@@ -40,7 +40,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether it befalls a watch that is open, and not a request.
+    /// Whether it is a fault of an open watch, and not of a request.
     pub const fn is_of_the_watch(self) -> bool {
         matches!(
             self,
@@ -54,7 +54,7 @@ impl Fault {
     }
 }
 
-/// When the scaler is ended in the course of a write.
+/// At which stage of a write the scaler is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// Nothing was sent.
@@ -65,7 +65,7 @@ pub enum Stage {
     After,
 }
 
-/// What becomes of each such request.
+/// A lasting fault of requests about one object, or of Events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
     /// An admission webhook takes longer than anybody waits.
@@ -76,7 +76,7 @@ pub enum Trouble {
     Denies,
     /// A permission is missing.
     Forbidden,
-    /// There are too many.
+    /// The server answers 429.
     Busy,
 }
 

@@ -13,7 +13,7 @@ pub struct Intent {
     pub replicas: Option<u32>,
     pub stop_replicas: Option<u32>,
     pub pause: Option<Pause>,
-    /// In seconds since 1970.
+    /// The end of `wake-until`, in seconds since 1970.
     pub wake: Option<i64>,
     pub sleep: Option<i64>,
     pub enforce: bool,
@@ -52,7 +52,7 @@ impl Bad {
         Self::Override,
     ];
 
-    /// A name that is no key.
+    /// A name that is not a key.
     pub const UNKNOWN_KEY: &str = "strat";
 
     fn spoil(self, texts: &mut Vec<(String, String)>) {
@@ -78,7 +78,7 @@ impl Bad {
 }
 
 impl Intent {
-    /// Names without prefix, and texts.
+    /// The annotations: names without the prefix, and texts.
     pub fn annotations(&self, plans: &[Plan]) -> Vec<(String, String)> {
         let mut texts: Vec<_> = self.plan.map_or_else(Vec::new, |plan| {
             let texts = plans[plan].texts().into_iter();
@@ -116,7 +116,7 @@ impl Intent {
         texts
     }
 
-    /// What is laid over the schedule at an instant, and until when.
+    /// The override that is active at an instant, and when it ends.
     pub fn held(&self, now: i64) -> Option<(Phase, Option<i64>)> {
         match self.pause {
             Some(Pause::Forever) => return Some((Phase::Paused, None)),
@@ -135,7 +135,7 @@ impl Intent {
         wake.or_else(sleep)
     }
 
-    /// The end that is written for what a phase stands for.
+    /// The end that is written for the override of a phase.
     pub fn end_of(&self, phase: Phase) -> Option<i64> {
         match (phase, self.pause) {
             (Phase::Paused, Some(Pause::Until(at))) => Some(at),

@@ -10,7 +10,7 @@ use crate::story::{
     tampering::Tampering,
 };
 
-/// Milliseconds since the beginning, and what happens then.
+/// One step: milliseconds since the beginning, and what happens then.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     pub at: u32,
@@ -35,24 +35,25 @@ pub fn place(slot: Slot) -> (&'static str, String) {
     (namespace, name.to_owned())
 }
 
-/// Something that happens. What happens to an object that is not there does not. Plans and
-/// snapshots are counted in lists, and round again; times are in seconds from then.
+/// Something that happens. An operation on an object that is not there does nothing. Plans and
+/// snapshots are indices, modulo the length of their list. Times are in seconds from the step on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Op {
     Make(Slot, u32, usize),
     Scale(Slot, u32),
-    /// One that a version with `v1-` fingerprints has looked after until so many hours ago.
+    /// Creates an object with the state that a version with `v1-` fingerprints left on it, so many
+    /// hours ago.
     MakeFromV1(Slot, u32, usize, u8),
-    /// So many objects at once, with a count and a plan.
+    /// Creates this many objects at once, with a count and a plan.
     MakeFleet(usize, u32, usize),
-    /// What becomes of writes to each object of the fleet from now on.
+    /// The fault of writes to each object of the fleet from now on; `None` ends it.
     FleetTrouble(Option<Trouble>),
     /// An autoscaler sets the count of what runs.
     Autoscale(Slot, u32),
     Plan(Slot, Option<usize>),
     Replicas(Slot, Option<u32>),
     StopReplicas(Slot, Option<u32>),
-    /// Both in one edit.
+    /// Changes the plan and `stop-replicas` in one edit.
     PlanAndStopReplicas(Slot, Option<usize>, Option<u32>),
     Pause(Slot, Hold),
     Wake(Slot, Option<i32>),
@@ -63,13 +64,13 @@ pub enum Op {
     Delete(Slot),
     /// Deleted, and made again at once from the same manifest.
     Recreate(Slot, u32),
-    /// Deleted, but something holds it.
+    /// The object is deleted, but a finalizer holds it.
     DeleteWithFinalizer(Slot),
     /// `kubectl rollout undo`: annotations of before, labels of now.
     Undo(Slot, usize),
     /// The manifest is put back, and the labels with it or not.
     ReplaceFromManifest(Slot, bool),
-    /// All of it as it was.
+    /// The whole object is restored from a backup.
     Restore(Slot, usize),
     /// Somebody changes what dayshift wrote.
     Tamper(Slot, Tampering),
@@ -88,21 +89,21 @@ pub enum Op {
     /// Faults from now on, in so many of a hundred requests and events; none ends them.
     Faults(usize, Vec<Fault>, u8),
     Cut(usize),
-    /// From now on the scaler's clock goes wrong by so many millionths; by none it goes right.
+    /// From now on the scaler's clock runs wrong by this many millionths; 0 ends it.
     Drift(usize, i32),
-    /// What becomes of writes to one object from now on.
+    /// The fault of writes to one object from now on; `None` ends it.
     Trouble(Slot, Option<Trouble>),
-    /// What becomes of Events.
+    /// The fault of Events from now on; `None` ends it.
     EventTrouble(Option<Trouble>),
     /// What is watched from an older version expires.
     Compact,
     /// The whole cluster stands still so long, clocks excepted.
     Suspend(u32),
-    /// So quiet that everything has to be in order.
+    /// Nothing happens for so long that everything has to be in order.
     Quiet,
 }
 
-/// What becomes of a pause; times are in seconds from then.
+/// How a pause is changed; times are in seconds from the step on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hold {
     Lifted,

@@ -1,4 +1,4 @@
-//! What somebody can do to the labels and annotations that dayshift writes.
+//! Tampering: changes of the labels and annotations that dayshift writes.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +17,14 @@ pub enum Tampering {
     /// A text that cannot be read takes its place.
     Garble(Label),
     Saved(u32),
-    /// In minutes from then.
+    /// `last` becomes this many minutes from now.
     Last(i32),
     Next(i32),
     /// A fingerprint of a version that does not exist yet.
     LaterFingerprint,
-    /// One of version 1 that belongs to nothing.
+    /// A fingerprint of version 1 that belongs to no object.
     OtherFingerprint,
-    /// One of version 2, of another object.
+    /// A fingerprint of version 2 of another object.
     ForeignFingerprint,
     DropError,
 }
@@ -38,7 +38,7 @@ impl Label {
         Self::Fingerprint,
     ];
 
-    /// Its key.
+    /// The key of the label.
     pub const fn key(self) -> &'static str {
         match self {
             Self::State => "dayshift/state",

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::checker::objects::{phase::Phase, texts};
 
 const PREFIX: &str = "dayshift/";
-/// The label by which the stories' scalers select, where they do.
+/// The label that scalers with a selector select by.
 pub const SCOPE: &str = "shift";
 
 /// The state labels; instants are in seconds since 1970.
@@ -36,7 +36,7 @@ pub struct Object {
     /// When the override that holds began, as it is written for dayshift alone.
     pub began: Option<String>,
     pub deleting: bool,
-    /// All that is none of a scaler's business.
+    /// Everything that a scaler must not change.
     pub rest: Value,
 }
 
@@ -48,7 +48,7 @@ impl Object {
         }
     }
 
-    /// The object without what is none of a scaler's business.
+    /// The object without [`Self::rest`].
     pub fn shown(value: &Value) -> Self {
         let metadata = &value["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
@@ -83,7 +83,7 @@ impl Object {
         format!("{}/{}", self.namespace, self.name)
     }
 
-    /// What it asks for.
+    /// The annotations that a user wrote.
     pub const fn inputs(&self) -> &BTreeMap<String, String> {
         &self.texts
     }
@@ -96,14 +96,14 @@ impl Object {
             && self.began.is_none()
     }
 
-    /// What could be brought back.
+    /// The larger of the running and the saved count: what a start or restore can reach.
     pub fn recoverable(&self) -> u32 {
         self.replicas.max(self.state.saved.unwrap_or(0))
     }
 }
 
 impl State {
-    /// Rule 7: the annotation beside this state.
+    /// Rule 7: the text of `override-began` that belongs to this state.
     pub fn began(&self) -> Option<String> {
         self.phase.filter(|phase| phase.is_held())?;
         let at = DateTime::from_timestamp(self.last?, 0).unwrap();
@@ -140,7 +140,7 @@ impl State {
             .is_some_and(texts::is_of_later_version)
     }
 
-    /// What of it can be read.
+    /// The state without what cannot be read.
     pub fn read(&self) -> Self {
         Self {
             garbled: BTreeSet::new(),

@@ -1,4 +1,4 @@
-//! What a scaler has made of an object, as the checker sees it.
+//! The phase in the label `state`, as the checker reads it.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -11,7 +11,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Whether something is laid over the schedule, or was until now.
+    /// Whether an override or a pause is active, or was until now.
     pub const fn is_held(self) -> bool {
         matches!(self, Self::Woken | Self::Slept | Self::Paused)
     }

@@ -1,4 +1,4 @@
-//! What annotations as they stand ask for.
+//! Reads the texts of annotations: the intent behind them, and their fingerprint.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Intent {
         self.annotations(plans).into_iter().collect()
     }
 
-    /// What texts ask for that are not refused.
+    /// What valid texts ask for.
     pub fn of(texts: &BTreeMap<String, String>, plans: &[Plan], default_zone: Tz) -> Self {
         if !has_schedule(texts) {
             return Self::default();
@@ -78,13 +78,13 @@ impl Intent {
         (self, ended.map(|(key, _)| key).collect())
     }
 
-    /// All ends that are written.
+    /// The ends of all overrides that are written.
     pub fn ends(&self) -> impl Iterator<Item = i64> {
         let pause = self.end_of(Phase::Paused);
         pause.into_iter().chain(self.wake).chain(self.sleep)
     }
 
-    /// The annotations that are over.
+    /// The override annotations that are over at `now`.
     pub fn over(&self, now: i64) -> Vec<&'static str> {
         let ends = [
             ("pause", self.end_of(Phase::Paused)),

@@ -21,7 +21,7 @@ use crate::{
 
 pub(in crate::checker) const HOUR: i64 = 3600;
 
-/// All that a decision rests on, at one instant. Times are in seconds since 1970 by the scaler's
+/// What the rules decide from, at one instant. Times are in seconds since 1970 by the scaler's
 /// clock.
 pub struct Moment<'a> {
     pub object: &'a Object,
@@ -29,7 +29,7 @@ pub struct Moment<'a> {
     pub state: &'a State,
     /// What is wrong with the annotations.
     pub complaint: Option<&'a str>,
-    /// Without what has ended before.
+    /// What the annotations ask for, without overrides that ended before.
     pub intent: &'a Intent,
     /// The overrides that have ended before.
     pub ended: &'a [&'static str],
@@ -40,12 +40,12 @@ pub struct Moment<'a> {
     /// When these annotations were seen first: between these two.
     pub seen: (i64, i64),
     pub stop_count: u32,
-    /// In hours.
+    /// `--catch-up`, in hours.
     pub catch_up: u32,
 }
 
 impl Moment<'_> {
-    /// What may be done; none where there is nothing to do.
+    /// The allowed outcomes; `None` is to do nothing.
     pub fn outcomes(&self) -> Vec<Option<Outcome>> {
         // Rule 10: what a later version has written is left alone.
         if self.object.deleting || self.object.state.is_of_later_version() {

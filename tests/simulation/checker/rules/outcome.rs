@@ -1,10 +1,10 @@
-//! What may be done with an object.
+//! An outcome: one write that the rules allow.
 
 use std::fmt;
 
 use crate::{checker::objects::object::State, story::calendar::show};
 
-/// One legal outcome.
+/// One write that the rules allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub what: What,
@@ -16,7 +16,7 @@ pub struct Outcome {
     pub replicas: u32,
     pub expired: Vec<&'static str>,
     pub error: Option<String>,
-    /// The instant that it was due at.
+    /// The instant at which it is due.
     pub due: Option<i64>,
     /// Whether it considers a boundary that was not considered before.
     pub considers: bool,

@@ -1,4 +1,4 @@
-//! The boundaries of one schedule for one object, painted for the days of a story.
+//! The boundaries of one schedule for one object, for the days of a story.
 
 use std::{
     collections::HashMap,
@@ -16,12 +16,12 @@ pub struct Timeline {
     pub largest: Option<u32>,
     /// What the schedule says before the first of them.
     pub before: Option<Turn>,
-    /// Nothing is known of what comes later.
+    /// The end of the days that were computed; later boundaries are unknown.
     horizon: i64,
 }
 
 impl Timeline {
-    /// Of no schedule at all.
+    /// The timeline of no schedule.
     pub fn empty() -> Self {
         Self {
             boundaries: Vec::new(),
@@ -54,7 +54,7 @@ impl Timeline {
     }
 }
 
-/// Painting takes a while: each is painted once a story.
+/// The timelines of a story: each is computed once, because that takes a while.
 pub struct Timelines {
     dates: (NaiveDate, NaiveDate),
     known: Mutex<HashMap<(usize, Tz, i64), Arc<Timeline>>>,

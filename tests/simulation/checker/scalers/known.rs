@@ -1,4 +1,4 @@
-//! What a process knows of one object: every write is checked against that.
+//! What a process can know of one object. Each of its writes is checked against that.
 
 use crate::{
     checker::{
@@ -30,14 +30,14 @@ pub struct Instants {
 /// What a process knows of one object.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// As it was shown last.
+    /// The object as it was shown last.
     pub object: Object,
     pub(in crate::checker) version: u64,
     /// When its annotations were first shown as they are.
     pub seen: Instants,
     /// The newest state of all that it was shown.
     pub state: State,
-    /// What applied when it wrote something here last.
+    /// What applied at its last write here.
     pub applied: Option<Applied>,
     /// How often it has put something right since the last boundary: surely, and perhaps.
     pub corrections: (u8, u8),
@@ -228,7 +228,7 @@ impl Known {
     }
 }
 
-/// What is known at first sight.
+/// The state that a process knows when it first sees an object.
 fn first_state(state: &State) -> State {
     if state.is_of_later_version() {
         State::default()

@@ -1,12 +1,12 @@
-//! What a scaler asks the server for.
+//! A request of a scaler to the server.
 
 use http::Method;
 
-/// What was asked for.
+/// What a request asks for.
 pub struct Request {
     pub path: String,
     pub is_watch: bool,
-    /// Whether it begins to list, as a stream or with a first page.
+    /// Whether it is the first request of a list: a stream, or the first page.
     pub begins: bool,
     pub is_list: bool,
     /// The number of the patch that it is.

@@ -1,5 +1,4 @@
-//! What each process has been shown by the server, answer by answer and event by event, and so
-//! what it can know.
+//! What the server has shown each process, answer by answer and event by event.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Rule 15: which objects the server gives trouble, and how late others may be because of it.
+//! Rule 15: which objects have faults of their own, and how late others may be because of them.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ const SLOW: i64 = 1_000;
 /// `--max-in-flight` where it is not given.
 const IN_FLIGHT: usize = 32;
 
-/// So many hanging objects leave places free in every lane.
+/// With at most this many hanging objects every lane has free places.
 const FEW: usize = 3;
 
 /// Instants are in milliseconds by the server's clock.
