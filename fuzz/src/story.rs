@@ -4,8 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::Zone,
     workload::{
-        Change, ChangeKind, Decision, DecisionContext, Fingerprint, Inputs, Key, Kind, Label,
-        Labels, Memory, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef, decide, read,
+        Change, ChangeKind, CountField, Decision, DecisionContext, Fingerprint, Inputs, Key, Kind,
+        Label, Labels, Memory, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef, decide, read,
     },
 };
 
@@ -65,6 +65,7 @@ impl Story {
                 uid: "1".into(),
             },
             replicas: Replicas::new(3),
+            count_field: CountField::Present,
             inputs,
             has_labels: !labels.is_empty(),
             labels,

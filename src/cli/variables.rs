@@ -6,11 +6,12 @@ use clap::{Arg, ArgMatches, Command, parser::ValueSource};
 
 /// The flags that name the cluster, and those that say how annotations are read: they mean the same
 /// to every subcommand, so one variable counts in all of them.
-const EVERYWHERE: [&str; 6] = [
+const EVERYWHERE: [&str; 7] = [
     "annotation-prefix",
     "as",
     "as-group",
     "context",
+    "kinds",
     "kubeconfig",
     "timezone",
 ];

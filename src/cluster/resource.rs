@@ -1,8 +1,13 @@
 //! The table of kinds: where each kind's count lies, and how the API server is asked for it.
 
-use serde::Deserialize;
+use std::collections::BTreeMap;
 
-use crate::workload::{Kind, Replicas, WorkloadRef};
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use serde_json::{Value, json};
+
+use crate::workload::{
+    CountField, CustomKind, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, WorkloadRef,
+};
 
 /// How one kind is read and written.
 #[derive(Debug)]
@@ -12,41 +17,143 @@ pub(super) struct Resource {
     root: &'static str,
     /// Where the count lies, as the tokens of a JSON pointer.
     pub(super) count: &'static [&'static str],
-    /// Whether the API server speaks protobuf of it, with the messages of `messages`.
-    pub(super) protobuf: bool,
+    /// The message that the API server sends of it where it is asked for protobuf; `None` where
+    /// it has none.
+    pub(super) message: Option<Message>,
+}
+
+/// The messages of `encoding::messages`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Message {
+    /// With `spec.replicas`.
+    Workload,
+    /// With `spec.suspend`.
+    CronJob,
+    /// With `spec.minReplicas`.
+    Autoscaler,
 }
 
 /// The fields in which the kinds hold their counts. Each object has those of its own kind.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Spec {
+    #[serde(default, deserialize_with = "number")]
     replicas: Option<u32>,
+    #[serde(default)]
+    suspend: Option<bool>,
+    #[serde(default)]
+    min_replicas: Option<u32>,
+}
+
+/// What a patch does about a count.
+pub(super) struct CountPatch {
+    /// What the field holds that it is decided from.
+    pub(super) test: Value,
+    /// What it is to hold; `None` where it is to go.
+    pub(super) write: Option<Value>,
 }
 
 impl Resource {
     /// The row of a kind.
-    pub(super) const fn of(kind: Kind) -> Self {
+    pub(super) fn of(kind: Kind) -> Self {
         match kind {
             Kind::Deployment | Kind::StatefulSet => Self {
                 kind,
                 root: "/apis/apps/v1/",
                 count: &["spec", "replicas"],
-                protobuf: true,
+                message: Some(Message::Workload),
+            },
+            Kind::CronJob => Self {
+                kind,
+                root: "/apis/batch/v1/",
+                count: &["spec", "suspend"],
+                message: Some(Message::CronJob),
+            },
+            Kind::HorizontalPodAutoscaler => Self {
+                kind,
+                root: "/apis/autoscaling/v2/",
+                count: &["spec", "minReplicas"],
+                message: Some(Message::Autoscaler),
+            },
+            Kind::ScaledObject => Self {
+                kind,
+                root: "/apis/keda.sh/v1alpha1/",
+                count: &["metadata", "annotations", PAUSED_REPLICAS],
+                message: None,
+            },
+            Kind::Custom(custom) => Self {
+                kind,
+                root: custom.root(),
+                count: &["spec", "replicas"],
+                message: None,
             },
         }
     }
 
-    /// The count of such an object.
-    pub(super) fn read(&self, spec: &Spec) -> Replicas {
-        match self.kind {
-            Kind::Deployment | Kind::StatefulSet => Replicas::new(spec.replicas.unwrap_or(1)),
+    /// The count of such an object, and what stands where it holds it.
+    pub(super) fn read(
+        &self,
+        spec: &Spec,
+        annotations: Option<&BTreeMap<String, String>>,
+    ) -> (Replicas, CountField) {
+        let (count, default) = match self.kind {
+            Kind::Deployment | Kind::StatefulSet | Kind::Custom(_) => (spec.replicas, 1),
+            Kind::CronJob => (spec.suspend.map(|is_suspended| u32::from(!is_suspended)), 1),
+            Kind::HorizontalPodAutoscaler => (spec.min_replicas, 1),
+            Kind::ScaledObject => {
+                return match annotations.and_then(|it| it.get(PAUSED_REPLICAS)) {
+                    Some(text) => (Replicas::ZERO, CountField::Text(text.as_str().into())),
+                    None => (Replicas::ONE, CountField::Absent),
+                };
+            }
+        };
+        let field = match count {
+            Some(_) => CountField::Present,
+            None => CountField::Absent,
+        };
+        (Replicas::new(count.unwrap_or(default)), field)
+    }
+
+    /// What a patch does about the count of an object that is to have `wanted`.
+    pub(super) fn patch(&self, observed: &Observed, wanted: Replicas) -> CountPatch {
+        let value = |count: Replicas| match self.kind {
+            Kind::CronJob => Some(json!(count == Replicas::ZERO)),
+            Kind::ScaledObject => (count == Replicas::ZERO).then(|| {
+                json!(
+                    observed
+                        .inputs
+                        .text(Key::StopReplicas)
+                        .unwrap_or("0")
+                        .trim()
+                )
+            }),
+            Kind::Deployment
+            | Kind::StatefulSet
+            | Kind::HorizontalPodAutoscaler
+            | Kind::Custom(_) => Some(json!(count.get())),
+        };
+        let test = match &observed.count_field {
+            CountField::Present => value(observed.replicas).unwrap_or_default(),
+            CountField::Absent => Value::Null,
+            CountField::Text(text) => json!(text),
+        };
+        CountPatch {
+            test,
+            write: value(wanted),
         }
     }
 
-    /// Where the count lies in the `fieldsV1` of a manager (structured merge diff v4).
+    /// Whether the count is an annotation.
+    pub(super) fn count_is_annotation(&self) -> bool {
+        self.count.first() == Some(&"metadata")
+    }
+
+    /// Where the count lies in the `fieldsV1` of a manager (structured merge diff v4), as the
+    /// tokens of a JSON pointer.
     pub(super) fn managed_count(&self) -> String {
         self.count
             .iter()
-            .map(|token| format!("/f:{token}"))
+            .map(|token| format!("/f:{}", token.replace('~', "~0").replace('/', "~1")))
             .collect()
     }
 
@@ -71,12 +178,28 @@ impl Resource {
     }
 }
 
+/// A count, or nothing where a custom kind has something else there: one odd object is no reason
+/// not to read the list it comes in.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Lenient {
+        Number(u32),
+        Other(IgnoredAny),
+    }
+    Ok(match Option::deserialize(deserializer)? {
+        Some(Lenient::Number(number)) => Some(number),
+        Some(Lenient::Other(IgnoredAny)) | None => None,
+    })
+}
+
 /// The kind whose collection has this path, in one namespace or in all; none for every other path,
 /// such as that of one object.
 pub fn kind_of_collection(path: &str) -> Option<Kind> {
     let is_of = |kind: &Kind| {
         let plural = kind.plural();
-        let rest = path.strip_prefix(Resource::of(*kind).root);
+        let root = Resource::of(*kind).root;
+        let rest = path.strip_prefix(root).filter(|_| !root.is_empty());
         rest.is_some_and(|rest| {
             let mut parts = rest.split('/');
             match (parts.next(), parts.next(), parts.next(), parts.next()) {
@@ -86,7 +209,8 @@ pub fn kind_of_collection(path: &str) -> Option<Kind> {
             }
         })
     };
-    Kind::ALL.into_iter().find(is_of)
+    let mut known = Kind::BUILT_IN.into_iter().chain(CustomKind::all());
+    known.find(is_of)
 }
 
 #[cfg(test)]
@@ -101,6 +225,8 @@ mod tests {
                 "/apis/apps/v1/namespaces/dev/statefulsets",
                 Some(Kind::StatefulSet),
             ),
+            ("/apis/batch/v1/cronjobs", Some(Kind::CronJob)),
+            ("/apis/batch/v1/jobs", None),
             ("/apis/apps/v1/namespaces/dev/deployments/web", None),
             ("/apis/apps/v1/namespaces/a/statefulsets/deployments", None),
             ("/apis/apps/v1/namespaces/deployments", None),
@@ -127,5 +253,24 @@ mod tests {
             Resource::of(Kind::Deployment).managed_count(),
             "/f:spec/f:replicas"
         );
+        assert_eq!(
+            Resource::of(Kind::ScaledObject).managed_count(),
+            "/f:metadata/f:annotations/f:autoscaling.keda.sh~1paused-replicas"
+        );
+    }
+
+    #[test]
+    fn what_is_no_count_is_none() {
+        for (spec, expected) in [
+            (json!({}), None),
+            (json!({"replicas": null}), None),
+            (json!({"replicas": 3}), Some(3)),
+            (json!({"replicas": "3"}), None),
+            (json!({"replicas": -1}), None),
+            (json!({"replicas": {"min": 1}}), None),
+        ] {
+            let read: Spec = serde_json::from_value(spec.clone()).unwrap();
+            assert_eq!(read.replicas, expected, "{spec}");
+        }
     }
 }

@@ -99,6 +99,7 @@ impl Workload {
                 labels.and_then(|labels| labels.get(&prefix.label(label)).cloned()),
             );
         }
+        let (replicas, count_field) = Row::of(kind).read(&self.spec, annotations);
         Observed {
             object: WorkloadRef {
                 kind,
@@ -106,8 +107,9 @@ impl Workload {
                 name: self.name().into(),
                 uid: self.uid().into(),
             },
-            replicas: Row::of(kind).read(&self.spec),
-            inputs: Inputs::from_annotations(prefix, texts),
+            replicas,
+            count_field,
+            inputs: Inputs::from_annotations(prefix, texts).of(kind.counts()),
             labels: ours,
             error: written(&prefix.error()),
             override_began: written(&prefix.override_began()),

@@ -63,10 +63,10 @@ impl Scope {
 }
 
 impl Default for Scope {
-    /// Every kind, in all namespaces.
+    /// The kinds that are looked at by default, in all namespaces.
     fn default() -> Self {
         Self {
-            kinds: Kind::ALL.to_vec(),
+            kinds: Kind::DEFAULT.to_vec(),
             namespaces: Vec::new(),
             excluded_namespaces: Vec::new(),
             selector: None,
@@ -98,8 +98,9 @@ impl OwnPod {
     /// names that begin alike each may.
     pub fn belongs_to(&self, kind: Kind, namespace: &str, name: &str) -> bool {
         let may_be_of = match kind {
-            Kind::Deployment => Self::may_be_of_deployment,
+            Kind::Deployment | Kind::Custom(_) => Self::may_be_of_deployment,
             Kind::StatefulSet => Self::is_of_stateful_set,
+            Kind::CronJob | Kind::HorizontalPodAutoscaler | Kind::ScaledObject => return false,
         };
         self.namespace == namespace && may_be_of(self, name)
     }

@@ -19,7 +19,7 @@ use crate::{
     manifest::{
         Annotation, HpaTarget, Location, MisplacedKey, Other, Site, Workload, is_of_other_tool,
     },
-    workload::{Key, Kind, OVERRIDE_BEGAN, Prefix, Replicas},
+    workload::{CountKind, Key, Kind, OVERRIDE_BEGAN, Prefix, Replicas},
 };
 
 /// Collects what is found on one object.
@@ -195,26 +195,40 @@ impl<'o> Object<'o> {
             ));
         }
         if let Some(place) = workload
-            .replicas_place
+            .count_place
             .clone()
             .filter(|_| workload.inputs.has_schedule())
         {
-            let message = "`kubectl apply` puts this count back at any hour, and fails with a conflict where it is server-side";
             let object = &workload.object;
+            let counts = object.kind.counts();
+            let what = if counts.is_switch() {
+                "this"
+            } else {
+                "this count"
+            };
+            let message = format!(
+                "`kubectl apply` puts {what} back at any hour, and fails with a conflict where it is server-side"
+            );
             let count = workload.replicas.map(Replicas::get).unwrap_or_default();
+            let becomes = match counts {
+                CountKind::Replicas => "the count becomes 1",
+                CountKind::Minimum => "minReplicas becomes 1",
+                CountKind::Suspend => "it is unsuspended",
+                CountKind::Pause => "it is unpaused",
+            };
             let mut help = format!(
-                "before you take it out, take it out of what kubectl applied last, or the count becomes 1: kubectl apply edit-last-applied {}/{} -n {}",
+                "before you take it out, take it out of what kubectl applied last, or {becomes}: kubectl apply edit-last-applied {}/{} -n {}",
                 object.kind.short_name(),
                 object.name,
                 object.namespace,
             );
             // Each time of `scale` sets a count already.
-            if workload.inputs.text(Key::Scale).is_none() {
+            if workload.inputs.text(Key::Scale).is_none() && counts.has(Key::Replicas) {
                 let line = own_line(self.prefix, Key::Replicas, &count.max(1).to_string());
                 help += &format!("; to have each start set it, write {line}");
             }
             self.findings
-                .push(self.at(Rule::ReplicasInManifest, place, message.to_owned(), help));
+                .push(self.at(Rule::ReplicasInManifest, place, message, help));
         }
     }
 
@@ -324,7 +338,7 @@ impl<'o> Object<'o> {
         {
             let kind = crate::text::quote(&other.kind);
             let version = crate::text::quote(&other.api_version);
-            let (message, help) = match Kind::ALL.into_iter().find(|it| it.name() == kind) {
+            let (message, help) = match Kind::BUILT_IN.into_iter().find(|it| it.name() == kind) {
                 Some(known) => (
                     format!(
                         "dayshift does not scale a {kind} of `{version}`, and Kubernetes may not serve it any more"

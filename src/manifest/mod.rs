@@ -5,6 +5,7 @@
 //! bounded: too large, too deep or too often repeated is an error as a missing quote is.
 
 mod annotation;
+mod count;
 mod error;
 mod examples;
 mod files;

@@ -55,6 +55,10 @@ fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Fo
         .zip(name)
         .and_then(|(version, name)| Kind::of(version, name));
     if let Some(kind) = kind {
+        // An autoscaler has a count of its own, and says the counts of another.
+        if let Some(scaler) = Other::autoscaler(kind, node, scope) {
+            each(Found::Other(scaler));
+        }
         workload(kind, node, scope, each);
     } else if let Some(unrendered) = Unrendered::read(node, scope.file) {
         each(Found::Unrendered(unrendered));

@@ -79,12 +79,25 @@ impl Other {
     }
 }
 
+impl Other {
+    /// Reads what an autoscaler does to others, if that is what an object of this kind is.
+    pub(super) fn autoscaler(kind: Kind, node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
+        let is_one = kind == Kind::HorizontalPodAutoscaler;
+        let other = Self::read(node, scope).filter(|it| is_one && it.scales.is_some())?;
+        // The names of ours on it are read with its own count.
+        Some(Self {
+            marks: Vec::new(),
+            ..other
+        })
+    }
+}
+
 impl HpaTarget {
     fn read(autoscaler: &Node<'_>) -> Option<Self> {
         let spec = autoscaler.get("spec")?;
         let target = spec.get("scaleTargetRef")?;
         let kind = target.get("kind")?.text()?;
-        let kind = Kind::ALL.into_iter().find(|it| it.name() == kind)?;
+        let kind = Kind::BUILT_IN.into_iter().find(|it| it.name() == kind)?;
         let name = target.get("name")?;
         let count = |field| match spec.get(field)?.scalar()? {
             Scalar::Number(number) => number.as_u64(),

@@ -3,16 +3,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use super::annotation::{Annotation, not_text};
+use super::count::count;
 use super::misplaced_key::{MisplacedKey, marks};
 use super::scope::Scope;
 use super::tree::location::Location;
 use super::tree::node::{Entry, Node};
 use super::tree::parse::ParseError;
-use super::tree::scalar::Scalar;
-use crate::{
-    text::quote,
-    workload::{Inputs, Kind, Origin, Problem, ProblemKind, Replicas, WorkloadRef},
-};
+use crate::workload::{Inputs, Kind, Origin, Problem, ProblemKind, Replicas, WorkloadRef};
 
 /// A workload as a file has it.
 #[derive(Clone, Debug)]
@@ -21,10 +18,10 @@ pub struct Workload {
     pub object: WorkloadRef,
     /// Where it stands in the file.
     pub place: Location,
-    /// `spec.replicas`, if given.
+    /// The count that it asks for, if it does: `spec.replicas`, for most kinds.
     pub replicas: Option<Replicas>,
-    /// Where the value of `spec.replicas` stands, if given.
-    pub replicas_place: Option<Location>,
+    /// Where that stands.
+    pub count_place: Option<Location>,
     /// Its annotations under the prefix, as [`crate::workload::read`] takes them.
     pub inputs: Inputs,
     /// The same annotations with their places, in the order of the file; each name once.
@@ -55,6 +52,7 @@ impl Workload {
             ));
         };
         let namespace = text(metadata, "metadata.", "namespace")?.unwrap_or(scope.namespace);
+        let count = count(kind, node)?;
         let mut workload = Self {
             object: WorkloadRef {
                 kind,
@@ -63,8 +61,8 @@ impl Workload {
                 uid: Arc::from(text(metadata, "metadata.", "uid")?.unwrap_or_default()),
             },
             place: node.place.clone(),
-            replicas: replicas(node)?,
-            replicas_place: replicas_of(node).map(|field| field.place.clone()),
+            replicas: count.as_ref().map(|(count, _)| *count),
+            count_place: count.map(|(_, place)| place),
             inputs: Inputs::default(),
             annotations: Vec::new(),
             problems: Vec::new(),
@@ -117,7 +115,8 @@ impl Workload {
             .map(|(it, ..)| (scope.prefix.full(&it.name), &*it.text))
             .collect();
         let texts = texts.iter().map(|(name, text)| (&**name, *text));
-        self.inputs = Inputs::from_annotations(scope.prefix, texts);
+        let inputs = Inputs::from_annotations(scope.prefix, texts);
+        self.inputs = inputs.of(self.object.kind.counts());
         for (annotation, problem, _) in found {
             self.annotations.push(annotation);
             self.problems.extend(problem);
@@ -153,30 +152,4 @@ fn text<'n>(node: &'n Node<'_>, path: &str, name: &str) -> Result<Option<&'n str
             Err(ParseError::at(&field.place, message))
         }
     }
-}
-
-fn replicas_of<'n, 'a>(node: &'n Node<'a>) -> Option<&'n Node<'a>> {
-    node.get("spec")?.get("replicas")
-}
-
-fn replicas(node: &Node<'_>) -> Result<Option<Replicas>, ParseError> {
-    let Some(field) = replicas_of(node) else {
-        return Ok(None);
-    };
-    let count = match field.scalar() {
-        Some(Scalar::Number(number)) => number.as_u64().and_then(|it| u32::try_from(it).ok()),
-        _ => None,
-    };
-    let count = count
-        .filter(|count| i32::try_from(*count).is_ok())
-        .map(Replicas::new);
-    count.map(Some).ok_or_else(|| {
-        let found = field
-            .written()
-            .map_or_else(|| field.what().to_owned(), |it| format!("`{}`", quote(it)));
-        ParseError::at(
-            &field.place,
-            format!("spec.replicas is {found}, not a whole number such as 3"),
-        )
-    })
 }

@@ -60,7 +60,7 @@ impl Simulation {
         });
         api.remember_requests(0);
         Self {
-            changes: Kind::ALL
+            changes: Kind::DEFAULT
                 .into_iter()
                 .filter_map(|kind| Some((kind, api.changes_of(kind.name()).ok()?)))
                 .collect(),

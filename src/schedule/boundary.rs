@@ -22,6 +22,14 @@ impl Action {
         !matches!(self, Self::Stop | Self::Scale(0))
     }
 
+    /// The count that it sets, if it sets one.
+    pub const fn count(self) -> Option<u32> {
+        match self {
+            Self::Scale(count) => Some(count),
+            Self::Start | Self::Stop => None,
+        }
+    }
+
     /// The name of the action, whatever its count: `start`, `stop` or `scale`.
     pub const fn name(self) -> &'static str {
         match self {

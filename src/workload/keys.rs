@@ -162,6 +162,9 @@ pub const ERROR: &str = "error";
 /// override that has ended (`docs/decisions/state/ended-overrides.md`).
 pub const OVERRIDE_BEGAN: &str = "override-began";
 
+/// KEDA's annotation that pauses a ScaledObject at a count.
+pub const PAUSED_REPLICAS: &str = "autoscaling.keda.sh/paused-replicas";
+
 /// What stands before the `/` of every annotation and label, `dayshift` by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix(Arc<str>);

@@ -16,6 +16,8 @@ pub struct Observed {
     pub object: WorkloadRef,
     /// Its count: `spec.replicas`, for most kinds.
     pub replicas: Replicas,
+    /// What stands in the object where it holds its count.
+    pub count_field: CountField,
     /// The annotations that are in force for it.
     pub inputs: Inputs,
     /// The state labels, as texts.
@@ -30,6 +32,18 @@ pub struct Observed {
     pub has_annotations: bool,
     /// Whether it is being deleted (`deletionTimestamp` is set).
     pub deleting: bool,
+}
+
+/// What stands in an object where it holds its count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CountField {
+    /// The count, in the form that its kind has for it.
+    #[default]
+    Present,
+    /// Nothing: the count is what its kind takes for that.
+    Absent,
+    /// A text that says more than the count.
+    Text(Box<str>),
 }
 
 impl Observed {

@@ -10,6 +10,7 @@ use super::inputs::parsed::ScheduleSpec;
 use super::observed::Observed;
 use super::override_command::{OverrideCommand, OverrideError};
 use super::replicas::Replicas;
+use super::state::State;
 use super::workload_ref::WorkloadRef;
 
 /// How many boundaries are looked at for the next one of a kind: more than a year of two a day.
@@ -44,8 +45,8 @@ impl ScheduleSpec {
         let seen = observed.replicas;
         let is_so = match says {
             Action::Stop => seen <= self.stop_replicas,
-            Action::Start => counts::woken(seen, state.remembered(), self.replicas) == seen,
-            Action::Scale(count) => seen == Replicas::new(count),
+            Action::Start => self.as_started(seen, &state) == seen,
+            Action::Scale(count) => seen == self.counts.least().max(Replicas::new(count)),
         };
         if is_so {
             return Ok(None);
@@ -73,9 +74,14 @@ impl ScheduleSpec {
             // Where nothing ever starts, people start it by hand, and it is meant to run then.
             Action::Stop => observed.replicas > self.stop_replicas && self.may(true),
             Action::Start => {
-                observed.replicas == Replicas::ZERO && self.replicas != Some(Replicas::ZERO)
+                let (seen, state) = (observed.replicas, observed.state());
+                seen == Replicas::ZERO
+                    && self.replicas != Some(Replicas::ZERO)
+                    && self.as_started(seen, &state) > seen
             }
-            Action::Scale(count) => observed.replicas != Replicas::new(*count),
+            Action::Scale(count) => {
+                observed.replicas != self.counts.least().max(Replicas::new(*count))
+            }
         })
     }
 
@@ -96,6 +102,17 @@ impl ScheduleSpec {
     }
 
     /// Whether the schedule has times that bring something up, or down.
+    /// The count that somebody who wants it running now would have; what a switch keeps off
+    /// stays off.
+    fn as_started(&self, seen: Replicas, state: &State) -> Replicas {
+        let known = self.remembered(seen, state.remembered());
+        if self.counts.is_switch() {
+            counts::started(seen, known, self.replicas)
+        } else {
+            counts::woken(seen, known, self.replicas)
+        }
+    }
+
     fn may(&self, brings_up: bool) -> bool {
         match self.schedule.rule() {
             Rule::Times(entries) => {

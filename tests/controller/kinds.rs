@@ -8,7 +8,7 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 use tracing::subscriber::DefaultGuard;
 
-use crate::sandbox::{Sandbox, deployment, stateful_set};
+use crate::sandbox::{Sandbox, cron_job, deployment, stateful_set};
 
 fn count(story: &Sandbox, kind: &str) -> (i64, Option<String>) {
     let object = story.api.get(kind, "dev", "db").unwrap();
@@ -45,6 +45,42 @@ fn two_of_one_name_and_different_kinds_go_by_their_own_schedules() {
         };
         assert_eq!(kind, expected, "{time}");
     }
+}
+
+/// Kubernetes makes Jobs of it by day alone, but for what somebody suspended, which stays so.
+#[test]
+fn a_cron_job_is_suspended_and_let_run_again_with_one_request_each() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(cron_job("report").hours("09:00-19:00"));
+    story.apply(cron_job("off").suspended(true).hours("09:00-19:00"));
+    let suspended = |name: &str| {
+        let object = story.api.get("CronJob", "dev", name).unwrap();
+        object["spec"]["suspend"].as_bool().unwrap()
+    };
+    story.sleep_until("18:59");
+    assert_eq!((suspended("report"), suspended("off")), (false, true));
+    let patches = || {
+        let lines = story.api.requests().into_iter();
+        lines.filter(|line| line.verb == "patch").count()
+    };
+    let before = patches();
+    story.sleep_until("19:00");
+    assert_eq!((suspended("report"), suspended("off")), (true, true));
+    story.sleep_until("2026-11-21 09:00");
+    assert_eq!((suspended("report"), suspended("off")), (false, true));
+    assert_eq!(patches() - before, 4, "two boundaries of two objects");
+    let events = story.api.list("Event");
+    let notes: Vec<_> = events
+        .iter()
+        .map(|it| it["note"].as_str().unwrap())
+        .collect();
+    let [note] = notes[..] else {
+        panic!("the server keeps an Event for an hour: {notes:?}");
+    };
+    assert!(
+        note.starts_with("no longer suspended by the start of "),
+        "{note}"
+    );
 }
 
 /// What one kind's watch or permission lacks holds up nothing of the other's.
@@ -155,7 +191,8 @@ fn where_no_kind_may_be_watched_it_is_not_ready_and_says_of_each_why() {
         story.telemetry.unwatched(),
         [
             "cannot watch deployments.apps: forbidden",
-            "cannot watch statefulsets.apps: forbidden"
+            "cannot watch statefulsets.apps: forbidden",
+            "cannot watch cronjobs.batch: forbidden"
         ]
     );
 }
@@ -196,16 +233,16 @@ fn an_outage_is_told_at_once_now_and_then_and_when_it_is_over() {
     story.api.close_watches();
     story.sleep_until("21:00");
     let failed = lines_with("the watch failed; retrying with backoff");
-    assert_eq!(failed.len(), 2, "each kind's once: {failed:?}");
+    assert_eq!(failed.len(), 3, "each kind's once: {failed:?}");
     let still = lines_with("the watch still fails after");
     // A minute later, then after 2, 4, 8, 16, 32 and 60 more: seven times in three hours.
-    assert_eq!(still.len(), 14, "{still:?}");
+    assert_eq!(still.len(), 3 * 7, "{still:?}");
     let total = lines_with("WARN").len();
-    assert!(total <= 20, "{total} warnings in three hours");
+    assert!(total <= 3 * 8 + 4, "{total} warnings in three hours");
 
     story.api.serve_well();
     story.sleep_until("21:01");
     let over = lines_with("the watch is open again, after ");
-    assert_eq!(over.len(), 2, "{over:?}");
+    assert_eq!(over.len(), 3, "{over:?}");
     assert_eq!(lines_with(" ready ").len(), 1, "it is said once");
 }

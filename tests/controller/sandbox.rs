@@ -60,7 +60,24 @@ pub fn stateful_set(name: &str) -> Deployment {
     Deployment(object)
 }
 
+/// The same as a CronJob at every full hour.
+pub fn cron_job(name: &str) -> Deployment {
+    let mut object = deployment(name).0;
+    let mut template = object["spec"]["template"].take();
+    template["spec"]["restartPolicy"] = json!("Never");
+    object["apiVersion"] = json!("batch/v1");
+    object["kind"] = json!("CronJob");
+    object["spec"] =
+        json!({"schedule": "0 * * * *", "jobTemplate": {"spec": {"template": template}}});
+    Deployment(object)
+}
+
 impl Deployment {
+    pub fn suspended(mut self, is_suspended: bool) -> Self {
+        self.0["spec"]["suspend"] = json!(is_suspended);
+        self
+    }
+
     pub fn replicas(mut self, count: u32) -> Self {
         self.0["spec"]["replicas"] = json!(count);
         self

@@ -33,6 +33,18 @@ pub(crate) fn stateful_set(name: &str) -> DeploymentBuilder {
     DeploymentBuilder(object)
 }
 
+/// The same as a CronJob at every full hour.
+pub(crate) fn cron_job(name: &str) -> DeploymentBuilder {
+    let mut object = deployment(name).0;
+    let mut template = object["spec"]["template"].take();
+    template["spec"]["restartPolicy"] = "Never".into();
+    object["apiVersion"] = "batch/v1".into();
+    object["kind"] = "CronJob".into();
+    object["spec"] =
+        json!({"schedule": "0 * * * *", "jobTemplate": {"spec": {"template": template}}});
+    DeploymentBuilder(object)
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct DeploymentBuilder(Value);
 
@@ -47,6 +59,11 @@ impl DeploymentBuilder {
 
     pub(crate) fn replicas(mut self, replicas: i32) -> Self {
         self.0["spec"]["replicas"] = replicas.into();
+        self
+    }
+
+    pub(crate) fn suspended(mut self, is_suspended: bool) -> Self {
+        self.0["spec"]["suspend"] = is_suspended.into();
         self
     }
 

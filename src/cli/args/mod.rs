@@ -2,6 +2,7 @@
 
 pub(super) mod connection;
 pub(super) mod exclude;
+pub(super) mod kind_args;
 pub(super) mod log;
 pub(super) mod override_args;
 pub(super) mod run_args;

@@ -12,6 +12,7 @@ use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{
     connection::ConnectionArgs,
+    kind_args::KindArgs,
     log::LogArgs,
     schedule_args::ScheduleArgs,
     selector::selector,
@@ -20,10 +21,9 @@ use super::{
 use crate::{
     cluster::Connection,
     controller::{OwnPod, Scope, Settings},
-    workload::Kind,
 };
 
-/// Watch the Deployments of a cluster, and start and stop them at their times
+/// Watch the workloads of a cluster, and start and stop them at their times
 ///
 /// dayshift runs until SIGTERM or Ctrl-C, then waits at most 10 seconds for requests in flight; a
 /// second signal ends it immediately. Without an API server, or without permission, it keeps
@@ -53,8 +53,11 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Which Deployments")]
+#[command(next_help_heading = "Which workloads")]
 struct ScopeArgs {
+    #[command(flatten)]
+    kinds: KindArgs,
+
     /// Only this namespace; repeatable, or a list with commas [default: all]
     #[arg(
         short,
@@ -191,7 +194,7 @@ impl TryFrom<RunArgs> for Run {
                 default_zone: args.timing.schedules.timezone,
                 prefix: args.timing.schedules.annotation_prefix,
                 scope: Scope {
-                    kinds: Kind::ALL.to_vec(),
+                    kinds: args.scope.kinds.kinds(),
                     namespaces: args.scope.namespace,
                     excluded_namespaces: args.scope.exclude_namespace,
                     selector: args.scope.selector.filter(|selector| !selector.is_empty()),

@@ -2,7 +2,11 @@
 
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
-use super::{selector::selector, value_parsers::one_namespace};
+use super::{
+    kind_args::{KindArgs, custom_kind},
+    selector::selector,
+    value_parsers::one_namespace,
+};
 use crate::{
     cluster::Query,
     names::{is_dns_label, is_dns_subdomain},
@@ -44,6 +48,9 @@ pub(crate) struct TargetArgs {
         value_parser = selector
     )]
     pub(crate) selector: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) kinds: KindArgs,
 }
 
 /// Kinds and names, in the order in which they were given.
@@ -85,7 +92,7 @@ impl TargetArgs {
     }
 
     fn checked(&self) -> Result<Targets, TargetError> {
-        let (kinds, names, named_in) = names(&self.deployments)?;
+        let (kind, names, named_in) = names(&self.deployments)?;
         let selector = self.selector.clone().filter(|text| !text.is_empty());
         if !names.is_empty() && selector.is_some() {
             return Err(TargetError::NameAndSelector);
@@ -100,7 +107,7 @@ impl TargetArgs {
             return Err(TargetError::OtherNamespace(named.clone()));
         }
         Ok(Targets {
-            kinds,
+            kinds: kind.map_or_else(|| self.kinds.kinds(), |kind| vec![kind]),
             names,
             namespace: named_in.or_else(|| namespace.cloned()),
             all_namespaces: self.all_namespaces,
@@ -137,8 +144,8 @@ impl Targets {
 /// `deploy/web`, several of them, `deploy web api`, or names alone, which are Deployments'; a kind
 /// alone is all of its kind. `dev/web` and `dev/sts/db`, as `status` names them, name the namespace
 /// too.
-fn names(words: &[String]) -> Result<(Vec<Kind>, Names, Option<String>), TargetError> {
-    let kind = words.first().and_then(|word| Kind::from_argument(word));
+fn names(words: &[String]) -> Result<(Option<Kind>, Names, Option<String>), TargetError> {
+    let kind = words.first().and_then(|word| kind_of(word));
     let words = match words {
         [_, rest @ ..] if kind.is_some() => rest,
         // Alone it is a name.
@@ -156,7 +163,7 @@ fn names(words: &[String]) -> Result<(Vec<Kind>, Names, Option<String>), TargetE
         };
         let (kind, name) = match rest.split_once('/') {
             None => (kind.unwrap_or(Kind::Deployment), rest),
-            Some((kind, name)) => match Kind::from_argument(kind) {
+            Some((kind, name)) => match kind_of(kind) {
                 Some(kind) => (kind, name),
                 None => return Err(TargetError::OtherKind(quote(word))),
             },
@@ -174,8 +181,12 @@ fn names(words: &[String]) -> Result<(Vec<Kind>, Names, Option<String>), TargetE
             names.push((kind, name.to_owned()));
         }
     }
-    let kinds = kind.map_or_else(|| Kind::ALL.to_vec(), |kind| vec![kind]);
-    Ok((kinds, names, named_in))
+    Ok((kind, names, named_in))
+}
+
+/// The kind that a word names, as kubectl takes it.
+fn kind_of(word: &str) -> Option<Kind> {
+    Kind::from_argument(word).or_else(|| custom_kind(word))
 }
 
 /// Whether what stands before a slash can only be a namespace.
@@ -187,24 +198,16 @@ fn is_namespace(text: &str) -> bool {
 fn is_other_kind(word: &str) -> bool {
     matches!(
         &*word.to_lowercase(),
-        "sts"
-            | "statefulset"
-            | "statefulsets"
-            | "ds"
-            | "daemonset"
+        "ds" | "daemonset"
             | "daemonsets"
             | "rs"
             | "replicaset"
             | "replicasets"
-            | "cj"
-            | "cronjob"
-            | "cronjobs"
             | "job"
             | "jobs"
             | "po"
             | "pod"
             | "pods"
-            | "hpa"
             | "ns"
             | "namespace"
             | "namespaces"
@@ -244,7 +247,9 @@ mod tests {
             ("web api.v2 web", &["deploy/web", "deploy/api.v2"]),
             ("sts/db StatefulSet/db deploy/db", &["sts/db", "deploy/db"]),
             ("sts db web", &["sts/db", "sts/web"]),
-            ("hpa", &["deploy/hpa"]),
+            ("hpa", &[]),
+            ("cj/report hpa/web", &["cj/report", "hpa/web"]),
+            ("rollouts.argoproj.io/web", &["rollouts.argoproj.io/web"]),
             ("deploy hpa", &["deploy/hpa"]),
             ("dev/web", &["deploy/web", "-n dev"]),
             ("dev/web dev/sts/db", &["deploy/web", "sts/db", "-n dev"]),
@@ -290,6 +295,7 @@ mod tests {
             namespace: None,
             all_namespaces: false,
             selector: None,
+            kinds: KindArgs::default(),
         }
     }
 
@@ -308,7 +314,7 @@ mod tests {
         assert_eq!(web.checked().unwrap().query("dev"), named("test"));
 
         let all = |namespace: Option<&str>| Query::All {
-            kinds: Kind::ALL.to_vec(),
+            kinds: Kind::DEFAULT.to_vec(),
             namespace: namespace.map(str::to_owned),
             selector: None,
         };

@@ -11,8 +11,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crate::{
     cli::{
         args::{
-            exclude::ExcludeArgs, schedule_args::ScheduleArgs, time_flag::time_flag,
-            value_parsers::one_namespace,
+            exclude::ExcludeArgs, kind_args::KindArgs, schedule_args::ScheduleArgs,
+            time_flag::time_flag, value_parsers::one_namespace,
         },
         exit::{Exit, wrong_usage},
         output::{
@@ -83,6 +83,9 @@ pub(crate) struct LintArgs {
         value_parser = one_namespace
     )]
     namespace: String,
+
+    #[command(flatten)]
+    kinds: KindArgs,
 
     #[command(flatten)]
     schedules: ScheduleArgs,

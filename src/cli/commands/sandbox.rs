@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::{
     cli::{
         args::{
-            exclude::ExcludeArgs, log::LogArgs, schedule_args::ScheduleArgs, time_flag::time_flag,
-            value_parsers::span,
+            exclude::ExcludeArgs, kind_args::KindArgs, log::LogArgs, schedule_args::ScheduleArgs,
+            time_flag::time_flag, value_parsers::span,
         },
         exit::{Exit, wrong_usage},
         output::{
@@ -68,6 +68,9 @@ pub(crate) struct SandboxArgs {
     /// second, on a terminal, else max]
     #[arg(long, value_name = "FACTOR")]
     speed: Option<Speed>,
+
+    #[command(flatten)]
+    kinds: KindArgs,
 
     #[command(flatten)]
     schedules: ScheduleArgs,

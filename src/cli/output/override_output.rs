@@ -6,7 +6,7 @@ use super::time_format::clock;
 use crate::{
     operations::{Annotated, OverrideRequest, RequestedOverride},
     schedule::{Action, Zone},
-    workload::{Observed, Override, OverrideCommand, ParsedInputs, Pause, Prefix, read},
+    workload::{CountKind, Observed, Override, OverrideCommand, ParsedInputs, Pause, Prefix, read},
 };
 
 /// What a controller does, such as `woken until 22:00 CET`.
@@ -28,9 +28,13 @@ pub(crate) fn action(annotated: &Annotated, now: DateTime<Utc>) -> String {
 pub(crate) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideRequest) -> String {
     let (before, after) = (annotated.before, seen.replicas);
     let counts = if before == after {
-        format!("replicas {after}")
+        match seen.object.kind.counts() {
+            CountKind::Replicas => format!("replicas {after}"),
+            counts => counts.shown(after),
+        }
     } else {
-        format!("{before} -> {after}")
+        let counts = seen.object.kind.counts();
+        format!("{} -> {}", counts.shown(before), counts.shown(after))
     };
     let outlook = match annotated.command {
         OverrideCommand::Begin(Override::Pause(Pause::Forever)) => {

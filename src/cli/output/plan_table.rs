@@ -10,7 +10,7 @@ use super::{
 use crate::{
     plan::{Plan, PlannedBoundary, WorkloadPlan},
     schedule::Action,
-    workload::Key,
+    workload::{CountKind, Key},
 };
 
 /// More rows than anyone reads, and than memory should hold.
@@ -32,7 +32,8 @@ pub(crate) fn table(plan: &Plan) -> Result<Table<5>, TooLong> {
     };
     for workload in &plan.workloads {
         for boundary in workload.boundaries() {
-            push(workload, row(&boundary))?;
+            let counts = workload.spec().map(|spec| spec.counts);
+            push(workload, row(&boundary, counts.unwrap_or_default()))?;
         }
         if !workload.problems().is_empty() {
             let refused = Cell::from("refused").painted(Paint::Red);
@@ -55,13 +56,13 @@ pub(crate) fn write_problems(out: &mut impl Write, plan: &Plan, style: Style) ->
     Ok(())
 }
 
-fn row(boundary: &PlannedBoundary) -> [Cell; 3] {
+fn row(boundary: &PlannedBoundary, counts: CountKind) -> [Cell; 3] {
     let format = format!("%a %Y-%m-%d {} %Z", time_of_day(&boundary.at));
     let time = boundary.at.format(&format).to_string();
     let count = match boundary.replicas {
         _ if !boundary.applied => "<unchanged>".to_owned(),
         None => "<saved>".to_owned(),
-        Some(count) => count.to_string(),
+        Some(count) => counts.shown(count),
     };
     let why = match boundary.ends {
         _ if !boundary.applied => ", skipped",

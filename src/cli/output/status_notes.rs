@@ -99,6 +99,7 @@ impl<'a> Notes<'a> {
         };
         let sync = status.sync(self.prefix);
         let (replicas, object) = (status.replicas, &status.object);
+        let counts = object.kind.counts();
         match note {
             Note::Overdue(overdue) => (
                 self.overdue(status, overdue) + "; is the controller running?",
@@ -117,7 +118,7 @@ impl<'a> Notes<'a> {
                 String::new(),
             ),
             Note::SetByHand { says, until: end } => (
-                format!("held at {replicas} by hand {}", until(end)),
+                format!("held {} by hand {}", counts.held(replicas), until(end)),
                 format!("; `{sync}` {} now", verb(says)),
             ),
             Note::Contradicted { says, until: end } => (
@@ -126,7 +127,8 @@ impl<'a> Notes<'a> {
                         format!("the schedule says stopped; it runs {}", until(end))
                     }
                     Action::Start => {
-                        format!("the schedule says running; it stays at 0 {}", until(end))
+                        let stays = counts.it_stays(replicas);
+                        format!("the schedule says running; {stays} {}", until(end))
                     }
                     Action::Scale(count) => {
                         format!(

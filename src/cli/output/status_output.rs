@@ -159,7 +159,7 @@ impl<'a> StatusOutput<'a> {
         [
             (&*status.object.namespace).into(),
             argument(&status.object).into(),
-            status.replicas.to_string().into(),
+            status.object.kind.counts().shown(status.replicas).into(),
             state(status),
             status.since.map(at).into(),
             status.saved.map(|it| it.to_string()).into(),

@@ -65,8 +65,8 @@ impl Service<Request<Body>> for Compact {
 
 /// Whether the path is that of a kind that is decoded from protobuf.
 fn speaks_protobuf(path: &str) -> bool {
-    let mut rows = Kind::ALL.into_iter().map(Resource::of);
-    rows.any(|row| row.protobuf && row.is_above(path))
+    let mut rows = Kind::BUILT_IN.into_iter().map(Resource::of);
+    rows.any(|row| row.message.is_some() && row.is_above(path))
 }
 
 enum Form {

@@ -2,6 +2,8 @@
 //! `runtime`, with the fields that are read. All others, the pod template and the managed fields
 //! first, are stepped over by their length.
 
+use std::fmt::Debug;
+
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat};
 use prost::Message;
@@ -40,27 +42,50 @@ pub(in crate::cluster) struct RawExtension {
     pub(in crate::cluster) raw: Bytes,
 }
 
+/// A Deployment or a StatefulSet: the fields that are read have the same numbers in both.
+pub(in crate::cluster) type Workload = Object<WorkloadSpec>;
+pub(in crate::cluster) type WorkloadList = List<WorkloadSpec>;
+pub(in crate::cluster) type CronJob = Object<CronJobSpec>;
+pub(in crate::cluster) type CronJobList = List<CronJobSpec>;
+/// A HorizontalPodAutoscaler.
+pub(in crate::cluster) type Autoscaler = Object<AutoscalerSpec>;
+pub(in crate::cluster) type AutoscalerList = List<AutoscalerSpec>;
+
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(in crate::cluster) struct WorkloadList {
+pub(in crate::cluster) struct List<S: Message + Default + Clone + PartialEq + Debug> {
     #[prost(message, optional, tag = "1")]
     pub(in crate::cluster) metadata: Option<ListMeta>,
     #[prost(message, repeated, tag = "2")]
-    pub(in crate::cluster) items: Vec<Workload>,
+    pub(in crate::cluster) items: Vec<Object<S>>,
 }
 
-/// A Deployment or a StatefulSet: the fields that are read have the same numbers in both.
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(in crate::cluster) struct Workload {
+pub(in crate::cluster) struct Object<S: Message + Default + Clone + PartialEq + Debug> {
     #[prost(message, optional, tag = "1")]
     pub(in crate::cluster) metadata: Option<ObjectMeta>,
     #[prost(message, optional, tag = "2")]
-    pub(in crate::cluster) spec: Option<WorkloadSpec>,
+    pub(in crate::cluster) spec: Option<S>,
 }
 
-#[derive(Clone, PartialEq, Message, Serialize)]
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
 pub(in crate::cluster) struct WorkloadSpec {
     #[prost(int32, optional, tag = "1")]
     pub(in crate::cluster) replicas: Option<i32>,
+}
+
+/// Of `k8s.io/api/batch/v1/generated.proto`.
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
+pub(in crate::cluster) struct CronJobSpec {
+    #[prost(bool, optional, tag = "4")]
+    pub(in crate::cluster) suspend: Option<bool>,
+}
+
+/// Of `k8s.io/api/autoscaling/v2/generated.proto`.
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cluster) struct AutoscalerSpec {
+    #[prost(int32, optional, tag = "2")]
+    pub(in crate::cluster) min_replicas: Option<i32>,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]

@@ -7,9 +7,10 @@ use prost::Message as _;
 use serde::Serialize;
 
 use crate::cluster::encoding::messages::{
-    Status, TypeMeta, Unknown, WatchEvent, Workload, WorkloadList,
+    Autoscaler, AutoscalerList, CronJob, CronJobList, Status, TypeMeta, Unknown, WatchEvent,
+    Workload, WorkloadList,
 };
-use crate::cluster::resource::Resource;
+use crate::cluster::resource::{Message, Resource};
 use crate::workload::Kind;
 
 /// An answer that is not what it says to be.
@@ -85,17 +86,22 @@ fn write(mut message: Bytes, json: &mut Vec<u8>) -> Result<(), Malformed> {
     message.advance(MAGIC.len());
     let Unknown { types, raw } = Unknown::decode(message)?;
     let types = types.unwrap_or_default();
-    let is_known = |name: &str| {
-        let kind = Kind::of(&types.api_version, name);
-        kind.is_some_and(|kind| Resource::of(kind).protobuf)
+    let message = |name: &str| {
+        let kind = Kind::of(&types.api_version, name)?;
+        Resource::of(kind).message
     };
-    match types.kind.as_str() {
-        "Status" => typed(&types, &Status::decode(raw)?, json),
-        kind if is_known(kind) => typed(&types, &Workload::decode(raw)?, json),
-        kind if kind.strip_suffix("List").is_some_and(is_known) => {
-            typed(&types, &WorkloadList::decode(raw)?, json)
-        }
-        _ => Err(Malformed::Kind(types.kind)),
+    let name = types.kind.as_str();
+    if name == "Status" {
+        return typed(&types, &Status::decode(raw)?, json);
+    }
+    match (message(name), name.strip_suffix("List").and_then(message)) {
+        (Some(Message::Workload), _) => typed(&types, &Workload::decode(raw)?, json),
+        (Some(Message::CronJob), _) => typed(&types, &CronJob::decode(raw)?, json),
+        (Some(Message::Autoscaler), _) => typed(&types, &Autoscaler::decode(raw)?, json),
+        (None, Some(Message::Workload)) => typed(&types, &WorkloadList::decode(raw)?, json),
+        (None, Some(Message::CronJob)) => typed(&types, &CronJobList::decode(raw)?, json),
+        (None, Some(Message::Autoscaler)) => typed(&types, &AutoscalerList::decode(raw)?, json),
+        (None, None) => Err(Malformed::Kind(types.kind)),
     }
 }
 

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use crate::cluster::connection::redact::{redacted, redacted_chain};
+use crate::cluster::reading::discovery::discover;
 use crate::cluster::reading::list_watch::PAGE;
 use crate::workload::Kind;
 
@@ -113,6 +114,9 @@ where
         } => {
             let mut workloads = Vec::new();
             for kind in kinds {
+                in_time(discover(client, *kind))
+                    .await
+                    .map_err(|error| FindError::sort("list", *kind, &query.place(), error))?;
                 let api = everywhere_or_in(client, *kind, namespace.as_deref());
                 let of_kind = listed(&api, selector.as_deref())
                     .await
@@ -144,11 +148,7 @@ pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
 }
 
 /// Those of one namespace, or of all.
-pub(in crate::cluster) fn everywhere_or_in<D>(
-    client: &Client,
-    kind: Kind,
-    namespace: Option<&str>,
-) -> Api<D>
+fn everywhere_or_in<D>(client: &Client, kind: Kind, namespace: Option<&str>) -> Api<D>
 where
     D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>,
 {
@@ -175,8 +175,12 @@ where
     };
     let mut answers = stream::iter(names)
         .map(|(kind, name)| async move {
-            let api = Api::<D>::namespaced_with(client.clone(), namespace, kind);
-            (*kind, name, in_time(api.get_opt(name)).await)
+            let answer = async {
+                discover(client, *kind).await?;
+                let api = Api::<D>::namespaced_with(client.clone(), namespace, kind);
+                api.get_opt(name).await
+            };
+            (*kind, name, in_time(answer).await)
         })
         .buffered(AT_ONCE);
     while let Some((kind, name, answer)) = answers.next().await {

@@ -10,11 +10,15 @@ use futures::{
     stream::{self, BoxStream},
 };
 use kube::{
-    Api, Resource,
+    Api, Client, Resource,
+    core::DynamicResourceScope,
     runtime::watcher::{self, Error, Event, watcher},
 };
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
+
+use crate::cluster::reading::discovery::discover;
+use crate::workload::Kind;
 
 /// How many objects are asked for at a time where they come in pages. A page is in memory three
 /// times over while it is read, at some 10 kB for each Deployment.
@@ -50,6 +54,45 @@ where
     };
     stream::unfold(watch, |mut watch| async move {
         Some((watch.next().await?, watch))
+    })
+}
+
+/// The same of a kind, in one namespace or in all. Where no more than its resource is known the
+/// server is asked about it first; that it does not have it is a list that fails.
+pub fn watch_of<D>(
+    client: Client,
+    (kind, namespace): (Kind, Option<&str>),
+    config: watcher::Config,
+) -> impl Stream<Item = Result<Event<D>, Error>> + Send + use<D>
+where
+    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
+        + Clone
+        + Debug
+        + DeserializeOwned
+        + Send
+        + 'static,
+{
+    let namespace = namespace.map(str::to_owned);
+    let watch = move |client: &Client| {
+        let api: Api<D> = match &namespace {
+            Some(name) => Api::namespaced_with(client.clone(), name, &kind),
+            None => Api::all_with(client.clone(), &kind),
+        };
+        list_watch(api, config.clone()).boxed()
+    };
+    let known = (!matches!(kind, Kind::Custom(_))).then(|| watch(&client));
+    stream::unfold(known, move |events| {
+        let (client, watch) = (client.clone(), watch.clone());
+        async move {
+            let mut events = match events {
+                Some(events) => events,
+                None => match discover(&client, kind).await {
+                    Ok(()) => watch(&client),
+                    Err(error) => return Some((Err(Error::InitialListFailed(error)), None)),
+                },
+            };
+            Some((events.next().await?, Some(events)))
+        }
     })
 }
 

@@ -7,14 +7,14 @@ use futures::{
     stream::{self, select_all},
 };
 use kube::{
-    Api, Client, Error, Resource,
+    Client, Error, Resource,
     core::DynamicResourceScope,
     runtime::{WatchStreamExt as _, watcher},
 };
 use serde::de::DeserializeOwned;
 
-use crate::cluster::reading::find::{FindError, Query, everywhere_or_in};
-use crate::cluster::reading::list_watch::list_watch;
+use crate::cluster::reading::find::{FindError, Query};
+use crate::cluster::reading::list_watch::watch_of;
 use crate::workload::Kind;
 
 /// What happens to workloads.
@@ -59,9 +59,8 @@ where
         Query::Named { namespace, names } => names
             .iter()
             .map(|(kind, name)| {
-                let api = Api::namespaced_with(client.clone(), namespace, kind);
                 let config = config.clone().fields(&format!("metadata.name={name}"));
-                events(api, *kind, config, place.clone())
+                events(client, (*kind, Some(namespace)), config, place.clone())
             })
             .collect(),
         Query::All {
@@ -71,12 +70,11 @@ where
         } => kinds
             .iter()
             .map(|kind| {
-                let api = everywhere_or_in(client, *kind, namespace.as_deref());
                 let config = match selector {
                     Some(selector) => config.clone().labels(selector),
                     None => config.clone(),
                 };
-                events(api, *kind, config, place.clone())
+                events(client, (*kind, namespace.as_deref()), config, place.clone())
             })
             .collect(),
     };
@@ -98,11 +96,21 @@ fn complete_together<D: Send + 'static>(watches: Vec<WatchEvents<D>>) -> WatchEv
     }))
 }
 
-fn events<D>(api: Api<D>, kind: Kind, config: watcher::Config, place: String) -> WatchEvents<D>
+fn events<D>(
+    client: &Client,
+    (kind, namespace): (Kind, Option<&str>),
+    config: watcher::Config,
+    place: String,
+) -> WatchEvents<D>
 where
-    D: Resource<DynamicType = Kind> + Clone + Debug + DeserializeOwned + Send + 'static,
+    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
+        + Clone
+        + Debug
+        + DeserializeOwned
+        + Send
+        + 'static,
 {
-    let events = list_watch(api, config).default_backoff();
+    let events = watch_of(client.clone(), (kind, namespace), config).default_backoff();
     let mut known = Known::default();
     Box::pin(events.flat_map(move |event| {
         let seen = match event {

@@ -6,7 +6,7 @@ use json_patch::{
 use serde_json::{Map, Value, json};
 
 use crate::cluster::resource::Resource;
-use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix};
+use crate::workload::{Annotation, Change, Key, Label, Observed, PAUSED_REPLICAS, Prefix};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
 ///
@@ -18,12 +18,24 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
     patch.test(&["metadata", "deletionTimestamp"], Value::Null);
-    let count = Resource::of(observed.object.kind).count;
-    patch.test(count, json!(observed.replicas.get()));
-    patch.annotations(observed, change, prefix);
+    let row = Resource::of(observed.object.kind);
+    let count = row.patch(observed, change.replicas);
+    let is_changed = change.replicas != observed.replicas;
+    // A map of annotations that is not there yet is added as a whole.
+    let is_in_map = row.count_is_annotation() && !observed.has_annotations;
+    let with_map = is_in_map && is_changed;
+    if !is_in_map {
+        patch.test(row.count, count.test);
+    }
+    patch.annotations(
+        observed,
+        change,
+        prefix,
+        count.write.as_ref().filter(|_| with_map),
+    );
     patch.labels(observed, change, prefix);
-    if change.replicas != observed.replicas {
-        patch.add(count, json!(change.replicas.get()));
+    if is_changed && !with_map {
+        patch.put_value(row.count, count.write);
     }
     Patch(patch.tests.into_iter().chain(patch.writes).collect())
 }
@@ -56,7 +68,14 @@ struct Operations {
 }
 
 impl Operations {
-    fn annotations(&mut self, observed: &Observed, change: &Change, prefix: &Prefix) {
+    /// `paused` is a count that is an annotation, where it comes with the whole map.
+    fn annotations(
+        &mut self,
+        observed: &Observed,
+        change: &Change,
+        prefix: &Prefix,
+        paused: Option<&Value>,
+    ) {
         const MAP: [&str; 2] = ["metadata", "annotations"];
         let ours = [
             (prefix.error(), &observed.error, &change.error),
@@ -68,10 +87,11 @@ impl Operations {
         ];
         if !observed.has_annotations {
             self.test(&MAP, Value::Null);
-            let texts: Map<_, _> = ours
+            let texts = ours
                 .into_iter()
-                .filter_map(|(name, _, wanted)| Some((name, json!(wanted.as_deref()?))))
-                .collect();
+                .filter_map(|(name, _, wanted)| Some((name, json!(wanted.as_deref()?))));
+            let paused = paused.map(|text| (PAUSED_REPLICAS.to_owned(), text.clone()));
+            let texts: Map<_, _> = texts.chain(paused).collect();
             if !texts.is_empty() {
                 self.add(&MAP, Value::Object(texts));
             }
@@ -138,8 +158,12 @@ impl Operations {
     }
 
     fn put(&mut self, path: &[&str], text: Option<&str>) {
-        match text {
-            Some(text) => self.add(path, json!(text)),
+        self.put_value(path, text.map(|text| json!(text)));
+    }
+
+    fn put_value(&mut self, path: &[&str], value: Option<Value>) {
+        match value {
+            Some(value) => self.add(path, value),
             None => {
                 let path = PointerBuf::from_tokens(path.iter().copied());
                 self.writes

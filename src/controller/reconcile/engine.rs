@@ -6,7 +6,7 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 
 use crate::{
     cluster::Writer,
-    workload::{Decision, EventNote, Phase},
+    workload::{Decision, EventNote, Kind, Phase},
 };
 
 use crate::controller::ids::Id;
@@ -346,7 +346,8 @@ impl Engine {
 
     fn ask_the_time(&mut self) {
         let scope = &self.settings.scope;
-        if let Some(kind) = scope.kinds.first() {
+        let is_known = |kind: &&Kind| !kind.version().is_empty();
+        if let Some(kind) = scope.kinds.iter().find(is_known) {
             let namespace = scope.namespaces.first().cloned();
             self.sender.ask_the_time(*kind, namespace);
         }

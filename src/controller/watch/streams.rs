@@ -4,12 +4,12 @@ use std::{pin::Pin, time::Duration};
 
 use futures::{Stream, StreamExt as _, TryStreamExt as _, stream::select_all};
 use kube::{
-    Api, Client,
+    Client,
     runtime::{WatchStreamExt as _, utils::Backoff, watcher},
 };
 use tokio::time::Instant;
 
-use crate::cluster::{Workload, list_watch};
+use crate::cluster::{Workload, watch_of};
 
 use crate::controller::ids::WatchId;
 use crate::controller::retry::backoff::Backoff as Delays;
@@ -42,10 +42,6 @@ pub(in crate::controller) fn workloads(
         config = config.fields(&excluded.join(","));
     }
     let watches = scope.watches().enumerate().map(|(id, (kind, namespace))| {
-        let api: Api<Workload> = match namespace {
-            Some(name) => Api::namespaced_with(client.clone(), name, &kind),
-            None => Api::all_with(client.clone(), &kind),
-        };
         let pauses = Pauses {
             watch: id,
             states: states.clone(),
@@ -54,7 +50,7 @@ pub(in crate::controller) fn workloads(
             random: fastrand::Rng::with_seed(seed + id as u64),
         };
         let states = states.clone();
-        list_watch(api, config.clone())
+        watch_of::<Workload>(client.clone(), (kind, namespace), config.clone())
             // Before the pause is chosen, which hangs on it.
             .inspect_err(move |error| states.failed(id, error))
             .backoff(pauses)

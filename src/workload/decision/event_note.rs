@@ -8,7 +8,8 @@ use crate::schedule::{Action, Boundary};
 
 use crate::workload::inputs::overrides::Override;
 use crate::workload::inputs::parsed::ScheduleSpec;
-use crate::workload::keys::{Key, Prefix};
+use crate::workload::keys::{Key, PAUSED_REPLICAS, Prefix};
+use crate::workload::kinds::count_kind::CountKind;
 use crate::workload::observed::Observed;
 use crate::workload::replicas::Replicas;
 use crate::workload::state::Phase;
@@ -114,7 +115,8 @@ impl EventNote {
             }
             _ => format!("by the {action} of {at}"),
         };
-        let text = format!("scaled from {from} to {to} {why}; {}", coming(spec, next));
+        let changed = spec.counts.changed(from, to);
+        let text = format!("{changed} {why}; {}", coming(spec, next));
         (from != to).then(|| Self::new(reason, text))
     }
 
@@ -132,9 +134,11 @@ impl EventNote {
         };
         let until = holding(over, spec);
         let text = match over {
-            Override::Pause(_) => format!("the count stays {to}, and nothing is done, {until}"),
-            _ if from == to => format!("the count stays {to} {until}"),
-            _ => format!("scaled from {from} to {to} {until}"),
+            Override::Pause(_) => {
+                format!("{}, and nothing is done, {until}", spec.counts.stays(to))
+            }
+            _ if from == to => format!("{} {until}", spec.counts.stays(to)),
+            _ => format!("{} {until}", spec.counts.changed(from, to)),
         };
         Self::new(reason, text)
     }
@@ -159,7 +163,8 @@ impl EventNote {
         let (replicas, command) = (observed.replicas, sync_command(observed, spec, prefix, now));
         let text = match says {
             Action::Start => format!(
-                "the schedule says running; it stays at 0 {until}. To start it now, run {command}"
+                "the schedule says running; {} {until}. To start it now, run {command}",
+                spec.counts.it_stays(replicas)
             ),
             Action::Stop => {
                 format!("the schedule says stopped; it runs {until}. To stop it now, run {command}")
@@ -208,10 +213,15 @@ impl EventNote {
         Self::new(Reason::ScheduleChanged, text)
     }
 
-    pub(in crate::workload) fn enforced(from: Replicas, to: Replicas) -> Self {
-        let text = format!(
-            "scaled from {from} back to {to}: it is stopped, and `enforce` is set; the larger count is saved for the next start"
-        );
+    pub(in crate::workload) fn enforced(spec: &ScheduleSpec, from: Replicas, to: Replicas) -> Self {
+        let why = "it is stopped, and `enforce` is set";
+        let text = if spec.counts.is_switch() {
+            format!("{} again: {why}", spec.counts.changed(from, to))
+        } else {
+            format!(
+                "scaled from {from} back to {to}: {why}; the larger count is saved for the next start"
+            )
+        };
         Self::new(Reason::Enforced, text)
     }
 
@@ -233,13 +243,17 @@ impl EventNote {
         running: Replicas,
         saved: Replicas,
     ) -> Self {
-        Self::new(
-            Reason::ScheduleRemoved,
-            format!(
-                "the schedule was removed while {running} ran of {saved}; nothing is scaled. To bring it back, run {}",
-                scale_command(object, saved)
-            ),
-        )
+        let counts = object.kind.counts();
+        let how = if counts.is_switch() {
+            format!("it was {}", counts.shown(running))
+        } else {
+            format!("{running} ran of {saved}")
+        };
+        let command = scale_command(object, saved);
+        let text = format!(
+            "the schedule was removed while {how}; nothing is scaled. To bring it back, run {command}"
+        );
+        Self::new(Reason::ScheduleRemoved, text)
     }
 
     pub(in crate::workload) fn missed(
@@ -307,10 +321,12 @@ fn taken_up(
     let (replicas, command) = (observed.replicas, sync_command(observed, spec, prefix, now));
     match says {
         Action::Start => format!(
-            "nothing is scaled now; {next}. It says running now, but the count is 0: to start it now, run {command}"
+            "nothing is scaled now; {next}. It says running now, but {}: to start it now, run {command}",
+            spec.counts.is_at(replicas)
         ),
         Action::Stop => format!(
-            "nothing is scaled now; {next}. It says stopped now, but {replicas} run: to stop it now, run {command}"
+            "nothing is scaled now; {next}. It says stopped now, but {}: to stop it now, run {command}",
+            spec.counts.run(replicas)
         ),
         Action::Scale(count) => format!(
             "nothing is scaled now; {next}. It says {count} now, but the count is {replicas}: to scale it now, run {command}"
@@ -341,12 +357,25 @@ fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
 }
 
 fn scale_command(object: &WorkloadRef, count: Replicas) -> String {
-    format!(
-        "kubectl scale {}/{} -n {} --replicas={count}",
-        object.kind.singular(),
-        object.name,
-        object.namespace
-    )
+    let (kind, name, namespace) = (object.kind.singular(), &object.name, &object.namespace);
+    let patch = |field: String| {
+        format!(
+            "kubectl patch {kind}/{name} -n {namespace} --type=merge -p '{{\"spec\":{{{field}}}}}'"
+        )
+    };
+    match object.kind.counts() {
+        CountKind::Replicas => {
+            format!("kubectl scale {kind}/{name} -n {namespace} --replicas={count}")
+        }
+        CountKind::Minimum => patch(format!("\"minReplicas\":{count}")),
+        CountKind::Suspend => patch(format!("\"suspend\":{}", count == Replicas::ZERO)),
+        CountKind::Pause if count == Replicas::ZERO => {
+            format!("kubectl annotate {kind}/{name} -n {namespace} --overwrite {PAUSED_REPLICAS}=0")
+        }
+        CountKind::Pause => {
+            format!("kubectl annotate {kind}/{name} -n {namespace} {PAUSED_REPLICAS}-")
+        }
+    }
 }
 
 /// `Mon 2026-11-23 09:00:00 JST`, in the zone of the schedule.

@@ -101,9 +101,10 @@ impl<'a> ScheduledDecision<'a> {
     /// leaves everything as it is.
     fn begin(&self, over: Override) -> Decision {
         let seen = self.context.observed.replicas;
-        let known = self.remembered();
+        let remembered = self.remembered();
+        let known = self.spec.remembered(seen, remembered);
         let (kind, replicas, saved) = match over {
-            Override::Pause(_) => (ChangeKind::Pause, seen, known),
+            Override::Pause(_) => (ChangeKind::Pause, seen, remembered),
             Override::Wake(_) => {
                 let count = match self.spec.largest_count() {
                     Some(largest) => seen.max(largest).max(Replicas::ONE),
@@ -186,7 +187,7 @@ impl<'a> ScheduledDecision<'a> {
             return self.adopt(Adoption::Missed);
         }
         let seen = self.context.observed.replicas;
-        let known = self.state.remembered();
+        let known = self.spec.remembered(seen, self.state.remembered());
         let (kind, phase, replicas, saved) = match due.action {
             Action::Start => {
                 let count = counts::started(seen, known, self.spec.replicas);
@@ -197,7 +198,8 @@ impl<'a> ScheduledDecision<'a> {
                 (ChangeKind::Stop, Phase::Stopped, count, saved)
             }
             Action::Scale(count) => {
-                let (count, runs) = (Replicas::new(count), due.action.brings_up());
+                let count = Replicas::new(count).max(self.spec.counts.least());
+                let runs = due.action.brings_up();
                 let phase = if runs { Phase::Running } else { Phase::Stopped };
                 (ChangeKind::Scale(count), phase, count, None)
             }

@@ -35,7 +35,7 @@ impl ScheduledDecision<'_> {
             (change.expired, change.note) = (Vec::new(), None);
         }
         change.note = match enforced {
-            Some((count, _)) => Some(EventNote::enforced(observed.replicas, count)),
+            Some((count, _)) => Some(EventNote::enforced(self.spec, observed.replicas, count)),
             None => change
                 .note
                 .or_else(|| change.expired.first().map(|key| EventNote::expired(*key))),

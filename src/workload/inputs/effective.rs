@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::annotations::{Annotations, Unknown};
 use crate::workload::keys::{Key, Prefix};
+use crate::workload::kinds::count_kind::CountKind;
 use crate::workload::replicas::Replicas;
 
 /// Where an annotation is written.
@@ -20,12 +21,14 @@ pub enum Origin {
 /// be shared.
 ///
 /// Each key falls back on its own, but for these: `start`, `stop`, `hours` and `scale` come
-/// together from wherever any of them is, and a Namespace's `replicas` and `stop-replicas` do not
-/// lie beside an object's own `scale`.
+/// together from wherever any of them is, a Namespace's `replicas` and `stop-replicas` do not
+/// lie beside an object's own `scale`, and what an object's kind has no use for it does not
+/// inherit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Inputs {
     own: Arc<Annotations>,
     defaults: Option<Arc<Annotations>>,
+    counts: CountKind,
 }
 
 impl Inputs {
@@ -36,8 +39,19 @@ impl Inputs {
     ) -> Self {
         Self {
             own: Arc::new(Annotations::under(prefix, annotations)),
-            defaults: None,
+            ..Self::default()
         }
+    }
+
+    /// These inputs on an object whose count means this.
+    #[must_use]
+    pub fn of(self, counts: CountKind) -> Self {
+        Self { counts, ..self }
+    }
+
+    /// What the count of the object means.
+    pub const fn counts(&self) -> CountKind {
+        self.counts
     }
 
     /// These inputs with the annotations of a Namespace as defaults, in place of any other.
@@ -91,7 +105,8 @@ impl Inputs {
         let is_of_schedule = Key::SCHEDULE.contains(&key);
         let is_count = matches!(key, Key::Replicas | Key::StopReplicas);
         let is_hidden = is_of_schedule && self.own.has_schedule()
-            || is_count && self.own.text(Key::Scale).is_some();
+            || is_count && self.own.text(Key::Scale).is_some()
+            || !self.counts.has(key);
         (!is_hidden).then_some(Origin::Namespace)
     }
 
@@ -110,7 +125,8 @@ impl Inputs {
 
     /// Whether any of `start`, `stop`, `hours` and `scale` is in force.
     pub fn has_schedule(&self) -> bool {
-        self.own.has_schedule() || self.defaults().is_some_and(Annotations::has_schedule)
+        let keys = Key::SCHEDULE.into_iter();
+        keys.filter_map(|key| self.origin(key)).next().is_some()
     }
 
     /// Whether nothing at all stands under the prefix, on the object or its Namespace.
@@ -118,11 +134,13 @@ impl Inputs {
         self.own.is_empty() && self.defaults().is_none()
     }
 
-    /// The count after a stop; what cannot be read counts as the default, 0.
+    /// The count after a stop; what cannot be read counts as the default, the least that there
+    /// can be.
     pub fn stop_replicas(&self) -> Replicas {
-        self.text(Key::StopReplicas)
-            .and_then(|text| Replicas::parse(text).ok())
-            .unwrap_or_default()
+        let text = self.text(Key::StopReplicas);
+        let text = text.filter(|_| !self.counts.is_switch());
+        let count = text.and_then(|text| Replicas::parse(text).ok());
+        count.unwrap_or_default().max(self.counts.least())
     }
 }
 

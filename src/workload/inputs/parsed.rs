@@ -13,6 +13,7 @@ use super::effective::Inputs;
 use super::overrides::{Overrides, Pause};
 use super::problem::{InvalidSchedule, Problem, ProblemKind};
 use crate::workload::keys::Key;
+use crate::workload::kinds::count_kind::CountKind;
 use crate::workload::replicas::Replicas;
 use crate::workload::workload_ref::WorkloadRef;
 
@@ -45,6 +46,8 @@ pub struct ScheduleSpec {
     pub jitter: TimeDelta,
     /// Its overrides.
     pub overrides: Overrides,
+    /// What the count of the object means.
+    pub counts: CountKind,
 }
 
 impl ScheduleSpec {
@@ -76,6 +79,17 @@ impl ScheduleSpec {
     /// The largest count that `scale` sets; `None` without it.
     pub fn largest_count(&self) -> Option<Replicas> {
         self.schedule.rule().largest_count().map(Replicas::new)
+    }
+
+    /// Rule 4: what is remembered of a count that is now `seen`. What is off by a switch is off
+    /// because somebody wants it off.
+    pub(in crate::workload) fn remembered(
+        &self,
+        seen: Replicas,
+        remembered: Option<Replicas>,
+    ) -> Option<Replicas> {
+        let is_wish = self.counts.is_switch() && seen == Replicas::ZERO;
+        remembered.or(is_wish.then_some(Replicas::ZERO))
     }
 
     /// Whether the schedule says running or stopped at `at`; `None` before its first boundary.
@@ -157,9 +171,16 @@ impl Problems {
             &[Key::Replicas, Key::StopReplicas],
             "each time has its own count, such as Mon-Fri 08:00 = 5; 19:00 = 0: remove the other annotation",
         );
+        self.least(inputs, replicas, Key::Replicas);
+        self.least(inputs, stop_replicas, Key::StopReplicas);
+        if let Some(entries) = &scale {
+            let counts = entries.iter().filter_map(|it| it.action.count());
+            self.least(inputs, counts.min().map(Replicas::new), Key::Scale);
+        }
         if !self.0.is_empty() {
             return None;
         }
+        let counts = inputs.counts();
         let rule = match hours {
             Some(hours) => Rule::Hours(hours),
             None => scale.map_or_else(|| Rule::start_and_stop(start, stop), Rule::Times),
@@ -170,8 +191,9 @@ impl Problems {
                 except.unwrap_or_default(),
                 zone.unwrap_or(default_zone),
             ),
-            replicas,
-            stop_replicas: stop_replicas.unwrap_or_default(),
+            replicas: replicas.map(|count| count.max(counts.least())),
+            stop_replicas: inputs.stop_replicas(),
+            counts,
             jitter: jitter.unwrap_or_default(),
             overrides,
         })
@@ -241,19 +263,43 @@ impl Problems {
         self.0.push(Problem::at(key.name(), 0..text.len(), message));
     }
 
+    /// Refuses a count on the object itself that is below what its kind can have. One of its
+    /// Namespace is meant for others too: it is raised.
+    fn least(&mut self, inputs: &Inputs, count: Option<Replicas>, key: Key) {
+        let is_below = count.is_some_and(|count| count < inputs.counts().least());
+        if let (true, Some(text)) = (is_below, inputs.own().text(key)) {
+            let message = "is below 1, and an autoscaler keeps at least 1; write 1 or more";
+            self.wrong(key, text, message);
+        }
+    }
+
+    /// The text of a key, if the kind of the object has a use for it.
+    fn usable<'i>(&mut self, inputs: &'i Inputs, key: Key) -> Option<&'i str> {
+        let text = inputs.text(key)?;
+        let message = match inputs.counts() {
+            counts if counts.has(key) => return Some(text),
+            CountKind::Suspend => {
+                "has no meaning on a CronJob, which is suspended or not; remove the annotation"
+            }
+            _ => "has no meaning on a ScaledObject, whose counts are KEDA's; remove the annotation",
+        };
+        self.wrong(key, text, message);
+        None
+    }
+
     fn parse<T>(
         &mut self,
         inputs: &Inputs,
         key: Key,
         parse: impl FnOnce(&str) -> Result<T, TextError>,
     ) -> Option<T> {
-        parse(inputs.text(key)?)
+        parse(self.usable(inputs, key)?)
             .map_err(|error| self.0.push(Problem::of(key, &error)))
             .ok()
     }
 
     fn count(&mut self, inputs: &Inputs, key: Key) -> Option<Replicas> {
-        let text = inputs.text(key)?;
+        let text = self.usable(inputs, key)?;
         Replicas::parse(text)
             .map_err(|error| {
                 self.0

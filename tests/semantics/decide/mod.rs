@@ -11,6 +11,7 @@ mod boundaries;
 mod causes;
 mod corrections;
 mod counts;
+mod kinds;
 mod memory;
 mod object;
 mod overdue;

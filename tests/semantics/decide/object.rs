@@ -1,11 +1,13 @@
 //! One object that obeys `decide`, and everything that can happen to it, with no cluster.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::Zone,
     workload::{
-        Change, Decision, DecisionContext, EventNote, Inputs, Key, Kind, Label, Labels, Memory,
-        Observed, Phase, Prefix, Replicas, State, WorkloadRef, decide, read,
+        Annotations, Change, CountField, Decision, DecisionContext, EventNote, Inputs, Key, Kind,
+        Label, Labels, Memory, Observed, Phase, Prefix, Replicas, State, WorkloadRef, decide, read,
     },
 };
 
@@ -18,6 +20,7 @@ pub struct Object {
     memory: Memory,
     seen: DateTime<Utc>,
     annotations: Vec<(String, String)>,
+    defaults: Option<Arc<Annotations>>,
     default_zone: Zone,
     catch_up: TimeDelta,
 }
@@ -42,6 +45,7 @@ impl Object {
                 uid: "u1".into(),
             },
             replicas: Replicas::new(replicas),
+            count_field: CountField::Present,
             inputs: Inputs::default(),
             labels: Labels::default(),
             error: None,
@@ -58,6 +62,7 @@ impl Object {
             notices: Vec::new(),
             writes: 0,
             annotations: Vec::new(),
+            defaults: None,
             default_zone: Zone::UTC,
             catch_up: TimeDelta::hours(72),
         }
@@ -77,7 +82,31 @@ impl Object {
                 .push((format!("dayshift/{key}"), text.to_owned()));
         }
         let texts = self.annotations.iter().map(|(key, text)| (&**key, &**text));
-        self.observed.inputs = Inputs::from_annotations(&Prefix::default(), texts);
+        let counts = self.observed.object.kind.counts();
+        self.observed.inputs = Inputs::from_annotations(&Prefix::default(), texts)
+            .of(counts)
+            .with_defaults(self.defaults.clone());
+        self.show()
+    }
+
+    /// The same as an object of another kind, whose count may mean something else.
+    pub fn of_kind(mut self, kind: Kind) -> Self {
+        self.observed.object.kind = kind;
+        self.observed.inputs = self.observed.inputs.of(kind.counts());
+        self.restart();
+        self
+    }
+
+    /// The annotations of its Namespace are these from now on.
+    pub fn in_namespace(&mut self, texts: &[(&str, &str)]) -> &mut Self {
+        let texts: Vec<_> = texts
+            .iter()
+            .map(|(key, text)| (format!("dayshift/{key}"), *text))
+            .collect();
+        let texts = texts.iter().map(|(key, text)| (&**key, *text));
+        self.defaults = Some(Annotations::under(&Prefix::default(), texts).into());
+        let inputs = self.observed.inputs.clone();
+        self.observed.inputs = inputs.with_defaults(self.defaults.clone());
         self.show()
     }
 

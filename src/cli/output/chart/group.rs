@@ -28,7 +28,7 @@ impl<'p> Group<'p> {
             let key = (
                 &spec.schedule,
                 spec.replicas,
-                spec.stop_replicas,
+                (spec.stop_replicas, spec.counts),
                 spec.jitter,
                 overrides.pause.map(Pause::until),
                 overrides.wake_until,

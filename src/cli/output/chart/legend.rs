@@ -12,8 +12,7 @@ use crate::{
     cli::output::time_format::{date_and_time, span},
     plan::Period,
     schedule::{Action, Boundary, ClockChange, Rule, Zone},
-    text::counted,
-    workload::{Override, Pause, Replicas},
+    workload::{CountKind, Override, Pause, Replicas, ScheduleSpec},
 };
 
 const WEEK: i64 = 7 * 86_400;
@@ -50,7 +49,7 @@ pub(super) fn running(group: &Group<'_>, totals: &Totals) -> Option<String> {
     let spec = group.spec;
     match only_action(spec.schedule.rule()) {
         Some(_) => None,
-        None => Some(hours(totals, spec.stop_replicas)),
+        None => Some(hours(totals, spec)),
     }
 }
 
@@ -60,17 +59,21 @@ pub(super) fn counts(group: &Group<'_>) -> String {
     if let Some(largest) = spec.largest_count() {
         return format!(
             "Each time sets its own count, at most {}.",
-            replicas(largest)
+            spec.counts.many(largest)
         );
     }
-    let start = match (spec.replicas, group.brings_back()) {
-        (Some(count), _) => format!("start sets {}", replicas(count)),
-        (None, Some(count)) => format!("start brings back {}", replicas(count)),
-        (None, None) => "start brings back the saved count".to_owned(),
+    let start = match (spec.counts, spec.replicas, group.brings_back()) {
+        (CountKind::Suspend, ..) => "start lets it run".to_owned(),
+        (CountKind::Pause, ..) => "start lets it scale".to_owned(),
+        (counts, Some(count), _) => format!("start sets {}", counts.many(count)),
+        (counts, None, Some(count)) => format!("start brings back {}", counts.many(count)),
+        (_, None, None) => "start brings back the saved count".to_owned(),
     };
-    let stop = match spec.stop_replicas {
-        Replicas::ZERO => "stop leaves 0".to_owned(),
-        count => format!("stop leaves {}", replicas(count)),
+    let stop = match (spec.counts, spec.stop_replicas) {
+        (CountKind::Suspend, _) => "stop suspends it".to_owned(),
+        (CountKind::Pause, _) => "stop pauses it".to_owned(),
+        (_, Replicas::ZERO) => "stop leaves 0".to_owned(),
+        (counts, count) => format!("stop leaves {}", counts.many(count)),
     };
     match only_action(spec.schedule.rule()) {
         Some(Action::Start) => {
@@ -84,7 +87,7 @@ pub(super) fn counts(group: &Group<'_>) -> String {
 }
 
 /// `50 of 168 hours running, 118 stopped (70%).`
-fn hours(totals: &Totals, stop_replicas: Replicas) -> String {
+fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
     let whole: i64 = totals.0.iter().sum();
     let running = totals.of(&[State::Running, State::Woken]);
     let stopped = totals.of(&[State::Stopped, State::Slept]);
@@ -94,9 +97,13 @@ fn hours(totals: &Totals, stop_replicas: Replicas) -> String {
         text += &format!(" ({} a week)", hour(running * WEEK / whole));
     }
     let percent = (stopped * 100 + whole / 2) / whole.max(1);
-    text += &match stop_replicas {
-        Replicas::ZERO => format!(", {} stopped ({percent}%)", hour(stopped)),
-        count => format!(", {} at {} ({percent}%)", hour(stopped), replicas(count)),
+    text += &match (spec.counts, spec.stop_replicas) {
+        (CountKind::Suspend, _) => format!(", {} suspended ({percent}%)", hour(stopped)),
+        (CountKind::Pause, _) => format!(", {} paused ({percent}%)", hour(stopped)),
+        (_, Replicas::ZERO) => format!(", {} stopped ({percent}%)", hour(stopped)),
+        (counts, count) => {
+            format!(", {} at {} ({percent}%)", hour(stopped), counts.many(count))
+        }
     };
     if open > 0 {
         text += &format!(", {} left as they are", hour(open));
@@ -109,10 +116,6 @@ fn hour(seconds: i64) -> String {
     let hundredths = (seconds + 18) / 36;
     let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-fn replicas(count: Replicas) -> String {
-    counted(count.get(), "replica")
 }
 
 /// The overrides that are active at some time from `since` on.

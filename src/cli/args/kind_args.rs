@@ -1,0 +1,102 @@
+//! Which kinds of workload, alike in every subcommand that looks at any.
+
+use crate::{
+    names::{is_dns_label, is_dns_subdomain},
+    text::quote,
+    workload::{CustomKind, Kind},
+};
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct KindArgs {
+    /// Which kinds of workload, with commas. Besides the default there are
+    /// horizontalpodautoscalers, scaledobjects, and any with spec.replicas, such as
+    /// rollouts.argoproj.io
+    #[arg(
+        long,
+        value_name = "KINDS",
+        value_delimiter = ',',
+        default_value = "deployments,statefulsets,cronjobs",
+        value_parser = kind
+    )]
+    kinds: Vec<Kind>,
+}
+
+impl Default for KindArgs {
+    /// The kinds that are looked at by default.
+    fn default() -> Self {
+        Self {
+            kinds: Kind::DEFAULT.to_vec(),
+        }
+    }
+}
+
+impl KindArgs {
+    /// The kinds, each once, in the order in which they were given.
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        for kind in &self.kinds {
+            if !kinds.contains(kind) {
+                kinds.push(*kind);
+            }
+        }
+        kinds
+    }
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    let text = text.trim();
+    Kind::from_argument(text)
+        .or_else(|| custom_kind(text))
+        .ok_or_else(|| {
+            format!(
+                "`{}` is not a kind of workload; write for example deployments, or \
+                 rollouts.argoproj.io for a kind that has spec.replicas",
+                quote(text)
+            )
+        })
+}
+
+/// The kind of `rollouts.argoproj.io` or `rollouts.v1alpha1.argoproj.io`; which version there is
+/// the API server says. The groups of custom resources have a dot in them.
+pub(crate) fn custom_kind(text: &str) -> Option<Kind> {
+    let text = text.to_lowercase();
+    let (plural, group) = text.split_once('.')?;
+    let group = match group.split_once('.') {
+        Some((version, rest)) if is_version(version) => rest,
+        _ => group,
+    };
+    let is_one = is_dns_label(plural) && is_dns_subdomain(group) && group.contains('.');
+    is_one.then(|| Kind::Custom(CustomKind::named(plural, group)))
+}
+
+fn is_version(text: &str) -> bool {
+    let number = text.strip_prefix('v').unwrap_or_default();
+    number.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_built_in_or_named_with_its_group() {
+        let rollouts = Some(Kind::Custom(CustomKind::named("rollouts", "argoproj.io")));
+        for (text, expected) in [
+            ("deployments", Some(Kind::Deployment)),
+            (" hpa ", Some(Kind::HorizontalPodAutoscaler)),
+            ("scaledobjects.keda.sh", Some(Kind::ScaledObject)),
+            ("rollouts.argoproj.io", rollouts),
+            ("Rollouts.v1alpha1.argoproj.io", rollouts),
+            ("widgets", None),
+            ("widgets.example", None),
+            ("a b.example.com", None),
+            ("", None),
+        ] {
+            let found = kind(text);
+            match expected {
+                Some(kind) => assert_eq!(found, Ok(kind), "{text}"),
+                None => assert!(found.is_err(), "{text}: {found:?}"),
+            }
+        }
+    }
+}

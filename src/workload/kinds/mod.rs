@@ -1,0 +1,5 @@
+//! The kinds of workload, and what the count of each means.
+
+pub mod count_kind;
+pub mod custom_kind;
+pub mod kind;
