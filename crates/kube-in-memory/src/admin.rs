@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::api::Api;
 use crate::objects::Resource;
-use crate::objects::{DEPLOYMENTS, NAMESPACES};
+use crate::objects::{DEPLOYMENTS, NAMESPACES, RESOURCES};
 use crate::read::whole_value;
 use crate::status::Status;
 use crate::store::Object;
-use crate::write::{PatchForm, Write, Writer};
+use crate::write::{Deleted, PatchForm, Write, Writer};
 
 /// Where `kubectl apply` keeps what it applied last.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -156,8 +156,24 @@ impl Api {
         key: &str,
         value: Option<&str>,
     ) -> Result<Value, Status> {
+        self.annotate_of(DEPLOYMENTS.kind, namespace, name, key, value)
+    }
+
+    /// Sets an annotation of an object of any kind; `None` removes it. A Namespace is in none: its
+    /// `namespace` is empty.
+    ///
+    /// # Errors
+    /// 404 where there is none, 422 for a bad key, 400 for a kind that is not served.
+    pub fn annotate_of(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        key: &str,
+        value: Option<&str>,
+    ) -> Result<Value, Status> {
         let patch = json!({"metadata": {"annotations": {key: value}}});
-        self.merge_as(KUBECTL, DEPLOYMENTS, namespace, name, &patch)
+        self.merge_as(KUBECTL, of_kind(kind)?, namespace, name, &patch)
     }
 
     /// Sets a label of a Deployment; `None` removes it.
@@ -183,19 +199,39 @@ impl Api {
         self.delete_of(DEPLOYMENTS.kind, namespace, name)
     }
 
-    /// Deletes an object of any kind but a Namespace; one with finalizers stays, with a
-    /// `deletionTimestamp`.
+    /// Deletes an object of any kind; one with finalizers stays, with a `deletionTimestamp`.
+    ///
+    /// Of a Namespace everything in it is deleted too, as the namespace controller does. While
+    /// something in it stays, so does the Namespace, terminating, until this is called again. A
+    /// client's request does no more than make it terminate.
     ///
     /// # Errors
-    /// 404 where there is none, 400 for a kind that is not served, 405 for a Namespace.
+    /// 404 where there is none, 400 for a kind that is not served, 403 for a Namespace that every
+    /// cluster has.
     pub fn delete_of(&self, kind: &str, namespace: &str, name: &str) -> Result<(), Status> {
         let resource = of_kind(kind)?;
-        if !resource.deletable {
-            return Err(Status::method_not_allowed());
+        let delete = |resource, namespace: &str, name: &str| {
+            self.write(resource, namespace, name, KUBECTL, |mut write| {
+                write.delete(&Value::Null)
+            })
+        };
+        delete(resource, namespace, name)?;
+        if resource.index != NAMESPACES.index {
+            return Ok(());
         }
-        self.write(resource, namespace, name, KUBECTL, |mut write| {
-            write.delete(&Value::Null).map(drop)
-        })
+        let mut empty = true;
+        for resource in RESOURCES.iter().filter(|resource| resource.namespaced) {
+            let objects = self.server.store().objects(resource);
+            for object in objects.values().filter(|object| object.namespace() == name) {
+                let left = delete(resource, name, object.name())?;
+                empty &= matches!(left, Deleted::Gone(_));
+            }
+        }
+        if empty {
+            let now = self.server.now();
+            self.server.store().delete(NAMESPACES, name, now);
+        }
+        Ok(())
     }
 
     /// Makes a Namespace, unless it is there or its name is not valid.

@@ -1,6 +1,6 @@
 //! What a request's headers and body say, and which forms of them are taken.
 
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, USER_AGENT};
+use http::header::{CONTENT_TYPE, HeaderMap, USER_AGENT};
 use serde_json::Value;
 
 use crate::objects::Resource;
@@ -28,15 +28,6 @@ pub(super) fn content_type(headers: &HeaderMap) -> &str {
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
     text.split(';').next().unwrap_or_default().trim()
-}
-
-pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
-    let text = headers
-        .get(ACCEPT)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or("*/*");
-    let known = |kind: &str| matches!(kind.split(";q=").next(), Some("application/json" | "*/*"));
-    text.split(',').any(|kind| known(kind.trim()))
 }
 
 pub(super) fn patch_form(content: &str, body: &[u8]) -> Result<PatchForm, Status> {

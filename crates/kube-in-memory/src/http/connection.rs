@@ -10,11 +10,12 @@ use http_body_util::{BodyExt as _, StreamBody};
 use kube::client::Body;
 use tower::{BoxError, Service};
 
+use super::accept::form;
 use super::answer::{Answer, ResponseBody};
-use super::body::{accepts_json, agent, content_type, object, patch_form};
+use super::body::{agent, content_type, object, patch_form};
 use crate::api::Api;
 use crate::fault::Fault;
-use crate::read::{list, watch, whole};
+use crate::read::{Form, list, watch};
 use crate::request::{Call, Route};
 use crate::request_log::RequestLine;
 use crate::server::{Admission, Server};
@@ -150,36 +151,43 @@ impl Connection {
             Route::NoResource => return Err(Status::no_such_resource()),
             Route::Refused(_) => return Err(Status::method_not_allowed()),
         };
-        if !accepts_json(&head.headers) {
-            return Err(Status::not_acceptable(call.name.is_empty()));
-        }
+        let form = form(&head.headers, call)?;
         if body.len() > BODY_LIMIT {
             let why = format!("Request entity too large: limit is {BODY_LIMIT}");
             return Err(Status::new(413, "RequestEntityTooLarge", why));
         }
         match call.verb {
-            "list" => Ok(Answer::Json(200, list(&mut self.server.store(), call)?)),
-            "watch" => Ok(Answer::Stream(
-                StreamBody::new(watch(&self.server, call)?).boxed_unsync(),
+            "list" => Ok(Answer::Json(
+                200,
+                list(&mut self.server.store(), call, form)?,
             )),
-            "get" => self.get(call),
-            _ => self.write(call, head, body),
+            "watch" => Ok(Answer::Stream(
+                StreamBody::new(watch(&self.server, call, form)?).boxed_unsync(),
+            )),
+            "get" => self.get(call, form),
+            _ => self.write(call, form, head, body),
         }
     }
 
-    fn get(&self, call: &Call) -> Result<Answer, Status> {
+    fn get(&self, call: &Call, form: Form) -> Result<Answer, Status> {
         let resource = call.resource;
         let object = self
             .server
             .store()
             .get(resource, &resource.key(&call.namespace, &call.name));
         let object = object.ok_or_else(|| Status::not_found(resource, &call.name))?;
-        Ok(Answer::Json(200, whole(resource, &object.body)))
+        Ok(Answer::Json(200, form.object(resource, &object.body)))
     }
 
-    fn write(&self, call: &Call, head: &request::Parts, body: &[u8]) -> Result<Answer, Status> {
+    fn write(
+        &self,
+        call: &Call,
+        form: Form,
+        head: &request::Parts,
+        body: &[u8],
+    ) -> Result<Answer, Status> {
         let content = content_type(&head.headers);
-        let form = if call.verb == "patch" {
+        let patch = if call.verb == "patch" {
             Some(patch_form(content, body)?)
         } else {
             None
@@ -206,10 +214,10 @@ impl Connection {
             admit: &admit,
         };
         let resource = call.resource;
-        let (code, object) = match (call.verb, form) {
+        let (code, object) = match (call.verb, patch) {
             ("create", _) => (201, write.create(object(resource, content, body)?)?),
             ("update", _) => (200, write.update(object(resource, content, body)?)?),
-            (_, Some(form)) => (200, write.patch(form, body)?),
+            (_, Some(patch)) => (200, write.patch(patch, body)?),
             _ => {
                 let options = serde_json::from_slice(body).unwrap_or_default();
                 match write.delete(&options)? {
@@ -218,6 +226,6 @@ impl Connection {
                 }
             }
         };
-        Ok(Answer::Json(code, whole(resource, &object.body)))
+        Ok(Answer::Json(code, form.object(resource, &object.body)))
     }
 }

@@ -252,7 +252,8 @@ pub(crate) fn check_update(new: &Value, old: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
-fn check_maps(object: &Value, causes: &mut Vec<Cause>) {
+/// What is wrong with its labels and annotations.
+pub(crate) fn check_maps(object: &Value, causes: &mut Vec<Cause>) {
     names::check_labels(&object["metadata"]["labels"], "metadata.labels", causes);
     names::check_annotations(
         &object["metadata"]["annotations"],

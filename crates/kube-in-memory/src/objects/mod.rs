@@ -13,5 +13,6 @@ mod resource;
 mod resources;
 mod stateful_set;
 
+pub(crate) use namespace::IMMORTAL;
 pub(crate) use resource::Resource;
 pub(crate) use resources::{DEPLOYMENTS, NAMESPACES, RESOURCES};

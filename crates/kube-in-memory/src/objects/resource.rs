@@ -20,8 +20,8 @@ pub(crate) struct Resource {
     pub namespaced: bool,
     /// What is wrong with an object's name.
     pub check_name: fn(name: &str) -> Vec<String>,
-    /// Whether clients may delete it here. Namespaces need a controller to go away.
-    pub deletable: bool,
+    /// What a field selector may ask for.
+    pub fields: &'static [&'static str],
     /// What `metadata.generation` counts; `None` where there is none.
     pub generation: Option<Generation>,
     /// How long an object lives.

@@ -5,6 +5,9 @@ use std::time::Duration;
 use super::resource::{Generation, Resource};
 use super::{cron_job, deployment, event, names, namespace, stateful_set};
 
+/// What a field selector may ask for of most kinds.
+const NAMES: [&str; 2] = ["metadata.name", "metadata.namespace"];
+
 /// The table.
 pub(crate) static RESOURCES: [Resource; 5] = [
     Resource {
@@ -16,7 +19,7 @@ pub(crate) static RESOURCES: [Resource; 5] = [
         plural: "namespaces",
         namespaced: false,
         check_name: names::dns_label,
-        deletable: false,
+        fields: &["metadata.name", "status.phase"],
         generation: None,
         lifetime: None,
         decode: |_, _| Ok(()),
@@ -33,7 +36,7 @@ pub(crate) static RESOURCES: [Resource; 5] = [
         plural: "deployments",
         namespaced: true,
         check_name: names::subdomain,
-        deletable: true,
+        fields: &NAMES,
         generation: Some(Generation::SpecAndAnnotations),
         lifetime: None,
         decode: deployment::decode,
@@ -50,7 +53,7 @@ pub(crate) static RESOURCES: [Resource; 5] = [
         plural: "events",
         namespaced: true,
         check_name: names::subdomain,
-        deletable: true,
+        fields: &NAMES,
         generation: None,
         lifetime: Some(Duration::from_secs(3600)),
         decode: |_, _| Ok(()),
@@ -67,7 +70,7 @@ pub(crate) static RESOURCES: [Resource; 5] = [
         plural: "statefulsets",
         namespaced: true,
         check_name: names::dns_label,
-        deletable: true,
+        fields: &NAMES,
         generation: Some(Generation::Spec),
         lifetime: None,
         decode: stateful_set::decode,
@@ -84,7 +87,7 @@ pub(crate) static RESOURCES: [Resource; 5] = [
         plural: "cronjobs",
         namespaced: true,
         check_name: names::subdomain,
-        deletable: true,
+        fields: &NAMES,
         generation: Some(Generation::Spec),
         lifetime: None,
         decode: cron_job::decode,

@@ -4,13 +4,14 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::continuation::Continuation;
+use super::form::Form;
 use crate::objects::Resource;
 use crate::request::{Call, ListOptions, Version};
 use crate::status::Status;
 use crate::store::{Object, Objects, Store};
 
 /// A page as JSON.
-pub(crate) fn list(store: &mut Store, call: &Call) -> Result<Vec<u8>, Status> {
+pub(crate) fn list(store: &mut Store, call: &Call, form: Form) -> Result<Vec<u8>, Status> {
     let options = ListOptions::of(call)?;
     let resource = call.resource;
     let prefix = prefix(resource, &call.namespace);
@@ -27,7 +28,7 @@ pub(crate) fn list(store: &mut Store, call: &Call) -> Result<Vec<u8>, Status> {
     };
     let revision = revision.unwrap_or_else(|| store.revision());
     let page = Page::of(&objects, &format!("{prefix}{start}"), &prefix, &options);
-    Ok(page.encode(resource, revision, &prefix, &options))
+    Ok(page.encode(resource, form, revision, &prefix, &options))
 }
 
 /// The objects that a watch sends first.
@@ -139,15 +140,16 @@ impl<'a> Page<'a> {
     fn encode(
         &self,
         resource: &Resource,
+        form: Form,
         revision: u64,
         prefix: &str,
         options: &ListOptions,
     ) -> Vec<u8> {
         let size: usize = self.items.iter().map(|item| item.body.len() + 1).sum();
         let mut page = Vec::with_capacity(size + 256);
-        let (kind, version) = (resource.kind, resource.api_version());
+        let (kind, version) = form.list_kind(resource);
         page.extend(format!(
-            r#"{{"kind":"{kind}List","apiVersion":"{version}","metadata":{{"resourceVersion":"{revision}""#
+            r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{{"resourceVersion":"{revision}""#
         ).bytes());
         if let Some(last) = self.last {
             let start = format!("{}\0", last.strip_prefix(prefix).unwrap_or(last));
@@ -161,12 +163,17 @@ impl<'a> Page<'a> {
                 page.extend(format!(r#","remainingItemCount":{}"#, self.remaining).bytes());
             }
         }
+        if self.items.is_empty() && form != Form::Whole {
+            // In Go the items of this list are nil until there is one.
+            page.extend_from_slice(br#"},"items":null}"#);
+            return page;
+        }
         page.extend_from_slice(br#"},"items":["#);
         for (index, item) in self.items.iter().enumerate() {
             if index > 0 {
                 page.push(b',');
             }
-            page.extend_from_slice(&item.body);
+            form.push_item(&mut page, resource, &item.body);
         }
         page.extend_from_slice(b"]}");
         page

@@ -1,10 +1,10 @@
 //! Lists and watches.
 
 mod continuation;
-mod encode;
+mod form;
 mod list;
 mod watch;
 
-pub(crate) use encode::{whole, whole_value};
+pub(crate) use form::{Form, whole_value};
 pub(crate) use list::list;
 pub(crate) use watch::watch;

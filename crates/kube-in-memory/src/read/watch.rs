@@ -5,6 +5,7 @@
 //! its place: then it ends with a 410, as on the server.
 
 use std::convert::Infallible;
+use std::io::Write as _;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use hyper::body::{Bytes, Frame};
 use serde_json::json;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::form::Form;
 use super::list::initial;
 use crate::objects::Resource;
 use crate::request::{Call, ListOptions, Version};
@@ -31,6 +33,7 @@ const CHANGES_PER_FRAME: usize = 256;
 struct Watch {
     server: Arc<Server>,
     resource: &'static Resource,
+    form: Form,
     options: ListOptions,
     /// What goes out first.
     initial: vec::IntoIter<Arc<Object>>,
@@ -50,6 +53,7 @@ struct Watch {
 pub(crate) fn watch(
     server: &Arc<Server>,
     call: &Call,
+    form: Form,
 ) -> Result<impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send + use<>, Status> {
     let options = ListOptions::of(call)?;
     let resource = call.resource;
@@ -77,6 +81,7 @@ pub(crate) fn watch(
     let watch = Watch {
         server: Arc::clone(server),
         resource,
+        form,
         options,
         initial: first.into_iter(),
         initial_end,
@@ -85,7 +90,8 @@ pub(crate) fn watch(
         changed,
         closed,
         deadline: Box::pin(sleep_until(Instant::now() + timeout)),
-        over: false,
+        // The server cannot write an object as a list, and ends the watch instead.
+        over: matches!(form, Form::MetadataList(_)),
     };
     Ok(stream::unfold(watch, |mut watch| async move {
         let lines = watch.next().await?;
@@ -117,7 +123,7 @@ impl Watch {
                     let revision = self.server.store().revision();
                     if self.options.bookmarks && revision > self.sent {
                         let mut last = Vec::new();
-                        bookmark(&mut last, self.resource, revision, false);
+                        self.bookmark(&mut last, revision, false);
                         return Some(last);
                     }
                 }
@@ -128,12 +134,12 @@ impl Watch {
     fn initial(&mut self) -> Vec<u8> {
         let mut lines = Vec::new();
         for object in self.initial.by_ref().take(CHANGES_PER_FRAME) {
-            line(&mut lines, "ADDED", self.resource, &object.body);
+            line(&mut lines, "ADDED", self.resource, self.form, &object.body);
         }
         if self.initial.len() == 0
             && let Some(revision) = self.initial_end.take()
         {
-            bookmark(&mut lines, self.resource, revision, true);
+            self.bookmark(&mut lines, revision, true);
         }
         lines
     }
@@ -161,7 +167,7 @@ impl Watch {
         for change in changes {
             self.place = change.revision;
             if let Some((kind, body)) = self.seen(change) {
-                line(&mut lines, kind, self.resource, &body);
+                line(&mut lines, kind, self.resource, self.form, &body);
                 self.sent = change.revision;
                 sent += 1;
             }
@@ -170,6 +176,16 @@ impl Watch {
             }
         }
         lines
+    }
+
+    fn bookmark(&self, lines: &mut Vec<u8>, revision: u64, initial_end: bool) {
+        let mut metadata = json!({"resourceVersion": revision.to_string()});
+        if initial_end {
+            metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+        }
+        let body = format!(r#"{{"metadata":{metadata}{}}}"#, self.resource.empty);
+        let (resource, form) = (self.resource, self.form);
+        line(lines, "BOOKMARK", resource, form, body.as_bytes());
     }
 
     /// A change as the selectors show it: an object that stops matching is deleted for this watch,
@@ -192,20 +208,9 @@ impl Watch {
 }
 
 /// One event; `body` is the object without `kind` and `apiVersion`.
-fn line(lines: &mut Vec<u8>, event: &str, resource: &Resource, body: &[u8]) {
-    let (kind, version) = (resource.kind, resource.api_version());
-    let head =
-        format!(r#"{{"type":"{event}","object":{{"kind":"{kind}","apiVersion":"{version}","#);
-    lines.extend(head.bytes());
-    lines.extend_from_slice(body.get(1..).unwrap_or_default());
+fn line(lines: &mut Vec<u8>, event: &str, resource: &Resource, form: Form, body: &[u8]) {
+    // A write to a vector cannot fail.
+    let _ = write!(lines, r#"{{"type":"{event}","object":"#);
+    form.push(lines, resource, body);
     lines.extend_from_slice(b"}\n");
-}
-
-fn bookmark(lines: &mut Vec<u8>, resource: &Resource, revision: u64, initial_end: bool) {
-    let mut metadata = json!({"resourceVersion": revision.to_string()});
-    if initial_end {
-        metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
-    }
-    let body = format!(r#"{{"metadata":{metadata}{}}}"#, resource.empty);
-    line(lines, "BOOKMARK", resource, body.as_bytes());
 }

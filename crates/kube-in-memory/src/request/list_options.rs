@@ -37,6 +37,7 @@ impl ListOptions {
         let limit = query.number("limit")?.filter(|limit| *limit > 0);
         let timeout_seconds = query.number("timeoutSeconds")?;
         let selectors = Selectors::new(
+            call.resource,
             &call.namespace,
             query.get("labelSelector"),
             query.get("fieldSelector"),

@@ -73,7 +73,7 @@ impl Route {
             (&Method::POST, true) if !(resource.namespaced && spans) => "create",
             (&Method::PUT, false) => "update",
             (&Method::PATCH, false) => "patch",
-            (&Method::DELETE, false) if resource.deletable => "delete",
+            (&Method::DELETE, false) => "delete",
             _ => return Self::Refused(resource),
         };
         let (namespace, name) = (namespace.to_owned(), name.to_owned());

@@ -1,7 +1,10 @@
 //! Label and field selectors of lists and watches.
 
+use std::borrow::Cow;
+
 use super::label_selector;
 use super::requirement::{Requirement, Test};
+use crate::objects::Resource;
 use crate::store::Object;
 
 /// What a list or a watch leaves out.
@@ -15,17 +18,24 @@ pub(crate) struct Selectors {
 
 impl Selectors {
     /// Reads both texts; an error is the message of a 400.
-    pub(crate) fn new(namespace: &str, labels: &str, fields: &str) -> Result<Self, String> {
+    pub(crate) fn new(
+        resource: &Resource,
+        namespace: &str,
+        labels: &str,
+        fields: &str,
+    ) -> Result<Self, String> {
         let fields: Vec<_> = split(fields)
             .into_iter()
             .map(field_requirement)
             .collect::<Result<_, _>>()?;
-        let known = |key: &str| matches!(key, "metadata.name" | "metadata.namespace");
-        if let Some(unknown) = fields.iter().find(|field| !known(&field.key)) {
-            return Err(format!(
-                "{:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
-                unknown.key
-            ));
+        let known = |field: &&Requirement| resource.fields.contains(&&*field.key);
+        if let Some(Requirement { key, .. }) = fields.iter().find(|field| !known(field)) {
+            return Err(match resource.fields {
+                ["metadata.name", "metadata.namespace"] => format!(
+                    "{key:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+                ),
+                _ => format!("field label not supported: {key}"),
+            });
         }
         let labels = label_selector::parse(labels)?;
         Ok(Self {
@@ -49,8 +59,10 @@ impl Selectors {
                 .map(|(_, value)| value.as_str())
         };
         let field = |key: &str| match key {
-            "metadata.name" => Some(object.name()),
-            _ => Some(object.namespace()),
+            "metadata.name" => Cow::from(object.name()),
+            "metadata.namespace" => Cow::from(object.namespace()),
+            // `status.phase` of a Namespace
+            _ => Cow::from(object.phase()),
         };
         (self.namespace.is_empty() || self.namespace == object.namespace())
             && self
@@ -60,7 +72,7 @@ impl Selectors {
             && self
                 .fields
                 .iter()
-                .all(|requirement| requirement.holds(field(&requirement.key)))
+                .all(|requirement| requirement.holds(Some(&field(&requirement.key))))
     }
 }
 
@@ -95,6 +107,7 @@ fn comparison(text: &str) -> Option<(String, Test)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::objects::DEPLOYMENTS;
     use hyper::body::Bytes;
 
     #[test]
@@ -107,6 +120,7 @@ mod tests {
                 ("dayshift/state".into(), "stopped".into()),
                 ("count".into(), "3".into()),
             ],
+            deleting: false,
             body: Bytes::new(),
         };
         for (labels, fields, selected) in [
@@ -131,17 +145,25 @@ mod tests {
             ("", "metadata.namespace=shop,metadata.name==web", true),
             ("", "metadata.namespace=other", false),
         ] {
-            let selectors = Selectors::new("", labels, fields).unwrap();
+            let selectors = Selectors::new(DEPLOYMENTS, "", labels, fields).unwrap();
             assert_eq!(selectors.select(&object), selected, "{labels} {fields}");
         }
-        assert!(!Selectors::new("other", "", "").unwrap().select(&object));
-        assert!(Selectors::new("shop", "", "").unwrap().select(&object));
+        assert!(
+            !Selectors::new(DEPLOYMENTS, "other", "", "")
+                .unwrap()
+                .select(&object)
+        );
+        assert!(
+            Selectors::new(DEPLOYMENTS, "shop", "", "")
+                .unwrap()
+                .select(&object)
+        );
     }
 
     #[test]
     fn a_selector_that_says_nothing_is_refused() {
-        assert!(Selectors::new("", "app in web", "").is_err());
-        assert!(Selectors::new("", "=web", "").is_err());
-        assert!(Selectors::new("", "", "spec.replicas=1").is_err());
+        assert!(Selectors::new(DEPLOYMENTS, "", "app in web", "").is_err());
+        assert!(Selectors::new(DEPLOYMENTS, "", "=web", "").is_err());
+        assert!(Selectors::new(DEPLOYMENTS, "", "", "spec.replicas=1").is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Refusals: the `Status` object, and a cause for each field at fault.
 
 mod cause;
+mod media;
 mod refusal;
 
 pub use cause::Cause;

@@ -188,8 +188,14 @@ impl Status {
         Self::about(resource, name, Self::new(404, "NotFound", message))
     }
 
-    pub(crate) fn already_exists(resource: &Resource, name: &str) -> Self {
-        let message = format!("{} {name:?} already exists", resource.qualified());
+    /// 409; `deleting` says whether the one that is there waits for its finalizers.
+    pub(crate) fn already_exists(resource: &Resource, name: &str, deleting: bool) -> Self {
+        let waits = if deleting {
+            "object is being deleted: "
+        } else {
+            ""
+        };
+        let message = format!("{waits}{} {name:?} already exists", resource.qualified());
         Self::about(resource, name, Self::new(409, "AlreadyExists", message))
     }
 
@@ -199,6 +205,22 @@ impl Status {
             resource.qualified()
         );
         Self::about(resource, name, Self::new(409, "Conflict", message))
+    }
+
+    /// 403: nothing new comes into a Namespace that goes.
+    pub(crate) fn terminating(resource: &Resource, name: &str, namespace: &str) -> Self {
+        let why = format!(
+            "unable to create new content in namespace {namespace} because it is being terminated"
+        );
+        let mut status = Self::forbidden(resource.group, resource.plural, name, &why);
+        if let Some(details) = &mut status.details {
+            details.causes.push(Cause {
+                reason: "NamespaceTerminating".into(),
+                message: format!("namespace {namespace} is being terminated"),
+                field: "metadata.namespace".into(),
+            });
+        }
+        status
     }
 
     /// 409 of a deletion's precondition, which names the kind.
@@ -218,37 +240,6 @@ impl Status {
         Self {
             details: Some(Box::default()),
             ..Self::new(422, "Invalid", message)
-        }
-    }
-
-    pub(crate) fn unsupported_media_type(accepted: &str) -> Self {
-        let message = format!(
-            "the body of the request was in an unknown format - accepted media types include: {accepted}"
-        );
-        Self::new(415, "UnsupportedMediaType", message)
-    }
-
-    /// 415 for a patch, which the server's router refuses before its handler.
-    pub(crate) fn unsupported_patch() -> Self {
-        let message = "415: Unsupported Media Type";
-        Self {
-            details: Some(Box::default()),
-            ..Self::new(415, "UnsupportedMediaType", message)
-        }
-    }
-
-    /// 406; a collection can be watched, so there are more forms of it.
-    pub(crate) fn not_acceptable(collection: bool) -> Self {
-        let mut message = "406: Not Acceptable\n\nAvailable representations: application/json, \
-                           application/yaml, application/vnd.kubernetes.protobuf"
-            .to_owned();
-        if collection {
-            message +=
-                ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
-        }
-        Self {
-            details: Some(Box::default()),
-            ..Self::new(406, "NotAcceptable", message)
         }
     }
 

@@ -16,6 +16,8 @@ pub(crate) struct Object {
     pub key: Arc<str>,
     pub revision: u64,
     pub labels: Vec<(String, String)>,
+    /// Whether it has a `deletionTimestamp`.
+    pub deleting: bool,
     /// JSON without `kind` and `apiVersion`, as it stands in lists.
     pub body: Bytes,
 }
@@ -27,12 +29,20 @@ impl Object {
             key,
             revision,
             labels: Vec::new(),
+            deleting: false,
             body: Bytes::from(value.to_string()),
         }
     }
 
     pub(crate) fn value(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// Its `status.phase`, where it has one.
+    pub(crate) fn phase(&self) -> String {
+        let value = self.value();
+        let phase = value["status"]["phase"].as_str();
+        phase.unwrap_or_default().to_owned()
     }
 
     pub(crate) fn namespace(&self) -> &str {

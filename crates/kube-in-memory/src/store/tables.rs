@@ -202,6 +202,7 @@ impl Store {
                     })
                     .collect()
             });
+        let deleting = value["metadata"]["deletionTimestamp"].is_string();
         let key = before
             .as_ref()
             .map_or_else(|| Arc::from(key), |before| Arc::clone(&before.key));
@@ -212,6 +213,7 @@ impl Store {
                 key,
                 revision: self.revision,
                 labels,
+                deleting,
                 body,
             }),
         )

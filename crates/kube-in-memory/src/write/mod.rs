@@ -1,11 +1,13 @@
 //! Creating, replacing, patching and deleting.
 
+mod deletion;
 mod go_json_text;
 mod json_patch;
 mod operation;
 mod ownership;
 mod patch;
 
-pub(crate) use operation::{Deleted, Write};
+pub(crate) use deletion::Deleted;
+pub(crate) use operation::Write;
 pub(crate) use ownership::Writer;
 pub(crate) use patch::PatchForm;

@@ -32,22 +32,12 @@ pub(crate) struct Write<'a> {
     pub admit: &'a dyn Fn(&Admission<'_>) -> Option<Status>,
 }
 
-/// What a deletion leaves.
-pub(crate) enum Deleted {
-    /// Nothing; this is the object's uid.
-    Gone(String),
-    /// The object, until its finalizers are removed.
-    Waiting(Arc<Object>),
-}
-
 impl Write<'_> {
     pub(crate) fn create(&mut self, mut new: Value) -> Result<Arc<Object>, Status> {
         let resource = self.resource;
         decode(resource, &mut new, None).map_err(|why| self.undecodable(&why))?;
         self.settle_namespace(&mut new)?;
-        if resource.namespaced && self.store.get(NAMESPACES, self.namespace).is_none() {
-            return Err(Status::not_found(NAMESPACES, self.namespace));
-        }
+        self.check_namespace(text(&new, "name"))?;
         let uid = uid(self.store.revision(), self.now);
         if text(&new, "name").is_empty() && !text(&new, "generateName").is_empty() {
             let suffix = &uid[..5];
@@ -69,8 +59,8 @@ impl Write<'_> {
             return Err(Status::unexpected(why));
         }
         let key = resource.key(self.namespace, &name);
-        if self.store.get(resource, &key).is_some() {
-            return Err(Status::already_exists(resource, &name));
+        if let Some(there) = self.store.get(resource, &key) {
+            return Err(Status::already_exists(resource, &name, there.deleting));
         }
         Ok(self.put(&key, &mut new))
     }
@@ -107,44 +97,6 @@ impl Write<'_> {
         self.settle_namespace(&mut new)?;
         self.check_name(&new)?;
         self.replace(&object, &old, new)
-    }
-
-    pub(crate) fn delete(&mut self, options: &Value) -> Result<Deleted, Status> {
-        let (object, old) = self.current()?;
-        for (key, what) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
-            let (asked, known) = (options["preconditions"][key].as_str(), text(&old, key));
-            if let Some(asked) = asked.filter(|asked| *asked != known) {
-                let hint = if key == "uid" {
-                    "deleted and then recreated"
-                } else {
-                    "modified"
-                };
-                let why = format!(
-                    "the {what} in the precondition ({asked}) does not match the {what} in record \
-                     ({known}). The object might have been {hint}"
-                );
-                return Err(Status::conflict_of_kind(self.resource, self.name, &why));
-            }
-        }
-        self.admit("delete", self.name, Some(&old), &Value::Null)?;
-        let finalizers = old["metadata"]["finalizers"].as_array();
-        if finalizers.is_none_or(Vec::is_empty) {
-            if !self.dry_run {
-                self.store.delete(self.resource, &object.key, self.now);
-            }
-            return Ok(Deleted::Gone(text(&old, "uid").to_owned()));
-        }
-        if old["metadata"]["deletionTimestamp"].is_string() {
-            return Ok(Deleted::Waiting(object));
-        }
-        let mut new = old;
-        let generation = new["metadata"]["generation"].as_i64();
-        new["metadata"]["deletionTimestamp"] = json!(metadata::timestamp(self.now));
-        new["metadata"]["deletionGracePeriodSeconds"] = json!(0);
-        if let Some(generation) = generation {
-            new["metadata"]["generation"] = json!(generation + 1);
-        }
-        Ok(Deleted::Waiting(self.put(&object.key, &mut new)))
     }
 
     fn replace(
@@ -184,10 +136,7 @@ impl Write<'_> {
         }
         ownership::record(&mut new, Some(old), resource, self.writer, self.now);
         let deleting = new["metadata"]["deletionTimestamp"].is_string();
-        let held = new["metadata"]["finalizers"]
-            .as_array()
-            .is_some_and(|held| !held.is_empty());
-        if deleting && !held {
+        if deleting && !self.is_held(&new) {
             if !self.dry_run {
                 self.store.delete(resource, &key, self.now);
             }
@@ -196,7 +145,7 @@ impl Write<'_> {
         Ok(self.put(&key, &mut new))
     }
 
-    fn current(&self) -> Result<(Arc<Object>, Value), Status> {
+    pub(super) fn current(&self) -> Result<(Arc<Object>, Value), Status> {
         let key = self.resource.key(self.namespace, self.name);
         let object = self
             .store
@@ -235,6 +184,19 @@ impl Write<'_> {
         ))
     }
 
+    /// Something new needs a Namespace that stays.
+    fn check_namespace(&self, name: &str) -> Result<(), Status> {
+        if !self.resource.namespaced {
+            return Ok(());
+        }
+        let namespace = self.store.get(NAMESPACES, self.namespace);
+        let namespace = namespace.ok_or_else(|| Status::not_found(NAMESPACES, self.namespace))?;
+        if namespace.deleting {
+            return Err(Status::terminating(self.resource, name, self.namespace));
+        }
+        Ok(())
+    }
+
     fn check_name(&self, new: &Value) -> Result<(), Status> {
         let (given, wanted) = (text(new, "name"), self.name);
         if given == wanted {
@@ -260,7 +222,7 @@ impl Write<'_> {
         ))
     }
 
-    fn admit(
+    pub(super) fn admit(
         &self,
         verb: &'static str,
         name: &str,
@@ -280,7 +242,7 @@ impl Write<'_> {
     }
 
     /// Stores a new version, unless the write is a dry run.
-    fn put(&mut self, key: &str, new: &mut Value) -> Arc<Object> {
+    pub(super) fn put(&mut self, key: &str, new: &mut Value) -> Arc<Object> {
         if self.dry_run {
             return Arc::new(Object::unstored(key.into(), 0, new));
         }

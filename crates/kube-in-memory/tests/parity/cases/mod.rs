@@ -3,6 +3,8 @@
 mod cron_jobs;
 mod cron_schedules;
 mod lists;
+mod metadata;
+mod namespaces;
 mod objects;
 mod patches;
 mod refusals;
@@ -23,6 +25,8 @@ pub fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("statefulsets", stateful_sets::cases()),
         ("cronjobs", cron_jobs::cases()),
         ("cronschedules", cron_schedules::cases()),
+        ("namespaces", namespaces::cases()),
+        ("metadata", metadata::cases()),
     ]
 }
 

@@ -88,6 +88,7 @@ pub fn cases() -> Vec<Case> {
             .post(DEPLOYMENTS, with(web(), "/metadata/finalizers", json!(["example.com/wait"])))
             .delete(WEB)
             .delete(WEB)
+            .post(DEPLOYMENTS, web())
             .merge_patch(WEB, json!({"metadata": {"deletionTimestamp": null}, "spec": {"replicas": 1}}))
             .merge_patch(WEB, json!({"metadata": {"finalizers": null}}))
             .get(WEB),
