@@ -11,7 +11,7 @@ use crate::support::{ControlPlane, Parts, Story, block_on};
 
 /// A story for each file of the table.
 pub fn stories() -> Vec<Story> {
-    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules, namespaces, metadata]
+    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules, autoscalers, namespaces, metadata]
 }
 
 fn objects(plane: &ControlPlane) {
@@ -44,6 +44,10 @@ fn cron_jobs(plane: &ControlPlane) {
 
 fn cron_schedules(plane: &ControlPlane) {
     judge("cronschedules", plane);
+}
+
+fn autoscalers(plane: &ControlPlane) {
+    judge("autoscalers", plane);
 }
 
 fn namespaces(plane: &ControlPlane) {

@@ -10,8 +10,8 @@ use crate::status::Cause;
 pub(super) type Field = (&'static str, &'static str, &'static str);
 
 /// Refuses what `fields` or `T` cannot hold, and drops the members of `spec` that `T` does not
-/// have. Looks only where `object` differs from `old` in more than count or suspension, labels and
-/// annotations.
+/// have. Looks only where `object` differs from `old` in more than counts and suspension, labels
+/// and annotations.
 pub(super) fn decode<T: DeserializeOwned>(
     object: &mut Value,
     old: Option<&Value>,
@@ -26,7 +26,11 @@ pub(super) fn decode<T: DeserializeOwned>(
     }
     if let Some(old) = old
         && is_like(object, old, &["kind", "apiVersion", "metadata", "spec"])
-        && is_like(&object["spec"], &old["spec"], &["replicas", "suspend"])
+        && is_like(
+            &object["spec"],
+            &old["spec"],
+            &["replicas", "suspend", "minReplicas"],
+        )
         && is_like(
             &object["metadata"],
             &old["metadata"],

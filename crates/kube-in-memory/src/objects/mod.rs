@@ -1,5 +1,6 @@
 //! The kinds that are served: what the server fills in, keeps and refuses in their objects.
 
+mod autoscaler;
 mod cron_job;
 mod cron_schedule;
 mod deployment;

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::resource::{Generation, Resource};
-use super::{cron_job, deployment, event, names, namespace, stateful_set};
+use super::{autoscaler, cron_job, deployment, event, names, namespace, stateful_set};
 
 /// What a field selector may ask for of most kinds.
 const NAMES: [&str; 2] = ["metadata.name", "metadata.namespace"];
 
 /// The table.
-pub(crate) static RESOURCES: [Resource; 5] = [
+pub(crate) static RESOURCES: [Resource; 6] = [
     Resource {
         index: 0,
         group: "",
@@ -94,6 +94,23 @@ pub(crate) static RESOURCES: [Resource; 5] = [
         complete: cron_job::complete,
         check: cron_job::check,
         empty: cron_job::EMPTY,
+    },
+    Resource {
+        index: 5,
+        group: "autoscaling",
+        error_group: "autoscaling",
+        version: "v2",
+        kind: "HorizontalPodAutoscaler",
+        plural: "horizontalpodautoscalers",
+        namespaced: true,
+        check_name: names::subdomain,
+        fields: &NAMES,
+        generation: None,
+        lifetime: None,
+        decode: autoscaler::decode,
+        complete: autoscaler::complete,
+        check: autoscaler::check,
+        empty: autoscaler::EMPTY,
     },
 ];
 

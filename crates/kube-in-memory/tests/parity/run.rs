@@ -251,7 +251,7 @@ fn owners(object: &Value) -> BTreeMap<String, BTreeSet<String>> {
             owners.entry(field).or_default().insert(manager.clone());
         };
         let fields = &entry["fieldsV1"];
-        for field in ["replicas", "suspend"] {
+        for field in ["replicas", "suspend", "minReplicas"] {
             if fields.pointer(&format!("/f:spec/f:{field}")).is_some() {
                 note(field.to_owned());
             }

@@ -1,5 +1,6 @@
 //! The table, in the order in which one would ask.
 
+mod autoscalers;
 mod cron_jobs;
 mod cron_schedules;
 mod lists;
@@ -25,6 +26,7 @@ pub fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("statefulsets", stateful_sets::cases()),
         ("cronjobs", cron_jobs::cases()),
         ("cronschedules", cron_schedules::cases()),
+        ("autoscalers", autoscalers::cases()),
         ("namespaces", namespaces::cases()),
         ("metadata", metadata::cases()),
     ]

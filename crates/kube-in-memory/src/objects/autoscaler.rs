@@ -1,0 +1,147 @@
+//! What the server fills in, and refuses, in HorizontalPodAutoscalers of `autoscaling/v2`.
+
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use serde_json::{Value, json};
+
+use super::fields::{self, Field, object, or_else};
+use crate::status::Cause;
+
+/// The members of a bookmark's autoscaler.
+pub(super) const EMPTY: &str = r#","spec":{"scaleTargetRef":{"kind":"","name":""},"maxReplicas":0},"status":{"desiredReplicas":0,"currentMetrics":null}"#;
+
+const FIELDS: [Field; 9] = [
+    (
+        "/spec",
+        "HorizontalPodAutoscaler.spec",
+        "v2.HorizontalPodAutoscalerSpec",
+    ),
+    (
+        "/spec/scaleTargetRef",
+        "HorizontalPodAutoscalerSpec.spec.scaleTargetRef",
+        "v2.CrossVersionObjectReference",
+    ),
+    (
+        "/spec/scaleTargetRef/kind",
+        "CrossVersionObjectReference.spec.scaleTargetRef.kind",
+        "string",
+    ),
+    (
+        "/spec/scaleTargetRef/name",
+        "CrossVersionObjectReference.spec.scaleTargetRef.name",
+        "string",
+    ),
+    (
+        "/spec/scaleTargetRef/apiVersion",
+        "CrossVersionObjectReference.spec.scaleTargetRef.apiVersion",
+        "string",
+    ),
+    (
+        "/spec/minReplicas",
+        "HorizontalPodAutoscalerSpec.spec.minReplicas",
+        "int32",
+    ),
+    (
+        "/spec/maxReplicas",
+        "HorizontalPodAutoscalerSpec.spec.maxReplicas",
+        "int32",
+    ),
+    (
+        "/spec/metrics",
+        "HorizontalPodAutoscalerSpec.spec.metrics",
+        "[]v2.MetricSpec",
+    ),
+    (
+        "/spec/behavior",
+        "HorizontalPodAutoscalerSpec.spec.behavior",
+        "v2.HorizontalPodAutoscalerBehavior",
+    ),
+];
+
+pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), String> {
+    fields::decode::<HorizontalPodAutoscaler>(object, old, FIELDS, |known| {
+        serde_json::to_value(known.spec)
+    })
+}
+
+/// Fills in one replica and the processor as the metric; the status is the controller's alone.
+pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
+    new["status"] = old.map_or_else(
+        || json!({"desiredReplicas": 0, "currentMetrics": null}),
+        |old| old["status"].clone(),
+    );
+    let Some(spec) = object(&mut new["spec"]) else {
+        return;
+    };
+    or_else(spec, "minReplicas", || json!(1));
+    or_else(spec, "maxReplicas", || json!(0));
+    spec.retain(|key, value| key != "metrics" || *value != json!([]));
+    or_else(spec, "metrics", || {
+        json!([{
+            "type": "Resource",
+            "resource": {
+                "name": "cpu",
+                "target": {"type": "Utilization", "averageUtilization": 80},
+            },
+        }])
+    });
+}
+
+/// Refuses counts that do not fit together, and a target that does not say what it is.
+pub(super) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
+    let spec = &new["spec"];
+    let count = |key: &str| spec[key].as_i64().unwrap_or_default();
+    let (least, most) = (count("minReplicas"), count("maxReplicas"));
+    let (least_field, most_field) = ("spec.minReplicas", "spec.maxReplicas");
+    let positive = "must be greater than or equal to 1";
+    if least < 1 {
+        causes.push(Cause::invalid(least_field, &least.to_string(), positive));
+    }
+    match most {
+        0 => causes.push(Cause::required(
+            most_field,
+            "must be set and greater than 0",
+        )),
+        ..0 => causes.push(Cause::invalid(most_field, &most.to_string(), positive)),
+        _ => {}
+    }
+    if most < least {
+        let why = "must be greater than or equal to `minReplicas`";
+        causes.push(Cause::invalid(most_field, &most.to_string(), why));
+    }
+    check_target(&spec["scaleTargetRef"], causes);
+    let counts_outside = spec["metrics"].as_array().is_some_and(|metrics| {
+        let mut types = metrics.iter().map(|metric| &metric["type"]);
+        types.any(|kind| kind == "Object" || kind == "External")
+    });
+    if least == 0 && !counts_outside {
+        let why = "must specify at least one Object or External metric to support scaling to zero \
+                   replicas";
+        causes.push(Cause::forbidden("spec.metrics", why));
+    }
+}
+
+fn check_target(target: &Value, causes: &mut Vec<Cause>) {
+    let text = |key: &str| target[key].as_str().unwrap_or_default();
+    for key in ["kind", "name"] {
+        let (field, text) = (format!("spec.scaleTargetRef.{key}"), text(key));
+        if text.is_empty() {
+            causes.push(Cause::required(&field, ""));
+        }
+        if let "." | ".." = text {
+            let why = format!("may not be '{text}'");
+            causes.push(Cause::invalid(&field, &format!("{text:?}"), &why));
+        }
+        for character in ['/', '%'].into_iter().filter(|c| text.contains(*c)) {
+            let why = format!("may not contain '{character}'");
+            causes.push(Cause::invalid(&field, &format!("{text:?}"), &why));
+        }
+    }
+    let version = text("apiVersion");
+    let why = match version.matches('/').count() {
+        0 => "apiVersion must specify API group".to_owned(),
+        1 => return,
+        _ => format!("unexpected GroupVersion string: {version}"),
+    };
+    let field = "spec.scaleTargetRef.apiVersion";
+    causes.push(Cause::invalid(field, &format!("{version:?}"), &why));
+}

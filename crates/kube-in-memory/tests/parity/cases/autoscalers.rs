@@ -1,0 +1,207 @@
+//! HorizontalPodAutoscalers: their defaults, their least count, and what all kinds share.
+
+use serde_json::{Value, json};
+
+use super::super::table::{Case, case};
+use super::with;
+
+const AUTOSCALERS: &str = "/apis/autoscaling/v2/namespaces/{ns}/horizontalpodautoscalers";
+const WEB: &str = "/apis/autoscaling/v2/namespaces/{ns}/horizontalpodautoscalers/web";
+
+/// An autoscaler that is as small as it may be.
+fn autoscaler(name: &str) -> Value {
+    json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": name},
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            "maxReplicas": 5,
+        },
+    })
+}
+
+/// `web` with labels, annotations and a least count.
+fn web() -> Value {
+    let mut web = autoscaler("web");
+    web["metadata"]["labels"] = json!({"app": "web"});
+    web["metadata"]["annotations"] = json!({"plain": "x"});
+    web["spec"]["minReplicas"] = json!(2);
+    web
+}
+
+fn given(name: &'static str) -> Case {
+    case(name).given_at(AUTOSCALERS, web())
+}
+
+fn create(name: &'static str, path: &str, value: Value) -> Case {
+    case(name).post(AUTOSCALERS, with(web(), path, value))
+}
+
+fn least(count: Value) -> Value {
+    json!({"spec": {"minReplicas": count}})
+}
+
+pub fn cases() -> Vec<Case> {
+    let mut cases = objects();
+    cases.extend(refusals());
+    cases.extend(changes());
+    cases.extend(reads());
+    cases
+}
+
+fn objects() -> Vec<Case> {
+    let external = json!([{
+        "type": "External",
+        "external": {"metric": {"name": "queue"}, "target": {"type": "AverageValue", "averageValue": "30"}},
+    }]);
+    vec![
+        case("a created object has its defaults")
+            .post(AUTOSCALERS, autoscaler("web"))
+            .whole()
+            .get(WEB)
+            .whole(),
+        create("a least count stays", "/spec/minReplicas", json!(5)).whole(),
+        create("metrics stay", "/spec/metrics", external).whole(),
+        create("no metrics", "/spec/metrics", json!([])).whole(),
+        create("an unknown member is dropped", "/spec/replicas", json!(3)).whole(),
+        create(
+            "a status is not taken",
+            "/status",
+            json!({"desiredReplicas": 3}),
+        )
+        .whole(),
+        case("created twice")
+            .post(AUTOSCALERS, web())
+            .post(AUTOSCALERS, web()),
+        case("no such object").get(WEB).delete(WEB).put(WEB, web()),
+        given("deleted").delete(WEB).get(WEB),
+    ]
+}
+
+fn refusals() -> Vec<Case> {
+    let target =
+        |name, member: &str, value| create(name, &format!("/spec/scaleTargetRef/{member}"), value);
+    vec![
+        create("a least count of zero", "/spec/minReplicas", json!(0)),
+        create("a least count below zero", "/spec/minReplicas", json!(-1)),
+        create(
+            "a least count above the most",
+            "/spec/minReplicas",
+            json!(6),
+        ),
+        create(
+            "a least count that is a text",
+            "/spec/minReplicas",
+            json!("1"),
+        ),
+        create("a most count of zero", "/spec/maxReplicas", json!(0)),
+        create("a most count below zero", "/spec/maxReplicas", json!(-1)),
+        create("no most count", "/spec/maxReplicas", json!(null)),
+        create("no target", "/spec/scaleTargetRef", json!(null)),
+        create(
+            "a target that is a text",
+            "/spec/scaleTargetRef",
+            json!("web"),
+        ),
+        target("a target without a kind", "kind", json!("")),
+        target("a target without a name", "name", json!(null)),
+        target("a target that is a path", "name", json!("a/b")),
+        target("a target without a version", "apiVersion", json!(null)),
+        target("a target of no group", "apiVersion", json!("v1")),
+        target(
+            "a target of a version that is none",
+            "apiVersion",
+            json!("a/b/c"),
+        ),
+        create("metrics that are a map", "/spec/metrics", json!({})),
+        create("a spec that is a text", "/spec", json!("x")),
+        create("a bad label", "/metadata/labels/x", json!("a b")),
+        create("a bad name", "/metadata/name", json!("Web_1")),
+        case("no spec").post(
+            AUTOSCALERS,
+            json!({
+                "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+                "metadata": {"name": "web"},
+            }),
+        ),
+    ]
+}
+
+fn changes() -> Vec<Case> {
+    vec![
+        given("a guarded transition").json_patch(
+            WEB,
+            json!([
+                {"op": "test", "path": "/metadata/uid", "value": "{uid}"},
+                {"op": "test", "path": "/spec/minReplicas", "value": 2},
+                {"op": "test", "path": "/metadata/labels/dayshift~1last", "value": null},
+                {"op": "replace", "path": "/spec/minReplicas", "value": 1},
+                {"op": "add", "path": "/metadata/labels/dayshift~1state", "value": "stopped"},
+            ]),
+        ),
+        given("a test that fails").json_patch(
+            WEB,
+            json!([{"op": "test", "path": "/spec/minReplicas", "value": null}]),
+        ),
+        given("a least count that is taken away")
+            .merge_patch(WEB, least(json!(null)))
+            .merge_patch(WEB, least(json!(3)))
+            .json_patch(WEB, json!([{"op": "remove", "path": "/spec/minReplicas"}])),
+        given("zero later").merge_patch(WEB, least(json!(0))),
+        given("the most below the least").merge_patch(WEB, json!({"spec": {"maxReplicas": 1}})),
+        given("what is counted")
+            .merge_patch(WEB, json!({"metadata": {"labels": {"x": "y"}}}))
+            .merge_patch(WEB, json!({"metadata": {"annotations": {"x": "y"}}}))
+            .merge_patch(WEB, least(json!(3)))
+            .whole(),
+        given("put drops what it does not say")
+            .put(WEB, autoscaler("web"))
+            .whole(),
+        given("put with a stale resourceVersion")
+            .merge_patch(WEB, least(json!(3)))
+            .put(WEB, with(web(), "/metadata/resourceVersion", json!("1"))),
+        given("put does not change the status")
+            .put(WEB, with(web(), "/status", json!({"currentReplicas": 3}))),
+        given("a null in the spec").merge_patch(WEB, json!({"spec": null})),
+        case("who owns what")
+            .given_at(&format!("{AUTOSCALERS}?fieldManager=helm"), web())
+            .merge_patch(&format!("{WEB}?fieldManager=dayshift"), least(json!(1)))
+            .owners()
+            .merge_patch(&format!("{WEB}?fieldManager=kubectl"), least(json!(4)))
+            .owners(),
+    ]
+}
+
+fn reads() -> Vec<Case> {
+    let at = |query: &str| format!("{AUTOSCALERS}?watch=true&{query}");
+    vec![
+        case("a list")
+            .given_at(AUTOSCALERS, autoscaler("b"))
+            .given_at(AUTOSCALERS, web())
+            .get(AUTOSCALERS)
+            .whole()
+            .get(&format!("{AUTOSCALERS}?limit=1"))
+            .get(&format!("{AUTOSCALERS}?fieldSelector=metadata.name%3Db"))
+            .get(&format!("{AUTOSCALERS}?labelSelector=app")),
+        given("a watch")
+            .merge_patch(WEB, least(json!(1)))
+            .delete(WEB)
+            .watch(&at("resourceVersion={rv0}"), 2)
+            .whole(),
+        given("a streamed list")
+            .get(AUTOSCALERS)
+            .watch(
+                &at("resourceVersion=0&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"),
+                2,
+            )
+            .whole(),
+        given("metadata alone")
+            .get(WEB)
+            .header("accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+            .whole(),
+        given("as if it were a list").get(WEB).header(
+            "accept",
+            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        ),
+    ]
+}
