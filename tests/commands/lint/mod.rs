@@ -54,6 +54,48 @@ fn a_text_that_does_not_stand_in_the_file_gets_a_caret_of_its_own() {
 }
 
 #[test]
+fn equal_infos_are_shown_once_with_how_many_more_there_are() {
+    let with_replicas = |name: &str, count: u32, zone: &str| {
+        let web = web(&["dayshift/hours: '09:00-19:00'", zone]).replace("name: web", name);
+        format!("{web}spec:\n  replicas: {count}\n")
+    };
+    let good = "dayshift/timezone: Asia/Tokyo";
+    let bad = "dayshift/timezone: Asia/Tokio";
+    let files = [
+        with_replicas("name: a", 2, good),
+        with_replicas("name: b", 3, bad),
+        with_replicas("name: c", 3, bad),
+        with_replicas("name: d", 4, good),
+    ];
+    let input = files.join("---\n");
+    let (status, out, _) = lint_of(&["-"], &input);
+    assert_eq!(status, 1);
+    assert_eq!(
+        out.matches("info[replicas-in-manifest]").count(),
+        1,
+        "{out}"
+    );
+    let one = "  = in: Deployment default/a\n  = and: 3 more objects; --output json lists each\n\n";
+    assert!(out.contains(one), "{out}");
+    // What is wrong is shown each time.
+    assert_eq!(out.matches("error[bad-timezone]").count(), 2, "{out}");
+    assert!(
+        out.ends_with("\n2 errors, 0 warnings, 4 infos in 4 workloads of 1 file\n"),
+        "{out}"
+    );
+
+    for (format, name) in [
+        ("json", "replicas-in-manifest"),
+        ("github", "replicas-in-manifest"),
+    ] {
+        let (_, out, _) = lint_of(&["-o", format, "-"], &input);
+        assert!(out.matches(name).count() >= 4, "{format}: {out}");
+    }
+    let (_, out, _) = lint_of(&["-"], &files[..2].join("---\n"));
+    assert!(out.contains("= and: 1 more object; "), "{out}");
+}
+
+#[test]
 fn the_examples_are_clean() {
     let shown = ["--min-severity", "warning", "examples"];
     let (status, out, err) = lint_of(&shown, "");

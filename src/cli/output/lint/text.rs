@@ -1,6 +1,9 @@
 //! As compilers show it: the line, and a caret under the part at fault.
 
-use std::io::{self, Write};
+use std::{
+    collections::HashMap,
+    io::{self, Write},
+};
 
 use unicode_width::UnicodeWidthChar;
 
@@ -22,15 +25,41 @@ pub(in crate::cli) fn write(
     sources: &[Source],
     style: Style,
 ) -> io::Result<()> {
-    for finding in &report.findings {
+    for (finding, more) in folded(&report.findings) {
         if let Some(source) = sources.get(finding.source) {
-            one(out, finding, source, style)?;
+            one(out, finding, more, source, style)?;
         }
     }
     writeln!(out, "{}", summary(report))
 }
 
-fn one(out: &mut impl Write, finding: &Finding, source: &Source, style: Style) -> io::Result<()> {
+/// The findings, each with how many more it stands for. An info of the same rule in the same words
+/// as one before is not shown again: a folder of manifests may have hundreds.
+fn folded(findings: &[Finding]) -> Vec<(&Finding, usize)> {
+    let mut shown: Vec<(&Finding, usize)> = Vec::with_capacity(findings.len());
+    let mut firsts = HashMap::new();
+    for finding in findings {
+        if finding.rule.severity() == Severity::Info {
+            let first = *firsts
+                .entry((finding.rule, &*finding.message))
+                .or_insert(shown.len());
+            if let Some((_, more)) = shown.get_mut(first) {
+                *more += 1;
+                continue;
+            }
+        }
+        shown.push((finding, 0));
+    }
+    shown
+}
+
+fn one(
+    out: &mut impl Write,
+    finding: &Finding,
+    more: usize,
+    source: &Source,
+    style: Style,
+) -> io::Result<()> {
     let severity = finding.rule.severity();
     let paint = match severity {
         Severity::Error => Paint::Red,
@@ -100,6 +129,13 @@ fn one(out: &mut impl Write, finding: &Finding, source: &Source, style: Style) -
             "{gutter} {sign} in: {}",
             printable(&object.to_string())
         )?;
+    }
+    if more > 0 {
+        let what = match finding.object {
+            Some(_) => counted(more, "more object"),
+            None => counted(more, "more place"),
+        };
+        writeln!(out, "{gutter} {sign} and: {what}; --output json lists each")?;
     }
     writeln!(out)
 }
