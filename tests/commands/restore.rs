@@ -170,6 +170,7 @@ fn names_namespaces_and_a_dry_run() {
     );
     assert_eq!((named.status, replicas(&cluster, "api")), (3, 0));
 
+    cluster.api.namespace("prod");
     let elsewhere = cluster.dayshift(&["restore", "--all", "-n", "prod"]);
     assert_eq!(elsewhere.out, "nothing to restore in namespace prod\n");
     let by_label = cluster.dayshift(&["restore", "-l", "app=api"]);
@@ -236,4 +237,26 @@ fn a_conflict_is_tried_again_and_a_refusal_is_not() {
         (done.status, done.out.as_str()),
         (0, "deployment.apps/web restored, 0 -> 3\n")
     );
+}
+
+#[test]
+fn a_missing_namespace_is_an_error() {
+    let cluster = Cluster::new();
+    for choice in [&["--all"][..], &["-l", "app=web"], &["deploy/web"]] {
+        let arguments = [&["restore", "-n", "lab"], choice].concat();
+        let ran = cluster.dayshift(&arguments);
+        assert_eq!(
+            ran.err, "error: namespace lab does not exist\n",
+            "{choice:?}"
+        );
+        assert_eq!((ran.status, &*ran.out), (3, ""), "{choice:?}");
+    }
+    // Who may not ask is not told so.
+    cluster.api.on_request(|request| {
+        let asks = request.verb == "get" && request.resource == "namespaces";
+        asks.then(|| Fault::Answer(Status::new(403, "Forbidden", "no")))
+    });
+    let ran = cluster.dayshift(&["restore", "--all", "-n", "lab"]);
+    assert_eq!(ran.out, "nothing to restore in namespace lab\n");
+    assert_eq!((ran.status, &*ran.err), (0, ""));
 }

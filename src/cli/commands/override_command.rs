@@ -11,13 +11,13 @@ use crate::{
         args::{override_args::OverrideArgs, targets::Targets, until::UntilArgs},
         exit::{Exit, wrong_usage},
         output::{
-            messages::{print_error, print_line},
+            messages::{no_namespace, print_error, print_line},
             override_output::{action, annotations, failed, obeyed, unobeyed},
             progress::Progress,
         },
     },
     clock::Clock,
-    cluster::{FindError, Query, namespace_exists},
+    cluster::{FindError, missing_namespace},
     operations::{
         Annotated, OverrideRequest, RequestOutcome, RequestedOverride, Selection, Until, WaitEvent,
         wait,
@@ -91,13 +91,20 @@ async fn send(
     let has_schedule = |it: &Observed| it.inputs.has_schedule();
     let query = targets.query(client.default_namespace());
     let selection = Selection::find(client, query, &request.prefix, has_schedule).await?;
+    if selection.observed.is_empty()
+        && let Some(namespace) = missing_namespace(client, &selection.query).await
+    {
+        print_error(&no_namespace(namespace));
+        return Ok(Exit::CouldNotRun);
+    }
     let mut exit = Exit::Done;
     for missing in &selection.missing {
         print_error(missing);
         exit = Exit::CouldNotRun;
     }
     if selection.observed.is_empty() && exit == Exit::Done {
-        return Ok(nothing_selected(client, &selection.query).await);
+        print_error(&selection.query.nothing_scheduled());
+        return Ok(Exit::Problems);
     }
     let mut annotated = Vec::new();
     request
@@ -137,20 +144,6 @@ async fn send(
         }
     }
     Ok(exit)
-}
-
-/// Says that there is nothing to write to, and why.
-async fn nothing_selected(client: &Client, query: &Query) -> Exit {
-    match query.namespace() {
-        Some(name) if namespace_exists(client, name).await == Some(false) => {
-            print_error(&format!("namespace {name} does not exist"));
-            Exit::CouldNotRun
-        }
-        _ => {
-            print_error(&query.nothing_scheduled());
-            Exit::Problems
-        }
-    }
 }
 
 async fn wait_for_all(

@@ -8,12 +8,12 @@ use crate::{
         args::{connection::ConnectionArgs, override_args::ChosenArgs, targets::Targets},
         exit::{Exit, wrong_usage},
         output::{
-            messages::{print_error, print_line, print_note},
+            messages::{no_namespace, print_error, print_line, print_note},
             progress::Progress,
         },
     },
     clock::Clock,
-    cluster::FindError,
+    cluster::{FindError, missing_namespace},
     operations::{Restore, Selection},
     workload::{Label, Observed, Prefix},
 };
@@ -79,6 +79,12 @@ async fn restore_all(
     let has_saved = |it: &Observed| it.labels.text(Label::SavedReplicas).is_some();
     let query = targets.query(client.default_namespace());
     let selection = Selection::find(client, query, &restore.prefix, has_saved).await?;
+    if selection.observed.is_empty()
+        && let Some(namespace) = missing_namespace(client, &selection.query).await
+    {
+        print_error(&no_namespace(namespace));
+        return Ok(Exit::CouldNotRun);
+    }
     let mut exit = Exit::Done;
     for missing in &selection.missing {
         print_error(missing);

@@ -17,14 +17,14 @@ use crate::{
         exit::{Exit, wrong_usage},
         output::{
             live_screen::LiveScreen,
-            messages::print_error,
+            messages::{no_namespace, print_error},
             status_output::{SortBy, StatusOutput},
             style::Style,
             terminal::{stdout_width, style},
         },
     },
     clock::Clock,
-    cluster::{FindError, Found, Query, WithManagers, find, namespace_exists, server_time, watch},
+    cluster::{FindError, Found, Query, WithManagers, find, missing_namespace, server_time, watch},
     status::{LiveView, WorkloadStatus},
     text::counted,
 };
@@ -156,10 +156,9 @@ impl View {
         let now = now(client).await;
         let mut shown = self.of(&found, &query, now, style(&io::stdout()), stdout_width());
         if found.workloads.is_empty()
-            && let Some(namespace) = query.namespace()
-            && namespace_exists(client, namespace).await == Some(false)
+            && let Some(namespace) = missing_namespace(client, &query).await
         {
-            shown.errors = vec![format!("namespace {namespace} does not exist")];
+            shown.errors = vec![no_namespace(namespace)];
             shown.note = None;
             shown.exit = Exit::CouldNotRun;
         }

@@ -147,6 +147,13 @@ pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
     }
 }
 
+/// The namespace of a query that found nothing, where it does not exist; `None` where it does, or
+/// the user may not ask.
+pub async fn missing_namespace<'q>(client: &Client, query: &'q Query) -> Option<&'q str> {
+    let name = query.namespace()?;
+    (namespace_exists(client, name).await == Some(false)).then_some(name)
+}
+
 /// Those of one namespace, or of all.
 fn everywhere_or_in<D>(client: &Client, kind: Kind, namespace: Option<&str>) -> Api<D>
 where
