@@ -43,6 +43,9 @@ pub struct WorkloadStatus {
     pub error: Option<String>,
     /// Who else sets its count, in order.
     pub owners: BTreeSet<Owner>,
+    /// Whether its schedule leaves the count to an HPA: a start sets 1, and a stop 0, at which an HPA
+    /// rests.
+    pub leaves_count_to_hpa: bool,
     /// What else should be known of it.
     pub notes: Vec<Note>,
 }
@@ -92,6 +95,7 @@ impl WorkloadStatus {
                 .iter()
                 .filter_map(Owner::of)
                 .collect(),
+            leaves_count_to_hpa: false,
             notes: Vec::new(),
         };
         match read(&observed.inputs, default_zone) {
@@ -125,6 +129,9 @@ impl WorkloadStatus {
         let began = observed.override_began.as_deref();
         let object = &observed.object;
         self.zone = spec.schedule.zone();
+        self.leaves_count_to_hpa = spec.replicas == Some(Replicas::ONE)
+            && spec.stop_replicas == Replicas::ZERO
+            && spec.largest_count().is_none();
         self.laid_over = spec.overrides.without_ended(began, state, now).at(now);
         self.next = if state.phase.is_some() {
             state.next

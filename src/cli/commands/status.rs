@@ -24,8 +24,11 @@ use crate::{
         },
     },
     clock::Clock,
-    cluster::{FindError, Found, Query, WithManagers, find, missing_namespace, server_time, watch},
-    status::{LiveView, WorkloadStatus},
+    cluster::{
+        Autoscalers, FindError, Found, Query, WithManagers, find, missing_namespace, server_time,
+        watch,
+    },
+    status::{LiveView, Owner, WorkloadStatus},
     text::counted,
 };
 
@@ -89,7 +92,8 @@ null where there is no value:
   overdueSince   since when something should have been done
   notes          texts, as under the table
   restore        the command that restores a stopped workload without a schedule
-  owners         who else sets the count: \"HPA\", \"Argo CD\", \"Flux Kustomization\", ...
+  owners         who else sets the count: \"HPA\" (also one that has not scaled yet, where you may list HPAs),
+                 \"Argo CD\", \"Flux Kustomization\", ...
 
 Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no permission or no such
 workload.";
@@ -104,6 +108,9 @@ enum Output {
 
 /// How often a terminal shows that time passes.
 const TICK: TimeDelta = TimeDelta::seconds(1);
+
+/// How often `--watch` reads the HPAs again, which it does not watch.
+const HPA_REFRESH: TimeDelta = TimeDelta::seconds(30);
 
 /// How often a server that broke off is asked whether it is back.
 const PROBE: TimeDelta = TimeDelta::seconds(3);
@@ -139,6 +146,13 @@ struct View {
     schedules: ScheduleArgs,
 }
 
+/// What is known of the cluster at one moment.
+#[derive(Clone, Copy)]
+struct Live<'a> {
+    found: &'a Found<WithManagers>,
+    autoscalers: &'a Autoscalers,
+}
+
 /// All that is shown at one moment.
 struct Shown {
     /// What goes to standard output.
@@ -153,8 +167,12 @@ impl View {
     async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let query = targets.query(client.default_namespace());
         let found = find::<WithManagers>(client, &query).await?;
-        let now = now(client).await;
-        let mut shown = self.of(&found, &query, now, style(&io::stdout()), stdout_width());
+        let (now, autoscalers) = tokio::join!(now(client), autoscalers(client, &query, &found));
+        let live = Live {
+            found: &found,
+            autoscalers: &autoscalers,
+        };
+        let mut shown = self.of(live, &query, now, style(&io::stdout()), stdout_width());
         if found.workloads.is_empty()
             && let Some(namespace) = missing_namespace(client, &query).await
         {
@@ -184,6 +202,8 @@ impl View {
         // Changes that come together are shown together.
         let mut events = watch::<WithManagers>(client, &query).ready_chunks(1024);
         let mut probe = clock.now();
+        let mut hpas = Autoscalers::default();
+        let mut hpas_known_until = clock.now();
         loop {
             let tick = clock.now() + TICK;
             tokio::select! {
@@ -209,7 +229,16 @@ impl View {
             if !live.is_complete() {
                 continue;
             }
-            let shown = self.of(&live.found(), &query, at, screen.style(), stdout_width());
+            let found = live.found();
+            if live.outage().is_none() && clock.now() >= hpas_known_until {
+                hpas = autoscalers(client, &query, &found).await;
+                hpas_known_until = clock.now() + HPA_REFRESH;
+            }
+            let known = Live {
+                found: &found,
+                autoscalers: &hpas,
+            };
+            let shown = self.of(known, &query, at, screen.style(), stdout_width());
             let lines = shown.errors.iter().map(|it| format!("error: {it}"));
             let lines: Vec<_> = lines.chain(shown.note).collect();
             if let Some(exit) = written(screen.show(&lines, &shown.out)) {
@@ -220,7 +249,7 @@ impl View {
 
     fn of(
         &self,
-        found: &Found<WithManagers>,
+        Live { found, autoscalers }: Live<'_>,
         query: &Query,
         now: DateTime<Utc>,
         style: Style,
@@ -234,7 +263,13 @@ impl View {
         let mut statuses = Vec::new();
         for (kind, managed) in &found.workloads {
             match WorkloadStatus::of(*kind, managed, annotation_prefix, *timezone, now) {
-                Some(status) => statuses.push(status),
+                Some(mut status) => {
+                    let object = &status.object;
+                    if autoscalers.scale(*kind, &object.namespace, &object.name) {
+                        status.owners.insert(Owner::Hpa);
+                    }
+                    statuses.push(status);
+                }
                 None if query.is_by_name() => {
                     let name = managed.workload.name();
                     let (kind, group) = (kind.singular(), kind.group());
@@ -276,6 +311,14 @@ impl View {
             exit,
         }
     }
+}
+
+/// The HPAs where the query looks; nothing is asked where it has found nothing.
+async fn autoscalers(client: &Client, query: &Query, found: &Found<WithManagers>) -> Autoscalers {
+    if found.workloads.is_empty() {
+        return Autoscalers::default();
+    }
+    Autoscalers::find(client, query.namespace()).await
 }
 
 /// How to end where writing has failed.

@@ -180,7 +180,11 @@ impl<'a> StatusOutput<'a> {
         let owners: BTreeSet<Owner> = self
             .statuses
             .iter()
-            .flat_map(|it| it.owners.iter().copied())
+            .flat_map(|it| {
+                let owners = it.owners.iter().copied();
+                // Who has followed the advice already needs no more of it.
+                owners.filter(|owner| !(it.leaves_count_to_hpa && *owner == Owner::Hpa))
+            })
             .collect();
         for owner in owners {
             writeln!(out, "\n{}", owner.advice(self.prefix))?;

@@ -1,6 +1,7 @@
 //! Finding, listing and watching workloads.
 
 pub(super) mod absence;
+pub(super) mod autoscalers;
 pub(super) mod discovery;
 pub(super) mod find;
 pub(super) mod list_watch;

@@ -166,6 +166,50 @@ fn what_is_not_there_is_told_apart_from_what_has_no_schedule() {
 }
 
 #[test]
+fn an_hpa_that_has_not_scaled_yet_is_told_to_whoever_may_list_hpas() {
+    let cluster = evening();
+    let one = [OFFICE, &[("replicas", "1")]].concat();
+    for (name, annotations) in [("api", &one[..]), ("free", OFFICE), ("web", OFFICE)] {
+        cluster.deployment(name, 3, annotations);
+    }
+    let owners = |ran: &crate::fake_server::Ran| -> Vec<Value> {
+        let document: Value = serde_json::from_str(&ran.out).unwrap();
+        let workloads = document["workloads"].as_array().unwrap().clone();
+        workloads.iter().map(|it| it["owners"].clone()).collect()
+    };
+    // The server does not serve HPAs, as to one who may not list them: that is no error.
+    let ran = cluster.dayshift(&["status", "-o", "json"]);
+    assert_eq!((ran.status, &*ran.err), (0, ""));
+    assert_eq!(owners(&ran), [json!([]), json!([]), json!([])]);
+
+    cluster.autoscaler("apps/v1", "Deployment", "api");
+    cluster.autoscaler("apps/v1", "StatefulSet", "free");
+    cluster.autoscaler("example.com/v1", "Deployment", "free");
+    let advice = "An HPA rests while a Deployment is at 0. Write dayshift/replicas: \"1\"";
+    let ran = cluster.dayshift(&["status", "-o", "wide"]);
+    assert!(ran.out.contains("Asia/Tokyo   HPA\n"), "{}", ran.out);
+    assert!(!ran.out.contains(advice), "it is followed: {}", ran.out);
+
+    cluster.autoscaler("apps/v1", "Deployment", "web");
+    for arguments in [
+        &["status"][..],
+        &["status", "-A"],
+        &["status", "api", "free", "web"],
+    ] {
+        let ran = cluster.dayshift(&[arguments, &["-o", "json"]].concat());
+        assert_eq!(
+            owners(&ran),
+            [json!(["HPA"]), json!([]), json!(["HPA"])],
+            "{arguments:?}"
+        );
+        let ran = cluster.dayshift(arguments);
+        assert_eq!(ran.out.matches(advice).count(), 1, "{}", ran.out);
+        let yaml = cluster.dayshift(&[arguments, &["-o", "yaml"]].concat());
+        assert_eq!(yaml.out.matches("- \"HPA\"").count(), 2, "{}", yaml.out);
+    }
+}
+
+#[test]
 fn who_else_sets_the_count_is_told_with_what_to_do() {
     let cluster = evening();
     cluster.deployment("web", 3, OFFICE);
