@@ -1,6 +1,6 @@
 //! The commands of a user at a terminal, beside a running scaler.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::e2e::team::Team;
 use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
@@ -75,5 +75,11 @@ fn status_names_who_else_sets_the_count(plane: &ControlPlane) {
     let shown = dayshift(&team, "status -o wide");
     assert!(shown.contains("server-side apply"), "{shown}");
     assert!(shown.contains("--force-conflicts"), "{shown}");
+    assert!(!shown.contains("HPA"), "{shown}");
+
+    // Nothing acts on it here: it has not scaled.
+    let autoscale = ["autoscale", "deploy/web", "--min=4", "--max=9"];
+    team.kubectl(&autoscale).success();
+    assert_eq!(status(&team)["owners"], json!(["HPA", "server-side apply"]),);
     team.ends([("web", 1)]);
 }
