@@ -4,6 +4,7 @@
 //! environment they are written anew.
 
 mod notes;
+mod screen;
 mod watch;
 
 use std::{env, fs, path::Path};

@@ -1,0 +1,236 @@
+//! `dayshift status --watch` on a terminal: a pseudo terminal, and what its screen shows.
+
+use std::{
+    ffi::OsStr,
+    fs::{File, OpenOptions},
+    io::Read as _,
+    os::unix::ffi::OsStrExt as _,
+    process::{Child, Command, Stdio},
+};
+
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
+};
+
+use super::{OFFICE, STOPPED, busy, compare, evening, state};
+use crate::fake_server::Cluster;
+
+/// `status --watch` on a terminal of its own.
+struct Terminal {
+    program: Child,
+    keyboard: File,
+    screen: Screen,
+    unread: String,
+}
+
+impl Terminal {
+    fn on(cluster: &Cluster, size: (u16, u16), variables: &[(&str, &str)]) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let (columns, rows) = size;
+        let winsize = Winsize {
+            ws_row: rows,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&master, winsize).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let path = OsStr::from_bytes(name.as_bytes());
+        let slave = OpenOptions::new().read(true).write(true).open(path);
+        let slave = slave.unwrap();
+        let program = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+            .args(["status", "--watch"])
+            .env_clear()
+            .env("TERM", "xterm-256color")
+            .env("LANG", "C.UTF-8")
+            .env("KUBECONFIG", cluster.kubeconfig())
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(slave.try_clone().unwrap())
+            .stderr(slave)
+            .spawn()
+            .unwrap();
+        Self {
+            program,
+            keyboard: File::from(master),
+            screen: Screen::of(columns.into(), rows.into()),
+            unread: String::new(),
+        }
+    }
+
+    /// The screen as soon as a whole picture has this text on it.
+    fn wait_for(&mut self, text: &str) -> String {
+        loop {
+            self.read_picture();
+            let shown = self.screen.text();
+            if shown.contains(text) {
+                return shown;
+            }
+        }
+    }
+
+    /// Reads to the end of a picture: what erases everything below it.
+    fn read_picture(&mut self) {
+        const END: &str = "\u{1b}[J";
+        loop {
+            if let Some(at) = self.unread.find(END) {
+                let rest = self.unread.split_off(at + END.len());
+                self.screen.show(&std::mem::replace(&mut self.unread, rest));
+                return;
+            }
+            let mut buffer = [0; 65_536];
+            let count = self.keyboard.read(&mut buffer).unwrap();
+            self.unread += str::from_utf8(&buffer[..count]).unwrap();
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+/// As much of a terminal as is needed: lines that wrap, colours, and the cursor's way home.
+struct Screen {
+    cells: Vec<Vec<(char, String)>>,
+    at: (usize, usize),
+    colour: String,
+}
+
+impl Screen {
+    fn of(columns: usize, rows: usize) -> Self {
+        Self {
+            cells: vec![vec![(' ', String::new()); columns]; rows],
+            at: (0, 0),
+            colour: String::new(),
+        }
+    }
+
+    fn show(&mut self, text: &str) {
+        let mut rest = text.chars();
+        while let Some(character) = rest.next() {
+            let (row, column) = self.at;
+            match character {
+                '\r' => self.at.1 = 0,
+                '\n' => {
+                    assert!(row + 1 < self.cells.len(), "it scrolls");
+                    self.at.0 += 1;
+                }
+                '\u{1b}' => {
+                    assert_eq!(rest.next(), Some('['));
+                    let mut numbers = String::new();
+                    let end = loop {
+                        match rest.next().unwrap() {
+                            it if it.is_ascii_alphabetic() => break it,
+                            it => numbers.push(it),
+                        }
+                    };
+                    self.control(&numbers, end);
+                }
+                _ if column == self.cells[row].len() => {
+                    self.at = (row + 1, 0);
+                    self.put(character);
+                }
+                _ => self.put(character),
+            }
+        }
+    }
+
+    fn put(&mut self, character: char) {
+        let (row, column) = self.at;
+        self.cells[row][column] = (character, self.colour.clone());
+        self.at.1 += 1;
+    }
+
+    fn control(&mut self, numbers: &str, end: char) {
+        let (row, column) = self.at;
+        let clear = |cells: &mut [(char, String)]| cells.fill((' ', String::new()));
+        match (numbers, end) {
+            ("", 'H') => self.at = (0, 0),
+            ("", 'K') => clear(&mut self.cells[row][column..]),
+            ("", 'J') => {
+                clear(&mut self.cells[row][column..]);
+                self.cells[row + 1..].iter_mut().for_each(|row| clear(row));
+            }
+            ("0" | "", 'm') => self.colour.clear(),
+            (colour, 'm') => self.colour = format!("\u{1b}[{colour}m"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What stands on it, with its colours, to the last line that has anything.
+    fn text(&self) -> String {
+        let lines = self.cells.iter().map(|row| {
+            let mut line = String::new();
+            let mut last = "";
+            let used = row.iter().rposition(|(it, _)| *it != ' ');
+            for (character, colour) in &row[..used.map_or(0, |it| it + 1)] {
+                if colour != last {
+                    line += if colour.is_empty() {
+                        "\u{1b}[0m"
+                    } else {
+                        colour
+                    };
+                    last = colour;
+                }
+                line.push(*character);
+            }
+            if !last.is_empty() {
+                line += "\u{1b}[0m";
+            }
+            line + "\n"
+        });
+        lines.collect::<String>().trim_end_matches('\n').to_owned() + "\n"
+    }
+}
+
+#[test]
+fn a_screen_shows_all_of_it_in_its_width_with_colour_and_without() {
+    let cluster = busy();
+    for (columns, variables, file) in [
+        (80, &[][..], "screen-80-colour.txt"),
+        (80, &[("NO_COLOR", "1")], "screen-80.txt"),
+        (200, &[], "screen-200-colour.txt"),
+        (200, &[("NO_COLOR", "1")], "screen-200.txt"),
+    ] {
+        let mut terminal = Terminal::on(&cluster, (columns, 40), variables);
+        compare(file, &terminal.wait_for("woken"));
+    }
+}
+
+#[test]
+fn a_low_screen_keeps_its_header_and_says_what_it_leaves_out() {
+    let cluster = busy();
+    let mut terminal = Terminal::on(&cluster, (80, 6), &[("NO_COLOR", "1")]);
+    compare("screen-80x6.txt", &terminal.wait_for("NAMESPACE"));
+}
+
+#[test]
+fn a_screen_keeps_nothing_of_the_picture_before() {
+    let cluster = evening();
+    for name in ["api", "web"] {
+        cluster.deployment(name, 3, OFFICE);
+    }
+    let mut terminal = Terminal::on(&cluster, (80, 24), &[("NO_COLOR", "1")]);
+    let before = terminal.wait_for("no controller");
+    assert!(
+        before.contains("note: dev/api, dev/web: no controller"),
+        "{before}"
+    );
+    state(&cluster, "web", STOPPED);
+    cluster.api.scale("dev", "web", 0).unwrap();
+    cluster.api.delete("dev", "api").unwrap();
+    let after = loop {
+        let shown = terminal.wait_for("stopped");
+        if !shown.contains("api") && !shown.contains("web    3") {
+            break shown;
+        }
+    };
+    assert_eq!(after.lines().count(), 2, "{after}");
+    assert!(after.starts_with("NAMESPACE "), "{after}");
+}
