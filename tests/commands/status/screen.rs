@@ -233,4 +233,7 @@ fn a_screen_keeps_nothing_of_the_picture_before() {
     };
     assert_eq!(after.lines().count(), 2, "{after}");
     assert!(after.starts_with("NAMESPACE "), "{after}");
+    cluster.api.delete("dev", "web").unwrap();
+    let nothing = "No workload has a schedule in namespace dev.";
+    assert_eq!(terminal.wait_for(nothing), format!("{nothing}\n"));
 }
