@@ -5,23 +5,22 @@ use std::{
     net::SocketAddr,
     path::Path,
     process::{Child, Command, Output},
-    sync::{Arc, Mutex, mpsc},
+    sync::mpsc,
     thread,
 };
 
 use chrono::{DateTime, Utc};
 use http_body_util::BodyExt as _;
-use hyper::{Request, Response, Uri, body::Incoming, server::conn::http1, service::service_fn};
+use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use kube::client::Body;
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime, sync::oneshot};
 
 /// A cluster in memory with a kubeconfig whose context is in the namespace `dev`.
 pub(crate) struct Cluster {
     pub(crate) api: Api,
-    autoscalers: Autoscalers,
     folder: TempDir,
     _end: oneshot::Sender<()>,
 }
@@ -35,11 +34,10 @@ impl Cluster {
     pub(crate) fn at(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
         let api = Api::new(now);
         api.namespace("dev");
-        let autoscalers = Autoscalers::default();
         let (end, ended) = oneshot::channel();
         let (bound, address) = mpsc::channel();
         thread::spawn({
-            let (api, autoscalers) = (api.clone(), autoscalers.clone());
+            let api = api.clone();
             move || {
                 let runtime = runtime::Builder::new_current_thread()
                     .enable_all()
@@ -47,7 +45,7 @@ impl Cluster {
                     .unwrap();
                 runtime.block_on(async {
                     tokio::select! {
-                        () = serve(api, autoscalers, bound) => {}
+                        () = serve(api, bound) => {}
                         _ = ended => {}
                     }
                 });
@@ -67,7 +65,6 @@ impl Cluster {
         std::fs::write(folder.path().join("config"), config.to_string()).unwrap();
         Self {
             api,
-            autoscalers,
             folder,
             _end: end,
         }
@@ -99,14 +96,18 @@ impl Cluster {
     }
 
     /// A HorizontalPodAutoscaler of the namespace `dev`, with no status: it has not scaled yet.
-    pub(crate) fn autoscaler(&self, api_version: &str, kind: &str, name: &str) {
-        self.autoscalers.lock().unwrap().push(json!({
-            "metadata": {"namespace": "dev", "name": name},
-            "spec": {
-                "scaleTargetRef": {"apiVersion": api_version, "kind": kind, "name": name},
-                "minReplicas": 2, "maxReplicas": 9,
-            },
-        }));
+    pub(crate) fn autoscaler(&self, name: &str, target: (&str, &str, &str)) {
+        let (api_version, kind, target) = target;
+        self.api
+            .create(json!({
+                "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+                "metadata": {"namespace": "dev", "name": name},
+                "spec": {
+                    "scaleTargetRef": {"apiVersion": api_version, "kind": kind, "name": target},
+                    "minReplicas": 2, "maxReplicas": 9,
+                },
+            }))
+            .unwrap();
     }
 
     pub(crate) fn annotation(&self, name: &str, key: &str) -> Option<String> {
@@ -179,47 +180,16 @@ fn run(kubeconfig: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Ran
     }
 }
 
-/// The HorizontalPodAutoscalers, which the API in memory does not have; without any it is asked, and
-/// answers 404.
-type Autoscalers = Arc<Mutex<Vec<Value>>>;
-
-/// A page of at most one of them, as a real server lists them.
-fn page(autoscalers: &Autoscalers, uri: &Uri) -> Option<Response<Body>> {
-    let autoscalers = autoscalers.lock().unwrap();
-    let paths = [
-        "/apis/autoscaling/v2/horizontalpodautoscalers",
-        "/apis/autoscaling/v2/namespaces/dev/horizontalpodautoscalers",
-    ];
-    if autoscalers.is_empty() || !paths.contains(&uri.path()) {
-        return None;
-    }
-    let query = uri.query().unwrap_or_default();
-    let from = query.split("continue=").nth(1);
-    let from: usize = from.map_or(0, |it| it.parse().unwrap());
-    let rest = autoscalers.len() - from - 1;
-    let token = (rest > 0).then(|| (from + 1).to_string());
-    let list = json!({
-        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscalerList",
-        "metadata": {"resourceVersion": "1", "continue": token.unwrap_or_default()},
-        "items": [autoscalers[from]],
-    });
-    Some(Response::new(Body::from(list.to_string().into_bytes())))
-}
-
-async fn serve(api: Api, autoscalers: Autoscalers, bound: mpsc::Sender<SocketAddr>) {
+async fn serve(api: Api, bound: mpsc::Sender<SocketAddr>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     bound.send(listener.local_addr().unwrap()).unwrap();
     let client = api.client();
     loop {
         let (stream, _) = listener.accept().await.unwrap();
-        let (client, autoscalers) = (client.clone(), autoscalers.clone());
+        let client = client.clone();
         let answer = service_fn(move |request: Request<Incoming>| {
             let client = client.clone();
-            let page = page(&autoscalers, request.uri());
             async move {
-                if let Some(page) = page {
-                    return Ok(page);
-                }
                 let (head, body) = request.into_parts();
                 let body = body
                     .collect()

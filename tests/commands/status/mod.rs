@@ -1,6 +1,6 @@
 //! `dayshift status`: the real program on the API in memory, whose clock stands still.
 //!
-//! What it writes is compared with the files beside this one; with `UPDATE_GOLDEN=1` in the
+//! What it writes is compared with the files in `golden/`; with `UPDATE_GOLDEN=1` in the
 //! environment they are written anew.
 
 mod notes;
@@ -14,6 +14,7 @@ use kube::{
     Api,
     api::{Patch, PatchParams},
 };
+use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
 use crate::fake_server::Cluster;
@@ -66,7 +67,7 @@ fn busy() -> Cluster {
 
 fn compare(file: &str, written: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/commands/status")
+        .join("tests/commands/status/golden")
         .join(file);
     if env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, written).unwrap();
@@ -178,20 +179,28 @@ fn an_hpa_that_has_not_scaled_yet_is_told_to_whoever_may_list_hpas() {
         let workloads = document["workloads"].as_array().unwrap().clone();
         workloads.iter().map(|it| it["owners"].clone()).collect()
     };
-    // The server does not serve HPAs, as to one who may not list them: that is no error.
+    cluster.autoscaler("api", ("apps/v1", "Deployment", "api"));
+    cluster.api.on_request(|request| {
+        let lists = request.resource == "horizontalpodautoscalers";
+        lists.then(|| Fault::Answer(Status::new(403, "Forbidden", "no")))
+    });
     let ran = cluster.dayshift(&["status", "-o", "json"]);
     assert_eq!((ran.status, &*ran.err), (0, ""));
     assert_eq!(owners(&ran), [json!([]), json!([]), json!([])]);
 
-    cluster.autoscaler("apps/v1", "Deployment", "api");
-    cluster.autoscaler("apps/v1", "StatefulSet", "free");
-    cluster.autoscaler("example.com/v1", "Deployment", "free");
+    cluster.api.serve_well();
+    cluster.autoscaler("set", ("apps/v1", "StatefulSet", "free"));
+    cluster.autoscaler("other", ("example.com/v1", "Deployment", "free"));
     let advice = "An HPA rests while a Deployment is at 0. Write dayshift/replicas: \"1\"";
     let ran = cluster.dayshift(&["status", "-o", "wide"]);
     assert!(ran.out.contains("Asia/Tokyo   HPA\n"), "{}", ran.out);
     assert!(!ran.out.contains(advice), "it is followed: {}", ran.out);
 
-    cluster.autoscaler("apps/v1", "Deployment", "web");
+    // More than one page of them, and this one on the last.
+    for at in 0..500 {
+        cluster.autoscaler(&format!("page-{at}"), ("apps/v1", "StatefulSet", "set"));
+    }
+    cluster.autoscaler("web", ("apps/v1", "Deployment", "web"));
     for arguments in [
         &["status"][..],
         &["status", "-A"],
