@@ -29,7 +29,7 @@ pub(crate) use child_guard::ChildGuard;
 pub(crate) use dayshift::Dayshift;
 pub(crate) use deployment::{DeploymentBuilder, cron_job, deployment, stateful_set};
 pub(crate) use kubernetes::assets::{Assets, Missing};
-pub(crate) use kubernetes::audit::{Audit, Mark, Request};
+pub(crate) use kubernetes::audit::{Audit, Mark, Request, WORKLOADS};
 pub(crate) use kubernetes::control_plane::{ControlPlane, Output};
 pub(crate) use kubernetes::namespace::Namespace;
 pub(crate) use kubernetes::programs::Parts;

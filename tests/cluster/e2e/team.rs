@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 use crate::support::{
-    ControlPlane, Dayshift, Namespace, Output, Request, Soon, eventually, too_late,
+    ControlPlane, Dayshift, Namespace, Output, Request, Soon, WORKLOADS, eventually, too_late,
 };
 
 /// How far the server's log may be behind what it has done.
@@ -62,6 +62,11 @@ impl<'a> Team<'a> {
         self.scalers.last_mut().unwrap()
     }
 
+    /// The scaler that was begun last.
+    pub(crate) fn newest(&self) -> &Dayshift {
+        self.scalers.last().unwrap()
+    }
+
     /// Ends every scaler as a pod's end does: SIGTERM, which is exit status 0.
     pub(crate) fn stop_scalers(&mut self) {
         for mut scaler in self.scalers.drain(..) {
@@ -88,7 +93,7 @@ impl<'a> Team<'a> {
         self.kubectl(&[arguments, &["-f", path]].concat())
     }
 
-    /// dayshift's writes to a Deployment that the server has made, in order.
+    /// dayshift's writes to a workload that the server has made, in order.
     pub(crate) fn made(&self, name: &str) -> Vec<Request> {
         let mut writes = self.writes(name);
         writes.retain(Request::is_made);
@@ -119,7 +124,7 @@ impl<'a> Team<'a> {
         assert_eq!(seen, expected, "{name}");
     }
 
-    /// Asserts that of the writes to a Deployment the one with this index (0 is the first) came
+    /// Asserts that of the writes to a workload the one with this index (0 is the first) came
     /// at its instant: not before it, and less than a second after.
     pub(crate) fn assert_punctual(&self, name: &str, index: usize, at: Soon) {
         // The server's log may be a moment behind what it has done.
@@ -134,7 +139,7 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// The end of a story: the scalers end with status 0, each Deployment has been written to
+    /// The end of a story: the scalers end with status 0, each workload has been written to
     /// exactly so often, and nothing was asked of the server but what [`assert_frugal`] allows.
     pub(crate) fn ends<N: Into<String>>(mut self, writes: impl IntoIterator<Item = (N, usize)>) {
         self.stop_scalers();
@@ -157,11 +162,11 @@ impl<'a> Team<'a> {
             .iter()
             .filter(|request| made.get(&request.name) != expected.get(&request.name))
             .collect();
-        assert_eq!(made, expected, "writes to each Deployment: {wrong:#?}");
+        assert_eq!(made, expected, "writes to each workload: {wrong:#?}");
     }
 }
 
-/// How many writes to each Deployment the server has made.
+/// How many writes to each workload the server has made.
 fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
     let mut made = BTreeMap::new();
     for write in requests.iter().filter(|request| request.is_made()) {
@@ -174,15 +179,14 @@ fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
 /// for each, one more for each that the server has closed, a list only where the server tells
 /// nothing as a stream, a `get` only after a conflict, and no verb but those and `patch`.
 pub(crate) fn assert_frugal(requests: &[Request], runs: usize, closed_watches: usize) {
-    assert_frugal_with("deployments", requests, runs, closed_watches);
-    assert_frugal_with("statefulsets", requests, runs, closed_watches);
+    for resource in WORKLOADS {
+        assert_frugal_with(resource, requests, runs, closed_watches);
+    }
     for request in requests {
-        let known = match request.resource.as_str() {
-            "deployments" | "statefulsets" => {
-                ["list", "watch", "get", "patch"].contains(&&*request.verb)
-            }
-            "events" => request.verb == "create",
-            _ => false,
+        let known = if request.is_of_workload() {
+            ["list", "watch", "get", "patch"].contains(&&*request.verb)
+        } else {
+            request.resource == "events" && request.verb == "create"
         };
         assert!(known && request.code != 403, "{request:#?}");
     }

@@ -44,15 +44,30 @@ pub(crate) struct Request {
     pub(crate) code: u16,
 }
 
+/// The kinds that stories scale.
+pub(crate) const WORKLOADS: [&str; 6] = [
+    "deployments",
+    "statefulsets",
+    "cronjobs",
+    "horizontalpodautoscalers",
+    "scaledobjects",
+    "rollouts",
+];
+
 impl Request {
     /// Whether dayshift's ServiceAccount has asked, that of any Namespace.
     pub(crate) fn is_dayshift(&self) -> bool {
         self.user.starts_with("system:serviceaccount:") && self.user.ends_with(":dayshift")
     }
 
-    /// A change of a Deployment that the server has made.
+    /// Whether it is about workloads, not Events.
+    pub(crate) fn is_of_workload(&self) -> bool {
+        WORKLOADS.contains(&&*self.resource)
+    }
+
+    /// A change of a workload that the server has made.
     pub(crate) fn is_made(&self) -> bool {
-        self.is_write() && self.resource == "deployments" && self.code == 200
+        self.is_write() && self.is_of_workload() && self.code == 200
     }
 
     /// Anything but `get`, `list` and `watch`.

@@ -207,11 +207,11 @@ impl<'a> Namespace<'a> {
         self.plane.audit().by_dayshift(self.begin, &self.name)
     }
 
-    /// dayshift's writes to a Deployment, in order, refused ones included.
+    /// dayshift's writes to workloads of a name, in order, refused ones included.
     pub(crate) fn writes(&self, name: &str) -> Vec<Request> {
         let mut requests = self.requests();
         requests.retain(|request| {
-            request.is_write() && request.resource == "deployments" && request.name == name
+            request.is_write() && request.is_of_workload() && request.name == name
         });
         requests
     }

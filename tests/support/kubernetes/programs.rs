@@ -77,10 +77,13 @@ const AUDIT_POLICY: &str = r#"{
   ]
 }"#;
 
-/// Those of Kubernetes' controllers that have to do with Deployments, their pods and namespaces.
-const CONTROLLERS: [&str; 7] = [
+/// Those of Kubernetes' controllers that have to do with workloads, their pods and namespaces.
+const CONTROLLERS: [&str; 10] = [
     "deployment-controller",
     "replicaset-controller",
+    "statefulset-controller",
+    "cronjob-controller",
+    "job-controller",
     "serviceaccount-controller",
     "namespace-controller",
     "garbage-collector-controller",

@@ -1,6 +1,7 @@
 //! What the shipped manifests allow, and that a cluster with strict rules takes them.
 
-use crate::support::{ControlPlane, Parts, Story, stories};
+use crate::e2e::kinds::allow_every_kind;
+use crate::support::{ControlPlane, Namespace, Parts, Story, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
     [
@@ -9,7 +10,11 @@ pub(crate) fn stories() -> Vec<Story> {
             the_service_account_may_do_what_the_manifest_says_and_nothing_else,
             the_namespaced_manifest_reaches_no_further_than_its_namespace,
         ],
-        stories![Parts::Pods; the_manifest_passes_the_restricted_pod_security_standard],
+        stories![
+            Parts::Pods;
+            the_manifest_passes_the_restricted_pod_security_standard,
+            each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else,
+        ],
     ]
     .concat()
 }
@@ -17,16 +22,10 @@ pub(crate) fn stories() -> Vec<Story> {
 /// Rows of `kubectl auth can-i --list` that every authenticated user has.
 const EVERYBODY: [&str; 2] = [".authorization.k8s.io", ".authentication.k8s.io"];
 
-fn the_service_account_may_do_what_the_manifest_says_and_nothing_else(plane: &ControlPlane) {
-    let dayshift = plane.install();
-    let team = plane.namespace("access");
-
-    let listed = plane
-        .kubectl_as(
-            dayshift,
-            &["auth", "can-i", "--list", "--no-headers", "-n", team.name()],
-        )
-        .success();
+/// The rows of `kubectl auth can-i --list` that the ServiceAccount has besides everybody.
+fn rights(plane: &ControlPlane, team: &Namespace<'_>) -> Vec<String> {
+    let list = ["auth", "can-i", "--list", "--no-headers", "-n", team.name()];
+    let listed = plane.kubectl_as(plane.install(), &list).success();
     let mut rights: Vec<String> = listed
         .lines()
         .filter(|row| !row.trim_start().starts_with('['))
@@ -34,9 +33,36 @@ fn the_service_account_may_do_what_the_manifest_says_and_nothing_else(plane: &Co
         .map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect();
     rights.sort();
+    rights
+}
+
+fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &ControlPlane) {
+    allow_every_kind(plane);
+    let mut rights = rights(plane, &plane.namespace("kinds"));
+    // Those of kinds that stories define.
+    rights.retain(|row| !row.contains(".toys.example.com "));
     assert_eq!(
         rights,
         [
+            "cronjobs.batch [] [] [get list watch patch]",
+            "deployments.apps [] [] [get list watch patch]",
+            "events.events.k8s.io [] [] [create]",
+            "horizontalpodautoscalers.autoscaling [] [] [get list watch patch]",
+            "rollouts.argoproj.io [] [] [get list watch patch]",
+            "scaledobjects.keda.sh [] [] [get list watch patch]",
+            "statefulsets.apps [] [] [get list watch patch]",
+        ]
+    );
+}
+
+fn the_service_account_may_do_what_the_manifest_says_and_nothing_else(plane: &ControlPlane) {
+    let dayshift = plane.install();
+    let team = plane.namespace("access");
+
+    assert_eq!(
+        rights(plane, &team),
+        [
+            "cronjobs.batch [] [] [get list watch patch]",
             "deployments.apps [] [] [get list watch patch]",
             "events.events.k8s.io [] [] [create]",
             "statefulsets.apps [] [] [get list watch patch]",
@@ -48,11 +74,14 @@ fn the_service_account_may_do_what_the_manifest_says_and_nothing_else(plane: &Co
         (true, "watch", "deployments.apps"),
         (true, "get", "deployments.apps/web"),
         (true, "patch", "deployments.apps/web"),
+        (true, "patch", "cronjobs.batch/report"),
         (true, "create", "events.events.k8s.io"),
         (false, "create", "deployments.apps"),
         (false, "update", "deployments.apps/web"),
         (false, "delete", "deployments.apps/web"),
         (false, "list", "replicasets.apps"),
+        (false, "list", "jobs.batch"),
+        (false, "list", "horizontalpodautoscalers.autoscaling"),
         (false, "list", "pods"),
         (false, "get", "secrets"),
         (false, "get", "configmaps"),

@@ -1,0 +1,68 @@
+//! A HorizontalPodAutoscaler, and Kubernetes' own controller of it.
+
+use serde_json::{Value, json};
+
+use super::{SAVED, STATE, allow_every_kind, await_field, create, field};
+use crate::{
+    e2e::team::Team,
+    support::{ControlPlane, Parts, Story, deployment, soon, stories},
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![Parts::Pods; its_minimum_is_lowered_and_given_back_and_means_what_it_says]
+}
+
+/// Without metrics the autoscaler still keeps the count between its minimum and its maximum.
+fn its_minimum_is_lowered_and_given_back_and_means_what_it_says(plane: &ControlPlane) {
+    allow_every_kind(plane);
+    let mut team = Team::without_scaler(plane, "minimum");
+    team.run(&["--kinds=hpa,deployments"]);
+    let stop = soon(10);
+    let start = stop.plus(12);
+    team.create(deployment("app").replicas(3));
+    let autoscaler = |name: &str, minimum: Value| {
+        json!({
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": name, "annotations": {
+                "dayshift/stop": stop.text(), "dayshift/start": start.text(),
+            }},
+            "spec": {
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "app"},
+                "minReplicas": minimum,
+                "maxReplicas": 5,
+            },
+        })
+    };
+    create(&team, autoscaler("web", json!(3)));
+    stop.before("it is adopted", || {
+        (field(&team, "hpa/web", STATE) == "adopted").then_some(())
+    });
+    team.await_pods("app", 3);
+    await_field(&team, "hpa/web", ".spec.minReplicas", 1);
+    assert_eq!(field(&team, "hpa/web", SAVED), "3");
+    // A lower minimum scales nothing by itself: that is for the metrics, or for somebody.
+    team.assert_replicas("app", 3, start);
+    team.scale("app", 1);
+    team.await_pods("app", 1);
+    start.is_to_come("it may be as few as 1");
+    await_field(&team, "hpa/web", ".spec.minReplicas", 3);
+    team.await_replicas("app", 3);
+    assert_eq!(field(&team, "hpa/web", SAVED), "");
+    team.assert_punctual("web", 1, stop);
+    team.assert_punctual("web", 2, start);
+    let run = |what: &str| {
+        let line = format!("dayshift {what} hpa/web -n {}", team.name());
+        plane.shell(&line).success()
+    };
+    let slept = run("sleep --for 1h");
+    assert!(
+        slept.starts_with("horizontalpodautoscaler.autoscaling/web slept until "),
+        "{slept}"
+    );
+    let shown = run("status");
+    assert!(shown.contains("min 1"), "{shown}");
+    run("resume");
+    await_field(&team, "hpa/web", ".spec.minReplicas", 3);
+    team.ends([("web", 5)]);
+}

@@ -1,0 +1,172 @@
+//! CronJobs, and the Jobs that Kubernetes' own controller makes of them.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+
+use super::{SAVED, STATE, await_field, create, field};
+use crate::{
+    e2e::team::Team,
+    support::{ControlPlane, Parts, Soon, Story, cron_job, soon, stories},
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    [
+        stories![Parts::Pods; it_makes_jobs_by_day_and_none_by_night],
+        stories![
+            Parts::Server;
+            it_is_suspended_and_let_run_again_and_one_that_somebody_suspended_is_not,
+            commands_name_it_as_kubectl_does,
+        ],
+    ]
+    .concat()
+}
+
+/// How often each CronJob of a Namespace has made a Job by itself.
+fn jobs(team: &Team<'_>) -> BTreeMap<String, usize> {
+    let owners = "jsonpath={range .items[*]}{.metadata.ownerReferences[0].name} \
+                  {.metadata.annotations.cronjob\\.kubernetes\\.io/instantiate}\n{end}";
+    let listed = team.kubectl(&["get", "jobs", "-o", owners]).success();
+    let mut jobs = BTreeMap::new();
+    for line in listed.lines() {
+        if let [owner] = line.split_whitespace().collect::<Vec<_>>()[..] {
+            *jobs.entry(owner.to_owned()).or_default() += 1;
+        }
+    }
+    jobs
+}
+
+/// The next full minute, at which each CronJob here is due.
+fn minute_after(soon: Soon) -> Soon {
+    let seconds = soon.0.timestamp();
+    let next = DateTime::<Utc>::from_timestamp(seconds + 60 - seconds % 60, 0);
+    Soon(next.unwrap())
+}
+
+fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
+    let team = Team::new(plane, "cron");
+    let stop = soon(12);
+    let minute = minute_after(stop);
+    let start = Soon(minute.0 + TimeDelta::seconds(15));
+    let every_minute = |name: &str, deadline: Option<i32>, is_scheduled: bool| {
+        let mut job = cron_job(name);
+        if is_scheduled {
+            job = job.stop(stop.text()).start(start.text());
+        }
+        let mut job = Value::from(job);
+        job["spec"]["schedule"] = "* * * * *".into();
+        job["spec"]["startingDeadlineSeconds"] = deadline.into();
+        // Those that run run on.
+        job["spec"]["jobTemplate"]["spec"]["suspend"] = false.into();
+        create(&team, job);
+    };
+    every_minute("always", None, false);
+    every_minute("nightly", Some(10), true);
+    every_minute("catching-up", None, true);
+    let by_hand = ["create", "job", "by-hand", "--from=cronjob/nightly"];
+    team.kubectl(&by_hand).success();
+    for name in ["cj/nightly", "cj/catching-up"] {
+        stop.before("it is adopted", || {
+            (field(&team, name, STATE) == "adopted").then_some(())
+        });
+    }
+    for name in ["nightly", "catching-up"] {
+        team.await_suspended(name, true);
+    }
+    minute.is_to_come("both are suspended");
+    let before = jobs(&team);
+
+    Soon(minute.0 + TimeDelta::seconds(5)).wait();
+    let at_night = jobs(&team);
+    start.is_to_come("it is the night");
+    let made = |name: &str, jobs: &BTreeMap<String, usize>| jobs.get(name).copied().unwrap_or(0);
+    assert_eq!(made("always", &at_night), made("always", &before) + 1);
+    for name in ["nightly", "catching-up"] {
+        assert_eq!(made(name, &at_night), made(name, &before), "{name}");
+    }
+    // The one that was there is left alone, and has come to its end.
+    await_field(&team, "job/by-hand", ".status.succeeded", 1);
+
+    for name in ["nightly", "catching-up"] {
+        team.await_suspended(name, false);
+        team.assert_punctual(name, 2, start);
+    }
+    // What Kubernetes does with a minute that was missed: docs/kinds.md tells.
+    await_field(
+        &team,
+        "cj/catching-up",
+        ".status.lastScheduleTime",
+        minute.until(),
+    );
+    assert_eq!(made("nightly", &jobs(&team)), made("nightly", &before));
+    // By day it makes one again.
+    let next = Soon(minute.0 + TimeDelta::seconds(60));
+    next.wait();
+    await_field(
+        &team,
+        "cj/nightly",
+        ".status.lastScheduleTime",
+        next.until(),
+    );
+    team.ends([("nightly", 3), ("catching-up", 3)]);
+}
+
+impl Team<'_> {
+    fn await_suspended(&self, name: &str, is_suspended: bool) {
+        await_field(self, &format!("cj/{name}"), ".spec.suspend", is_suspended);
+    }
+}
+
+fn it_is_suspended_and_let_run_again_and_one_that_somebody_suspended_is_not(plane: &ControlPlane) {
+    let team = Team::new(plane, "suspend");
+    let stop = soon(6);
+    let start = stop.plus(4);
+    let job = |name: &str| cron_job(name).stop(stop.text()).start(start.text());
+    create(&team, Value::from(job("report")));
+    create(&team, Value::from(job("off").suspended(true)));
+    for name in ["cj/report", "cj/off"] {
+        stop.before("it is adopted", || {
+            (field(&team, name, STATE) == "adopted").then_some(())
+        });
+    }
+    team.await_suspended("report", true);
+    assert_eq!(field(&team, "cj/report", SAVED), "1");
+    team.await_suspended("report", false);
+    await_field(&team, "cj/off", STATE, "running");
+    assert_eq!(field(&team, "cj/off", ".spec.suspend"), "true");
+    team.assert_punctual("report", 1, stop);
+    team.assert_punctual("report", 2, start);
+    team.ends([("report", 3), ("off", 3)]);
+}
+
+fn commands_name_it_as_kubectl_does(plane: &ControlPlane) {
+    let team = Team::new(plane, "cron-commands");
+    create(&team, Value::from(cron_job("report").hours("00:00-24:00")));
+    await_field(&team, "cj/report", STATE, "adopted");
+    let run = |what: &str| {
+        let line = format!("dayshift {what} cj/report -n {}", team.name());
+        plane.shell(&line).success()
+    };
+    let slept = run("sleep --for 1h");
+    assert!(
+        slept.starts_with("cronjob.batch/report slept until "),
+        "{slept}"
+    );
+    team.await_suspended("report", true);
+    let shown = run("status");
+    assert!(shown.contains("suspended"), "{shown}");
+    let resumed = run("resume");
+    assert!(
+        resumed.starts_with("cronjob.batch/report resumed"),
+        "{resumed}"
+    );
+    team.await_suspended("report", false);
+    run("pause");
+    await_field(&team, "cj/report", STATE, "paused");
+    run("resume");
+    await_field(&team, "cj/report", STATE, "adopted");
+    let shown = run("status");
+    assert!(shown.contains("active"), "{shown}");
+    team.ends([("report", 5)]);
+}

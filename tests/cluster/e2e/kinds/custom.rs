@@ -1,0 +1,216 @@
+//! Kinds of custom resources: KEDA's, Argo Rollouts', and others that are missing, forbidden or odd.
+
+use serde_json::{Value, json};
+
+use super::{SAVED, STATE, allow_every_kind, allow_toys, await_field, create, define, field};
+use crate::{
+    e2e::team::Team,
+    support::{ControlPlane, Dayshift, Parts, Soon, Story, deployment, eventually, soon, stories},
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Pods;
+        a_scaled_object_is_paused_at_a_count_and_let_go,
+        a_rollout_goes_down_and_comes_back,
+        a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_nothing,
+        an_object_whose_count_is_no_number_hides_no_other_of_its_list,
+    ]
+}
+
+const PAUSED: &str = r".metadata.annotations.autoscaling\.keda\.sh/paused-replicas";
+
+fn before_stop(team: &Team<'_>, stop: Soon, object: &str) {
+    stop.before(&format!("{object} is adopted"), || {
+        (field(team, object, STATE) == "adopted").then_some(())
+    });
+}
+
+fn a_scaled_object_is_paused_at_a_count_and_let_go(plane: &ControlPlane) {
+    allow_every_kind(plane);
+    define(
+        plane,
+        "scaled_objects.yaml",
+        "keda.sh/v1alpha1/scaledobjects",
+    );
+    let mut team = Team::without_scaler(plane, "keda");
+    team.run(&["--kinds", "deployments,scaledobjects"]);
+    let stop = soon(8);
+    let start = stop.plus(6);
+    let scaled = |name: &str, more: &[(&str, &str)]| {
+        let mut annotations = json!({
+            "dayshift/stop": stop.text(), "dayshift/start": start.text(),
+        });
+        for (key, text) in more {
+            annotations[*key] = (*text).into();
+        }
+        create(
+            &team,
+            json!({
+                "apiVersion": "keda.sh/v1alpha1",
+                "kind": "ScaledObject",
+                "metadata": {"name": name, "annotations": annotations},
+                "spec": {
+                    "scaleTargetRef": {"name": "app"},
+                    "minReplicaCount": 2,
+                    "triggers": [{"type": "cpu", "metadata": {"value": "60"}}],
+                },
+            }),
+        );
+    };
+    scaled("web", &[]);
+    scaled("two", &[("dayshift/stop-replicas", "2")]);
+    scaled("theirs", &[("autoscaling.keda.sh/paused-replicas", "4")]);
+    for name in ["so/web", "so/two", "so/theirs"] {
+        before_stop(&team, stop, name);
+    }
+    for (name, count) in [("so/web", "0"), ("so/two", "2"), ("so/theirs", "4")] {
+        await_field(&team, name, STATE, "stopped");
+        assert_eq!(field(&team, name, PAUSED), count, "{name}");
+        assert_eq!(field(&team, name, ".spec.minReplicaCount"), "2");
+    }
+    for (name, count) in [("so/web", ""), ("so/two", ""), ("so/theirs", "4")] {
+        await_field(&team, name, STATE, "running");
+        assert_eq!(field(&team, name, PAUSED), count, "{name}");
+    }
+    team.assert_punctual("web", 1, stop);
+    team.assert_punctual("web", 2, start);
+    let run = |what: &str| {
+        let line = format!("dayshift {what} so/web -n {}", team.name());
+        plane.shell(&line).success()
+    };
+    let slept = run("sleep --for 1h");
+    assert!(
+        slept.starts_with("scaledobject.keda.sh/web slept until "),
+        "{slept}"
+    );
+    await_field(&team, "so/web", PAUSED, 0);
+    let shown = run("status");
+    assert!(shown.contains("paused"), "{shown}");
+    run("resume");
+    await_field(&team, "so/web", PAUSED, "");
+    team.ends([("web", 5), ("two", 3), ("theirs", 3)]);
+}
+
+fn rollout(name: &str, replicas: Value, stop: Soon, start: Soon) -> Value {
+    let mut rollout = Value::from(deployment(name).stop(stop.text()).start(start.text()));
+    rollout["apiVersion"] = "argoproj.io/v1alpha1".into();
+    rollout["kind"] = "Rollout".into();
+    rollout["spec"]["replicas"] = replicas;
+    rollout
+}
+
+fn a_rollout_goes_down_and_comes_back(plane: &ControlPlane) {
+    allow_every_kind(plane);
+    define(plane, "rollouts.yaml", "argoproj.io/v1alpha1/rollouts");
+    let mut team = Team::without_scaler(plane, "rollouts");
+    team.run(&["--kinds", "deployments,rollouts.argoproj.io"]);
+    let stop = soon(8);
+    let start = stop.plus(6);
+    create(&team, rollout("web", json!(3), stop, start));
+    // Nobody makes it 1 where it is absent.
+    create(&team, rollout("absent", Value::Null, stop, start));
+    for name in ["rollouts/web", "rollouts/absent"] {
+        before_stop(&team, stop, name);
+    }
+    for (name, saved) in [("rollouts/web", "3"), ("rollouts/absent", "1")] {
+        await_field(&team, name, ".spec.replicas", 0);
+        assert_eq!(field(&team, name, SAVED), saved);
+    }
+    await_field(&team, "rollouts/web", ".spec.replicas", 3);
+    await_field(&team, "rollouts/absent", ".spec.replicas", 1);
+    team.assert_punctual("web", 1, stop);
+    team.assert_punctual("web", 2, start);
+    let run = |what: &str| {
+        let line = format!(
+            "dayshift {what} rollouts.argoproj.io/web -n {}",
+            team.name()
+        );
+        plane.shell(&line).success()
+    };
+    let slept = run("sleep --for 1h");
+    assert!(
+        slept.starts_with("rollout.argoproj.io/web slept until "),
+        "{slept}"
+    );
+    let events = team.kubectl(&["events", "--for", "rollout/web"]).success();
+    assert!(events.contains("Rollout/web"), "{events}");
+    run("resume");
+    await_field(&team, "rollouts/web", ".spec.replicas", 3);
+    team.ends([("web", 5), ("absent", 3)]);
+}
+
+/// The kind of `kites.yaml`: of a group of its own, which nobody else defines.
+const KITES: &str = "kites.toys.example.com";
+
+fn kite(name: &str, replicas: Value, stop: Soon) -> Value {
+    json!({
+        "apiVersion": "toys.example.com/v1",
+        "kind": "Kite",
+        "metadata": {"name": name, "annotations": {"dayshift/stop": stop.text()}},
+        "spec": {"replicas": replicas},
+    })
+}
+
+fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_nothing(
+    plane: &ControlPlane,
+) {
+    allow_every_kind(plane);
+    let mut team = Team::without_scaler(plane, "later");
+    let kinds = format!("deployments,balls.toys.example.com,{KITES}");
+    let dayshift = team.run(&["--kinds", &kinds]);
+    let readiness = |dayshift: &Dayshift| dayshift.get("/readyz").unwrap();
+    let (status, said) = readiness(dayshift);
+    assert_eq!(status, 200);
+    let absent = "cannot watch balls.toys.example.com in namespace ";
+    assert!(said.contains(absent), "{said}");
+    assert!(
+        said.contains("the API server does not have this kind"),
+        "{said}"
+    );
+
+    define(plane, "balls.yaml", "toys.example.com/v1/balls");
+    let forbidden = |plural: &str, dayshift: &Dayshift| {
+        let said = readiness(dayshift).1;
+        let mut lines = said.lines();
+        let line = lines.find(|line| line.contains(plural)).unwrap_or("");
+        line.ends_with(": forbidden").then_some(())
+    };
+    eventually("balls are found, and forbidden", || {
+        forbidden("balls.", team.newest())
+    });
+    let stop = soon(10);
+    team.create(deployment("web").replicas(3).stop(stop.text()));
+    let mut ball = kite("ball", json!(3), stop);
+    ball["kind"] = "Ball".into();
+    create(&team, &ball);
+    allow_toys(plane, "balls");
+    eventually("balls are watched", || {
+        (!readiness(team.newest()).1.contains("balls.")).then_some(())
+    });
+    stop.before("the ball is adopted", || {
+        (field(&team, "balls/ball", STATE) == "adopted").then_some(())
+    });
+    await_field(&team, "balls/ball", ".spec.replicas", 0);
+    team.await_replicas("web", 0);
+    team.stop_scalers();
+}
+
+fn an_object_whose_count_is_no_number_hides_no_other_of_its_list(plane: &ControlPlane) {
+    allow_every_kind(plane);
+    define(plane, "kites.yaml", "toys.example.com/v1/kites");
+    allow_toys(plane, "kites");
+    let mut team = Team::without_scaler(plane, "odd");
+    let stop = soon(10);
+    create(&team, kite("a-odd", json!("many"), stop));
+    create(&team, kite("b-good", json!(3), stop));
+    team.run(&["--kinds", KITES]);
+    before_stop(&team, stop, "kites/b-good");
+    create(&team, kite("c-odder", json!({"min": 1}), stop));
+    create(&team, kite("d-good", json!(2), stop));
+    before_stop(&team, stop, "kites/d-good");
+    for name in ["kites/b-good", "kites/d-good"] {
+        await_field(&team, name, ".spec.replicas", 0);
+    }
+    team.stop_scalers();
+}

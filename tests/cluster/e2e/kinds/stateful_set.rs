@@ -1,0 +1,62 @@
+//! A StatefulSet, with and without its pods.
+
+use serde_json::Value;
+
+use super::{SAVED, STATE, await_field, create, field};
+use crate::{
+    e2e::team::Team,
+    support::{ControlPlane, Parts, Soon, Story, soon, stateful_set, stories},
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    [
+        stories![Parts::Server; it_stops_keeps_its_count_and_comes_back],
+        stories![Parts::Pods; its_pods_go_and_come_back],
+    ]
+    .concat()
+}
+
+fn it_stops_keeps_its_count_and_comes_back(plane: &ControlPlane) {
+    let team = Team::new(plane, "stateful");
+    let stop: Soon = soon(5);
+    let start = stop.plus(4);
+    let db = stateful_set("db").replicas(3);
+    create(&team, Value::from(db.stop(stop.text()).start(start.text())));
+    await_field(&team, "sts/db", STATE, "adopted");
+
+    await_field(&team, "sts/db", ".spec.replicas", 0);
+    assert_eq!(field(&team, "sts/db", SAVED), "3");
+    await_field(&team, "sts/db", ".spec.replicas", 3);
+    assert_eq!(field(&team, "sts/db", STATE), "running");
+    team.assert_punctual("db", 1, stop);
+    team.assert_punctual("db", 2, start);
+    let line = |what: &str| format!("dayshift {what} sts/db -n {}", team.name());
+    let slept = plane.shell(&line("sleep --for 1h")).success();
+    assert!(
+        slept.starts_with("statefulset.apps/db slept until "),
+        "{slept}"
+    );
+    let status: Value =
+        serde_json::from_str(&plane.shell(&line("status -o json")).success()).unwrap();
+    assert_eq!(status["workloads"][0]["kind"], "StatefulSet");
+    assert_eq!(status["workloads"][0]["state"], "slept");
+    let woken = plane.shell(&line("resume")).success();
+    let resumed = "statefulset.apps/db resumed, 0 -> 3";
+    assert!(woken.starts_with(resumed), "{woken}");
+    // Adopted, stopped, started, put to sleep and woken.
+    team.ends([("db", 5)]);
+}
+
+fn its_pods_go_and_come_back(plane: &ControlPlane) {
+    let team = Team::new(plane, "stateful-pods");
+    let stop: Soon = soon(10);
+    let start = stop.plus(8);
+    let db = stateful_set("db").replicas(2);
+    create(&team, Value::from(db.stop(stop.text()).start(start.text())));
+    team.await_pods("db", 2);
+    team.await_pods("db", 0);
+    start.is_to_come("its pods are gone");
+    team.await_pods("db", 2);
+    assert_eq!(field(&team, "sts/db", STATE), "running");
+    team.ends([("db", 3)]);
+}
