@@ -101,7 +101,6 @@ impl ScheduleSpec {
             .find(|boundary| boundary.action.brings_up() == brings_up)
     }
 
-    /// Whether the schedule has times that bring something up, or down.
     /// The count that somebody who wants it running now would have; what a switch keeps off
     /// stays off.
     fn as_started(&self, seen: Replicas, state: &State) -> Replicas {
@@ -113,6 +112,7 @@ impl ScheduleSpec {
         }
     }
 
+    /// Whether the schedule has times that bring something up, or down.
     fn may(&self, brings_up: bool) -> bool {
         match self.schedule.rule() {
             Rule::Times(entries) => {

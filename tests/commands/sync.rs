@@ -78,6 +78,9 @@ fn sync_does_now_what_the_schedule_says() {
     assert!(ran.out.ends_with(" UTC, 3 -> 0\n"), "{ran:?}");
     let again = cluster.dayshift(&["sync", "good"]);
     assert_eq!(again.out, "deployment.apps/good unchanged\n");
+    cluster.deployment("off", 0, STOPPED);
+    let off = cluster.dayshift(&["sync", "off", "--dry-run"]);
+    assert_eq!(off.out, "deployment.apps/off unchanged\n");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::{Action, Zone},
-    workload::{Duty, OVERDUE_GRACE, Overdue, Phase, read},
+    workload::{Duty, Label, OVERDUE_GRACE, Overdue, Phase, read},
 };
 
 use crate::decide::object::{Object, utc};
@@ -119,4 +119,31 @@ fn nothing_is_overdue_below_a_pause_or_an_error() {
     let mut bad = office();
     bad.edit("hours", Some("9-5"));
     assert_eq!(overdue(&bad, None, "2026-11-24 12:00"), None);
+}
+
+#[test]
+fn what_labels_say_that_others_have_changed_is_not_overdue() {
+    let mut web = office();
+    web.until("2026-11-20 20:00");
+    // The stop was done, whatever is next.
+    web.label(Label::Next, None);
+    assert_eq!(overdue(&web, None, "2026-11-20 20:00"), None);
+    // Rule 1: no boundary before the object's own next is due, as after a change of the zone.
+    let mut web = office();
+    web.label(Label::Next, Some("2026-11-20T19.30.00Z"));
+    assert_eq!(overdue(&web, None, "2026-11-20 19:31"), None);
+}
+
+#[test]
+fn an_override_with_another_end_is_overdue_from_what_is_written() {
+    let mut web = office();
+    web.edit("sleep-until", Some("2026-11-20 21:00"));
+    web.until("2026-11-20 18:01");
+    web.edit("sleep-until", Some("2026-11-20 22:00"));
+    let changed = Some("2026-11-20 18:05");
+    let longer = overdue(&web, changed, "2026-11-20 18:06").unwrap();
+    assert!(matches!(longer.duty, Duty::Begin(it) if it.phase() == Phase::Slept));
+    let over = overdue(&web, changed, "2026-11-20 22:01").unwrap();
+    assert_eq!(over.duty, Duty::End(Phase::Slept));
+    assert_eq!(over.since, Some(utc("2026-11-20 22:00")));
 }
