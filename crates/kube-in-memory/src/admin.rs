@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::Api;
 use crate::objects::Resource;
-use crate::objects::{DEPLOYMENTS, NAMESPACES, RESOURCES};
+use crate::objects::{DEPLOYMENTS, NAMESPACES};
 use crate::read::whole_value;
 use crate::status::Status;
 use crate::store::Object;
@@ -30,7 +30,7 @@ impl Api {
     /// What the server would answer: 409 where it exists, 422 where it is invalid, 404 for its
     /// namespace, 400 for a kind that is not served.
     pub fn create(&self, manifest: Value) -> Result<Value, Status> {
-        let (resource, namespace, name, manifest) = place(manifest)?;
+        let (resource, namespace, name, manifest) = self.place(manifest)?;
         self.put(resource, &namespace, &name, KUBECTL, |write| {
             write.create(manifest)
         })
@@ -43,7 +43,7 @@ impl Api {
     /// # Errors
     /// As for [`Api::create`], but an object that exists is no error.
     pub fn apply(&self, manifest: Value) -> Result<Value, Status> {
-        let (resource, namespace, name, mut manifest) = place(manifest)?;
+        let (resource, namespace, name, mut manifest) = self.place(manifest)?;
         let applied = manifest.to_string();
         manifest["metadata"]["annotations"][LAST_APPLIED] = json!(applied);
         let live = self.get(resource.kind, &namespace, &name);
@@ -67,7 +67,7 @@ impl Api {
     /// # Errors
     /// 404 where there is none, 409 for a stale resourceVersion, 422 where it is invalid.
     pub fn replace(&self, manifest: Value) -> Result<Value, Status> {
-        let (resource, namespace, name, manifest) = place(manifest)?;
+        let (resource, namespace, name, manifest) = self.place(manifest)?;
         self.put(resource, &namespace, &name, KUBECTL, |write| {
             write.update(manifest)
         })
@@ -84,12 +84,12 @@ impl Api {
         name: &str,
         patch: &Value,
     ) -> Result<Value, Status> {
-        self.merge_as(KUBECTL, of_kind(kind)?, namespace, name, patch)
+        self.merge_as(KUBECTL, self.server.kind(kind)?, namespace, name, patch)
     }
 
     /// The object, with its kind and version.
     pub fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<Value> {
-        let resource = Resource::of_kind(kind)?;
+        let resource = self.server.kind(kind).ok()?;
         let object = self
             .server
             .store()
@@ -99,7 +99,7 @@ impl Api {
 
     /// All objects of a kind, in the order of namespace and name.
     pub fn list(&self, kind: &str) -> Vec<Value> {
-        let Some(resource) = Resource::of_kind(kind) else {
+        let Ok(resource) = self.server.kind(kind) else {
             return Vec::new();
         };
         let objects = self.server.store().objects(resource);
@@ -125,7 +125,8 @@ impl Api {
         self.scale_of(DEPLOYMENTS.kind, namespace, name, replicas)
     }
 
-    /// Sets the count of a Deployment or a StatefulSet through its `scale` subresource.
+    /// Sets the count of a Deployment, a StatefulSet or a custom object through its `scale`
+    /// subresource.
     ///
     /// # Errors
     /// 404 where there is none, 422 for a negative count, 400 for a kind that is not served or has
@@ -137,8 +138,8 @@ impl Api {
         name: &str,
         replicas: i32,
     ) -> Result<Value, Status> {
-        let resource = of_kind(kind)?;
-        if resource.group != DEPLOYMENTS.group {
+        let resource = self.server.kind(kind)?;
+        if resource.group != DEPLOYMENTS.group && !resource.custom {
             return Err(Status::bad_request(format!("{kind} has no scale")));
         }
         let patch = json!({"spec": {"replicas": replicas}});
@@ -173,7 +174,7 @@ impl Api {
         value: Option<&str>,
     ) -> Result<Value, Status> {
         let patch = json!({"metadata": {"annotations": {key: value}}});
-        self.merge_as(KUBECTL, of_kind(kind)?, namespace, name, &patch)
+        self.merge_as(KUBECTL, self.server.kind(kind)?, namespace, name, &patch)
     }
 
     /// Sets a label of a Deployment; `None` removes it.
@@ -209,7 +210,7 @@ impl Api {
     /// 404 where there is none, 400 for a kind that is not served, 403 for a Namespace that every
     /// cluster has.
     pub fn delete_of(&self, kind: &str, namespace: &str, name: &str) -> Result<(), Status> {
-        let resource = of_kind(kind)?;
+        let resource = self.server.kind(kind)?;
         let delete = |resource, namespace: &str, name: &str| {
             self.write(resource, namespace, name, KUBECTL, |mut write| {
                 write.delete(&Value::Null)
@@ -220,7 +221,8 @@ impl Api {
             return Ok(());
         }
         let mut empty = true;
-        for resource in RESOURCES.iter().filter(|resource| resource.namespaced) {
+        let kinds = self.server.kinds();
+        for resource in kinds.iter().copied().filter(|kind| kind.namespaced) {
             let objects = self.server.store().objects(resource);
             for object in objects.values().filter(|object| object.namespace() == name) {
                 let left = delete(resource, name, object.name())?;
@@ -240,6 +242,28 @@ impl Api {
         let _ = self.create(
             json!({"apiVersion": "v1", "kind": NAMESPACES.kind, "metadata": {"name": name}}),
         );
+    }
+
+    /// Where a manifest belongs, and the manifest without its kind.
+    fn place(
+        &self,
+        mut manifest: Value,
+    ) -> Result<(&'static Resource, String, String, Value), Status> {
+        let resource = self
+            .server
+            .kind(manifest["kind"].as_str().unwrap_or_default())?;
+        let metadata = &manifest["metadata"];
+        let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
+        let (namespace, name) = (text("namespace"), text("name"));
+        let namespace = match (resource.namespaced, &*namespace) {
+            (true, "") => "default".to_owned(),
+            _ => namespace,
+        };
+        if let Value::Object(members) = &mut manifest {
+            members.remove("kind");
+            members.remove("apiVersion");
+        }
+        Ok((resource, namespace, name, manifest))
     }
 
     fn merge_as(
@@ -292,28 +316,6 @@ impl Api {
             admit: &|_| None,
         })
     }
-}
-
-pub(crate) fn of_kind(kind: &str) -> Result<&'static Resource, Status> {
-    let unknown = || Status::bad_request(format!("no matches for kind {kind:?}"));
-    Resource::of_kind(kind).ok_or_else(unknown)
-}
-
-/// Where a manifest belongs, and the manifest without its kind.
-fn place(mut manifest: Value) -> Result<(&'static Resource, String, String, Value), Status> {
-    let resource = of_kind(manifest["kind"].as_str().unwrap_or_default())?;
-    let metadata = &manifest["metadata"];
-    let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
-    let (namespace, name) = (text("namespace"), text("name"));
-    let namespace = match (resource.namespaced, &*namespace) {
-        (true, "") => "default".to_owned(),
-        _ => namespace,
-    };
-    if let Value::Object(members) = &mut manifest {
-        members.remove("kind");
-        members.remove("apiVersion");
-    }
-    Ok((resource, namespace, name, manifest))
 }
 
 /// The merge patch from what was applied last to what is applied now.

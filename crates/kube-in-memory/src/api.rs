@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use chrono::{DateTime, Utc};
 
 use crate::fault::Fault;
+use crate::objects::custom;
 use crate::request_log::RequestLine;
 use crate::server::{Admission, Server, lock};
 use crate::status::Status;
@@ -37,6 +38,26 @@ impl Api {
             api.namespace(name);
         }
         api
+    }
+
+    /// From now on a custom kind is served, as if a CustomResourceDefinition were there that leaves
+    /// its members alone and has the status apart: such as `argoproj.io`, `v1alpha1`, `rollouts`,
+    /// `Rollout`.
+    pub fn serve_custom(&self, group: &str, version: &str, plural: &str, kind: &str) {
+        self.server.serve(custom(group, version, plural, kind));
+    }
+
+    /// From now on a kind is not served, as if its CustomResourceDefinition were gone or the server
+    /// had been started without it: its requests get a 404, and all watches end. Its objects are
+    /// kept.
+    pub fn withdraw(&self, kind: &str) {
+        self.server.set_served(kind, false);
+        self.close_watches();
+    }
+
+    /// A kind that was taken away is served again, with the objects that it had.
+    pub fn serve_again(&self, kind: &str) {
+        self.server.set_served(kind, true);
     }
 
     /// The requests of all clients, oldest first, in the order of their arrival.

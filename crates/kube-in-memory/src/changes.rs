@@ -5,7 +5,6 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 
-use crate::admin::of_kind;
 use crate::api::Api;
 use crate::objects::{DEPLOYMENTS, Resource};
 use crate::server::Server;
@@ -42,7 +41,9 @@ impl Api {
     /// # Errors
     /// 400 for a kind that is not served.
     pub fn changes_of(&self, kind: &str) -> Result<Changes, Status> {
-        of_kind(kind).map(|resource| self.changes_of_resource(resource))
+        self.server
+            .kind(kind)
+            .map(|resource| self.changes_of_resource(resource))
     }
 
     fn changes_of_resource(&self, resource: &'static Resource) -> Changes {

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::fault::Fault;
+use crate::objects::{RESOURCES, Resource};
 use crate::request_log::{Log, RequestLine};
 use crate::status::Status;
 use crate::store::{Listener, Notifier, Store};
@@ -40,10 +41,34 @@ pub(crate) type Policy = dyn Fn(&Admission<'_>) -> Option<Status> + Send + Sync;
 pub(crate) struct Server {
     clock: Box<dyn Fn() -> DateTime<Utc> + Send + Sync>,
     store: Mutex<Store>,
+    kinds: Mutex<Kinds>,
     log: Mutex<Log>,
     fault: Mutex<Option<Arc<FaultHook>>>,
     policy: Mutex<Option<Arc<Policy>>>,
     closing: Notifier,
+}
+
+/// The kinds of one server.
+struct Kinds {
+    /// Each with whether it is served.
+    all: Vec<(&'static Resource, bool)>,
+    /// Those that are.
+    served: Arc<[&'static Resource]>,
+}
+
+impl Kinds {
+    fn new() -> Self {
+        Self {
+            all: RESOURCES.iter().map(|kind| (kind, true)).collect(),
+            served: RESOURCES.iter().collect(),
+        }
+    }
+
+    /// Makes the list of those that are served anew.
+    fn list(&mut self) {
+        let served = self.all.iter().filter(|(_, served)| *served);
+        self.served = served.map(|(kind, _)| *kind).collect();
+    }
 }
 
 impl Server {
@@ -51,6 +76,7 @@ impl Server {
         Self {
             clock: Box::new(clock),
             store: Mutex::new(Store::new()),
+            kinds: Mutex::new(Kinds::new()),
             log: Mutex::new(Log::new(REQUESTS)),
             fault: Mutex::new(None),
             policy: Mutex::new(None),
@@ -64,6 +90,39 @@ impl Server {
 
     pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
         lock(&self.store)
+    }
+
+    /// The kinds that are served now.
+    pub(crate) fn kinds(&self) -> Arc<[&'static Resource]> {
+        Arc::clone(&lock(&self.kinds).served)
+    }
+
+    /// The kind of this name, or a 400.
+    pub(crate) fn kind(&self, kind: &str) -> Result<&'static Resource, Status> {
+        let kinds = self.kinds();
+        let known = kinds.iter().find(|known| known.kind == kind);
+        let unknown = || Status::bad_request(format!("no matches for kind {kind:?}"));
+        known.copied().ok_or_else(unknown)
+    }
+
+    /// Serves a kind from now on.
+    pub(crate) fn serve(&self, resource: &'static Resource) {
+        self.store().make_room(resource);
+        let mut kinds = lock(&self.kinds);
+        kinds.all.retain(|(known, _)| known.index != resource.index);
+        kinds.all.push((resource, true));
+        kinds.list();
+    }
+
+    /// Whether the kind of this name is served from now on.
+    pub(crate) fn set_served(&self, kind: &str, wanted: bool) {
+        let mut kinds = lock(&self.kinds);
+        for (known, served) in &mut kinds.all {
+            if known.kind == kind {
+                *served = wanted;
+            }
+        }
+        kinds.list();
     }
 
     pub(crate) fn log(&self) -> MutexGuard<'_, Log> {

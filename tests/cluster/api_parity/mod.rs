@@ -5,6 +5,8 @@
 //! asked random patches.
 //! `DAYSHIFT_RECORD=1 cargo test --test cluster api_parity::real` writes down what the real server answers now.
 
+#[path = "../../../crates/kube-in-memory/tests/parity/backend.rs"]
+mod backend;
 #[path = "../../../crates/kube-in-memory/tests/parity/cases/mod.rs"]
 mod cases;
 mod random;

@@ -4,14 +4,15 @@ use std::env;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 
+use crate::api_parity::backend::Backend;
 use crate::api_parity::cases;
 use crate::api_parity::recorded::{Recorded, compare};
-use crate::api_parity::run::{Backend, run};
+use crate::api_parity::run::run;
 use crate::support::{ControlPlane, Parts, Story, block_on};
 
 /// A story for each file of the table.
 pub fn stories() -> Vec<Story> {
-    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules, autoscalers, namespaces, metadata]
+    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules, autoscalers, namespaces, metadata, custom]
 }
 
 fn objects(plane: &ControlPlane) {
@@ -56,6 +57,10 @@ fn namespaces(plane: &ControlPlane) {
 
 fn metadata(plane: &ControlPlane) {
     judge("metadata", plane);
+}
+
+fn custom(plane: &ControlPlane) {
+    judge("custom", plane);
 }
 
 fn judge(file: &str, plane: &ControlPlane) {

@@ -4,13 +4,16 @@ use http::header::{CONTENT_TYPE, HeaderMap, USER_AGENT};
 use serde_json::Value;
 
 use crate::objects::Resource;
-use crate::status::Status;
+use crate::status::{Cause, Status};
 use crate::write::PatchForm;
 
 const OBJECT_TYPES: &str =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 const PATCH_TYPES: &str = "application/json-patch+json, application/merge-patch+json, \
                            application/strategic-merge-patch+json, application/apply-patch+yaml";
+/// The server knows too little of a custom kind to merge its lists.
+const CUSTOM_PATCH_TYPES: &str =
+    "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
 /// The program's name: what stands before the slash in the User-Agent.
 pub(super) fn agent<'a>(headers: &'a HeaderMap, who: &'a str) -> &'a str {
@@ -30,10 +33,17 @@ pub(super) fn content_type(headers: &HeaderMap) -> &str {
     text.split(';').next().unwrap_or_default().trim()
 }
 
-pub(super) fn patch_form(content: &str, body: &[u8]) -> Result<PatchForm, Status> {
+pub(super) fn patch_form(
+    resource: &Resource,
+    content: &str,
+    body: &[u8],
+) -> Result<PatchForm, Status> {
     match content {
         "application/json-patch+json" => Ok(PatchForm::Json),
         "application/merge-patch+json" => Ok(PatchForm::Merge),
+        "application/strategic-merge-patch+json" if resource.custom => {
+            Err(Status::unsupported_media_type(CUSTOM_PATCH_TYPES))
+        }
         "application/strategic-merge-patch+json" if is_plain(body) => Ok(PatchForm::Strategic),
         _ if content.split(',').any(is_patch_type) => {
             Err(Status::unsupported_media_type(PATCH_TYPES))
@@ -72,6 +82,20 @@ pub(super) fn object(resource: &Resource, content: &str, body: &[u8]) -> Result<
         return Err(Status::bad_request(format!(
             "the API version in the data ({given_version}) does not match the expected API version ({version})"
         )));
+    }
+    if given_kind != kind && resource.custom {
+        let cause = Cause::invalid(
+            "kind",
+            &format!("{given_kind:?}"),
+            &format!("must be {kind}"),
+        );
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        return Err(Status::invalid(
+            resource.group,
+            &given_kind,
+            name,
+            vec![cause],
+        ));
     }
     if given_kind != kind {
         let short = resource.version;

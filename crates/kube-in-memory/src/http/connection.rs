@@ -93,7 +93,7 @@ impl Connection {
     ) -> Result<Response<ResponseBody>, ConnectionLost> {
         let (head, body) = request.into_parts();
         let query = head.uri.query().unwrap_or_default();
-        let route = Route::of(&head.method, head.uri.path(), query);
+        let route = Route::of(&self.server.kinds(), &head.method, head.uri.path(), query);
         let line = self.line(&route, &head);
         let fault = self.server.fault(&line);
         let place = self.server.log().push(line);
@@ -129,7 +129,11 @@ impl Connection {
                 &*call.name,
             ),
             Route::Refused(resource) => ("", resource.plural, "", ""),
-            Route::Page(_) | Route::Unknown | Route::NoResource => ("", head.uri.path(), "", ""),
+            Route::Page(_)
+            | Route::Discovery(_)
+            | Route::RefusedPage
+            | Route::Unknown
+            | Route::NoResource => ("", head.uri.path(), "", ""),
         };
         RequestLine {
             verb,
@@ -147,9 +151,10 @@ impl Connection {
         let call = match route {
             Route::Call(call) => call,
             Route::Page(text) => return Ok(Answer::page(text)),
+            Route::Discovery(page) => return Ok(Answer::Json(200, page.to_string().into_bytes())),
             Route::Unknown => return Ok(Answer::Text(404, "404 page not found\n")),
             Route::NoResource => return Err(Status::no_such_resource()),
-            Route::Refused(_) => return Err(Status::method_not_allowed()),
+            Route::Refused(_) | Route::RefusedPage => return Err(Status::method_not_allowed()),
         };
         let form = form(&head.headers, call)?;
         if body.len() > BODY_LIMIT {
@@ -188,7 +193,7 @@ impl Connection {
     ) -> Result<Answer, Status> {
         let content = content_type(&head.headers);
         let patch = if call.verb == "patch" {
-            Some(patch_form(content, body)?)
+            Some(patch_form(call.resource, content, body)?)
         } else {
             None
         };

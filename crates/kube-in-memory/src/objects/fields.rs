@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::metadata::{self, mismatch};
+use super::metadata::{self, is_like, mismatch};
 use crate::status::Cause;
 
 /// A member: where it is, and what Go calls it and its type.
@@ -77,18 +77,6 @@ fn type_error(object: &Value, (path, field, wanted): Field) -> Option<String> {
         _ => value.is_object(),
     };
     (!fits && !value.is_null()).then(|| mismatch(value, field, wanted))
-}
-
-/// Whether both have the same members, `others` aside.
-pub(super) fn is_like(left: &Value, right: &Value, others: &[&str]) -> bool {
-    let (Some(left), Some(right)) = (left.as_object(), right.as_object()) else {
-        return false;
-    };
-    let is_in = |all: &Map<String, Value>, key: &String, value: &Value| {
-        others.contains(&key.as_str()) || all.get(key) == Some(value)
-    };
-    left.iter().all(|(key, value)| is_in(right, key, value))
-        && right.iter().all(|(key, value)| is_in(left, key, value))
 }
 
 fn retain(value: &mut Value, members: &[&str]) {

@@ -114,9 +114,17 @@ const PLACES: [&str; 4] = [
 ];
 
 /// Drops what the server's encoder leaves out: nulls, and empty maps and lists of `metadata`.
-pub(crate) fn normalize(object: &mut Value) {
-    drop_nulls(object);
-    for path in PLACES {
+///
+/// Of a custom object, whose members are its own, in its own metadata alone.
+pub(crate) fn normalize(object: &mut Value, resource: &Resource) {
+    let places = if resource.custom {
+        drop_nulls(&mut object["metadata"]);
+        &PLACES[..1]
+    } else {
+        drop_nulls(object);
+        &PLACES[..]
+    };
+    for path in places {
         let Some(Value::Object(metadata)) = object.pointer_mut(path) else {
             continue;
         };
@@ -196,11 +204,27 @@ fn set(metadata: &mut Value, key: &str, value: &Value) {
     }
 }
 
+/// Whether both have the same members, `others` aside.
+pub(crate) fn is_like(left: &Value, right: &Value, others: &[&str]) -> bool {
+    let (Some(left), Some(right)) = (left.as_object(), right.as_object()) else {
+        return false;
+    };
+    let is_in = |all: &Map<String, Value>, key: &String, value: &Value| {
+        others.contains(&key.as_str()) || all.get(key) == Some(value)
+    };
+    left.iter().all(|(key, value)| is_in(right, key, value))
+        && right.iter().all(|(key, value)| is_in(left, key, value))
+}
+
 /// Raises the generation where what it counts has changed.
 pub(crate) fn count(new: &mut Value, old: &Value, counted: Generation) {
     let annotations = |object: &Value| object["metadata"].get("annotations").cloned();
     let is_counted = counted == Generation::SpecAndAnnotations;
-    if new.get("spec") != old.get("spec") || is_counted && annotations(new) != annotations(old) {
+    let differs = match counted {
+        Generation::AllButStatus => !is_like(new, old, &["metadata", "status"]),
+        _ => new.get("spec") != old.get("spec"),
+    };
+    if differs || is_counted && annotations(new) != annotations(old) {
         let generation = old["metadata"]["generation"].as_i64().unwrap_or_default();
         new["metadata"]["generation"] = json!(generation + 1);
     }

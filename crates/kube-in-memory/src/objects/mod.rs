@@ -3,6 +3,7 @@
 mod autoscaler;
 mod cron_job;
 mod cron_schedule;
+mod custom;
 mod deployment;
 mod event;
 mod fields;
@@ -14,6 +15,7 @@ mod resource;
 mod resources;
 mod stateful_set;
 
+pub(crate) use custom::custom;
 pub(crate) use namespace::IMMORTAL;
 pub(crate) use resource::Resource;
 pub(crate) use resources::{DEPLOYMENTS, NAMESPACES, RESOURCES};

@@ -17,7 +17,11 @@ pub(crate) struct Resource {
     pub version: &'static str,
     pub kind: &'static str,
     pub plural: &'static str,
+    /// What kubectl calls it too; empty where it has no shorter name.
+    pub short_name: &'static str,
     pub namespaced: bool,
+    /// Whether it is defined by a CustomResourceDefinition: the server knows none of its members.
+    pub custom: bool,
     /// What is wrong with an object's name.
     pub check_name: fn(name: &str) -> Vec<String>,
     /// What a field selector may ask for.
@@ -44,6 +48,8 @@ pub(crate) enum Generation {
     Spec,
     /// Changes of the spec or of the annotations.
     SpecAndAnnotations,
+    /// Changes of all that is neither metadata nor status.
+    AllButStatus,
 }
 
 impl Resource {

@@ -6,7 +6,7 @@ use super::resource::{Generation, Resource};
 use super::{autoscaler, cron_job, deployment, event, names, namespace, stateful_set};
 
 /// What a field selector may ask for of most kinds.
-const NAMES: [&str; 2] = ["metadata.name", "metadata.namespace"];
+pub(super) const NAMES: [&str; 2] = ["metadata.name", "metadata.namespace"];
 
 /// The table.
 pub(crate) static RESOURCES: [Resource; 6] = [
@@ -17,7 +17,9 @@ pub(crate) static RESOURCES: [Resource; 6] = [
         version: "v1",
         kind: "Namespace",
         plural: "namespaces",
+        short_name: "ns",
         namespaced: false,
+        custom: false,
         check_name: names::dns_label,
         fields: &["metadata.name", "status.phase"],
         generation: None,
@@ -34,7 +36,9 @@ pub(crate) static RESOURCES: [Resource; 6] = [
         version: "v1",
         kind: "Deployment",
         plural: "deployments",
+        short_name: "deploy",
         namespaced: true,
+        custom: false,
         check_name: names::subdomain,
         fields: &NAMES,
         generation: Some(Generation::SpecAndAnnotations),
@@ -51,7 +55,9 @@ pub(crate) static RESOURCES: [Resource; 6] = [
         version: "v1",
         kind: "Event",
         plural: "events",
+        short_name: "ev",
         namespaced: true,
+        custom: false,
         check_name: names::subdomain,
         fields: &NAMES,
         generation: None,
@@ -68,7 +74,9 @@ pub(crate) static RESOURCES: [Resource; 6] = [
         version: "v1",
         kind: "StatefulSet",
         plural: "statefulsets",
+        short_name: "sts",
         namespaced: true,
+        custom: false,
         check_name: names::dns_label,
         fields: &NAMES,
         generation: Some(Generation::Spec),
@@ -85,7 +93,9 @@ pub(crate) static RESOURCES: [Resource; 6] = [
         version: "v1",
         kind: "CronJob",
         plural: "cronjobs",
+        short_name: "cj",
         namespaced: true,
+        custom: false,
         check_name: names::subdomain,
         fields: &NAMES,
         generation: Some(Generation::Spec),
@@ -102,7 +112,9 @@ pub(crate) static RESOURCES: [Resource; 6] = [
         version: "v2",
         kind: "HorizontalPodAutoscaler",
         plural: "horizontalpodautoscalers",
+        short_name: "hpa",
         namespaced: true,
+        custom: false,
         check_name: names::subdomain,
         fields: &NAMES,
         generation: None,
@@ -118,21 +130,3 @@ pub(crate) static RESOURCES: [Resource; 6] = [
 pub(crate) const NAMESPACES: &Resource = &RESOURCES[0];
 /// The Deployments' entry.
 pub(crate) const DEPLOYMENTS: &Resource = &RESOURCES[1];
-
-impl Resource {
-    pub(crate) fn at(group: &str, version: &str, plural: &str) -> Option<&'static Self> {
-        RESOURCES.iter().find(|resource| {
-            resource.group == group && resource.version == version && resource.plural == plural
-        })
-    }
-
-    pub(crate) fn is_group(group: &str, version: &str) -> bool {
-        RESOURCES
-            .iter()
-            .any(|resource| resource.group == group && resource.version == version)
-    }
-
-    pub(crate) fn of_kind(kind: &str) -> Option<&'static Self> {
-        RESOURCES.iter().find(|resource| resource.kind == kind)
-    }
-}

@@ -3,7 +3,8 @@
 use k8s_openapi::api::apps::v1::StatefulSet;
 use serde_json::{Map, Value, json};
 
-use super::fields::{self, Field, is_like, not_negative, object, or_else};
+use super::fields::{self, Field, not_negative, object, or_else};
+use super::metadata::is_like;
 use super::{names, pod_template};
 use crate::status::Cause;
 

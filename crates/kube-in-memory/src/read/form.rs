@@ -36,10 +36,10 @@ impl Form {
         }
     }
 
-    /// An item of a list, which has no kind of its own where it is whole.
+    /// An item of a list, which has no kind of its own where it is whole and the server knows it.
     pub(super) fn push_item(self, list: &mut Vec<u8>, resource: &Resource, body: &[u8]) {
         match self {
-            Self::Whole => list.extend_from_slice(body),
+            Self::Whole if !resource.custom => list.extend_from_slice(body),
             _ => self.push(list, resource, body),
         }
     }

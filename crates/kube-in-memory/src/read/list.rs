@@ -163,6 +163,9 @@ impl<'a> Page<'a> {
                 page.extend(format!(r#","remainingItemCount":{}"#, self.remaining).bytes());
             }
         }
+        if self.last.is_none() && resource.custom && form == Form::Whole {
+            page.extend_from_slice(br#","continue":"""#);
+        }
         if self.items.is_empty() && form != Form::Whole {
             // In Go the items of this list are nil until there is one.
             page.extend_from_slice(br#"},"items":null}"#);

@@ -1,5 +1,6 @@
 //! What is asked: the path, the query, and the selectors in it.
 
+mod discovery;
 mod label_selector;
 mod list_options;
 mod query;

@@ -2,6 +2,9 @@
 
 use http::Method;
 
+use serde_json::Value;
+
+use super::discovery;
 use super::query::Query;
 use crate::objects::Resource;
 
@@ -12,12 +15,16 @@ pub(crate) enum Route {
     Call(Call),
     /// `/version`, `/readyz` and the like, with their JSON or text.
     Page(&'static str),
+    /// What is said of the kinds that are served.
+    Discovery(Value),
     /// A path that is not served.
     Unknown,
     /// A resource that its group does not have.
     NoResource,
     /// A method that the path does not take.
     Refused(&'static Resource),
+    /// The same of a page about the kinds.
+    RefusedPage,
 }
 
 /// A request for a resource.
@@ -36,11 +43,32 @@ pub(crate) struct Call {
 const VERSION: &str = r#"{"major":"1","minor":"36","gitVersion":"v1.36.3","gitCommit":"","gitTreeState":"","buildDate":"","goVersion":"","compiler":"gc","platform":""}"#;
 
 impl Route {
-    pub(crate) fn of(method: &Method, path: &str, query: &str) -> Self {
+    /// `kinds` are those that are served.
+    pub(crate) fn of(
+        kinds: &[&'static Resource],
+        method: &Method,
+        path: &str,
+        query: &str,
+    ) -> Self {
         let parts: Vec<_> = path.split('/').skip(1).collect();
+        if let Some(page) = discovery::page(kinds, &parts) {
+            // The groups' pages are given whatever the method is.
+            return match parts.as_slice() {
+                ["apis"] | ["apis", _] => Self::Discovery(page),
+                _ if method == Method::GET => Self::Discovery(page),
+                _ => Self::RefusedPage,
+            };
+        }
         let (group, version, rest) = match parts.as_slice() {
             ["version"] => return Self::Page(VERSION),
             ["healthz" | "livez" | "readyz"] => return Self::Page("ok"),
+            ["apis", group, _]
+                if kinds
+                    .iter()
+                    .any(|kind| kind.group == *group && !kind.custom) =>
+            {
+                return Self::NoResource;
+            }
             ["api", version, rest @ ..] => ("", *version, rest),
             ["apis", group, version, rest @ ..] => (*group, *version, rest),
             _ => return Self::Unknown,
@@ -52,8 +80,12 @@ impl Route {
             [plural, name] => ("", *plural, *name),
             _ => return Self::Unknown,
         };
-        let Some(resource) = Resource::at(group, version, plural) else {
-            let served = Resource::is_group(group, version);
+        let mut of_version = kinds
+            .iter()
+            .copied()
+            .filter(|kind| kind.group == group && kind.version == version);
+        let served = of_version.clone().any(|kind| !kind.custom);
+        let Some(resource) = of_version.find(|kind| kind.plural == plural) else {
             return if served {
                 Self::NoResource
             } else {

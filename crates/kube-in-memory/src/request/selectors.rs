@@ -31,7 +31,7 @@ impl Selectors {
         let known = |field: &&Requirement| resource.fields.contains(&&*field.key);
         if let Some(Requirement { key, .. }) = fields.iter().find(|field| !known(field)) {
             return Err(match resource.fields {
-                ["metadata.name", "metadata.namespace"] => format!(
+                ["metadata.name", "metadata.namespace"] if !resource.custom => format!(
                     "{key:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
                 ),
                 _ => format!("field label not supported: {key}"),

@@ -56,6 +56,9 @@ impl Status {
 
     /// 406: the metadata of an object as if it were a list.
     pub(crate) fn form_of_an_object(resource: &Resource) -> Self {
+        if resource.custom {
+            return Self::unexpected("content is not a list");
+        }
         let why = format!(
             "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
             go_type(resource)
@@ -66,6 +69,9 @@ impl Status {
 
 /// What the server's code calls the kind.
 fn go_type(resource: &Resource) -> String {
+    if resource.custom {
+        return "*unstructured.Unstructured".to_owned();
+    }
     let package = match resource.group {
         "" | "events.k8s.io" => "core",
         group => group.split('.').next().unwrap_or(group),

@@ -30,6 +30,19 @@ struct Table {
     changed: Notifier,
 }
 
+impl Table {
+    fn new() -> Self {
+        Self {
+            objects: Arc::default(),
+            changes: VecDeque::new(),
+            oldest: 1,
+            snapshot: None,
+            ends: VecDeque::new(),
+            changed: Notifier::default(),
+        }
+    }
+}
+
 /// Everything the server stores. One counter gives all resourceVersions.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -39,17 +52,16 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) fn new() -> Self {
-        let table = || Table {
-            objects: Arc::default(),
-            changes: VecDeque::new(),
-            oldest: 1,
-            snapshot: None,
-            ends: VecDeque::new(),
-            changed: Notifier::default(),
-        };
         Self {
             revision: 1,
-            tables: RESOURCES.iter().map(|_| table()).collect(),
+            tables: RESOURCES.iter().map(|_| Table::new()).collect(),
+        }
+    }
+
+    /// Makes a table for a kind that is not one of the server's own.
+    pub(crate) fn make_room(&mut self, resource: &Resource) {
+        while self.tables.len() <= resource.index {
+            self.tables.push(Table::new());
         }
     }
 

@@ -44,7 +44,7 @@ impl Write<'_> {
             new["metadata"]["name"] = json!(format!("{}{suffix}", text(&new, "generateName")));
         }
         let versioned = !matches!(text(&new, "resourceVersion"), "" | "0");
-        metadata::normalize(&mut new);
+        metadata::normalize(&mut new, resource);
         metadata::begin(&mut new, resource, &uid, self.now);
         (resource.complete)(&mut new, None);
         let name = text(&new, "name").to_owned();
@@ -80,6 +80,12 @@ impl Write<'_> {
             );
             return Err(Status::conflict(self.resource, self.name, &why));
         }
+        if self.resource.custom && text(&new, "resourceVersion").is_empty() {
+            let (group, plural) = (self.resource.group, self.resource.plural);
+            let why = "must be specified for an update";
+            let cause = Cause::invalid("metadata.resourceVersion", "0", why);
+            return Err(Status::invalid(group, plural, self.name, vec![cause]));
+        }
         self.replace(&object, &old, new)
     }
 
@@ -114,7 +120,7 @@ impl Write<'_> {
         if !asked.is_empty() && asked != object.revision.to_string() {
             return Err(Status::conflict(resource, self.name, OUTDATED));
         }
-        metadata::normalize(&mut new);
+        metadata::normalize(&mut new, resource);
         metadata::keep(&mut new, old);
         if let Value::Object(members) = &mut new {
             members.remove("kind");

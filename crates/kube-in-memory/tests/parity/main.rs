@@ -13,6 +13,7 @@
     reason = "a test may stop where it stands; what only a real server needs is not used here"
 )]
 
+mod backend;
 mod cases;
 mod recorded;
 mod run;
@@ -24,8 +25,9 @@ use std::sync::Arc;
 use kube_in_memory::Api;
 use libtest_mimic::{Arguments, Trial};
 
+use backend::Backend;
 use recorded::{Recorded, compare};
-use run::{Backend, run};
+use run::run;
 
 /// Where the real server's answers are.
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parity/recorded");

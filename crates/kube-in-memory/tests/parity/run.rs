@@ -9,8 +9,7 @@ use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
 
-use kube_in_memory::{Api, Status};
-
+use super::backend::{Backend, create};
 use super::table::{Before, Case, Step};
 
 /// How long a server may take to answer.
@@ -18,86 +17,6 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Texts that are longer, in bytes, are recorded as their length.
 const LONG: usize = 10_000;
-
-/// The server behind a client, for what no request can do.
-pub enum Backend<'a> {
-    Memory(&'a Api),
-    /// Its history is forgotten by this.
-    Real(&'a (dyn Fn() + Sync)),
-}
-
-impl Backend<'_> {
-    /// Forgets all history.
-    fn compact(&self) {
-        match self {
-            Self::Memory(api) => api.compact(),
-            Self::Real(compact) => compact(),
-        }
-    }
-
-    /// From now on no Deployment of the namespace may be changed to zero replicas.
-    async fn refuse_zero(&self, client: &Client, namespace: &str) {
-        let message = "one has to run";
-        match self {
-            Self::Memory(api) => api.on_admission(move |asked| {
-                let refused = asked.verb == "update" && asked.new["spec"]["replicas"] == 0;
-                let denied = |name| {
-                    let policy = ("no-zero", "no-zero");
-                    Status::denied_by_policy("apps", asked.resource, name, policy, message)
-                };
-                refused.then(|| denied(asked.name))
-            }),
-            Self::Real(_) => {
-                let api = "/apis/admissionregistration.k8s.io/v1";
-                let policy = json!({"metadata": {"name": "no-zero"}, "spec": {
-                    "matchConstraints": {"resourceRules": [{
-                        "apiGroups": ["apps"], "apiVersions": ["v1"],
-                        "operations": ["UPDATE"], "resources": ["deployments"],
-                    }]},
-                    "validations": [{"expression": "object.spec.replicas > 0", "message": message}],
-                }});
-                let binding = json!({"metadata": {"name": "no-zero"}, "spec": {
-                    "policyName": "no-zero", "validationActions": ["Deny"],
-                    "matchResources": {"namespaceSelector": {"matchLabels": {
-                        "kubernetes.io/metadata.name": namespace,
-                    }}},
-                }});
-                create(
-                    client,
-                    &format!("{api}/validatingadmissionpolicies"),
-                    &policy,
-                )
-                .await;
-                create(
-                    client,
-                    &format!("{api}/validatingadmissionpolicybindings"),
-                    &binding,
-                )
-                .await;
-                let web =
-                    format!("/apis/apps/v1/namespaces/{namespace}/deployments/web?dryRun=All");
-                // The server takes up a policy within about a second.
-                loop {
-                    let try_it = Request::patch(&web)
-                        .header("content-type", "application/merge-patch+json")
-                        .body(Body::from(br#"{"spec":{"replicas":0}}"#.to_vec()));
-                    if client.send(try_it.unwrap()).await.unwrap().status() == 422 {
-                        break;
-                    }
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-            }
-        }
-    }
-}
-
-async fn create(client: &Client, path: &str, object: &Value) {
-    let request = Request::post(path).header("content-type", "application/json");
-    let request = request
-        .body(Body::from(object.to_string().into_bytes()))
-        .unwrap();
-    assert_eq!(client.send(request).await.unwrap().status(), 201, "{path}");
-}
 
 /// What the next requests may refer to.
 #[derive(Default)]
@@ -137,6 +56,8 @@ pub async fn tell(
         match step.before {
             Some(Before::Compaction) => backend.compact(),
             Some(Before::Policy) => backend.refuse_zero(client, namespace).await,
+            Some(Before::Served(kind)) => backend.serve(client, kind).await,
+            Some(Before::Withdrawn(kind)) => backend.withdraw(client, kind).await,
             None => {}
         }
         let answer = tokio::time::timeout(TIMEOUT, ask(step, client, namespace, &mut seen)).await;
@@ -203,6 +124,7 @@ async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> 
         let moved = seen.versions.last() != before.as_ref();
         json!({"moved": moved, "owners": owners(&bodies[0])})
     });
+    bodies.iter_mut().for_each(|body| keep(body, &step.only));
     bodies
         .iter_mut()
         .for_each(|body| strip(body, step.whole, seen, namespace));
@@ -239,6 +161,17 @@ async fn lines(mut body: Body, count: usize) -> Vec<Vec<u8>> {
         }
     }
     lines
+}
+
+/// Drops groups and resources of other names than these.
+fn keep(body: &mut Value, only: &[&str]) {
+    for list in ["groups", "resources"] {
+        if let Some(items) = body.get_mut(list).and_then(Value::as_array_mut)
+            && !only.is_empty()
+        {
+            items.retain(|item| only.contains(&item["name"].as_str().unwrap()));
+        }
+    }
 }
 
 /// Who owns the count or what stands for it, each label and each annotation.
@@ -296,7 +229,7 @@ fn strip(value: &mut Value, whole: bool, seen: &Seen, namespace: &str) {
             members.remove("managedFields");
             for (key, member) in members.iter_mut() {
                 let masked = match key.as_str() {
-                    "uid" | "resourceVersion" | "continue" => true,
+                    "uid" | "resourceVersion" | "continue" | "serverAddress" => true,
                     "creationTimestamp" | "deletionTimestamp" => !member.is_null(),
                     _ => false,
                 };

@@ -34,6 +34,8 @@ pub struct Step {
     pub lines: usize,
     /// Compare the defaults that the server fills in too.
     pub whole: bool,
+    /// Of groups and resources, compare those of these names; empty for all.
+    pub only: Vec<&'static str>,
     /// Compare who owns which field, and whether a new version was stored.
     pub owners: bool,
     /// It has to succeed, and how is no matter.
@@ -49,6 +51,10 @@ pub enum Before {
     Compaction,
     /// A policy refuses to change a Deployment to zero replicas.
     Policy,
+    /// A custom kind of `custom.example.com/v1alpha1` is served, with a status of its own.
+    Served(&'static str),
+    /// It is served no more.
+    Withdrawn(&'static str),
 }
 
 /// Begins a case with an empty namespace.
@@ -78,6 +84,7 @@ impl Case {
             body: body.to_owned(),
             lines: 0,
             whole: false,
+            only: Vec::new(),
             owners: false,
             given: false,
             before: None,
@@ -141,6 +148,12 @@ impl Case {
     /// The last answer is compared with all its defaults.
     pub fn whole(mut self) -> Self {
         self.last().whole = true;
+        self
+    }
+
+    /// Of the groups or resources in the last answer only these are compared.
+    pub fn only(mut self, names: &[&'static str]) -> Self {
+        self.last().only = names.to_vec();
         self
     }
 

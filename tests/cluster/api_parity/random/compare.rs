@@ -12,9 +12,10 @@ use kube::Client;
 use super::answer::essence;
 use super::shrink::shrink;
 use super::story::Story;
+use crate::api_parity::backend::Backend;
 use crate::api_parity::real;
 use crate::api_parity::recorded::compare;
-use crate::api_parity::run::{Backend, new_namespace, tell};
+use crate::api_parity::run::{new_namespace, tell};
 use crate::support::{ControlPlane, Parts, Story as RealStory, block_on};
 use kube_in_memory::Api;
 

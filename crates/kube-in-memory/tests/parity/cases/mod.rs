@@ -3,6 +3,7 @@
 mod autoscalers;
 mod cron_jobs;
 mod cron_schedules;
+mod custom;
 mod lists;
 mod metadata;
 mod namespaces;
@@ -29,6 +30,7 @@ pub fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("autoscalers", autoscalers::cases()),
         ("namespaces", namespaces::cases()),
         ("metadata", metadata::cases()),
+        ("custom", custom::cases()),
     ]
 }
 
