@@ -21,8 +21,10 @@ pub use reading::find::{
 pub use reading::list_watch::{list_watch, watch_of};
 pub use reading::live_watch::{WatchEvent, WatchEvents, watch};
 pub use reading::managers::{FieldManager, WithManagers};
+pub use reading::namespace::{NAMESPACES_PATH, NamespaceMeta, ObservedNamespace, watch_namespaces};
 pub use resource::kind_of_collection;
 pub use workload::{Version, Workload};
 pub use writing::error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable};
+pub use writing::event_object::EventObject;
 pub use writing::guard::{annotation_patch, guarded_patch};
 pub use writing::writer::Writer;

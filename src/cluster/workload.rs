@@ -11,7 +11,9 @@ use serde::{
     de::{IgnoredAny, MapAccess, Visitor},
 };
 
-use crate::workload::{Inputs, Kind, Label, Labels, Observed, Prefix, WorkloadRef};
+use crate::workload::{
+    CountField, Inputs, Kind, Label, Labels, Observed, Prefix, Replicas, WorkloadRef,
+};
 
 use super::resource::{Resource as Row, Spec};
 
@@ -34,6 +36,11 @@ pub struct Workload {
 pub struct Version(Option<u64>);
 
 impl Version {
+    /// The version that a `resourceVersion` says.
+    pub fn parse(text: &str) -> Self {
+        Self(text.parse().ok())
+    }
+
     /// Whether this is known to be of an earlier state of the object than `other`.
     pub fn is_before(self, other: Self) -> bool {
         matches!((self.0, other.0), (Some(this), Some(other)) if this < other)
@@ -65,12 +72,34 @@ impl Workload {
 
     /// Which state of the object this is.
     pub fn version(&self) -> Version {
-        Version(
+        Version::parse(
             self.metadata
                 .resource_version
                 .as_deref()
-                .and_then(|text| text.parse().ok()),
+                .unwrap_or_default(),
         )
+    }
+
+    /// Its count as an object of this kind, and what stands where it holds it.
+    pub fn count(&self, kind: Kind) -> (Replicas, CountField) {
+        Row::of(kind).read(&self.spec, self.metadata.annotations.as_ref())
+    }
+
+    /// Whether it has any label at all.
+    pub fn has_labels(&self) -> bool {
+        let labels = self.metadata.labels.as_ref();
+        labels.is_some_and(|labels| !labels.is_empty())
+    }
+
+    /// Whether it has any annotation at all.
+    pub fn has_annotations(&self) -> bool {
+        let annotations = self.metadata.annotations.as_ref();
+        annotations.is_some_and(|annotations| !annotations.is_empty())
+    }
+
+    /// Whether it is on its way out.
+    pub fn is_deleting(&self) -> bool {
+        self.metadata.deletion_timestamp.is_some()
     }
 
     /// Whether any annotation or label stands under the prefix.
@@ -99,7 +128,7 @@ impl Workload {
                 labels.and_then(|labels| labels.get(&prefix.label(label)).cloned()),
             );
         }
-        let (replicas, count_field) = Row::of(kind).read(&self.spec, annotations);
+        let (replicas, count_field) = self.count(kind);
         Observed {
             object: WorkloadRef {
                 kind,
@@ -113,9 +142,9 @@ impl Workload {
             labels: ours,
             error: written(&prefix.error()),
             override_began: written(&prefix.override_began()),
-            has_labels: labels.is_some_and(|labels| !labels.is_empty()),
-            has_annotations: annotations.is_some_and(|annotations| !annotations.is_empty()),
-            deleting: self.metadata.deletion_timestamp.is_some(),
+            has_labels: self.has_labels(),
+            has_annotations: self.has_annotations(),
+            deleting: self.is_deleting(),
         }
     }
 }
@@ -223,7 +252,6 @@ fn without_last_applied<'de, D: Deserializer<'de>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Replicas;
 
     #[test]
     fn keeps_what_is_looked_at_and_nothing_else() {

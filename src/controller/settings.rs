@@ -47,18 +47,50 @@ pub struct Scope {
     pub excluded_namespaces: Vec<String>,
     /// Of those, what this label selector matches.
     pub selector: Option<String>,
+    /// Whether the annotations of a Namespace are defaults for the objects in it. That takes the
+    /// permission to list and watch Namespaces.
+    pub namespace_defaults: bool,
+}
+
+/// What one watch is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::controller) enum Watched {
+    /// The Namespaces themselves.
+    Namespaces,
+    /// The objects of a kind.
+    Kind(Kind),
+}
+
+impl Watched {
+    /// `Namespace` or `Deployment`.
+    pub(in crate::controller) fn name(self) -> &'static str {
+        match self {
+            Self::Namespaces => "Namespace",
+            Self::Kind(kind) => kind.name(),
+        }
+    }
+
+    /// `namespaces` or `deployments.apps`.
+    pub(in crate::controller) fn resource(self) -> String {
+        match self {
+            Self::Namespaces => "namespaces".to_owned(),
+            Self::Kind(kind) => format!("{}.{}", kind.plural(), kind.group()),
+        }
+    }
 }
 
 impl Scope {
-    /// What is watched: each kind in each namespace, or in all at once. The place here is the
-    /// watch's number.
-    pub(in crate::controller) fn watches(&self) -> impl Iterator<Item = (Kind, Option<&str>)> {
+    /// What is watched, in each namespace or in all at once: the Namespaces themselves, if they
+    /// have defaults, and each kind. The place here is the watch's number.
+    pub(in crate::controller) fn watches(&self) -> impl Iterator<Item = (Watched, Option<&str>)> {
         let namespaces: Vec<Option<&str>> = match &*self.namespaces {
             [] => vec![None],
             some => some.iter().map(|name| Some(&**name)).collect(),
         };
-        let kinds = self.kinds.iter().copied();
-        kinds.flat_map(move |kind| namespaces.clone().into_iter().map(move |name| (kind, name)))
+        let defaults = self.namespace_defaults.then_some(Watched::Namespaces);
+        let kinds = self.kinds.iter().copied().map(Watched::Kind);
+        let each = defaults.into_iter().chain(kinds);
+        each.flat_map(move |what| namespaces.clone().into_iter().map(move |name| (what, name)))
     }
 }
 
@@ -70,6 +102,7 @@ impl Default for Scope {
             namespaces: Vec::new(),
             excluded_namespaces: Vec::new(),
             selector: None,
+            namespace_defaults: true,
         }
     }
 }

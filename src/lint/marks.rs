@@ -2,7 +2,7 @@
 
 use super::{repair::own_line, rule::Rule};
 use crate::{
-    manifest::{MisplacedKey, Site},
+    manifest::{MisplacedKey, Site, is_of_other_tool},
     workload::{ERROR, Key, Label, OVERRIDE_BEGAN, Prefix},
 };
 
@@ -19,7 +19,8 @@ pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, Strin
     };
     match (mark.site, key) {
         (Site::Annotations, _) => {
-            let key = meant(&mark.field.name).filter(|_| ours.is_none())?;
+            let is_other = ours.is_some() || is_of_other_tool(&mark.field.name);
+            let key = meant(&mark.field.name).filter(|_| !is_other)?;
             Some((
                 Rule::LookalikePrefix,
                 format!(

@@ -64,7 +64,9 @@ fn rule_of(kind: ProblemKind, key: Option<Key>) -> Rule {
             Key::Replicas | Key::StopReplicas => Rule::BadCount,
             Key::Jitter => Rule::BadJitter,
             Key::Except => Rule::BadExcept,
-            Key::Pause | Key::WakeUntil | Key::SleepUntil | Key::Enforce => Rule::BadOverride,
+            Key::Pause | Key::WakeUntil | Key::SleepUntil | Key::Enforce | Key::Exclude => {
+                Rule::BadOverride
+            }
         },
     }
 }

@@ -26,8 +26,7 @@ pub(super) struct OverrideTurn {
 /// (`docs/decisions/state/overrides.md`).
 pub(super) fn turns(spec: &ScheduleSpec, delay: TimeDelta, period: Period) -> Vec<OverrideTurn> {
     let overrides = &spec.overrides;
-    let ends = [Key::Pause, Key::WakeUntil, Key::SleepUntil].map(|key| overrides.until(key));
-    let mut ends: Vec<_> = ends.into_iter().flatten().collect();
+    let mut ends: Vec<_> = overrides.all().filter_map(Override::until).collect();
     ends.retain(|at| period.from() < *at && *at < period.until());
     ends.sort_unstable();
     ends.dedup();

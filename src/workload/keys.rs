@@ -33,11 +33,13 @@ pub enum Key {
     SleepUntil,
     /// A change made by hand while stopped is put back.
     Enforce,
+    /// `true`: the object is left alone, whatever its Namespace says.
+    Exclude,
 }
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -51,10 +53,14 @@ impl Key {
         Self::WakeUntil,
         Self::SleepUntil,
         Self::Enforce,
+        Self::Exclude,
     ];
 
     /// Those that make a schedule: an object needs one of them to have one.
     pub const SCHEDULE: [Self; 4] = [Self::Start, Self::Stop, Self::Hours, Self::Scale];
+
+    /// Those that lay something over it.
+    pub const OVERRIDES: [Self; 3] = [Self::Pause, Self::WakeUntil, Self::SleepUntil];
 
     /// The name after the prefix, such as `stop-replicas`.
     pub const fn name(self) -> &'static str {
@@ -72,6 +78,7 @@ impl Key {
             Self::WakeUntil => "wake-until",
             Self::SleepUntil => "sleep-until",
             Self::Enforce => "enforce",
+            Self::Exclude => "exclude",
         }
     }
 
@@ -96,6 +103,7 @@ impl Key {
             "force-uptime" => Some(Self::WakeUntil),
             "force-downtime" => Some(Self::SleepUntil),
             "suspend" | "disable" | "disabled" => Some(Self::Pause),
+            "ignore" | "skip" | "excluded" => Some(Self::Exclude),
             _ => None,
         };
         if synonym.is_some() {

@@ -35,6 +35,11 @@ pub enum OverrideError {
     /// A pause beats all other overrides.
     #[error("it is paused, and a pause comes before everything else; run dayshift resume first")]
     Paused(Pause),
+    /// An override of its Namespace holds it.
+    #[error(
+        "its Namespace holds it: run dayshift resume on the Namespace, or wake or sleep it alone"
+    )]
+    HeldByNamespace,
     /// The schedule has had no boundary yet, so it says nothing now.
     #[error("its schedule says nothing yet: its first boundary is still to come")]
     SaysNothing,
@@ -73,7 +78,7 @@ impl OverrideCommand {
             }
             Self::Resume => self.keys().iter().map(|key| (*key, None)).collect(),
         };
-        let changes = |(key, text): &Annotation| inputs.text(*key) != text.as_deref();
+        let changes = |(key, text): &Annotation| inputs.own().text(*key) != text.as_deref();
         wanted.into_iter().filter(changes).collect()
     }
 
@@ -106,7 +111,7 @@ impl OverrideCommand {
         match read(&inputs.clone().without(replaced), default_zone) {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal)),
-            ParsedInputs::Scheduled(spec) => match (self, spec.overrides.at(now)) {
+            ParsedInputs::Scheduled(spec) => match (self, spec.overrides.own.at(now)) {
                 (
                     Self::Begin(Override::Wake(_) | Override::Sleep(_)),
                     Some(Override::Pause(it)),

@@ -5,6 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::schedule::{Action, Boundary, Rule};
 
 use super::decision::counts;
+use super::inputs::effective::Origin;
 use super::inputs::overrides::Override;
 use super::inputs::parsed::ScheduleSpec;
 use super::observed::Observed;
@@ -34,9 +35,13 @@ impl ScheduleSpec {
     ) -> Result<Option<OverrideCommand>, OverrideError> {
         let state = observed.state();
         let began = observed.override_began.as_deref();
-        match self.overrides.without_ended(began, &state, now).at(now) {
-            Some(Override::Pause(pause)) => return Err(OverrideError::Paused(pause)),
-            Some(_) => return Ok(Some(OverrideCommand::Resume)),
+        let overrides = self.overrides.without_ended(began, &state, now);
+        match overrides.with_origin_at(now) {
+            Some((Origin::Namespace, _)) => return Err(OverrideError::HeldByNamespace),
+            Some((Origin::Own, Override::Pause(pause))) => {
+                return Err(OverrideError::Paused(pause));
+            }
+            Some((Origin::Own, _)) => return Ok(Some(OverrideCommand::Resume)),
             None => {}
         }
         let says = self

@@ -63,6 +63,7 @@ fn rows() -> impl Iterator<Item = Row> {
         "/metadata/annotations/dayshift~1wake-until", stop, |api| write(api, "wake-until", "2026-11-20 22:00"), stopped, "stopped while kept awake";
         "/metadata/annotations/dayshift~1sleep-until", start, |api| write(api, "sleep-until", "2026-11-21 12:00"), started, "started while kept asleep";
         "/metadata/annotations/dayshift~1enforce", enforced, |api| write(api, "enforce", None), stopped, "a count is put back that is now free";
+        "/metadata/annotations/dayshift~1exclude", stop, |api| write(api, "exclude", "true"), stopped, "stopped though it is excluded";
     ];
     rows.into_iter()
 }

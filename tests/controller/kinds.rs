@@ -5,10 +5,8 @@ use std::{fs, time::Duration};
 use dayshift::controller::Settings;
 use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::Value;
-use tempfile::NamedTempFile;
-use tracing::subscriber::DefaultGuard;
 
-use crate::sandbox::{Sandbox, cron_job, deployment, stateful_set};
+use crate::sandbox::{Sandbox, cron_job, deployment, logged, stateful_set};
 
 fn count(story: &Sandbox, kind: &str) -> (i64, Option<String>) {
     let object = story.api.get(kind, "dev", "db").unwrap();
@@ -116,17 +114,6 @@ fn state(story: &Sandbox, kind: &str) -> Option<String> {
     state.as_str().map(str::to_owned)
 }
 
-/// The lines that are logged on this thread while the guard lives.
-fn logged() -> (DefaultGuard, NamedTempFile) {
-    let file = NamedTempFile::new().unwrap();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_env_filter("dayshift=info")
-        .with_writer(file.reopen().unwrap());
-    let guard = tracing::subscriber::set_default(subscriber.finish());
-    (guard, file)
-}
-
 #[test]
 fn a_kind_that_is_not_there_or_forbidden_is_said_once_and_looked_for_less_and_less() {
     let absent = Status::new(
@@ -190,6 +177,7 @@ fn where_no_kind_may_be_watched_it_is_not_ready_and_says_of_each_why() {
     assert_eq!(
         story.telemetry.unwatched(),
         [
+            "cannot watch namespaces: forbidden",
             "cannot watch deployments.apps: forbidden",
             "cannot watch statefulsets.apps: forbidden",
             "cannot watch cronjobs.batch: forbidden"
@@ -233,16 +221,16 @@ fn an_outage_is_told_at_once_now_and_then_and_when_it_is_over() {
     story.api.close_watches();
     story.sleep_until("21:00");
     let failed = lines_with("the watch failed; retrying with backoff");
-    assert_eq!(failed.len(), 3, "each kind's once: {failed:?}");
+    assert_eq!(failed.len(), 4, "each kind's once: {failed:?}");
     let still = lines_with("the watch still fails after");
     // A minute later, then after 2, 4, 8, 16, 32 and 60 more: seven times in three hours.
-    assert_eq!(still.len(), 3 * 7, "{still:?}");
+    assert_eq!(still.len(), 4 * 7, "{still:?}");
     let total = lines_with("WARN").len();
-    assert!(total <= 3 * 8 + 4, "{total} warnings in three hours");
+    assert!(total <= 4 * 8 + 4, "{total} warnings in three hours");
 
     story.api.serve_well();
     story.sleep_until("21:01");
     let over = lines_with("the watch is open again, after ");
-    assert_eq!(over.len(), 3, "{over:?}");
+    assert_eq!(over.len(), 4, "{over:?}");
     assert_eq!(lines_with(" ready ").len(), 1, "it is said once");
 }

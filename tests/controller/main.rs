@@ -15,6 +15,7 @@ mod fights;
 mod guard;
 mod hostile;
 mod kinds;
+mod namespaces;
 mod objects;
 mod overrides;
 mod sandbox;

@@ -17,7 +17,9 @@ use dayshift::{
 use kube::Client;
 use kube_in_memory::{Api, RequestLine};
 use serde_json::{Value, json};
+use tempfile::NamedTempFile;
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle, time::sleep};
+use tracing::subscriber::DefaultGuard;
 
 pub struct Sandbox {
     pub api: Api,
@@ -315,6 +317,17 @@ impl Sandbox {
         self.clock.step(by);
         self.settle();
     }
+}
+
+/// What is logged from now on, for as long as the guard lives, and the file it goes to.
+pub fn logged() -> (DefaultGuard, NamedTempFile) {
+    let file = NamedTempFile::new().unwrap();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_env_filter("dayshift=info")
+        .with_writer(file.reopen().unwrap());
+    let guard = tracing::subscriber::set_default(subscriber.finish());
+    (guard, file)
 }
 
 fn parse(local: &str, zone: Tz) -> DateTime<Utc> {

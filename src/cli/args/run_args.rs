@@ -8,7 +8,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use clap::{builder::BoolishValueParser, error::ErrorKind};
+use clap::{ArgAction, builder::BoolishValueParser, error::ErrorKind};
 
 use super::{
     connection::ConnectionArgs,
@@ -93,6 +93,20 @@ struct ScopeArgs {
         value_parser = selector
     )]
     selector: Option<String>,
+
+    /// Take the annotations of a Namespace for defaults of the workloads in it; false where
+    /// dayshift may not list and watch Namespaces
+    #[arg(
+        long,
+        value_name = "BOOLEAN",
+        default_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        action = ArgAction::Set,
+        value_parser = BoolishValueParser::new()
+    )]
+    namespace_defaults: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -198,6 +212,7 @@ impl TryFrom<RunArgs> for Run {
                     namespaces: args.scope.namespace,
                     excluded_namespaces: args.scope.exclude_namespace,
                     selector: args.scope.selector.filter(|selector| !selector.is_empty()),
+                    namespace_defaults: args.scope.namespace_defaults,
                 },
                 catch_up: args.timing.catch_up,
                 max_clock_skew: args.timing.max_clock_skew.0,

@@ -7,3 +7,4 @@ pub(super) mod find;
 pub(super) mod list_watch;
 pub(super) mod live_watch;
 pub(super) mod managers;
+pub(super) mod namespace;

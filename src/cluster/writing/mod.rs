@@ -1,5 +1,6 @@
 //! The guarded patch, and the only code that sends writes.
 
 pub(super) mod error;
+pub(super) mod event_object;
 pub(super) mod guard;
 pub(super) mod writer;

@@ -18,6 +18,7 @@ use crate::cluster::workload::Workload;
 use crate::cluster::writing::error::{
     AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign,
 };
+use crate::cluster::writing::event_object::EventObject;
 use crate::cluster::writing::guard::{annotation_patch, guarded_patch};
 
 /// Who we are in `managedFields` and in Events.
@@ -120,7 +121,7 @@ impl Writer {
     /// Where the server is absent or unwilling.
     pub async fn announce(
         &self,
-        object: &WorkloadRef,
+        object: &EventObject,
         note: &EventNote,
         at: DateTime<Utc>,
     ) -> Result<(), AnnounceError> {
@@ -135,7 +136,7 @@ impl Writer {
     }
 
     /// An Event of the group events.k8s.io, which wants every field that is given here.
-    fn event(&self, object: &WorkloadRef, note: &EventNote, at: DateTime<Utc>) -> Value {
+    fn event(&self, object: &EventObject, note: &EventNote, at: DateTime<Utc>) -> Value {
         let kind = if note.reason.is_warning() {
             "Warning"
         } else {
@@ -153,7 +154,7 @@ impl Writer {
             "type": kind,
             "note": cut_bytes(&note.text, NOTE_LIMIT),
             "regarding": {
-                "apiVersion": object.kind.api_version(), "kind": object.kind.name(),
+                "apiVersion": object.api_version, "kind": object.kind,
                 "namespace": &*object.namespace, "name": &*object.name, "uid": &*object.uid,
             },
         })

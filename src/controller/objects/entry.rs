@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::Version,
-    workload::{Change, Key, Memory, Observed, ParsedInputs, WorkloadRef},
+    workload::{Annotations, Change, Inputs, Key, Memory, Observed, ParsedInputs, WorkloadRef},
 };
 
 use crate::controller::ids::WatchId;
@@ -83,18 +83,44 @@ impl Entry {
             let keys: Vec<Key> = self.expired.iter().map(|(key, _)| *key).collect();
             observed.inputs = observed.inputs.without(&keys);
         }
-        if observed.inputs != self.observed.inputs {
-            let (inputs, parsed) = parse_cache.of(&observed.inputs);
-            observed.inputs = inputs;
-            self.parsed = parsed;
+        self.take_inputs(&mut observed.inputs, parse_cache, seen_at);
+        self.memory.observe(&observed, seen_at.by_clock);
+        self.observed = observed;
+    }
+
+    /// The annotations of its Namespace are these now; whether that makes a difference.
+    pub(in crate::controller) fn inherit(
+        &mut self,
+        defaults: Option<Arc<Annotations>>,
+        parse_cache: &mut ParseCache,
+        seen_at: SeenAt,
+    ) -> bool {
+        let mut inputs = self.observed.inputs.clone().with_defaults(defaults);
+        let is_news = self.take_inputs(&mut inputs, parse_cache, seen_at);
+        self.observed.inputs = inputs;
+        if is_news {
+            self.memory.observe(&self.observed, seen_at.by_clock);
+        }
+        is_news
+    }
+
+    /// Reads the inputs, where they are others than before; whether they are.
+    fn take_inputs(
+        &mut self,
+        inputs: &mut Inputs,
+        parse_cache: &mut ParseCache,
+        seen_at: SeenAt,
+    ) -> bool {
+        let is_news = *inputs != self.observed.inputs;
+        if is_news {
+            (*inputs, self.parsed) = parse_cache.of(inputs);
             self.seen = seen_at.by_clock;
             self.unsure = seen_at.unsure;
             self.work.inputs_changed();
         } else {
-            observed.inputs = self.observed.inputs.clone();
+            inputs.clone_from(&self.observed.inputs);
         }
-        self.memory.observe(&observed, seen_at.by_clock);
-        self.observed = observed;
+        is_news
     }
 
     /// Removes annotations here alone, for a dry run.

@@ -1,22 +1,24 @@
 //! Every object that concerns us, and what is known of it. No request leaves from here.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{Version, Workload},
-    workload::{Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide},
+    cluster::{ObservedNamespace, Version, Workload},
+    workload::{
+        Annotations, Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide,
+    },
 };
 
 use crate::controller::ids::{Id, WatchId};
+use crate::controller::objects::bystanders::Bystanders;
 use crate::controller::objects::entry::Entry;
+use crate::controller::objects::namespaces::{NamespaceNews, Namespaces};
 use crate::controller::objects::parse_cache::ParseCache;
 use crate::controller::objects::work::Work;
 use crate::controller::settings::{OwnPod, Settings};
-use crate::controller::telemetry::overdue::Deadlines;
-use crate::controller::telemetry::snapshot::ObjectSnapshot;
 use crate::controller::time::guarded_clock::SeenAt;
 
 /// What an event of a watch comes to.
@@ -34,7 +36,9 @@ pub(in crate::controller) struct Index {
     catch_up: TimeDelta,
     dry_run: bool,
     parse_cache: ParseCache,
-    entries: HashMap<Id, Entry>,
+    namespaces: Namespaces,
+    bystanders: Bystanders,
+    pub(super) entries: HashMap<Id, Entry>,
     by_name: HashMap<(Kind, Box<str>), Id>,
     last_id: Id,
 }
@@ -47,6 +51,8 @@ impl Index {
             catch_up: settings.catch_up,
             dry_run: settings.dry_run,
             parse_cache: ParseCache::new(settings.default_zone),
+            namespaces: Namespaces::new(settings.scope.namespace_defaults, settings.default_zone),
+            bystanders: Bystanders::default(),
             entries: HashMap::new(),
             by_name: HashMap::new(),
             last_id: 0,
@@ -62,10 +68,22 @@ impl Index {
     ) -> Observation {
         let name = (kind, full_name(workload.namespace(), workload.name()));
         let known = self.by_name.get(&name).copied();
-        if known.is_none() && !workload.concerns(&self.prefix) || self.is_own(kind, workload) {
+        if self.is_own(kind, workload) {
+            return Observation::default();
+        }
+        let defaults = self.namespaces.defaults(workload.namespace());
+        let is_plain = defaults.is_none() && !workload.concerns(&self.prefix);
+        if known.is_none() && is_plain {
+            if self.namespaces.are_used() {
+                self.bystanders.keep(kind, workload, watch);
+            }
+            return Observation::default();
+        }
+        if known.is_none() && self.bystanders.is_late(kind, workload) {
             return Observation::default();
         }
         let observed = workload.observe(kind, &self.prefix);
+        let observed = with_defaults(observed, defaults);
         if let Some(id) = known
             && let Some(entry) = self.entries.get_mut(&id)
             && entry.observed.object == observed.object
@@ -83,11 +101,69 @@ impl Index {
         if let Some(id) = known {
             self.forget(id);
         }
-        let concerns_us = observed.concerns_us();
         Observation {
-            id: concerns_us.then(|| self.add(name, observed, workload.version(), watch, seen_at)),
+            id: self.take_in(observed, workload.version(), watch, seen_at),
             replaced: known,
         }
+    }
+
+    /// Takes in an object that is not known yet; none where nothing is asked for it.
+    fn take_in(
+        &mut self,
+        observed: Observed,
+        version: Version,
+        watch: WatchId,
+        seen_at: SeenAt,
+    ) -> Option<Id> {
+        let object = &observed.object;
+        if !observed.concerns_us() {
+            if self.namespaces.are_used() {
+                self.bystanders.keep_observed(&observed, version, watch);
+            }
+            return None;
+        }
+        self.bystanders
+            .forget(object.kind, &object.namespace, &object.name);
+        let name = (object.kind, full_name(&object.namespace, &object.name));
+        Some(self.add(name, observed, version, watch, seen_at))
+    }
+
+    /// Takes in a Namespace as a watch shows it. Returns the objects in it for which something
+    /// else is in force now.
+    pub(in crate::controller) fn observe_namespace(
+        &mut self,
+        namespace: &ObservedNamespace,
+        watch: WatchId,
+        seen_at: SeenAt,
+    ) -> (NamespaceNews, Vec<Id>) {
+        let news = self.namespaces.observe(namespace, watch, &self.prefix);
+        if !news.is_changed {
+            return (news, Vec::new());
+        }
+        let defaults = self.namespaces.defaults(&namespace.name);
+        let mut ids = Vec::new();
+        for (id, entry) in &mut self.entries {
+            let is_in_it = *entry.object().namespace == *namespace.name;
+            if is_in_it && entry.inherit(defaults.clone(), &mut self.parse_cache, seen_at) {
+                ids.push(*id);
+            }
+        }
+        ids.sort_unstable();
+        for (observed, version, watch) in self.bystanders.take(&namespace.name) {
+            let observed = with_defaults(observed, defaults.clone());
+            ids.extend(self.take_in(observed, version, watch, seen_at));
+        }
+        (news, ids)
+    }
+
+    /// What is known of the Namespaces.
+    pub(in crate::controller) const fn namespaces(&mut self) -> &mut Namespaces {
+        &mut self.namespaces
+    }
+
+    /// How many Namespaces have something wrong on them.
+    pub(in crate::controller) fn invalid_namespaces(&self) -> usize {
+        self.namespaces.invalid()
     }
 
     fn update(&mut self, id: Id, observed: Observed, version: Version, seen_at: SeenAt) {
@@ -118,6 +194,8 @@ impl Index {
             return false;
         }
         let observed = workload.observe(object.kind, &self.prefix);
+        let defaults = self.namespaces.defaults(&observed.object.namespace);
+        let observed = with_defaults(observed, defaults);
         let version = workload.version();
         if entry.version == known || !version.is_before(entry.version) {
             self.update(id, observed, version, seen_at);
@@ -155,6 +233,8 @@ impl Index {
 
     /// The object of that name is gone, or out of scope.
     pub(in crate::controller) fn gone(&mut self, kind: Kind, workload: &Workload) -> Option<Id> {
+        self.bystanders
+            .forget(kind, workload.namespace(), workload.name());
         let name = (kind, full_name(workload.namespace(), workload.name()));
         let id = *self.by_name.get(&name)?;
         let is_it = self
@@ -172,8 +252,22 @@ impl Index {
         }
     }
 
+    /// Forgets an object that nothing is asked for any more.
+    pub(in crate::controller) fn retire(&mut self, id: Id) {
+        let Some(entry) = self.entries.get(&id) else {
+            return;
+        };
+        if self.namespaces.are_used() {
+            let (observed, version) = (&entry.observed, entry.version);
+            self.bystanders
+                .keep_observed(observed, version, entry.watch);
+        }
+        self.forget(id);
+    }
+
     /// A list begins: what it does not show is gone when it ends.
     pub(in crate::controller) fn list_begins(&mut self, watch: WatchId) {
+        self.bystanders.list_begins(watch);
         for entry in self
             .entries
             .values_mut()
@@ -185,6 +279,7 @@ impl Index {
 
     /// A list has ended: what it did not show is forgotten.
     pub(in crate::controller) fn list_ends(&mut self, watch: WatchId) -> Vec<Id> {
+        self.bystanders.list_ends(watch);
         let vanished: Vec<Id> = self
             .entries
             .iter()
@@ -200,6 +295,9 @@ impl Index {
     /// What to do with an object now.
     pub(in crate::controller) fn decide(&self, id: Id, now: DateTime<Utc>) -> Option<Decision> {
         let entry = self.entries.get(&id)?;
+        if !self.namespaces.may_decide(&entry.observed) {
+            return None;
+        }
         let context = DecisionContext {
             parsed: &entry.parsed,
             observed: &entry.observed,
@@ -269,41 +367,6 @@ impl Index {
         }
     }
 
-    /// What is known of each object at `now`, in no order.
-    pub(in crate::controller) fn snapshots(
-        &self,
-        now: DateTime<Utc>,
-    ) -> impl Iterator<Item = ObjectSnapshot> {
-        self.entries.values().map(move |entry| entry.snapshot(now))
-    }
-
-    /// How many objects are in each state, `invalid` where the schedule is refused.
-    pub(in crate::controller) fn census(&self) -> HashMap<&'static str, usize> {
-        let mut census = HashMap::new();
-        for entry in self.entries.values() {
-            *census.entry(entry.counted_as()).or_default() += 1;
-        }
-        census
-    }
-
-    /// When how many objects become overdue.
-    pub(in crate::controller) fn deadlines(&self, now: DateTime<Utc>) -> Deadlines {
-        let mut deadlines = Deadlines::default();
-        for deadline in self.entries.values().filter_map(|it| it.deadline(now)) {
-            deadlines.add(deadline);
-        }
-        deadlines
-    }
-
-    /// One that is overdue at `now`: the one seen first.
-    pub(in crate::controller) fn first_overdue(&self, now: DateTime<Utc>) -> Option<&Entry> {
-        let overdue = self
-            .entries
-            .iter()
-            .filter(|(_, it)| it.overdue(now).is_some());
-        overdue.min_by_key(|(id, _)| **id).map(|(_, it)| it)
-    }
-
     fn is_own(&self, kind: Kind, workload: &Workload) -> bool {
         self.own_pod
             .as_ref()
@@ -311,62 +374,11 @@ impl Index {
     }
 }
 
-fn full_name(namespace: &str, name: &str) -> Box<str> {
-    format!("{namespace}/{name}").into()
+fn with_defaults(observed: Observed, defaults: Option<Arc<Annotations>>) -> Observed {
+    let inputs = observed.inputs.with_defaults(defaults);
+    Observed { inputs, ..observed }
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn web(version: u32, replicas: u32) -> Workload {
-        serde_json::from_value(json!({
-            "metadata": {
-                "namespace": "dev", "name": "web", "uid": "1",
-                "resourceVersion": version.to_string(),
-                "annotations": {"dayshift/stop": "19:00"},
-            },
-            "spec": {"replicas": replicas},
-        }))
-        .unwrap()
-    }
-
-    fn version(of: u32) -> Version {
-        web(of, 0).version()
-    }
-
-    /// What is known after an answer of an older version that was asked for when `known` was.
-    fn replicas_after_an_older_answer(known: u32) -> u32 {
-        let mut index = Index::new(&Settings::default());
-        let seen_at = SeenAt {
-            by_clock: DateTime::UNIX_EPOCH,
-            unsure: None,
-        };
-        let id = index
-            .observe((Kind::Deployment, &web(100, 3)), 0, seen_at)
-            .id
-            .unwrap();
-        assert!(
-            index
-                .observe((Kind::Deployment, &web(50, 5)), 0, seen_at)
-                .id
-                .is_none(),
-            "it is merely late"
-        );
-        assert!(index.observe_answer(id, &web(50, 5), version(known), seen_at));
-        index.get(id).unwrap().observed.replicas.get()
-    }
-
-    /// As where etcd was restored from a backup: conflicts would go on until versions catch up.
-    #[test]
-    fn an_answer_is_believed_though_its_version_is_older() {
-        assert_eq!(replicas_after_an_older_answer(100), 5);
-    }
-
-    #[test]
-    fn an_answer_is_late_where_the_watch_has_shown_something_newer_since_it_was_asked_for() {
-        assert_eq!(replicas_after_an_older_answer(90), 3);
-    }
+fn full_name(namespace: &str, name: &str) -> Box<str> {
+    format!("{namespace}/{name}").into()
 }

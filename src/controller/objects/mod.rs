@@ -1,6 +1,11 @@
 //! Every object that concerns the controller: what is known of it and what is being done about it.
 
-pub(super) mod entry;
+pub(super) mod bystanders;
+mod census;
+pub(in crate::controller) mod entry;
 pub(super) mod index;
+#[cfg(test)]
+mod index_tests;
+pub(super) mod namespaces;
 pub(super) mod parse_cache;
 pub(super) mod work;

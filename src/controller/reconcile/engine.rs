@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 
 use crate::{
-    cluster::Writer,
+    cluster::{EventObject, ObservedNamespace, Writer},
     workload::{Decision, EventNote, Kind, Phase},
 };
 
@@ -171,7 +171,8 @@ impl Engine {
     fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>) {
         self.due.set_boundary(id, due);
         if due.is_none() && self.index.get(id).is_some_and(Entry::is_over) {
-            self.forget(id);
+            self.index.retire(id);
+            self.forgot([id]);
         }
     }
 
@@ -185,14 +186,31 @@ impl Engine {
         }
     }
 
+    /// Something may have changed that is counted.
+    pub(in crate::controller) const fn note_change(&mut self) {
+        self.census.note_change();
+    }
+
     /// Queues an Event of an object.
     pub(in crate::controller) fn announce(&mut self, id: Id, note: EventNote) {
-        let Some(entry) = self.index.get(id) else {
-            return;
-        };
-        let object = entry.object().clone();
+        if let Some(entry) = self.index.get(id) {
+            let object = EventObject::from(entry.object());
+            self.queue_event(object, note);
+        }
+    }
+
+    /// Queues an Event of a Namespace.
+    pub(in crate::controller) fn announce_namespace(
+        &mut self,
+        namespace: &ObservedNamespace,
+        note: EventNote,
+    ) {
+        self.queue_event(EventObject::from(namespace), note);
+    }
+
+    fn queue_event(&mut self, object: EventObject, note: EventNote) {
         if self.settings.dry_run {
-            tracing::info!(kind = %object.kind, %object, reason = %note.reason, "would tell: {}", note.text);
+            tracing::info!(kind = object.kind, %object, reason = %note.reason, "would tell: {}", note.text);
             return;
         }
         let event = PendingEvent {
@@ -300,6 +318,8 @@ impl Engine {
         }
         self.telemetry
             .invalid_schedules(census.get(INVALID).copied().unwrap_or_default());
+        self.telemetry
+            .invalid_namespaces(self.index.invalid_namespaces());
         let now = self.clock.now();
         let deadlines = self.index.deadlines(now);
         let first = || self.index.first_overdue(now);
@@ -338,7 +358,7 @@ impl Engine {
         }
     }
 
-    fn reconcile_all(&mut self) {
+    pub(in crate::controller) fn reconcile_all(&mut self) {
         for id in self.index.ids() {
             self.reconcile(id);
         }

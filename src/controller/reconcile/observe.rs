@@ -3,14 +3,15 @@
 use kube::runtime::watcher;
 
 use crate::{
-    cluster::{Absence, Workload, redacted_chain},
-    workload::Kind,
+    cluster::{Absence, NamespaceMeta, ObservedNamespace, Workload, redacted_chain},
+    workload::{EventNote, Kind},
 };
 
 use crate::controller::ids::WatchId;
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::work::WorkState;
 use crate::controller::reconcile::engine::Engine;
+use crate::controller::settings::Watched;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::watch::states::News;
 use crate::controller::watch::streams::Event;
@@ -19,52 +20,120 @@ impl Engine {
     /// Takes in what a watch shows.
     pub(in crate::controller) fn observe(&mut self, watch: WatchId, event: Event) {
         self.look_at_the_clock();
-        let Some(kind) = self.watches.kind(watch) else {
+        let Some(what) = self.watches.what(watch) else {
             return;
         };
+        match (event, what) {
+            (Event::Workload(Ok(event)), Watched::Kind(kind)) => {
+                self.observe_kind(kind, watch, event);
+            }
+            (Event::Namespace(Ok(event)), _) => self.observe_namespaces(watch, event),
+            (Event::Workload(Err(error)) | Event::Namespace(Err(error)), _) => {
+                self.watch_failed(what, watch, &error);
+            }
+            (Event::Workload(Ok(_)), Watched::Namespaces) => {}
+        }
+    }
+
+    fn observe_kind(&mut self, kind: Kind, watch: WatchId, event: watcher::Event<Workload>) {
         match event {
-            Ok(watcher::Event::Apply(workload) | watcher::Event::InitApply(workload)) => {
+            watcher::Event::Apply(workload) | watcher::Event::InitApply(workload) => {
                 self.observe_workload(kind, &workload, watch);
             }
-            Ok(watcher::Event::Delete(workload)) => {
+            watcher::Event::Delete(workload) => {
                 // What was tried in vain may have been about this one, and is tried no more.
                 self.telemetry.set(Condition::Reachable, true);
                 let gone = self.index.gone(kind, &workload);
                 self.forgot(gone);
             }
-            Ok(watcher::Event::Init) => self.index.list_begins(watch),
-            Ok(watcher::Event::InitDone) => {
+            watcher::Event::Init => self.index.list_begins(watch),
+            watcher::Event::InitDone => {
                 let vanished = self.index.list_ends(watch);
                 self.forgot(vanished);
-                self.watches.listed(watch);
-                self.watches.publish(&self.telemetry);
-                self.outbox.release(watch);
-                tracing::debug!(%kind, "listed");
+                self.listed(watch);
             }
-            Err(error) => self.watch_failed(kind, watch, &error),
         }
     }
 
+    fn observe_namespaces(&mut self, watch: WatchId, event: watcher::Event<NamespaceMeta>) {
+        match event {
+            watcher::Event::Apply(namespace) | watcher::Event::InitApply(namespace) => {
+                self.observe_namespace(&namespace, watch);
+            }
+            // The objects in it go by themselves, and until then as they did.
+            watcher::Event::Delete(_) => {}
+            watcher::Event::Init => self.index.namespaces().list_begins(watch),
+            watcher::Event::InitDone => {
+                self.index.namespaces().list_ends(watch);
+                self.listed(watch);
+                if self.watches.is_listed(Watched::Namespaces)
+                    && self.index.namespaces().are_complete()
+                {
+                    self.reconcile_all();
+                }
+            }
+        }
+    }
+
+    /// The annotations of a Namespace are defaults: another text is an edit of everything that
+    /// inherits it.
+    fn observe_namespace(&mut self, namespace: &NamespaceMeta, watch: WatchId) {
+        let namespace = ObservedNamespace::of(namespace, &self.settings.prefix);
+        let seen_at = self.clock.seen_at();
+        let (news, ids) = self.index.observe_namespace(&namespace, watch, seen_at);
+        if news.is_changed {
+            tracing::debug!(
+                namespace = &*namespace.name,
+                objects = ids.len(),
+                "a Namespace has other defaults"
+            );
+            self.note_change();
+        }
+        if let Some(error) = news.error {
+            tracing::warn!(
+                namespace = &*namespace.name,
+                "its annotations are refused: {error}"
+            );
+            self.announce_namespace(&namespace, EventNote::invalid(error));
+        }
+        for id in ids {
+            self.reconcile(id);
+        }
+    }
+
+    fn listed(&mut self, watch: WatchId) {
+        self.watches.listed(watch);
+        self.watches.publish(&self.telemetry);
+        self.outbox.release(watch);
+        tracing::debug!(watch, "listed");
+    }
+
     /// A watch has failed, which the [`WatchStates`](crate::controller::watch::states::WatchStates) know.
-    fn watch_failed(&mut self, kind: Kind, watch: WatchId, error: &watcher::Error) {
+    fn watch_failed(&mut self, what: Watched, watch: WatchId, error: &watcher::Error) {
         self.telemetry.watch_restart();
         self.watches.publish(&self.telemetry);
         self.outbox.release(watch);
-        let text = redacted_chain(error);
+        let (kind, text) = (what.name(), redacted_chain(error));
         if Absence::of(error).is_none() {
             self.telemetry.set(Condition::Reachable, false);
         }
         match self.watches.take_news(watch) {
-            None => tracing::debug!(%kind, error = %text, "the watch failed again"),
+            None => tracing::debug!(kind, error = %text, "the watch failed again"),
             Some(News::Absent) => {
-                tracing::warn!(%kind, error = %text, "the watch failed; retrying, at last once a minute");
+                tracing::warn!(kind, error = %text, "the watch failed; retrying, at last once a minute");
             }
             Some(News::Failed) => {
-                tracing::warn!(%kind, error = %text, "the watch failed; retrying with backoff");
+                tracing::warn!(kind, error = %text, "the watch failed; retrying with backoff");
             }
             Some(News::StillFails(so_far)) => {
-                tracing::warn!(%kind, error = %text, "the watch still fails {so_far}; retrying with backoff");
+                tracing::warn!(kind, error = %text, "the watch still fails {so_far}; retrying with backoff");
             }
+        }
+        if what == Watched::Namespaces && self.index.namespaces().are_unreadable() {
+            tracing::warn!(
+                "Namespaces cannot be read, so what inherits from them is left alone; allow list and watch of namespaces, or set --namespace-defaults=false"
+            );
+            self.reconcile_all();
         }
     }
 

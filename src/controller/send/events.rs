@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::Unavailable,
-    workload::{EventNote, WorkloadRef},
+    cluster::{EventObject, Unavailable},
+    workload::EventNote,
 };
 
 use crate::controller::retry::backoff::Backoff;
@@ -16,7 +16,7 @@ use crate::controller::send::queue::FairQueue;
 
 /// An Event to be sent.
 pub(in crate::controller) struct PendingEvent {
-    pub(in crate::controller) object: WorkloadRef,
+    pub(in crate::controller) object: EventObject,
     pub(in crate::controller) note: EventNote,
     pub(in crate::controller) at: DateTime<Utc>,
     pub(in crate::controller) tries: u32,

@@ -20,7 +20,7 @@ use crate::controller::telemetry::overdue::Deadlines;
 use crate::controller::telemetry::process_metrics::ProcessMetrics;
 use crate::controller::telemetry::readiness::{Condition, Readiness};
 use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
-use crate::{clock::Clock, schedule::Action, workload::Kind};
+use crate::{clock::Clock, schedule::Action};
 
 /// The metrics of one scaler, and whether it is ready. The controller tells, the server asks.
 ///
@@ -35,6 +35,7 @@ pub struct Telemetry {
     request_lateness: Lateness,
     workloads: Family<Labels<1>, Gauge>,
     invalid_schedules: Gauge,
+    invalid_namespaces: Gauge,
     overdue: Gauge,
     deadlines: Mutex<Option<(Deadlines, Clock)>>,
     next_boundary: Optional<Gauge>,
@@ -120,6 +121,11 @@ impl Telemetry {
                 ours,
                 "invalid_schedules",
                 "Workloads whose schedule is refused",
+            ),
+            invalid_namespaces: registered(
+                ours,
+                "invalid_namespaces",
+                "Namespaces whose annotations are refused",
             ),
             overdue: registered(
                 ours,
@@ -210,6 +216,11 @@ impl Telemetry {
         self.invalid_schedules.set(whole(count));
     }
 
+    /// So many Namespaces have annotations that are refused.
+    pub fn invalid_namespaces(&self, count: usize) {
+        self.invalid_namespaces.set(whole(count));
+    }
+
     /// When how many workloads become overdue by this clock, until the next such word.
     pub fn deadlines(&self, deadlines: Deadlines, clock: &Clock) {
         *self.known_deadlines() = Some((deadlines, clock.clone()));
@@ -246,9 +257,9 @@ impl Telemetry {
     }
 
     /// All workloads of that kind in scope are being watched now, or are not.
-    pub fn watch_up(&self, kind: Kind, is_up: bool) {
+    pub fn watch_up(&self, kind: &'static str, is_up: bool) {
         self.watch_up
-            .get_or_create(&[("kind", kind.name())])
+            .get_or_create(&[("kind", kind)])
             .set(is_up.into());
     }
 

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
-use crate::{schedule::Action, workload::Kind};
+use crate::schedule::Action;
 
 fn telemetry() -> Telemetry {
     Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap())
@@ -25,7 +25,7 @@ fn what_the_controller_tells_is_what_prometheus_reads() {
     told.api_request("patch", Some(200));
     told.api_request("list", None);
     told.watch_restart();
-    told.watch_up(Kind::StatefulSet, true);
+    told.watch_up("StatefulSet", true);
     told.queue_depth("transition", 7);
     told.clock_skew(-0.25);
     told.event(EventOutcome::Sent);

@@ -10,13 +10,12 @@ use kube::runtime::watcher;
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{Absence, kind_of_collection},
+    cluster::{Absence, NAMESPACES_PATH, kind_of_collection},
     text::counted,
-    workload::Kind,
 };
 
 use crate::controller::ids::WatchId;
-use crate::controller::settings::Scope;
+use crate::controller::settings::{Scope, Watched};
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::readiness::Condition;
 
@@ -27,8 +26,8 @@ pub(in crate::controller) struct WatchStates(Arc<Mutex<Vec<WatchState>>>);
 
 /// How far one watch has come.
 struct WatchState {
-    kind: Kind,
-    /// The one that it watches; all where none is named.
+    what: Watched,
+    /// The namespace that it watches, or watches in; all where none is named.
     namespace: Option<String>,
     /// Its first try has come to its end, one way or the other.
     was_tried: bool,
@@ -47,19 +46,21 @@ struct WatchState {
 impl WatchState {
     /// Why what it watches is not seen, if that is for the cluster to change.
     fn told(&self) -> Option<String> {
-        let (kind, why) = (self.kind, self.absence?);
+        let (what, why) = (self.what.resource(), self.absence?);
         let place = self.namespace.as_ref();
-        let place = place.map_or_else(String::new, |name| format!(" in namespace {name}"));
-        let (plural, group) = (kind.plural(), kind.group());
-        Some(format!("cannot watch {plural}.{group}{place}: {why}"))
+        let place = place.map_or_else(String::new, |name| match self.what {
+            Watched::Namespaces => format!(" {name}"),
+            Watched::Kind(_) => format!(" in namespace {name}"),
+        });
+        Some(format!("cannot watch {what}{place}: {why}"))
     }
 }
 
 impl WatchStates {
     /// None has begun yet.
     pub(in crate::controller) fn of(scope: &Scope) -> Self {
-        let of = |(kind, namespace): (Kind, Option<&str>)| WatchState {
-            kind,
+        let of = |(what, namespace): (Watched, Option<&str>)| WatchState {
+            what,
             namespace: namespace.map(str::to_owned),
             was_tried: false,
             is_listed: false,
@@ -71,27 +72,40 @@ impl WatchStates {
         Self(Arc::new(Mutex::new(scope.watches().map(of).collect())))
     }
 
-    /// The kind that a watch is about.
-    pub(in crate::controller) fn kind(&self, watch: WatchId) -> Option<Kind> {
-        self.lock().get(watch).map(|it| it.kind)
+    /// What a watch is about.
+    pub(in crate::controller) fn what(&self, watch: WatchId) -> Option<Watched> {
+        self.lock().get(watch).map(|it| it.what)
+    }
+
+    /// Whether all that there is of what is watched has been told at least once, by each watch.
+    pub(in crate::controller) fn is_listed(&self, what: Watched) -> bool {
+        let watches = self.lock();
+        let mut watches = watches.iter().filter(|it| it.what == what);
+        watches.all(|it| it.is_listed)
     }
 
     /// Notes that the request for this path was granted.
     pub(in crate::controller) fn opened(&self, path: &str) {
-        let kind = kind_of_collection(path);
-        for watch in self.lock().iter_mut().filter(|it| Some(it.kind) == kind) {
-            let is_it = watch
-                .namespace
-                .as_ref()
-                .is_none_or(|name| path.contains(&format!("/namespaces/{name}/")));
+        let what = match kind_of_collection(path) {
+            Some(kind) => Watched::Kind(kind),
+            None if path == NAMESPACES_PATH => Watched::Namespaces,
+            None => return,
+        };
+        for watch in self.lock().iter_mut().filter(|it| it.what == what) {
+            // All Namespaces are asked for by the same path, whichever of them are wanted.
+            let is_it = what == Watched::Namespaces
+                || watch
+                    .namespace
+                    .as_ref()
+                    .is_none_or(|name| path.contains(&format!("/namespaces/{name}/")));
             if is_it {
                 watch.is_open = true;
                 watch.logged = None;
                 watch.absence = None;
                 let outage = watch.outage.as_mut();
                 if let Some(so_far) = outage.and_then(|it| it.ended(Instant::now())) {
-                    let (kind, namespace) = (watch.kind, &watch.namespace);
-                    tracing::info!(%kind, namespace, "the watch is open again, {so_far}");
+                    let (kind, namespace) = (watch.what.name(), &watch.namespace);
+                    tracing::info!(kind, namespace, "the watch is open again, {so_far}");
                 }
             }
         }
@@ -160,10 +174,10 @@ impl WatchStates {
         telemetry.set_unwatched(watches.iter().filter_map(WatchState::told).collect());
         let mut kinds = BTreeMap::new();
         for watch in &*watches {
-            *kinds.entry(watch.kind).or_insert(true) &= watch.is_open;
+            *kinds.entry(watch.what).or_insert(true) &= watch.is_open;
         }
-        for (kind, is_up) in kinds {
-            telemetry.watch_up(kind, is_up);
+        for (what, is_up) in kinds {
+            telemetry.watch_up(what.name(), is_up);
         }
     }
 
@@ -260,9 +274,13 @@ impl Outage {
 /// Whether it is so of each watch, leaving out what is absent, and of some watch of each namespace.
 fn is_each(watches: &[WatchState], is_so: fn(&WatchState) -> bool) -> bool {
     let (so, not): (Vec<_>, Vec<_>) = watches.iter().partition(|watch| is_so(watch));
-    let seen: BTreeSet<_> = so.iter().map(|watch| &watch.namespace).collect();
-    not.iter()
-        .all(|watch| watch.absence.is_some() && seen.contains(&watch.namespace))
+    let is_of_kind = |watch: &&&WatchState| watch.what != Watched::Namespaces;
+    let seen = so.iter().filter(is_of_kind);
+    let seen: BTreeSet<_> = seen.map(|watch| &watch.namespace).collect();
+    not.iter().all(|watch| {
+        watch.absence.is_some()
+            && (watch.what == Watched::Namespaces || seen.contains(&watch.namespace))
+    })
 }
 
 #[cfg(test)]

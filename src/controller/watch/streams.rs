@@ -9,14 +9,20 @@ use kube::{
 };
 use tokio::time::Instant;
 
-use crate::cluster::{Workload, watch_of};
+use crate::cluster::{NamespaceMeta, Workload, watch_namespaces, watch_of};
 
 use crate::controller::ids::WatchId;
 use crate::controller::retry::backoff::Backoff as Delays;
-use crate::controller::settings::Scope;
+use crate::controller::settings::{Scope, Watched};
 use crate::controller::watch::states::{CALM, WatchStates};
 
-pub(in crate::controller) type Event = Result<watcher::Event<Workload>, watcher::Error>;
+/// What a watch shows.
+pub(in crate::controller) enum Event {
+    /// Of the objects of a kind.
+    Workload(Result<watcher::Event<Workload>, watcher::Error>),
+    /// Of the Namespaces.
+    Namespace(Result<watcher::Event<NamespaceMeta>, watcher::Error>),
+}
 
 pub(in crate::controller) type Watches = Pin<Box<dyn Stream<Item = (WatchId, Event)> + Send>>;
 
@@ -29,19 +35,7 @@ pub(in crate::controller) fn workloads(
     states: &WatchStates,
     seed: u64,
 ) -> Watches {
-    let mut config = watcher::Config::default();
-    if let Some(selector) = &scope.selector {
-        config = config.labels(selector);
-    }
-    let excluded: Vec<_> = scope
-        .excluded_namespaces
-        .iter()
-        .map(|namespace| format!("metadata.namespace!={namespace}"))
-        .collect();
-    if !excluded.is_empty() {
-        config = config.fields(&excluded.join(","));
-    }
-    let watches = scope.watches().enumerate().map(|(id, (kind, namespace))| {
+    let watches = scope.watches().enumerate().map(|(id, (what, namespace))| {
         let pauses = Pauses {
             watch: id,
             states: states.clone(),
@@ -49,15 +43,54 @@ pub(in crate::controller) fn workloads(
             last_ended: None,
             random: fastrand::Rng::with_seed(seed + id as u64),
         };
-        let states = states.clone();
-        watch_of::<Workload>(client.clone(), (kind, namespace), config.clone())
-            // Before the pause is chosen, which hangs on it.
-            .inspect_err(move |error| states.failed(id, error))
-            .backoff(pauses)
-            .map(move |event| (id, event))
-            .boxed()
+        // Before the pause is chosen, which hangs on it.
+        let note = {
+            let states = states.clone();
+            move |error: &watcher::Error| states.failed(id, error)
+        };
+        let client = client.clone();
+        match what {
+            Watched::Namespaces => watch_namespaces(client, namespaces_in(scope, namespace))
+                .inspect_err(note)
+                .backoff(pauses)
+                .map(move |event| (id, Event::Namespace(event)))
+                .boxed(),
+            Watched::Kind(kind) => watch_of(client, (kind, namespace), workloads_in(scope))
+                .inspect_err(note)
+                .backoff(pauses)
+                .map(move |event| (id, Event::Workload(event)))
+                .boxed(),
+        }
     });
     Box::pin(select_all(watches))
+}
+
+/// Which workloads are asked for.
+fn workloads_in(scope: &Scope) -> watcher::Config {
+    let mut config = watcher::Config::default();
+    if let Some(selector) = &scope.selector {
+        config = config.labels(selector);
+    }
+    but_for(scope, "metadata.namespace", config)
+}
+
+/// Which Namespaces are asked for: one, or all.
+fn namespaces_in(scope: &Scope, namespace: Option<&str>) -> watcher::Config {
+    let config = watcher::Config::default();
+    match namespace {
+        Some(name) => config.fields(&format!("metadata.name={name}")),
+        None => but_for(scope, "metadata.name", config),
+    }
+}
+
+fn but_for(scope: &Scope, field: &str, config: watcher::Config) -> watcher::Config {
+    let excluded = scope.excluded_namespaces.iter();
+    let excluded: Vec<_> = excluded.map(|name| format!("{field}!={name}")).collect();
+    if excluded.is_empty() {
+        config
+    } else {
+        config.fields(&excluded.join(","))
+    }
 }
 
 /// The pauses of a watch that fails: those of everything else that waits for the server, and longer

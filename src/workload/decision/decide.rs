@@ -23,6 +23,7 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
     }
     match context.parsed {
         ParsedInputs::Unscheduled => context.unscheduled(&state),
+        ParsedInputs::Invalid(refusal) if refusal.is_inherited() => context.left_alone(state),
         ParsedInputs::Invalid(refusal) => context.refused(state, refusal),
         ParsedInputs::Scheduled(spec) => ScheduledDecision::new(context, spec, state, now).decide(),
     }
@@ -44,6 +45,19 @@ impl DecisionContext<'_> {
         let change = Change {
             note,
             ..self.keep(ChangeKind::Remove, left)
+        };
+        self.write(change, || false, None)
+    }
+
+    /// What is wrong on the Namespace is told there, once; the objects in it stay as they are. An
+    /// error of an object's own that was put right is gone all the same.
+    fn left_alone(&self, state: State) -> Decision {
+        if self.observed.error.is_none() {
+            return Decision::Wait { due: None };
+        }
+        let change = Change {
+            override_began: self.observed.override_began.clone(),
+            ..self.keep(ChangeKind::Resume, state)
         };
         self.write(change, || false, None)
     }

@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 
 use crate::schedule::{Action, Boundary};
 
+use super::commands::{scale_command, sync_command, wake_command};
 use crate::workload::inputs::overrides::Override;
 use crate::workload::inputs::parsed::ScheduleSpec;
-use crate::workload::keys::{Key, PAUSED_REPLICAS, Prefix};
-use crate::workload::kinds::count_kind::CountKind;
+use crate::workload::keys::{Key, Prefix};
 use crate::workload::observed::Observed;
 use crate::workload::replicas::Replicas;
 use crate::workload::state::Phase;
@@ -93,6 +93,11 @@ pub struct EventNote {
 impl EventNote {
     pub(in crate::workload) fn new(reason: Reason, text: String) -> Self {
         Self { reason, text }
+    }
+
+    /// What the annotations of a Namespace ask for is refused.
+    pub fn invalid(text: String) -> Self {
+        Self::new(Reason::InvalidSchedule, text)
     }
 
     /// A boundary or the end of an override changed the count; `None` where the count is the same.
@@ -331,50 +336,6 @@ fn taken_up(
         Action::Scale(count) => format!(
             "nothing is scaled now; {next}. It says {count} now, but the count is {replicas}: to scale it now, run {command}"
         ),
-    }
-}
-
-/// The `dayshift sync` command for this object.
-fn sync_command(
-    observed: &Observed,
-    spec: &ScheduleSpec,
-    prefix: &Prefix,
-    now: DateTime<Utc>,
-) -> String {
-    let object = &observed.object;
-    match (spec.sync(observed, now), spec.says(object, now)) {
-        (Err(_), Some(Action::Scale(count))) => scale_command(object, Replicas::new(count)),
-        _ => format!("dayshift sync {}{}", object.argument(), prefix.flag()),
-    }
-}
-
-fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
-    format!(
-        "dayshift wake {} --for 2h{}",
-        object.argument(),
-        prefix.flag()
-    )
-}
-
-fn scale_command(object: &WorkloadRef, count: Replicas) -> String {
-    let (kind, name, namespace) = (object.kind.singular(), &object.name, &object.namespace);
-    let patch = |field: String| {
-        format!(
-            "kubectl patch {kind}/{name} -n {namespace} --type=merge -p '{{\"spec\":{{{field}}}}}'"
-        )
-    };
-    match object.kind.counts() {
-        CountKind::Replicas => {
-            format!("kubectl scale {kind}/{name} -n {namespace} --replicas={count}")
-        }
-        CountKind::Minimum => patch(format!("\"minReplicas\":{count}")),
-        CountKind::Suspend => patch(format!("\"suspend\":{}", count == Replicas::ZERO)),
-        CountKind::Pause if count == Replicas::ZERO => {
-            format!("kubectl annotate {kind}/{name} -n {namespace} --overwrite {PAUSED_REPLICAS}=0")
-        }
-        CountKind::Pause => {
-            format!("kubectl annotate {kind}/{name} -n {namespace} {PAUSED_REPLICAS}-")
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What to do with an object now: [`decide`](decide::decide), and all that it rests on.
 
 pub(super) mod change;
+mod commands;
 pub(super) mod context;
 pub(super) mod counts;
 pub(super) mod decide;

@@ -8,7 +8,6 @@ use super::change::{Adoption, Cause, Change, ChangeKind};
 use super::context::{Decision, DecisionContext};
 use super::counts;
 use super::event_note::EventNote;
-use crate::workload::inputs::effective::Origin;
 use crate::workload::inputs::fingerprint::Fingerprint;
 use crate::workload::inputs::overrides::{Override, Overrides};
 use crate::workload::inputs::parsed::ScheduleSpec;
@@ -313,12 +312,8 @@ impl<'a> ScheduledDecision<'a> {
     /// The annotations that go with a change: what a rollout undo has brought back, of which is
     /// told where there is no more to tell, else what is over; below a pause nothing goes.
     fn expired(&self) -> (Vec<Key>, Option<EventNote>) {
-        // What stands on the Namespace is left there: it is others' too.
-        let inputs = &self.context.observed.inputs;
-        let is_own = |key: &Key| inputs.origin(*key) == Some(Origin::Own);
         if self.overrides != self.spec.overrides {
-            let ended = self.spec.overrides.keys();
-            let ended: Vec<_> = ended.into_iter().filter(is_own).collect();
+            let ended = self.spec.overrides.own_keys();
             let note = ended.first().map(|key| EventNote::ended_before(*key));
             return (ended, note);
         }
@@ -326,7 +321,7 @@ impl<'a> ScheduledDecision<'a> {
             Some(Override::Pause(_)) => Vec::new(),
             _ => self.overrides.over_at(self.now),
         };
-        (over.into_iter().filter(is_own).collect(), None)
+        (over, None)
     }
 
     /// Writes the change, or waits until the next boundary where nothing would change.

@@ -110,17 +110,26 @@ impl Inputs {
         (!is_hidden).then_some(Origin::Namespace)
     }
 
-    /// The first annotations that are not keys, the object's own before its Namespace's.
+    /// The first annotations that are not keys, the object's own before its Namespace's. What its
+    /// Namespace has beside what it inherits may be a misspelt part of that; where it inherits
+    /// nothing, it is no concern of the object.
     pub fn unknown(&self) -> impl Iterator<Item = (Origin, &Unknown)> {
         let own = self.own.unknown().iter().map(|it| (Origin::Own, it));
-        let defaults = self.defaults().map_or(&[][..], Annotations::unknown);
-        own.chain(defaults.iter().map(|it| (Origin::Namespace, it)))
+        let inherited = self.defaults().filter(|_| self.inherits());
+        let inherited = inherited.map_or(&[][..], Annotations::unknown);
+        own.chain(inherited.iter().map(|it| (Origin::Namespace, it)))
+    }
+
+    /// Whether anything that is in force is written on its Namespace.
+    pub fn inherits(&self) -> bool {
+        let is_inherited = |key: Key| self.origin(key) == Some(Origin::Namespace);
+        Key::ALL.into_iter().any(is_inherited)
     }
 
     /// How many annotations are not keys besides those.
     pub fn unknown_more(&self) -> usize {
-        let defaults = self.defaults().map_or(0, Annotations::unknown_more);
-        self.own.unknown_more() + defaults
+        let inherited = self.defaults().filter(|_| self.inherits());
+        self.own.unknown_more() + inherited.map_or(0, Annotations::unknown_more)
     }
 
     /// Whether any of `start`, `stop`, `hours` and `scale` is in force.
@@ -129,9 +138,9 @@ impl Inputs {
         keys.filter_map(|key| self.origin(key)).next().is_some()
     }
 
-    /// Whether nothing at all stands under the prefix, on the object or its Namespace.
+    /// Whether the object has nothing under the prefix, and no schedule of its Namespace either.
     pub fn is_empty(&self) -> bool {
-        self.own.is_empty() && self.defaults().is_none()
+        self.own.is_empty() && !self.has_schedule()
     }
 
     /// The count after a stop; what cannot be read counts as the default, the least that there

@@ -2,24 +2,34 @@
 
 use chrono::{DateTime, Utc};
 
+use super::effective::Origin;
 use crate::workload::keys::Key;
 use crate::workload::state::{Phase, State};
 
 /// The overrides of one schedule, by their annotations. Some may be over by now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Overrides {
-    /// dayshift leaves the object alone.
-    pub pause: Option<Pause>,
-    /// The object runs until then.
-    pub wake_until: Option<DateTime<Utc>>,
-    /// The object is stopped until then.
-    pub sleep_until: Option<DateTime<Utc>>,
+    /// What is written on the object itself.
+    pub own: OverrideSet,
+    /// What is written on its Namespace, which holds while none of the object's own does.
+    pub inherited: OverrideSet,
     /// Whether a count that is raised by hand while stopped is put back.
     pub enforce: bool,
 }
 
+/// The overrides that are written in one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OverrideSet {
+    /// Nothing is done.
+    pub pause: Option<Pause>,
+    /// Running until then.
+    pub wake_until: Option<DateTime<Utc>>,
+    /// Stopped until then.
+    pub sleep_until: Option<DateTime<Utc>>,
+}
+
 /// How long dayshift leaves an object alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pause {
     /// Until the annotation is removed.
     Forever,
@@ -38,22 +48,56 @@ pub enum Override {
     Sleep(DateTime<Utc>),
 }
 
-impl Overrides {
-    /// The override that is active at `now`: pause beats wake, wake beats sleep, and an override
-    /// that ends at `now` is over.
+impl OverrideSet {
+    /// The override that holds at `now`: pause beats wake beats sleep, and one that ends at `now`
+    /// is over.
     pub fn at(&self, now: DateTime<Utc>) -> Option<Override> {
+        self.all()
+            .find(|it| it.until().is_none_or(|until| until > now))
+    }
+
+    /// All of them, whether they are over or not; the one that beats the others first.
+    pub fn all(&self) -> impl Iterator<Item = Override> + use<> {
         let all = [
             self.pause.map(Override::Pause),
             self.wake_until.map(Override::Wake),
             self.sleep_until.map(Override::Sleep),
         ];
-        all.into_iter()
-            .flatten()
-            .find(|it| it.until().is_none_or(|until| until > now))
+        all.into_iter().flatten()
     }
 
-    /// These, but for overrides that have ended before and that `kubectl rollout undo` has brought
-    /// back: those come with the annotation `override-began`, which goes when an override ends.
+    /// The annotations that name one.
+    fn keys(self) -> impl Iterator<Item = Key> {
+        self.all().map(Override::annotation)
+    }
+
+    fn until(&self, key: Key) -> Option<DateTime<Utc>> {
+        let it = self.all().find(|it| it.annotation() == key)?;
+        it.until()
+    }
+}
+
+impl Overrides {
+    /// The override that holds at `now`, and where it is written: one of the object's own beats
+    /// those of its Namespace.
+    pub fn with_origin_at(&self, now: DateTime<Utc>) -> Option<(Origin, Override)> {
+        let own = self.own.at(now).map(|it| (Origin::Own, it));
+        own.or_else(|| Some((Origin::Namespace, self.inherited.at(now)?)))
+    }
+
+    /// The override that holds at `now`.
+    pub fn at(&self, now: DateTime<Utc>) -> Option<Override> {
+        self.with_origin_at(now).map(|(_, it)| it)
+    }
+
+    /// Every override, whether it is over or not.
+    pub fn all(&self) -> impl Iterator<Item = Override> + use<> {
+        self.own.all().chain(self.inherited.all())
+    }
+
+    /// These, but for overrides of the object's own that have ended before and that `kubectl
+    /// rollout undo` has brought back: those come with the annotation `override-began`, which goes
+    /// when an override ends.
     ///
     /// Where it is there, it has to be that of the override that holds the object by its state,
     /// or the override at `now` has to be that one.
@@ -67,38 +111,28 @@ impl Overrides {
             self
         } else {
             Self {
-                enforce: self.enforce,
-                ..Self::default()
+                own: OverrideSet::default(),
+                ..self
             }
         }
     }
 
-    /// The annotations that name an override.
-    pub fn keys(&self) -> Vec<Key> {
-        let all = [
-            (Key::Pause, self.pause.is_some()),
-            (Key::WakeUntil, self.wake_until.is_some()),
-            (Key::SleepUntil, self.sleep_until.is_some()),
-        ];
-        let named = all.into_iter().filter(|(_, is_there)| *is_there);
-        named.map(|(key, _)| key).collect()
+    /// The annotations of the object itself that name an override.
+    pub fn own_keys(&self) -> Vec<Key> {
+        self.own.keys().collect()
     }
 
-    /// The annotations that are over at `now`.
+    /// The annotations of the object itself that are over at `now`. Those of its Namespace are
+    /// others' too, and are left there.
     pub fn over_at(&self, now: DateTime<Utc>) -> Vec<Key> {
-        let keys = [Key::Pause, Key::WakeUntil, Key::SleepUntil];
-        let is_over = |key: &Key| self.until(*key).is_some_and(|until| until <= now);
-        keys.into_iter().filter(is_over).collect()
+        let is_over = |it: &Override| it.until().is_some_and(|until| until <= now);
+        let over = self.own.all().filter(is_over);
+        over.map(Override::annotation).collect()
     }
 
-    /// The time that one of the annotations names, if it names one.
+    /// The time that an annotation names, the later one where the Namespace has it too.
     pub fn until(&self, key: Key) -> Option<DateTime<Utc>> {
-        match key {
-            Key::Pause => self.pause.and_then(Pause::until),
-            Key::WakeUntil => self.wake_until,
-            Key::SleepUntil => self.sleep_until,
-            _ => None,
-        }
+        self.own.until(key).max(self.inherited.until(key))
     }
 }
 
@@ -118,6 +152,15 @@ impl Override {
         match self {
             Self::Pause(pause) => pause.until(),
             Self::Wake(until) | Self::Sleep(until) => Some(until),
+        }
+    }
+
+    /// The annotation that asks for it.
+    pub const fn annotation(self) -> Key {
+        match self {
+            Self::Pause(_) => Key::Pause,
+            Self::Wake(_) => Key::WakeUntil,
+            Self::Sleep(_) => Key::SleepUntil,
         }
     }
 
@@ -150,11 +193,14 @@ mod tests {
     #[test]
     fn pause_beats_wake_beats_sleep_until_each_is_over() {
         let hour = |hour| DateTime::UNIX_EPOCH + TimeDelta::hours(hour);
-        let all = Overrides {
+        let own = OverrideSet {
             pause: Some(Pause::Until(hour(1))),
             wake_until: Some(hour(2)),
             sleep_until: Some(hour(3)),
-            enforce: false,
+        };
+        let all = Overrides {
+            own,
+            ..Overrides::default()
         };
         for (now, expected, over) in [
             (0, Some(Phase::Paused), &[][..]),
@@ -166,10 +212,39 @@ mod tests {
             assert_eq!(all.over_at(hour(now)), over, "{now}");
         }
         let for_ever = Overrides {
-            pause: Some(Pause::Forever),
+            own: OverrideSet {
+                pause: Some(Pause::Forever),
+                ..own
+            },
             ..all
         };
         assert_eq!(for_ever.at(hour(9)), Some(Override::Pause(Pause::Forever)));
         assert_eq!(for_ever.over_at(hour(2)), [Key::WakeUntil]);
+    }
+
+    #[test]
+    fn an_own_override_beats_any_of_the_namespace_until_it_is_over() {
+        let hour = |hour| DateTime::UNIX_EPOCH + TimeDelta::hours(hour);
+        let all = Overrides {
+            own: OverrideSet {
+                sleep_until: Some(hour(1)),
+                ..OverrideSet::default()
+            },
+            inherited: OverrideSet {
+                pause: Some(Pause::Until(hour(3))),
+                ..OverrideSet::default()
+            },
+            enforce: false,
+        };
+        for (now, expected) in [
+            (0, Some((Origin::Own, Phase::Slept))),
+            (1, Some((Origin::Namespace, Phase::Paused))),
+            (3, None),
+        ] {
+            let holds = all.with_origin_at(hour(now));
+            let holds = holds.map(|(origin, it)| (origin, it.phase()));
+            assert_eq!(holds, expected, "{now}");
+        }
+        assert_eq!(all.over_at(hour(4)), [Key::SleepUntil], "what may go");
     }
 }

@@ -9,8 +9,8 @@ use crate::schedule::{
 };
 use crate::text::quote;
 
-use super::effective::Inputs;
-use super::overrides::{Overrides, Pause};
+use super::effective::{Inputs, Origin};
+use super::overrides::{OverrideSet, Overrides, Pause};
 use super::problem::{InvalidSchedule, Problem, ProblemKind};
 use crate::workload::keys::Key;
 use crate::workload::kinds::count_kind::CountKind;
@@ -102,6 +102,9 @@ impl ScheduleSpec {
 /// `default_zone`. All problems are collected, not only the first one.
 pub fn read(inputs: &Inputs, default_zone: Zone) -> ParsedInputs {
     let mut problems = Problems::default();
+    if problems.switch(inputs, Key::Exclude) {
+        return ParsedInputs::Unscheduled;
+    }
     for (origin, unknown) in inputs.unknown() {
         let problem = unknown_key(&unknown.name, unknown.length);
         problems.0.push(Problem { origin, ..problem });
@@ -116,10 +119,10 @@ pub fn read(inputs: &Inputs, default_zone: Zone) -> ParsedInputs {
         .has_schedule()
         .then(|| problems.spec(inputs, default_zone));
     for problem in &mut problems.0 {
-        let key = Key::from_name(&problem.annotation);
-        problem.origin = key
-            .and_then(|key| inputs.origin(key))
-            .unwrap_or(problem.origin);
+        // Overrides may be in both places: those know where they come from.
+        let key = Key::from_name(&problem.annotation).filter(|key| !Key::OVERRIDES.contains(key));
+        let origin = key.and_then(|key| inputs.origin(key));
+        problem.origin = origin.unwrap_or(problem.origin);
     }
     match (InvalidSchedule::for_problems(problems.0), spec.flatten()) {
         (Some(refusal), _) => ParsedInputs::Invalid(refusal),
@@ -210,17 +213,43 @@ impl Problems {
     }
 
     fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {
-        let moment = |text: &str| parse_moment(text, zone);
+        let own = self.override_set(|key| inputs.own().text(key), Origin::Own, zone);
+        let defaults = inputs.defaults();
+        // `pause: "false"` on the object is a word against the pause of its Namespace.
+        let is_refused = |key| key == Key::Pause && inputs.own().text(key).is_some();
+        let inherited = |key| defaults?.text(key).filter(|_| !is_refused(key));
         Overrides {
-            pause: self.pause(inputs, zone),
-            wake_until: self.parse(inputs, Key::WakeUntil, moment),
-            sleep_until: self.parse(inputs, Key::SleepUntil, moment),
-            enforce: self.enforce(inputs),
+            own,
+            inherited: self.override_set(inherited, Origin::Namespace, zone),
+            enforce: self.switch(inputs, Key::Enforce),
         }
     }
 
-    fn pause(&mut self, inputs: &Inputs, zone: Zone) -> Option<Pause> {
-        let text = inputs.text(Key::Pause)?;
+    fn override_set<'i>(
+        &mut self,
+        text: impl Fn(Key) -> Option<&'i str>,
+        origin: Origin,
+        zone: Zone,
+    ) -> OverrideSet {
+        let before = self.0.len();
+        let mut moment = |key| {
+            parse_moment(text(key)?, zone)
+                .map_err(|error| self.0.push(Problem::of(key, &error)))
+                .ok()
+        };
+        let (wake_until, sleep_until) = (moment(Key::WakeUntil), moment(Key::SleepUntil));
+        let set = OverrideSet {
+            pause: text(Key::Pause).and_then(|text| self.pause(text, zone)),
+            wake_until,
+            sleep_until,
+        };
+        for problem in self.0.iter_mut().skip(before) {
+            problem.origin = origin;
+        }
+        set
+    }
+
+    fn pause(&mut self, text: &str, zone: Zone) -> Option<Pause> {
         if let Some(is_on) = truth(text) {
             return is_on.then_some(Pause::Forever);
         }
@@ -236,13 +265,14 @@ impl Problems {
         None
     }
 
-    fn enforce(&mut self, inputs: &Inputs) -> bool {
-        let Some(text) = inputs.text(Key::Enforce) else {
+    /// Whether a key is `true`; it is not where it is absent.
+    fn switch(&mut self, inputs: &Inputs, key: Key) -> bool {
+        let Some(text) = inputs.text(key) else {
             return false;
         };
         truth(text).unwrap_or_else(|| {
             let message = "is neither `true` nor `false`; write `true`, or remove the annotation";
-            self.wrong(Key::Enforce, text, message);
+            self.wrong(key, text, message);
             false
         })
     }
@@ -251,7 +281,7 @@ impl Problems {
     /// A pause without a schedule changes nothing and is fine.
     fn nothing_to_lie_over(&mut self, inputs: &Inputs) {
         for key in [Key::WakeUntil, Key::SleepUntil] {
-            if let Some(text) = inputs.text(key) {
+            if let Some(text) = inputs.own().text(key) {
                 let message = "needs a schedule, and there is none; write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";
                 self.wrong(key, text, message);
             }
@@ -334,12 +364,12 @@ mod tests {
     #[test]
     fn overrides_are_read_in_the_zone_of_the_object() {
         let at = "2026-12-24T09:00:00Z".parse().ok();
-        let none = Overrides::default();
+        let none = OverrideSet::default();
         for (key, text, expected) in [
             (
                 Key::WakeUntil,
                 "2026-12-24 18:00",
-                Overrides {
+                OverrideSet {
                     wake_until: at,
                     ..none
                 },
@@ -347,7 +377,7 @@ mod tests {
             (
                 Key::SleepUntil,
                 "2026-12-24T10:00:00+01:00",
-                Overrides {
+                OverrideSet {
                     sleep_until: at,
                     ..none
                 },
@@ -355,7 +385,7 @@ mod tests {
             (
                 Key::Pause,
                 "2026-12-24 18:00",
-                Overrides {
+                OverrideSet {
                     pause: at.map(Pause::Until),
                     ..none
                 },
@@ -363,27 +393,32 @@ mod tests {
             (
                 Key::Pause,
                 " True",
-                Overrides {
+                OverrideSet {
                     pause: Some(Pause::Forever),
                     ..none
                 },
             ),
             (Key::Pause, "false", none),
-            (
-                Key::Enforce,
-                "true",
-                Overrides {
-                    enforce: true,
-                    ..none
-                },
-            ),
-            (Key::Enforce, "false", none),
         ] {
             match laid_over(key, text) {
                 ParsedInputs::Scheduled(spec) => {
-                    assert_eq!(spec.overrides, expected, "{key} {text}");
+                    assert_eq!(spec.overrides.own, expected, "{key} {text}");
+                    assert!(!spec.overrides.enforce);
                 }
                 other => panic!("{key} {text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn enforce_is_on_or_off() {
+        for (text, expected) in [("true", true), ("false", false), (" TRUE", true)] {
+            match laid_over(Key::Enforce, text) {
+                ParsedInputs::Scheduled(spec) => {
+                    assert_eq!(spec.overrides.enforce, expected, "{text}");
+                    assert_eq!(spec.overrides.own, OverrideSet::default());
+                }
+                other => panic!("{text}: {other:?}"),
             }
         }
     }

@@ -92,6 +92,12 @@ impl InvalidSchedule {
         &self.problems
     }
 
+    /// Whether all of them are on the Namespace: then it is for whoever may change that.
+    pub fn is_inherited(&self) -> bool {
+        let mut problems = self.problems.iter();
+        problems.all(|it| it.origin == Origin::Namespace)
+    }
+
     /// The text for the annotation `error` and the Event: at most 1 kB, cut between characters.
     pub fn text(&self, prefix: &Prefix) -> String {
         let mut text = String::new();

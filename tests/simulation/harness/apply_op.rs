@@ -138,6 +138,7 @@ impl Harness<'_> {
                 selector: story.scoped.then(selector),
                 namespaces: story.namespaces.clone(),
                 excluded_namespaces: story.excluded.clone(),
+                namespace_defaults: true,
             },
             dry_run: is_dry,
             max_in_flight: NonZeroUsize::new(story.in_flight)

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 
 use crate::{
     plan::{Plan, WorkloadPlan},
-    workload::{Pause, Replicas, ScheduleSpec},
+    workload::{Replicas, ScheduleSpec},
 };
 
 /// Objects with equal timetables, in the order of the plan.
@@ -30,9 +30,7 @@ impl<'p> Group<'p> {
                 spec.replicas,
                 (spec.stop_replicas, spec.counts),
                 spec.jitter,
-                overrides.pause.map(Pause::until),
-                overrides.wake_until,
-                overrides.sleep_until,
+                (overrides.own, overrides.inherited),
             );
             let at = *known.entry(key).or_insert(groups.len());
             match groups.get_mut(at) {

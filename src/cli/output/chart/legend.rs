@@ -122,11 +122,6 @@ fn hour(seconds: i64) -> String {
 pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -> Vec<String> {
     let overrides = &group.spec.overrides;
     let zone = group.spec.schedule.zone();
-    let all = [
-        overrides.pause.map(Override::Pause),
-        overrides.wake_until.map(Override::Wake),
-        overrides.sleep_until.map(Override::Sleep),
-    ];
     let holds = |it: &Override| it.until().is_none_or(|until| until > since);
     let say = |it: Override| {
         let (state, words) = match it {
@@ -153,7 +148,7 @@ pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -
         let brackets = "; boundaries in brackets are skipped";
         format!("{} {words}{brackets}", drawn(state, style).0)
     };
-    all.into_iter().flatten().filter(holds).map(say).collect()
+    overrides.all().filter(holds).map(say).collect()
 }
 
 /// Where starts come to lie by jitter.

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     plan::{Occurrence, Period, occurrences},
     schedule::Action,
-    workload::{Override, Pause, ScheduleSpec},
+    workload::{Override, ScheduleSpec},
 };
 
 /// What a Deployment does for a while.
@@ -68,9 +68,8 @@ pub(super) fn timeline(
     let schedule = &spec.schedule;
     let (from, until) = (period.from(), period.until());
     let overrides = &spec.overrides;
-    let pause = overrides.pause.and_then(Pause::until);
-    let ends = [pause, overrides.wake_until, overrides.sleep_until];
-    let mut turns: Vec<_> = ends.into_iter().flatten().chain([since]).collect();
+    let ends = overrides.all().filter_map(Override::until);
+    let mut turns: Vec<_> = ends.chain([since]).collect();
     turns.retain(|at| from < *at && *at < until);
     turns.sort_unstable_by(|one, other| other.cmp(one));
     turns.dedup();

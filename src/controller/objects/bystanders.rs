@@ -1,0 +1,151 @@
+//! Objects that nothing is asked for: all that has to be known of them should their Namespace get
+//! a schedule.
+
+use std::{collections::HashMap, sync::Arc};
+
+use crate::{
+    cluster::{Version, Workload},
+    controller::ids::WatchId,
+    workload::{CountField, Inputs, Kind, Labels, Observed, Replicas, WorkloadRef},
+};
+
+/// The objects that nothing is asked for, by namespace, kind and name. There may be many more than
+/// of all others, so no more is kept of each than it takes.
+#[derive(Default)]
+pub(in crate::controller) struct Bystanders(HashMap<Box<str>, OfNamespace>);
+
+/// Those of one namespace, by kind and name.
+type OfNamespace = HashMap<(Kind, Box<str>), Bystander>;
+
+struct Bystander {
+    uid: Box<str>,
+    version: Version,
+    count_field: CountField,
+    replicas: Replicas,
+    watch: WatchId,
+    has_labels: bool,
+    has_annotations: bool,
+    deleting: bool,
+    listed: bool,
+}
+
+impl Bystanders {
+    /// Keeps an object that has nothing of ours on it.
+    pub(in crate::controller) fn keep(&mut self, kind: Kind, workload: &Workload, watch: WatchId) {
+        let (replicas, count_field) = workload.count(kind);
+        let bystander = Bystander {
+            uid: workload.uid().into(),
+            version: workload.version(),
+            count_field,
+            replicas,
+            watch,
+            has_labels: workload.has_labels(),
+            has_annotations: workload.has_annotations(),
+            deleting: workload.is_deleting(),
+            listed: true,
+        };
+        self.insert(kind, workload.namespace(), workload.name(), bystander);
+    }
+
+    /// Keeps an object that nothing of ours is left on.
+    pub(in crate::controller) fn keep_observed(
+        &mut self,
+        observed: &Observed,
+        version: Version,
+        watch: WatchId,
+    ) {
+        let object = &observed.object;
+        let bystander = Bystander {
+            uid: (&*object.uid).into(),
+            version,
+            count_field: observed.count_field.clone(),
+            replicas: observed.replicas,
+            watch,
+            has_labels: observed.has_labels,
+            has_annotations: observed.has_annotations,
+            deleting: observed.deleting,
+            listed: true,
+        };
+        self.insert(object.kind, &object.namespace, &object.name, bystander);
+    }
+
+    fn insert(&mut self, kind: Kind, namespace: &str, name: &str, bystander: Bystander) {
+        let key = (kind, name.into());
+        match self.0.get_mut(namespace) {
+            Some(of_namespace) => {
+                of_namespace.insert(key, bystander);
+            }
+            None => {
+                let of_namespace = HashMap::from([(key, bystander)]);
+                self.0.insert(namespace.into(), of_namespace);
+            }
+        }
+    }
+
+    /// Whether more is known of an object than this: it is late.
+    pub(in crate::controller) fn is_late(&self, kind: Kind, workload: &Workload) -> bool {
+        let of_namespace = self.0.get(workload.namespace());
+        let known = of_namespace.and_then(|it| it.get(&(kind, workload.name().into())));
+        known.is_some_and(|it| {
+            *it.uid == *workload.uid() && workload.version().is_before(it.version)
+        })
+    }
+
+    /// Forgets the object of that name.
+    pub(in crate::controller) fn forget(&mut self, kind: Kind, namespace: &str, name: &str) {
+        if let Some(of_namespace) = self.0.get_mut(namespace) {
+            of_namespace.remove(&(kind, name.into()));
+            if of_namespace.is_empty() {
+                self.0.remove(namespace);
+            }
+        }
+    }
+
+    /// Takes out all objects of a namespace, in order of kind and name.
+    pub(in crate::controller) fn take(
+        &mut self,
+        namespace: &str,
+    ) -> Vec<(Observed, Version, WatchId)> {
+        let of_namespace = self.0.remove(namespace).unwrap_or_default();
+        let mut taken: Vec<_> = of_namespace.into_iter().collect();
+        taken.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let namespace: Arc<str> = namespace.into();
+        let observed = |((kind, name), it): ((Kind, Box<str>), Bystander)| {
+            let observed = Observed {
+                object: WorkloadRef {
+                    kind,
+                    namespace: namespace.clone(),
+                    name: name.into(),
+                    uid: it.uid.into(),
+                },
+                replicas: it.replicas,
+                count_field: it.count_field,
+                inputs: Inputs::default().of(kind.counts()),
+                labels: Labels::default(),
+                error: None,
+                override_began: None,
+                has_labels: it.has_labels,
+                has_annotations: it.has_annotations,
+                deleting: it.deleting,
+            };
+            (observed, it.version, it.watch)
+        };
+        taken.into_iter().map(observed).collect()
+    }
+
+    /// A list begins: what it does not show is gone when it ends.
+    pub(in crate::controller) fn list_begins(&mut self, watch: WatchId) {
+        let all = self.0.values_mut().flat_map(HashMap::values_mut);
+        for it in all.filter(|it| it.watch == watch) {
+            it.listed = false;
+        }
+    }
+
+    /// A list has ended: what it did not show is forgotten.
+    pub(in crate::controller) fn list_ends(&mut self, watch: WatchId) {
+        for of_namespace in self.0.values_mut() {
+            of_namespace.retain(|_, it| it.watch != watch || it.listed);
+        }
+        self.0.retain(|_, of_namespace| !of_namespace.is_empty());
+    }
+}

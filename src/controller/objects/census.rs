@@ -1,0 +1,47 @@
+//! What is told of all objects together.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+
+use crate::controller::objects::entry::Entry;
+use crate::controller::objects::index::Index;
+use crate::controller::telemetry::overdue::Deadlines;
+use crate::controller::telemetry::snapshot::ObjectSnapshot;
+
+impl Index {
+    /// What is known of each object at `now`, in no order.
+    pub(in crate::controller) fn snapshots(
+        &self,
+        now: DateTime<Utc>,
+    ) -> impl Iterator<Item = ObjectSnapshot> {
+        self.entries.values().map(move |entry| entry.snapshot(now))
+    }
+
+    /// How many objects are in each state, `invalid` where the schedule is refused.
+    pub(in crate::controller) fn census(&self) -> HashMap<&'static str, usize> {
+        let mut census = HashMap::new();
+        for entry in self.entries.values() {
+            *census.entry(entry.counted_as()).or_default() += 1;
+        }
+        census
+    }
+
+    /// When how many objects become overdue.
+    pub(in crate::controller) fn deadlines(&self, now: DateTime<Utc>) -> Deadlines {
+        let mut deadlines = Deadlines::default();
+        for deadline in self.entries.values().filter_map(|it| it.deadline(now)) {
+            deadlines.add(deadline);
+        }
+        deadlines
+    }
+
+    /// One that is overdue at `now`: the one seen first.
+    pub(in crate::controller) fn first_overdue(&self, now: DateTime<Utc>) -> Option<&Entry> {
+        let overdue = self
+            .entries
+            .iter()
+            .filter(|(_, it)| it.overdue(now).is_some());
+        overdue.min_by_key(|(id, _)| **id).map(|(_, it)| it)
+    }
+}

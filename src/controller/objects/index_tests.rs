@@ -1,0 +1,62 @@
+//! What answers and events tell of an object, whichever comes first.
+
+use serde_json::json;
+
+use chrono::DateTime;
+
+use crate::controller::objects::index::Index;
+use crate::controller::settings::Settings;
+use crate::controller::time::guarded_clock::SeenAt;
+use crate::{
+    cluster::{Version, Workload},
+    workload::Kind,
+};
+
+fn web(version: u32, replicas: u32) -> Workload {
+    serde_json::from_value(json!({
+        "metadata": {
+            "namespace": "dev", "name": "web", "uid": "1",
+            "resourceVersion": version.to_string(),
+            "annotations": {"dayshift/stop": "19:00"},
+        },
+        "spec": {"replicas": replicas},
+    }))
+    .unwrap()
+}
+
+fn version(of: u32) -> Version {
+    web(of, 0).version()
+}
+
+/// What is known after an answer of an older version that was asked for when `known` was.
+fn replicas_after_an_older_answer(known: u32) -> u32 {
+    let mut index = Index::new(&Settings::default());
+    let seen_at = SeenAt {
+        by_clock: DateTime::UNIX_EPOCH,
+        unsure: None,
+    };
+    let id = index
+        .observe((Kind::Deployment, &web(100, 3)), 0, seen_at)
+        .id
+        .unwrap();
+    assert!(
+        index
+            .observe((Kind::Deployment, &web(50, 5)), 0, seen_at)
+            .id
+            .is_none(),
+        "it is merely late"
+    );
+    assert!(index.observe_answer(id, &web(50, 5), version(known), seen_at));
+    index.get(id).unwrap().observed.replicas.get()
+}
+
+/// As where etcd was restored from a backup: conflicts would go on until versions catch up.
+#[test]
+fn an_answer_is_believed_though_its_version_is_older() {
+    assert_eq!(replicas_after_an_older_answer(100), 5);
+}
+
+#[test]
+fn an_answer_is_late_where_the_watch_has_shown_something_newer_since_it_was_asked_for() {
+    assert_eq!(replicas_after_an_older_answer(90), 3);
+}
