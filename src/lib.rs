@@ -3,7 +3,7 @@
 //! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
 //! Each module uses only those before it in this order: [`text`] and [`names`],
 //! [`schedule`], [`workload`],
-//! then [`manifest`], [`plan`] and [`lint`] for files, then [`cluster`], [`status`],
+//! then [`manifest`], [`plan`], [`lint`] and [`convert`] for files, then [`cluster`], [`status`],
 //! [`operations`], [`controller`], [`server`], [`sandbox`], and last [`cli`]. [`clock`] alone
 //! reads the time and sleeps.
 
@@ -11,6 +11,7 @@ pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod controller;
+pub mod convert;
 pub mod lint;
 pub mod manifest;
 pub mod names;

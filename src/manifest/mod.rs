@@ -26,5 +26,7 @@ pub use files::source::Source;
 pub use misplaced_key::{MisplacedKey, Site, is_of_other_tool};
 pub use other::{HpaTarget, Other};
 pub use tree::location::Location;
+pub(crate) use tree::node::{Entry, Node};
+pub(crate) use tree::scalar::Scalar;
 pub use unrendered::Unrendered;
 pub use workload::Workload;

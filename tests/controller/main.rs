@@ -4,11 +4,13 @@
 //!
 //! - `faults/`: what the API refuses, loses or keeps waiting, and whom that concerns
 //! - `cluster/`: the ways to the API alone: finding, the first list, tokens
+//! - `converted`: what another tool has stopped and saved
 //! - `server`: probes and metrics
 //! - `sandbox`: the cluster, the scaler and the manifests that the others are written with
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod cluster;
+mod converted;
 mod ended;
 mod faults;
 mod fights;

@@ -1,11 +1,13 @@
 //! What a text means and what follows from it, without a cluster: the library alone.
 //!
 //! - `schedule/`: times and hours against a naive model of local time
+//! - `convert/`: what other tools mean by their schedules, and what comes of them
 //! - `decide/`: each rule of behaviour, on the pure function
 //! - `manifest/`: which objects files hold, and where everything stands
 //! - `fuzz_corpus`: what fuzzing has kept
 //! - `shipped_manifests`: what the manifests that users apply have in common
 
+mod convert;
 mod decide;
 mod fuzz_corpus;
 mod manifest;

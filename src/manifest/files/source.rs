@@ -1,6 +1,6 @@
 //! The text of one file, and what is read in it.
 
-use std::{fs, io::Read, path::Path};
+use std::{fs, io::Read, path::Path, rc::Rc};
 
 use serde_json::Value;
 
@@ -8,6 +8,7 @@ use super::contents::Contents;
 use crate::manifest::error::{MAX_BYTES, OpenError, SyntaxError};
 use crate::manifest::objects::{Found, objects};
 use crate::manifest::scope::Scope;
+use crate::manifest::tree::node::Node;
 use crate::manifest::tree::parse::{ParseError, documents};
 use crate::manifest::workload::Workload;
 use crate::workload::Prefix;
@@ -117,6 +118,13 @@ impl Source {
             Found::ParseError(fault) => contents.errors.push(self.error(fault)),
         });
         contents
+    }
+
+    /// The trees of its documents in order, and why no more of them can be read.
+    pub(crate) fn documents(&self) -> (Vec<Rc<Node<'_>>>, Option<SyntaxError>) {
+        let mut all = Vec::new();
+        let read = documents(&self.text, |document| all.push(Rc::clone(document)));
+        (all, read.err().map(|fault| self.error(fault)))
     }
 
     fn objects(&self, prefix: &Prefix, namespace: &str, mut each: impl FnMut(Found<'_, '_>)) {

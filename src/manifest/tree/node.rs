@@ -9,17 +9,17 @@ use super::scalar::Scalar;
 
 /// A value of a document and where it stands. An alias is the node it names, shared.
 #[derive(Debug)]
-pub(in crate::manifest) struct Node<'a> {
-    pub(in crate::manifest) place: Location,
+pub(crate) struct Node<'a> {
+    pub(crate) place: Location,
     /// How many levels it has, itself included.
-    pub(in crate::manifest) height: usize,
+    pub(crate) height: usize,
     /// What it takes to write it out, with all that its aliases repeat; about bytes.
-    pub(in crate::manifest) cost: usize,
-    pub(in crate::manifest) content: Content<'a>,
+    pub(crate) cost: usize,
+    pub(crate) content: Content<'a>,
 }
 
 #[derive(Debug)]
-pub(in crate::manifest) enum Content<'a> {
+pub(crate) enum Content<'a> {
     /// A word or text. One that stands without quotes may mean something else than text.
     Scalar {
         text: Cow<'a, str>,
@@ -31,23 +31,23 @@ pub(in crate::manifest) enum Content<'a> {
 
 /// A key and its value. Of entries with equal keys the last counts.
 #[derive(Clone, Debug)]
-pub(in crate::manifest) struct Entry<'a> {
-    pub(in crate::manifest) key: Rc<Node<'a>>,
-    pub(in crate::manifest) value: Rc<Node<'a>>,
+pub(crate) struct Entry<'a> {
+    pub(crate) key: Rc<Node<'a>>,
+    pub(crate) value: Rc<Node<'a>>,
     /// Whether it comes from another map, by `<<`.
-    pub(in crate::manifest) merged: bool,
+    pub(crate) merged: bool,
 }
 
 impl Entry<'_> {
     /// The key as it is written. Keys are scalars, which the parser has seen to.
-    pub(in crate::manifest) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.key.written().unwrap_or_default()
     }
 }
 
 impl<'a> Node<'a> {
     /// The entries of a map, and none of anything else.
-    pub(in crate::manifest) fn entries(&self) -> &[Entry<'a>] {
+    pub(crate) fn entries(&self) -> &[Entry<'a>] {
         match &self.content {
             Content::Map(entries) => entries,
             Content::Scalar { .. } | Content::List(_) => &[],
@@ -55,7 +55,7 @@ impl<'a> Node<'a> {
     }
 
     /// The items of a list, and none of anything else.
-    pub(in crate::manifest) fn items(&self) -> &[Rc<Self>] {
+    pub(crate) fn items(&self) -> &[Rc<Self>] {
         match &self.content {
             Content::List(items) => items,
             Content::Scalar { .. } | Content::Map(_) => &[],
@@ -63,13 +63,13 @@ impl<'a> Node<'a> {
     }
 
     /// What stands at a key, unless it is null.
-    pub(in crate::manifest) fn get(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         let entry = self.entries().iter().rfind(|entry| entry.name() == name)?;
         Some(&*entry.value).filter(|value| value.scalar() != Some(Scalar::Null))
     }
 
     /// A scalar as it is written, whatever it means.
-    pub(in crate::manifest) fn written(&self) -> Option<&str> {
+    pub(crate) fn written(&self) -> Option<&str> {
         match &self.content {
             Content::Scalar { text, .. } => Some(text),
             Content::List(_) | Content::Map(_) => None,
@@ -77,7 +77,7 @@ impl<'a> Node<'a> {
     }
 
     /// What a scalar means.
-    pub(in crate::manifest) fn scalar(&self) -> Option<Scalar> {
+    pub(crate) fn scalar(&self) -> Option<Scalar> {
         match &self.content {
             Content::Scalar { text, bare: true } => Some(Scalar::of(text)),
             Content::Scalar { bare: false, .. } => Some(Scalar::Text),
@@ -86,13 +86,13 @@ impl<'a> Node<'a> {
     }
 
     /// A text.
-    pub(in crate::manifest) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         self.written()
             .filter(|_| self.scalar() == Some(Scalar::Text))
     }
 
     /// What it is, in words.
-    pub(in crate::manifest) fn what(&self) -> &'static str {
+    pub(crate) fn what(&self) -> &'static str {
         match (&self.content, self.scalar()) {
             (Content::List(_), _) => "a list",
             (Content::Map(_), _) => "a map",
@@ -104,7 +104,7 @@ impl<'a> Node<'a> {
     }
 
     /// The same as JSON.
-    pub(in crate::manifest) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         match &self.content {
             Content::List(items) => items.iter().map(|item| item.json()).collect(),
             Content::Map(entries) => {

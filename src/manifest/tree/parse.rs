@@ -53,7 +53,7 @@ const NODE: usize = 32;
 /// after another, in order.
 pub(in crate::manifest) fn documents<'a>(
     text: &'a str,
-    mut each: impl FnMut(&Node<'a>),
+    mut each: impl FnMut(&Rc<Node<'a>>),
 ) -> Result<(), ParseError> {
     let mut options = Options::default();
     options.set_emit_comments(false);

@@ -4,7 +4,7 @@ use serde_json::Number;
 
 /// The meaning of a word.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::manifest) enum Scalar {
+pub(crate) enum Scalar {
     Null,
     Bool(bool),
     Number(Number),
@@ -14,7 +14,7 @@ pub(in crate::manifest) enum Scalar {
 impl Scalar {
     /// Reads an unquoted word as kubectl does, whose parser (go-yaml v2) is one of YAML 1.1:
     /// `on` and `y` are booleans, `0o17` and `017` octal; a date is text, and so is `9:00`.
-    pub(in crate::manifest) fn of(word: &str) -> Self {
+    pub(crate) fn of(word: &str) -> Self {
         match word {
             "" | "~" | "null" | "Null" | "NULL" => return Self::Null,
             "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" | "true" | "True" | "TRUE" => {

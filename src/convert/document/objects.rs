@@ -1,0 +1,174 @@
+//! The objects of files, as far as schedules of other tools go.
+
+use std::rc::Rc;
+
+use crate::convert::finding::ObjectName;
+use crate::manifest::{Entry, Location, Node, Scalar};
+
+/// An object, and where it stands.
+#[derive(Clone, Debug)]
+pub(in crate::convert) struct Document<'a> {
+    /// Which of the sources it is in.
+    pub(in crate::convert) source: usize,
+    pub(in crate::convert) node: Rc<Node<'a>>,
+    pub(in crate::convert) object: ObjectName,
+}
+
+impl<'a> Document<'a> {
+    /// Calls `each` with the objects of a document, alone or in a list.
+    pub(in crate::convert) fn all(
+        node: &Rc<Node<'a>>,
+        source: usize,
+        namespace: &str,
+        each: &mut impl FnMut(Self),
+    ) {
+        let text = |name| node.get(name).and_then(Node::text).unwrap_or_default();
+        let (version, kind) = (text("apiVersion"), text("kind"));
+        let of_list = kind.strip_suffix("List");
+        match node.get("items") {
+            Some(items) if of_list.is_some() => {
+                for item in items.items() {
+                    let of_list = of_list.unwrap_or_default();
+                    if let Some(object) = Self::read(item, source, namespace, (version, of_list)) {
+                        each(object);
+                    }
+                }
+            }
+            _ => {
+                if let Some(object) = Self::read(node, source, namespace, ("", "")) {
+                    each(object);
+                }
+            }
+        }
+    }
+
+    fn read(
+        node: &Rc<Node<'a>>,
+        source: usize,
+        namespace: &str,
+        (version, kind): (&str, &str),
+    ) -> Option<Self> {
+        let metadata = node.get("metadata")?;
+        let of = |node: &Node<'_>, name: &str, other: &str| {
+            let text = node.get(name).and_then(Node::written);
+            text.filter(|text| !text.is_empty())
+                .unwrap_or(other)
+                .to_owned()
+        };
+        let kind = of(node, "kind", kind);
+        let is_global = kind == "Namespace";
+        let namespace = if is_global {
+            String::new()
+        } else {
+            of(metadata, "namespace", namespace)
+        };
+        let object = ObjectName {
+            api_version: of(node, "apiVersion", version),
+            namespace,
+            name: of(metadata, "name", ""),
+            kind,
+        };
+        (!object.kind.is_empty() && !object.name.is_empty()).then(|| Self {
+            source,
+            node: Rc::clone(node),
+            object,
+        })
+    }
+
+    pub(in crate::convert) fn metadata(&self) -> Option<&Node<'a>> {
+        self.node.get("metadata")
+    }
+
+    /// The annotations under their full names, each name once: the last of several counts.
+    pub(in crate::convert) fn annotations(&self) -> Vec<Annotation<'_, 'a>> {
+        let map = self.metadata().and_then(|it| it.get("annotations"));
+        let entries = map.map_or(&[][..], Node::entries);
+        let is_last = |at: usize, name: &str| {
+            let mut later = entries.iter().skip(at + 1);
+            !later.any(|it| it.name() == name)
+        };
+        let all = entries.iter().enumerate();
+        let last = all.filter(|(at, it)| is_ours(it.name()) && is_last(*at, it.name()));
+        last.map(|(_, entry)| Annotation { entry }).collect()
+    }
+
+    /// Whether it has an annotation of that full name.
+    pub(in crate::convert) fn has(&self, name: &str) -> bool {
+        let map = self.metadata().and_then(|it| it.get("annotations"));
+        map.is_some_and(|it| it.entries().iter().any(|it| it.name() == name))
+    }
+
+    /// The text of a label.
+    pub(in crate::convert) fn label(&self, name: &str) -> Option<&str> {
+        self.metadata()?.get("labels")?.get(name)?.written()
+    }
+
+    /// The group of its API.
+    pub(in crate::convert) fn group(&self) -> &str {
+        group(&self.object.api_version)
+    }
+}
+
+/// `apps` of `apps/v1`; empty for the core group.
+pub(in crate::convert) fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// What the annotations of GoKubeDownscaler and py-kube-downscaler begin with.
+pub(in crate::convert) const DOWNSCALER: &str = "downscaler/";
+
+fn is_ours(name: &str) -> bool {
+    name.starts_with(DOWNSCALER)
+}
+
+/// An annotation of another tool.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::convert) struct Annotation<'n, 'a> {
+    pub(in crate::convert) entry: &'n Entry<'a>,
+}
+
+impl Annotation<'_, '_> {
+    /// The name after the prefix.
+    pub(in crate::convert) fn key(&self) -> &str {
+        self.entry
+            .name()
+            .strip_prefix(DOWNSCALER)
+            .unwrap_or_default()
+    }
+
+    /// Its text; the API server makes an empty one of nothing.
+    pub(in crate::convert) fn text(&self) -> &str {
+        let value = &self.entry.value;
+        match value.scalar() {
+            Some(Scalar::Null) => "",
+            _ => value.written().unwrap_or_default(),
+        }
+    }
+
+    /// Where bytes of the text stand in the file, or the whole value.
+    pub(in crate::convert) fn locate(
+        &self,
+        span: &std::ops::Range<usize>,
+        source: &str,
+    ) -> Location {
+        let place = &self.entry.value.place;
+        let raw = source.get(place.span.clone()).unwrap_or_default();
+        let text = self.text();
+        let inner = ['"', '\'']
+            .into_iter()
+            .find_map(|it| raw.strip_prefix(it)?.strip_suffix(it));
+        let before = text
+            .get(..span.start)
+            .filter(|_| inner.unwrap_or(raw) == text);
+        let Some(before) = before.filter(|_| text.get(span.clone()).is_some()) else {
+            return place.clone();
+        };
+        let quotes = usize::from(inner.is_some());
+        let begin = place.span.start + quotes;
+        Location {
+            line: place.line,
+            column: place.column + quotes + before.chars().count(),
+            span: begin + span.start..begin + span.end,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What becomes of annotations, and what is said of them.
+
+use std::ops::Range;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use crate::convert::finding::Topic;
+use crate::convert::times::timespan::SpanDefaults;
+use crate::workload::Key;
+
+/// One of their annotations: the name after the prefix, and the text.
+pub(in crate::convert) type Old<'o> = (&'o str, &'o str);
+
+/// What is said of one of the annotations.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::convert) struct Remark {
+    pub(in crate::convert) topic: Topic,
+    pub(in crate::convert) message: String,
+    pub(in crate::convert) help: String,
+    /// Which of the annotations, and which bytes of its text.
+    pub(in crate::convert) at: (usize, Range<usize>),
+}
+
+/// What became of each annotation.
+#[derive(Debug, Default)]
+pub(in crate::convert) struct Outcome {
+    /// The annotations that are replaced, each with what takes its place.
+    pub(in crate::convert) replaced: Vec<(usize, Vec<(&'static str, String)>)>,
+    /// The count that was saved.
+    pub(in crate::convert) saved: Option<u32>,
+    pub(in crate::convert) remarks: Vec<Remark>,
+}
+
+/// What there is to know about the object.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::convert) struct Context {
+    pub(in crate::convert) now: DateTime<Utc>,
+    pub(in crate::convert) defaults: SpanDefaults,
+    /// Whether it runs or is suspended, and has no other count.
+    pub(in crate::convert) is_cron_job: bool,
+    /// Whether its count is at least 1.
+    pub(in crate::convert) is_autoscaler: bool,
+}
+
+/// `dayshift/exclude`, which is beside the schedule.
+pub(in crate::convert) const EXCLUDE: &str = Key::Exclude.name();
+
+pub(super) const UPTIME: &str = "uptime";
+pub(super) const DOWNTIME: &str = "downtime";
+pub(super) const UPSCALE: &str = "upscale-period";
+pub(super) const DOWNSCALE: &str = "downscale-period";
+pub(super) const FORCE_UP: &str = "force-uptime";
+pub(super) const FORCE_DOWN: &str = "force-downtime";
+
+/// Those that make up the schedule.
+pub(super) const SCHEDULE: [&str; 6] = [UPTIME, DOWNTIME, UPSCALE, DOWNSCALE, FORCE_UP, FORCE_DOWN];
+
+/// Whether a key is one of those that make up the schedule.
+pub(in crate::convert) fn is_schedule(key: &str) -> bool {
+    SCHEDULE.contains(&key)
+}
+
+pub(super) fn rfc3339(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, true)
+}

@@ -1,0 +1,383 @@
+//! The annotations that make up a schedule.
+
+use std::ops::Range;
+
+use chrono::{DateTime, Utc};
+
+use super::outcome::{
+    Context, DOWNSCALE, DOWNTIME, FORCE_DOWN, FORCE_UP, Old, Remark, UPSCALE, UPTIME, rfc3339,
+};
+use crate::convert::finding::Topic;
+use crate::convert::times::desired::{ALWAYS, AbsoluteError, Desired, Texts};
+use crate::convert::times::timespan::{Absolute, SpanError, SpanErrorKind, Spans};
+use crate::convert::times::week::{Week, times};
+use crate::{schedule::Zone, workload::Key};
+
+/// A spec of spans, and where it was written.
+struct Spec<'o> {
+    at: usize,
+    text: &'o str,
+    spans: Spans,
+}
+
+impl Spec<'_> {
+    fn remark(&self, topic: Topic, message: impl Into<String>, help: impl Into<String>) -> Remark {
+        self.remark_at(0..self.text.len(), topic, message, help)
+    }
+
+    fn remark_at(
+        &self,
+        span: Range<usize>,
+        topic: Topic,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Remark {
+        Remark {
+            topic,
+            message: message.into(),
+            help: help.into(),
+            at: (self.at, span),
+        }
+    }
+}
+
+/// The schedule that an object's annotations make up.
+pub(super) struct Schedule<'o> {
+    context: Context,
+    uptime: Option<Spec<'o>>,
+    downtime: Option<Spec<'o>>,
+    upscale: Option<Spec<'o>>,
+    downscale: Option<Spec<'o>>,
+    force_up: Option<Spec<'o>>,
+    force_down: Option<Spec<'o>>,
+}
+
+impl<'o> Schedule<'o> {
+    pub(super) fn read(olds: &[Old<'o>], context: Context) -> Result<Self, Remark> {
+        let spec = |wanted: &str| -> Result<Option<Spec<'o>>, Remark> {
+            let Some(at) = olds.iter().position(|(key, _)| *key == wanted) else {
+                return Ok(None);
+            };
+            let text = olds[at].1;
+            match Spans::parse(text, context.defaults) {
+                Ok(spans) => Ok(Some(Spec { at, text, spans })),
+                Err(error) => Err(of_span_error(at, error)),
+            }
+        };
+        Ok(Self {
+            context,
+            uptime: spec(UPTIME)?,
+            downtime: spec(DOWNTIME)?,
+            upscale: spec(UPSCALE)?,
+            downscale: spec(DOWNSCALE)?,
+            force_up: spec(FORCE_UP)?,
+            force_down: spec(FORCE_DOWN)?,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Spec<'o>> {
+        let all = [
+            &self.uptime,
+            &self.downtime,
+            &self.upscale,
+            &self.downscale,
+            &self.force_up,
+            &self.force_down,
+        ];
+        all.into_iter().flatten()
+    }
+
+    /// The one zone of all of them.
+    fn zone(&self) -> Result<Option<Zone>, Remark> {
+        let mut zone = None;
+        for spec in self.all() {
+            match (zone, spec.spans.zone) {
+                (Some(known), Some(other)) if known != other => {
+                    return Err(spec.remark(
+                        Topic::TwoZones,
+                        format!(
+                            "the annotations of this object go by two time zones, {} and {}; an object has one",
+                            Zone::name(known),
+                            Zone::name(other)
+                        ),
+                        format!("write both in {}", Zone::name(known)),
+                    ));
+                }
+                (None, Some(other)) => zone = Some(other),
+                _ => {}
+            }
+        }
+        Ok(zone)
+    }
+
+    pub(super) fn texts(self, remarks: &mut Vec<Remark>) -> Result<Texts, Remark> {
+        let zone = self.zone()?;
+        self.remark_on_spans(remarks);
+        let has_periods = self.upscale.is_some() || self.downscale.is_some();
+        let has_times = self.uptime.is_some() || self.downtime.is_some();
+        if has_periods {
+            if let Some(spec) = self.uptime.as_ref().or(self.downtime.as_ref()) {
+                remarks.push(spec.remark(
+                    Topic::BothTimes,
+                    "stands beside a period; py-kube-downscaler ignores it, and GoKubeDownscaler refuses both",
+                    "only the periods were converted; look at them with dayshift plan",
+                ));
+            }
+            return self.periods(zone);
+        }
+        if !has_times {
+            return self.only_forced();
+        }
+        self.running(zone, remarks)
+    }
+
+    fn remark_on_spans(&self, remarks: &mut Vec<Remark>) {
+        for spec in self.all() {
+            if spec.spans.is_reversed && !spec.spans.mornings.is_empty() {
+                remarks.push(spec.remark(
+                    Topic::WholeNights,
+                    format!(
+                        "GoKubeDownscaler cuts the last night off at midnight, and py-kube-downscaler never matches times that go backwards; now the night ends in the morning ({})",
+                        spec.spans.mornings.hours()
+                    ),
+                    "look at it with dayshift plan; to cut the night off, write its last window to 24:00",
+                ));
+            }
+            for it in &spec.spans.absolute {
+                if it.to.is_some_and(|to| to <= self.context.now) {
+                    remarks.push(spec.remark_at(
+                        it.span.clone(),
+                        Topic::Over,
+                        "this span is over, and was left out",
+                        "nothing has to be done",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// What is still to come of the spans between two instants.
+    fn to_come(&self, spec: Option<&Spec<'_>>) -> Vec<Absolute> {
+        let all = spec.map_or(&[][..], |it| &it.spans.absolute);
+        let is_over = |it: &&Absolute| it.to.is_some_and(|to| to <= self.context.now);
+        all.iter().filter(|it| !is_over(it)).cloned().collect()
+    }
+
+    fn running(&self, zone: Option<Zone>, remarks: &mut Vec<Remark>) -> Result<Texts, Remark> {
+        let (up, down) = (self.uptime.as_ref(), self.downtime.as_ref());
+        if let (Some(_), Some(down)) = (up, down) {
+            remarks.push(down.remark(
+                Topic::BothTimes,
+                "stands beside an uptime; GoKubeDownscaler refuses both together",
+                "converted as py-kube-downscaler has it: it runs within the uptime, but not within the downtime",
+            ));
+        }
+        let mut week = up.map_or_else(Week::always, |it| it.spans.week.clone());
+        if let Some(down) = down {
+            week = week.without(&down.spans.week);
+        }
+        let mut ups = self.to_come(up);
+        let mut downs = self.to_come(down);
+        let mut overrides = Vec::new();
+        for (spec, key) in [
+            (&self.force_up, Key::WakeUntil),
+            (&self.force_down, Key::SleepUntil),
+        ] {
+            let Some(spec) = spec else { continue };
+            if spec.spans.is_always() {
+                overrides.push((key, FOR_EVER.to_owned()));
+                remarks.push(forced(spec, key));
+                continue;
+            }
+            week = if key == Key::WakeUntil {
+                week.union(&spec.spans.week)
+            } else {
+                week.without(&spec.spans.week)
+            };
+            for it in self.to_come(Some(spec)) {
+                match (it.from.is_none_or(|from| from <= self.context.now), it.to) {
+                    (true, Some(to)) => overrides.push((key, rfc3339(to))),
+                    (true, None) => overrides.push((key, FOR_EVER.to_owned())),
+                    (false, _) if key == Key::WakeUntil => ups.push(it),
+                    (false, _) => downs.push(it),
+                }
+            }
+        }
+        if let (Some(up), Some(down)) = (&self.force_up, &self.force_down)
+            && up.spans.week.meets(&down.spans.week)
+        {
+            return Err(down.remark(
+                Topic::Contradiction,
+                "forces the object down at times at which it is forced up too; the tool does nothing then",
+                "let the two not overlap",
+            ));
+        }
+        let desired = Desired {
+            zone,
+            week,
+            ups,
+            downs,
+        };
+        let mut texts = desired
+            .texts(self.context.now)
+            .map_err(|error| self.of_absolute(&error))?;
+        texts.extend(overrides);
+        Ok(texts)
+    }
+
+    fn of_absolute(&self, error: &AbsoluteError) -> Remark {
+        let AbsoluteError { at, reason } = error;
+        let specs = || self.all();
+        let has = |it: &&Spec<'_>| it.spans.absolute.contains(at);
+        let at_spec = specs().find(has).map_or(0, |it| it.at);
+        Remark {
+            topic: Topic::AbsoluteSpan,
+            message: format!("this span between two instants cannot be written: {reason}"),
+            help: "write the dates into dayshift/except, or take the span out and use dayshift sleep or wake --until then".to_owned(),
+            at: (at_spec, at.span.clone()),
+        }
+    }
+
+    /// Force alone, over a schedule that stands elsewhere, or over none.
+    fn only_forced(&self) -> Result<Texts, Remark> {
+        match (&self.force_up, &self.force_down) {
+            (Some(up), Some(down)) if up.spans.is_always() && down.spans.is_always() => Err(down
+                .remark(
+                    Topic::Contradiction,
+                    "the object is forced up and down; the tool does nothing",
+                    "remove one of the two",
+                )),
+            (Some(up), _) if up.spans.is_always() => Ok(vec![(Key::Hours, ALWAYS.to_owned())]),
+            (_, Some(down)) if down.spans.is_always() => {
+                let zone = down.spans.zone.unwrap_or(Zone::UTC);
+                Ok(vec![
+                    (Key::Stop, "00:00".to_owned()),
+                    (Key::Timezone, zone.name().to_owned()),
+                ])
+            }
+            (up, down) => {
+                let both = [up, down];
+                let mut specs = both.into_iter().flatten();
+                match specs.find(|it| !it.spans.is_never()) {
+                    Some(spec) => Err(spec.remark(
+                        Topic::ForceElsewhere,
+                        "is forced at times only, over a schedule that stands elsewhere",
+                        "write the whole schedule on this object, and convert again",
+                    )),
+                    None => Ok(Vec::new()),
+                }
+            }
+        }
+    }
+
+    fn periods(&self, zone: Option<Zone>) -> Result<Texts, Remark> {
+        for spec in [&self.force_up, &self.force_down].into_iter().flatten() {
+            if !spec.spans.is_never() {
+                return Err(spec.remark(
+                    Topic::ForceElsewhere,
+                    "is forced beside periods, which have no equal together",
+                    "use dayshift wake or sleep --until, or write the whole schedule as an uptime",
+                ));
+            }
+        }
+        let week = |spec: &Option<Spec<'_>>| {
+            let week = spec.as_ref().map(|it| it.spans.week.clone());
+            week.unwrap_or_default()
+        };
+        let (up, down) = (week(&self.upscale), week(&self.downscale));
+        let (only_up, only_down) = (up.without(&down), down.without(&up));
+        let zone = zone.unwrap_or(Zone::UTC);
+        let mut starts = moments(self.upscale.as_ref(), &down, zone, self.context.now)?;
+        let mut stops = moments(self.downscale.as_ref(), &up, zone, self.context.now)?;
+        if only_up.is_always() {
+            return Ok(vec![(Key::Hours, ALWAYS.to_owned())]);
+        }
+        let weekly = |week: &Week| {
+            if week.is_always() {
+                "00:00".to_owned()
+            } else {
+                times(&week.begins())
+            }
+        };
+        let mut texts = Vec::new();
+        for (key, week, moments) in [
+            (Key::Start, &only_up, &mut starts),
+            (Key::Stop, &only_down, &mut stops),
+        ] {
+            let weekly = weekly(week);
+            if !weekly.is_empty() {
+                moments.insert(0, weekly);
+            }
+            if !moments.is_empty() {
+                texts.push((key, moments.join("; ")));
+            }
+        }
+        if texts.is_empty() {
+            let spec = self.upscale.as_ref().or(self.downscale.as_ref());
+            return match spec {
+                Some(spec) => Err(spec.remark(
+                    Topic::NoEqual,
+                    "never matches, which in GoKubeDownscaler keeps the object as it is and in py-kube-downscaler says nothing",
+                    "write dayshift/exclude: \"true\" for the former, or remove the annotation",
+                )),
+                None => Ok(texts),
+            };
+        }
+        texts.push((Key::Timezone, zone.name().to_owned()));
+        Ok(texts)
+    }
+}
+
+/// The beginnings of the spans between two instants, which the other period must not cover.
+fn moments(
+    spec: Option<&Spec<'_>>,
+    other: &Week,
+    zone: Zone,
+    now: DateTime<Utc>,
+) -> Result<Vec<String>, Remark> {
+    let Some(spec) = spec else {
+        return Ok(Vec::new());
+    };
+    let mut texts = Vec::new();
+    for it in &spec.spans.absolute {
+        let Some(from) = it.from.filter(|from| *from > now) else {
+            continue;
+        };
+        let local = from.with_timezone(&zone.tz()).naive_local();
+        let is_whole = local.format("%S").to_string() == "00" && zone.instant(local) == from;
+        if !is_whole || !other.is_empty() {
+            return Err(spec.remark_at(
+                it.span.clone(),
+                Topic::AbsoluteSpan,
+                "this span between two instants cannot be written beside a weekly period",
+                "write its beginning into dayshift/start or dayshift/stop by hand",
+            ));
+        }
+        texts.push(local.format("%Y-%m-%d %H:%M").to_string());
+    }
+    Ok(texts)
+}
+
+/// The last year that a moment can be in.
+const FOR_EVER: &str = "2199-12-31 00:00";
+
+fn forced(spec: &Spec<'_>, key: Key) -> Remark {
+    spec.remark(
+        Topic::Forced,
+        format!("is forced until somebody ends it, which dayshift/{key} says with a date far away"),
+        format!("remove dayshift/{key} (dayshift resume does) to go back to the schedule"),
+    )
+}
+
+fn of_span_error(at: usize, error: SpanError) -> Remark {
+    Remark {
+        topic: match error.kind {
+            SpanErrorKind::Text => Topic::NotRead,
+            SpanErrorKind::Default => Topic::NeedsDefault,
+            SpanErrorKind::Zones => Topic::TwoZones,
+        },
+        message: error.message,
+        help: error.help,
+        at: (at, error.span),
+    }
+}

@@ -1,0 +1,186 @@
+//! The annotations that stand for themselves.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+
+use super::outcome::{Context, EXCLUDE, Remark, is_schedule, rfc3339};
+use crate::convert::finding::Topic;
+use crate::convert::times::timespan::{Absolute, Spans};
+use crate::{
+    text::quote,
+    workload::{Key, Replicas},
+};
+
+/// What became of an annotation that stands for itself.
+#[derive(Debug, Default)]
+pub(super) struct Single {
+    pub(super) texts: Vec<(&'static str, String)>,
+    pub(super) saved: Option<u32>,
+    pub(super) remarks: Vec<Remark>,
+}
+
+/// Converts one that is no part of the schedule; `None` for one that is.
+pub(super) fn one(
+    at: usize,
+    key: &str,
+    text: &str,
+    context: Context,
+) -> Result<Option<Single>, Remark> {
+    let remark = |topic, message: String, help: &str| Remark {
+        topic,
+        message,
+        help: help.to_owned(),
+        at: (at, 0..text.len()),
+    };
+    let mut single = Single::default();
+    match key {
+        key if is_schedule(key) => return Ok(None),
+        "exclude" => exclude(text, context, &mut single, &remark)?,
+        "exclude-until" => match until(text) {
+            None => {
+                return Err(remark(
+                    Topic::NotRead,
+                    format!("`{}` is not a time that the tool reads", quote(text)),
+                    "write for example 2026-12-24T18:00:00Z",
+                ));
+            }
+            Some(at) if at <= context.now => single.remarks.push(remark(
+                Topic::Over,
+                "this time is over, and was left out".to_owned(),
+                "nothing has to be done",
+            )),
+            Some(at) => single.texts.push((Key::Pause.name(), rfc3339(at))),
+        },
+        "downtime-replicas" | "downscale-replicas" => {
+            let Ok(count) = Replicas::parse(text) else {
+                return Err(remark(
+                    Topic::NotACount,
+                    format!("`{}` is not a number of replicas", quote(text)),
+                    "write how many replicas a stop leaves into dayshift/stop-replicas, such as \"1\"",
+                ));
+            };
+            if context.is_cron_job {
+                return Err(remark(
+                    Topic::NoCount,
+                    "a CronJob has no count: a stop suspends it".to_owned(),
+                    "remove the annotation",
+                ));
+            }
+            let count = if context.is_autoscaler { count.get().max(1) } else { count.get() };
+            single.texts.push((Key::StopReplicas.name(), count.to_string()));
+        }
+        "original-replicas" => {
+            let Some(count) = saved(text, context) else {
+                return Err(remark(
+                    Topic::NotACount,
+                    format!("`{}` is not a number of replicas", quote(text)),
+                    "label the object with the count that a start restores: dayshift/saved-replicas=3",
+                ));
+            };
+            single.saved = Some(count);
+            single.remarks.push(remark(
+                Topic::SavedCount,
+                format!("the count {count} is now the label dayshift/saved-replicas"),
+                "the next start brings it back; apply the file while the object is stopped",
+            ));
+        }
+        "grace-period" => single.remarks.push(remark(
+            Topic::GracePeriod,
+            "dayshift stops nothing before its next stop, so that a new workload needs no grace period".to_owned(),
+            "to stop what is created or raised while it should be stopped, see dayshift/enforce",
+        )),
+        "scale-children" | "upscale-excluded" => {
+            return Err(remark(
+                Topic::NoEqual,
+                "has no equal in dayshift".to_owned(),
+                "remove the annotation once the other tool is gone",
+            ));
+        }
+        _ => {
+            return Err(remark(
+                Topic::UnknownKey,
+                format!("downscaler/{} is not an annotation that is known", quote(key)),
+                "look what it does, write the equal by hand, and remove it",
+            ));
+        }
+    }
+    Ok(Some(single))
+}
+
+fn exclude(
+    text: &str,
+    context: Context,
+    single: &mut Single,
+    remark: &impl Fn(Topic, String, &str) -> Remark,
+) -> Result<(), Remark> {
+    let truth = |it: &str| (EXCLUDE, it.to_owned());
+    let Ok(spans) = Spans::parse(text, context.defaults) else {
+        single.texts.push(truth("true"));
+        single.remarks.push(remark(
+            Topic::NotRead,
+            format!("`{}` excludes the object in py-kube-downscaler, as every text but `false` does; GoKubeDownscaler refuses it", quote(text)),
+            "converted as py-kube-downscaler has it",
+        ));
+        return Ok(());
+    };
+    let is_over = |it: &&Absolute| it.to.is_some_and(|to| to <= context.now);
+    let absolute: Vec<_> = spans.absolute.iter().filter(|it| !is_over(it)).collect();
+    match absolute[..] {
+        _ if spans.is_always() => single.texts.push(truth("true")),
+        [] if spans.week.is_empty() => {
+            if spans.is_never() {
+                single.texts.push(truth("false"));
+            } else {
+                single.remarks.push(remark(
+                    Topic::Over,
+                    "what this excludes is over, and was left out".to_owned(),
+                    "nothing has to be done",
+                ));
+            }
+        }
+        [now] if spans.week.is_empty() && now.from.is_none_or(|from| from <= context.now) => {
+            single.texts.push(match now.to {
+                Some(to) => (Key::Pause.name(), rfc3339(to)),
+                None => truth("true"),
+            });
+        }
+        _ => {
+            return Err(remark(
+                Topic::PartialExclude,
+                "excludes the object at times only, which has no equal".to_owned(),
+                "write the schedule without these times, or use dayshift pause --until then",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The forms of py-kube-downscaler are in UTC; GoKubeDownscaler takes RFC 3339.
+fn until(text: &str) -> Option<DateTime<Utc>> {
+    if let Ok(at) = DateTime::parse_from_rfc3339(text) {
+        return Some(at.to_utc());
+    }
+    let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+    let mut read = forms
+        .iter()
+        .filter_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let date = || {
+        NaiveDate::parse_from_str(text, "%Y-%m-%d")
+            .ok()?
+            .and_hms_opt(0, 0, 0)
+    };
+    Some(read.next().or_else(date)?.and_utc())
+}
+
+/// The count that was saved. GoKubeDownscaler keeps of a CronJob whether it was suspended.
+fn saved(text: &str, context: Context) -> Option<u32> {
+    let count = match &*text.to_ascii_lowercase() {
+        "true" if context.is_cron_job => 0,
+        "false" if context.is_cron_job => 1,
+        _ => Replicas::parse(text).ok()?.get(),
+    };
+    Some(if context.is_cron_job {
+        count.min(1)
+    } else {
+        count
+    })
+}

@@ -1,0 +1,287 @@
+//! CronHorizontalPodAutoscaler of kubernetes-cronhpa-controller: jobs that set counts.
+
+use std::collections::BTreeSet;
+
+use chrono::{Datelike, NaiveDate, TimeDelta};
+
+use crate::convert::document::objects::Document;
+use crate::convert::finding::{ObjectName, Topic};
+use crate::convert::settings::Converter;
+use crate::convert::times::cron_text::{self, Weekly};
+use crate::convert::times::desired::dates;
+use crate::convert::tools::request::{Requests, Wanted};
+use crate::{
+    manifest::{Node, Scalar},
+    schedule::{Times, Zone},
+    text::quote,
+    workload::Key,
+};
+
+/// Asks for what the jobs say.
+pub(in crate::convert) fn convert(
+    document: &Document<'_>,
+    converter: &Converter,
+    requests: &mut Requests,
+) {
+    let Some(spec) = document.node.get("spec") else {
+        return;
+    };
+    let Some(target) = target(spec, &document.object.namespace) else {
+        requests.say(
+            Topic::NotRead,
+            &spec.place,
+            "its scaleTargetRef has no name that is text",
+            "name the workload in scaleTargetRef",
+        );
+        return;
+    };
+    if !matches!(&*target.kind, "Deployment" | "StatefulSet" | "Rollout") {
+        requests.say(
+            Topic::NoEqual,
+            &spec.place,
+            format!(
+                "its target is a {}, whose bounds it moves; that has no equal",
+                quote(&target.kind)
+            ),
+            "write start, stop and replicas on the workload, and let the autoscaler work between",
+        );
+        return;
+    }
+    let excluded = Excluded::read(spec, converter, requests);
+    let mut items = Vec::new();
+    for job in spec.get("jobs").map_or(&[][..], Node::items) {
+        match item(job, &excluded, converter) {
+            Ok((item, is_once)) => {
+                items.push(item);
+                if is_once {
+                    requests.say(
+                        Topic::Once,
+                        &job.place,
+                        "the job runs once, and became the moment at which it runs next",
+                        "remove the step when it is over",
+                    );
+                }
+            }
+            Err((message, help)) => {
+                requests.say(Topic::NotRead, &job.place, message, help);
+                return;
+            }
+        }
+    }
+    if items.is_empty() {
+        return;
+    }
+    let mut texts = vec![(Key::Scale.name(), items.join("; "))];
+    if !excluded.dates.is_empty() {
+        texts.push((Key::Except.name(), dates(&excluded.dates)));
+    }
+    match converter.defaults.zone {
+        Some(zone) => texts.push((Key::Timezone.name(), zone.name().to_owned())),
+        None => requests.say(
+            Topic::ZoneOfController,
+            &document.node.place,
+            "its jobs go by the clock of the controller's pod, which a file does not tell; now they go by --timezone of dayshift run",
+            "give the zone of that clock: --default-timezone Asia/Shanghai",
+        ),
+    }
+    requests.ask(Wanted::Object(target), texts, "");
+    let object = &document.object;
+    requests.say(
+        Topic::DeleteAfter,
+        &document.node.place,
+        "as long as it is there its controller acts too",
+        format!(
+            "kubectl delete cronhpa {} -n {}",
+            quote(&object.name),
+            object.namespace
+        ),
+    );
+}
+
+fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectName> {
+    let of = spec.get("scaleTargetRef")?;
+    let text = |name| of.get(name).and_then(Node::text).unwrap_or_default();
+    let kind = text("kind");
+    // Old versions of the group still stand in their examples.
+    let api_version = match kind {
+        "Deployment" | "StatefulSet" => "apps/v1",
+        _ => text("apiVersion"),
+    };
+    let name = text("name");
+    (!name.is_empty()).then(|| ObjectName {
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+type Fault = (String, &'static str);
+
+/// One job as a step, and whether it runs once.
+fn item(
+    job: &Node<'_>,
+    excluded: &Excluded,
+    converter: &Converter,
+) -> Result<(String, bool), Fault> {
+    let schedule = job
+        .get("schedule")
+        .and_then(Node::written)
+        .unwrap_or_default();
+    let size = match job.get("targetSize").and_then(Node::scalar) {
+        Some(Scalar::Number(number)) => number.as_u64(),
+        _ => None,
+    };
+    let Some(size) = size else {
+        return Err((
+            "the job has no targetSize".to_owned(),
+            "write how many replicas it sets",
+        ));
+    };
+    let cannot = |what: &str| format!("`{}` {what}", quote(schedule));
+    if let Some(date) = schedule.strip_prefix("@date ") {
+        let moment = date.trim();
+        let minute = moment.strip_suffix(":00").unwrap_or(moment);
+        let is_moment = Times::parse(minute).is_ok() && minute.len() == 16;
+        return if is_moment {
+            Ok((format!("{minute} = {size}"), true))
+        } else {
+            Err((
+                cannot("is not a moment of a whole minute"),
+                "write for example @date 2026-10-27 21:54:00",
+            ))
+        };
+    }
+    if schedule.starts_with("@every") {
+        return Err((
+            cannot("counts from when the controller started, which has no equal"),
+            "write the times of day, such as 0 0 */2 * * *",
+        ));
+    }
+    let times = if schedule.starts_with('@') {
+        schedule.to_owned()
+    } else {
+        cron(schedule, excluded).ok_or_else(|| {
+            (
+                cannot("is not cron as the controller reads it"),
+                "write seconds, minutes, hours, day of month, month and day of week",
+            )
+        })?
+    };
+    let Ok(read) = Times::parse(&times) else {
+        return Err((cannot("has no equal"), "write the step by hand"));
+    };
+    let is_once = job.get("runOnce").and_then(Node::scalar) == Some(Scalar::Bool(true));
+    if !is_once {
+        let items = times.split("; ").map(|it| format!("{it} = {size}"));
+        return Ok((items.collect::<Vec<_>>().join("; "), false));
+    }
+    let zone = converter.defaults.zone.unwrap_or(Zone::UTC);
+    let now = converter.now.with_timezone(&zone.tz()).naive_local();
+    let next = read.next_local(now);
+    let Some(next) = next.filter(|it| it.format("%S").to_string() == "00") else {
+        return Err((
+            cannot("does not come again at a whole minute"),
+            "write the step by hand",
+        ));
+    };
+    Ok((format!("{} = {size}", next.format("%Y-%m-%d %H:%M")), true))
+}
+
+/// Six fields of seconds first (the last may be left out), without excluded days of the week.
+fn cron(schedule: &str, excluded: &Excluded) -> Option<String> {
+    let mut fields: Vec<_> = schedule.split_whitespace().collect();
+    if fields.len() == 5 {
+        fields.push("*");
+    }
+    let [second, minute, hour, of_month, month, of_week] = fields[..] else {
+        return None;
+    };
+    // There `*/2` counts as a star beside the other field of days, which it does not here.
+    let has_star_step = |it: &str| it.starts_with("*/") || it.starts_with("?/");
+    let is_star = |it: &str| matches!(it, "*" | "?");
+    if has_star_step(of_month) && !is_star(of_week) || has_star_step(of_week) && !is_star(of_month)
+    {
+        return None;
+    }
+    let five = [minute, hour, of_month, month, of_week];
+    if excluded.weekdays == 0 {
+        return if second == "0" {
+            cron_text::text(&five.join(" "))
+        } else {
+            Some(fields.join(" "))
+        };
+    }
+    let weekly = Weekly::read(&five)?;
+    let names = ["1", "2", "3", "4", "5", "6", "0"];
+    let days =
+        (0..7).filter(|day| weekly.days >> day & 1 == 1 && excluded.weekdays >> day & 1 == 0);
+    let days: Vec<_> = days.filter_map(|day| names.get(day)).copied().collect();
+    if days.is_empty() {
+        return None;
+    }
+    let days = days.join(",");
+    let five = [minute, hour, "*", "*", &days].join(" ");
+    if second == "0" {
+        cron_text::text(&five)
+    } else {
+        Some(format!("{second} {five}"))
+    }
+}
+
+/// On which days no job runs.
+#[derive(Debug, Default)]
+struct Excluded {
+    /// Bit 0 is Monday.
+    weekdays: u8,
+    dates: BTreeSet<NaiveDate>,
+}
+
+/// For how many years dates are written out.
+const YEARS: i64 = 5;
+
+impl Excluded {
+    fn read(spec: &Node<'_>, converter: &Converter, requests: &mut Requests) -> Self {
+        let mut excluded = Self::default();
+        for item in spec.get("excludeDates").map_or(&[][..], Node::items) {
+            let text = item.written().unwrap_or_default();
+            let mut fields: Vec<_> = text.split_whitespace().collect();
+            if fields.len() == 5 {
+                fields.push("*");
+            }
+            let [_, _, _, of_month, month, of_week] = fields[..] else {
+                requests.say(
+                    Topic::ExcludeDates,
+                    &item.place,
+                    format!("`{}` is not a date that the controller reads", quote(text)),
+                    "write the dates into dayshift/except by hand",
+                );
+                continue;
+            };
+            if let Some(weekly) = Weekly::read(&["0", "0", of_month, month, of_week]) {
+                excluded.weekdays |= weekly.days;
+                continue;
+            }
+            let days = Times::parse(&["0", "0", of_month, month, of_week].join(" "));
+            let today = converter.now.date_naive().and_time(Default::default());
+            let until = today + TimeDelta::days(365 * YEARS);
+            let mut next = days.ok().map(|days| (days, today - TimeDelta::seconds(1)));
+            while let Some((days, at)) = next.take() {
+                if let Some(day) = days
+                    .next_local(at)
+                    .filter(|day| *day < until && excluded.dates.len() < 200)
+                {
+                    excluded.dates.insert(day.date());
+                    next = Some((days, day));
+                }
+            }
+            requests.say(
+                Topic::ExcludeDates,
+                &item.place,
+                format!("the dates of `{}` are written out up to {}; on them no job runs there, and here none that leaves replicas", quote(text), until.year()),
+                "add more dates to dayshift/except in time; what sets 0 still happens on them",
+            );
+        }
+        excluded
+    }
+}

@@ -1,0 +1,266 @@
+//! KEDA's cron trigger: so many replicas between a start and an end.
+
+use crate::convert::document::objects::Document;
+use crate::convert::finding::{ObjectName, Topic};
+use crate::convert::times::cron_text::{self, Weekly};
+use crate::convert::times::week::{WEEK, times};
+use crate::convert::tools::request::{Requests, Texts, Wanted};
+use crate::{
+    manifest::{Node, Scalar},
+    schedule::{Times, Zone},
+    text::quote,
+    workload::Key,
+};
+
+/// Asks for what a ScaledObject's cron triggers say.
+pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Requests) {
+    let Some(spec) = document.node.get("spec") else {
+        return;
+    };
+    let all = spec.get("triggers").map_or(&[][..], Node::items);
+    let is_cron = |it: &Node<'_>| it.get("type").and_then(Node::text) == Some("cron");
+    let crons: Vec<_> = all.iter().filter(|it| is_cron(it)).collect();
+    let Some(first) = crons.first() else {
+        return;
+    };
+    if crons.len() < all.len() {
+        requests.say(
+            Topic::Triggers,
+            &first.place,
+            "the cron trigger stands beside others, which scale between the bounds that it sets; that has no equal",
+            "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it at night: dayshift run --kinds …,scaledobjects",
+        );
+        return;
+    }
+    let mut triggers = Vec::new();
+    for node in &crons {
+        match Trigger::read(node, spec) {
+            Ok(trigger) => triggers.push(trigger),
+            Err((message, help)) => {
+                requests.say(Topic::NotRead, &node.place, message, help);
+                return;
+            }
+        }
+    }
+    let Some(target) = target(spec, &document.object.namespace) else {
+        requests.say(
+            Topic::NotRead,
+            &spec.place,
+            "its scaleTargetRef has no name that is text",
+            "name the workload: scaleTargetRef: {name: web}",
+        );
+        return;
+    };
+    for (trigger, node) in triggers.iter().zip(&crons) {
+        if !trigger.takes_turns() {
+            requests.say(
+                Topic::Turns,
+                &node.place,
+                "its starts and ends do not take turns; KEDA looks at what comes next, and so ignores all but the last of several ends in a row",
+                "now each end stops and each start starts; look at it with dayshift plan",
+            );
+        }
+    }
+    let low = low(spec);
+    let texts = match &triggers[..] {
+        [one] => one.texts(low),
+        several => match steps(several, low) {
+            Some(texts) => texts,
+            None => {
+                requests.say(
+                    Topic::Triggers,
+                    &first.place,
+                    "several cron triggers of which the highest count holds can be written only where all are weekly and in one zone",
+                    "write the counts into dayshift/scale by hand, such as Mon-Fri 08:00 = 5; 19:00 = 0",
+                );
+                return;
+            }
+        },
+    };
+    requests.ask(Wanted::Object(target), texts, "");
+    let object = &document.object;
+    requests.say(
+        Topic::DeleteAfter,
+        &document.node.place,
+        "as long as it is there KEDA's autoscaler sets the count too",
+        format!(
+            "kubectl delete scaledobject {} -n {}",
+            quote(&object.name),
+            object.namespace
+        ),
+    );
+}
+
+fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectName> {
+    let of = spec.get("scaleTargetRef")?;
+    let text = |name, other| {
+        of.get(name)
+            .and_then(Node::text)
+            .unwrap_or(other)
+            .to_owned()
+    };
+    Some(ObjectName {
+        api_version: text("apiVersion", "apps/v1"),
+        kind: text("kind", "Deployment"),
+        namespace: namespace.to_owned(),
+        name: of.get("name")?.text()?.to_owned(),
+    })
+}
+
+/// The count outside of all triggers.
+fn low(spec: &Node<'_>) -> u64 {
+    let count = |name| number(spec.get(name)?);
+    let idle = count("idleReplicaCount");
+    idle.or_else(|| count("minReplicaCount"))
+        .unwrap_or_default()
+}
+
+fn number(node: &Node<'_>) -> Option<u64> {
+    match node.scalar()? {
+        Scalar::Number(number) => number.as_u64(),
+        _ => node.written()?.parse().ok(),
+    }
+}
+
+/// A cron trigger.
+struct Trigger {
+    start: String,
+    end: String,
+    zone: Zone,
+    count: u64,
+}
+
+impl Trigger {
+    fn read(node: &Node<'_>, spec: &Node<'_>) -> Result<Self, (String, &'static str)> {
+        const HELP: &str = "see KEDA's documentation of the cron scaler";
+        let metadata = node.get("metadata");
+        let field = |name: &str| {
+            let value = metadata.and_then(|it| it.get(name));
+            value.ok_or_else(|| (format!("the cron trigger has no {name}"), HELP))
+        };
+        let cron = |name: &str| {
+            let text = field(name)?.written().unwrap_or_default();
+            let is_five = text.split_whitespace().count() == 5;
+            let read = cron_text::text(text).filter(|_| is_five);
+            read.map(|_| text.to_owned()).ok_or_else(|| {
+                (
+                    format!("`{}` is not cron as KEDA reads it", quote(text)),
+                    HELP,
+                )
+            })
+        };
+        let zone = field("timezone")?.written().unwrap_or_default();
+        let zone = Zone::parse(zone).map_err(|error| (error.to_string(), HELP))?;
+        let count = number(field("desiredReplicas")?).filter(|it| *it > 0);
+        let count =
+            count.ok_or_else(|| ("desiredReplicas is not a count above 0".to_owned(), HELP))?;
+        let most = spec.get("maxReplicaCount").and_then(number).unwrap_or(100);
+        Ok(Self {
+            start: cron("start")?,
+            end: cron("end")?,
+            zone,
+            count: count.min(most),
+        })
+    }
+
+    fn texts(&self, low: u64) -> Texts {
+        let text = |cron| cron_text::text(cron).unwrap_or_default();
+        vec![
+            (Key::Start.name(), text(&self.start)),
+            (Key::Stop.name(), text(&self.end)),
+            (Key::Timezone.name(), self.zone.name().to_owned()),
+            (Key::Replicas.name(), self.count.to_string()),
+            (Key::StopReplicas.name(), low.to_string()),
+        ]
+    }
+
+    /// Whether each start is followed by an end and the other way around.
+    fn takes_turns(&self) -> bool {
+        let (Ok(start), Ok(end)) = (Times::parse(&self.start), Times::parse(&self.end)) else {
+            return true;
+        };
+        // A leap year, and a year after it.
+        let Some(mut at) = chrono::NaiveDate::from_ymd_opt(2027, 12, 31) else {
+            return true;
+        };
+        let until = at + chrono::TimeDelta::days(750);
+        let mut was_start = None;
+        let mut now = at.and_time(Default::default());
+        while at < until {
+            let (next_start, next_end) = (start.next_local(now), end.next_local(now));
+            let is_start = match (next_start, next_end) {
+                (Some(start), Some(end)) => start < end,
+                (start, _) => start.is_some(),
+            };
+            let Some(next) = (if is_start { next_start } else { next_end }) else {
+                return false;
+            };
+            if was_start == Some(is_start) {
+                return false;
+            }
+            was_start = Some(is_start);
+            now = next;
+            at = next.date();
+        }
+        true
+    }
+
+    /// Whether it is active in each minute of the week.
+    fn active(&self) -> Option<Vec<bool>> {
+        let minutes = |cron: &str| {
+            let fields: Vec<_> = cron.split_whitespace().collect();
+            Some(Weekly::read(&fields)?.minutes())
+        };
+        let (starts, ends) = (minutes(&self.start)?, minutes(&self.end)?);
+        let mut active = vec![false; WEEK as usize];
+        let mut is_on = false;
+        // The first round finds out how the week begins.
+        for minute in (0..WEEK).chain(0..WEEK) {
+            is_on = starts.binary_search(&minute).is_ok()
+                || is_on && ends.binary_search(&minute).is_err();
+            if let Some(it) = active.get_mut(minute as usize) {
+                *it = is_on;
+            }
+        }
+        Some(active)
+    }
+}
+
+/// The highest count of all, as exact counts at times.
+fn steps(triggers: &[Trigger], low: u64) -> Option<Texts> {
+    let zone = triggers.first()?.zone;
+    if triggers.iter().any(|it| it.zone != zone) {
+        return None;
+    }
+    let mut counts = vec![low; WEEK as usize];
+    for trigger in triggers {
+        for (count, is_on) in counts.iter_mut().zip(trigger.active()?) {
+            if is_on {
+                *count = (*count).max(trigger.count);
+            }
+        }
+    }
+    let mut steps: Vec<(u64, Vec<u32>)> = Vec::new();
+    let before = counts.iter().cycle().skip(WEEK as usize - 1);
+    for ((minute, count), before) in (0..).zip(&counts).zip(before) {
+        if count == before {
+            continue;
+        }
+        match steps.iter_mut().find(|(known, _)| known == count) {
+            Some((_, minutes)) => minutes.push(minute),
+            None => steps.push((*count, vec![minute])),
+        }
+    }
+    let items = steps.iter().flat_map(|(count, minutes)| {
+        let times = times(minutes);
+        let items = times.split("; ").map(|it| format!("{it} = {count}"));
+        items.collect::<Vec<_>>()
+    });
+    let text = items.collect::<Vec<_>>().join("; ");
+    (!text.is_empty()).then(|| {
+        vec![
+            (Key::Scale.name(), text),
+            (Key::Timezone.name(), zone.name().to_owned()),
+        ]
+    })
+}

@@ -1,0 +1,143 @@
+//! The annotations of GoKubeDownscaler and py-kube-downscaler, on each object of the files.
+
+use super::state::{KindOf, Work, kind_of};
+use crate::convert::document::edit::Changes;
+use crate::convert::document::objects::DOWNSCALER;
+use crate::convert::downscaler::{self, Context};
+use crate::convert::finding::Topic;
+use crate::{
+    manifest::{Location, Node, Source},
+    workload::Label,
+};
+
+impl Work<'_, '_> {
+    /// The annotations of GoKubeDownscaler and py-kube-downscaler.
+    pub(in crate::convert) fn annotations(&mut self) {
+        for at in 0..self.documents.len() {
+            self.annotations_of(at);
+            self.pod_annotations(at);
+        }
+    }
+
+    pub(in crate::convert) fn annotations_of(&mut self, at: usize) {
+        let document = self.documents[at].clone();
+        let annotations = document.annotations();
+        let Some(first) = annotations.first() else {
+            return;
+        };
+        let whole = first.entry.key.place.clone();
+        match kind_of(&document) {
+            KindOf::Scaled => {}
+            KindOf::OptIn(kind) => self.say(
+                at,
+                Topic::OptIn,
+                format!(
+                    "dayshift scales a {} only where it is told to",
+                    document.object.kind
+                ),
+                format!("run it with --kinds deployments,statefulsets,cronjobs,{kind}"),
+                whole.clone(),
+            ),
+            KindOf::Other => {
+                let kind = &document.object.kind;
+                self.say(
+                    at,
+                    Topic::OtherKind,
+                    format!("dayshift does not scale a {kind}; its annotations stay as they are"),
+                    "annotate the workload that it belongs to, and remove these".to_owned(),
+                    whole,
+                );
+                return;
+            }
+        }
+        let context = Context {
+            now: self.converter.now,
+            defaults: self.converter.defaults,
+            is_cron_job: document.object.kind == "CronJob",
+            is_autoscaler: document.object.kind == "HorizontalPodAutoscaler",
+        };
+        let olds: Vec<_> = annotations.iter().map(|it| (it.key(), it.text())).collect();
+        let outcome = downscaler::convert(&olds, context);
+        let source = self.sources.get(document.source).map_or("", Source::text);
+        for remark in outcome.remarks {
+            let (which, span) = remark.at;
+            let place = annotations
+                .get(which)
+                .map_or_else(|| whole.clone(), |it| it.locate(&span, source));
+            let name = olds.get(which).map_or("", |it| it.0);
+            let message = match remark.topic {
+                _ if remark.message.starts_with('`') => remark.message,
+                _ => format!(
+                    "{DOWNSCALER}{}: {}",
+                    crate::text::quote(name),
+                    remark.message
+                ),
+            };
+            self.say(at, remark.topic, message, remark.help, place);
+        }
+        self.both_levels(at, &olds, &whole);
+        let prefix = &self.converter.prefix;
+        let mut changes = Changes::default();
+        for (which, texts) in outcome.replaced {
+            let name = annotations[which].entry.name().to_owned();
+            let pairs = texts
+                .into_iter()
+                .map(|(key, text)| (prefix.full(key), text));
+            changes.replaced.push((name, pairs.collect()));
+        }
+        if let Some(count) = outcome.saved {
+            let label = prefix.label(Label::SavedReplicas);
+            changes.labels.push((label, count.to_string()));
+        }
+        self.take(at, changes, &whole);
+    }
+
+    /// Whether an object has an uptime and its Namespace a downtime, or the other way around.
+    pub(in crate::convert) fn both_levels(
+        &mut self,
+        at: usize,
+        olds: &[(&str, &str)],
+        place: &Location,
+    ) {
+        let namespace = &self.documents[at].object.namespace;
+        let key = ("", "Namespace", "", &**namespace);
+        let id = (key.0.into(), key.1.into(), key.2.into(), key.3.into());
+        let Some(of) = self.index.get(&id) else {
+            return;
+        };
+        let has = |name: &str| olds.iter().any(|it| it.0 == name);
+        let of = &self.documents[*of];
+        let over = |own: &str, other: &str| {
+            has(own) && !has(other) && of.has(&format!("{DOWNSCALER}{other}"))
+        };
+        if over("uptime", "downtime") || over("downtime", "uptime") {
+            self.say(
+                at,
+                Topic::BothLevels,
+                "py-kube-downscaler lays this over the times of the Namespace; GoKubeDownscaler and dayshift take the object's alone".to_owned(),
+                "look at it with dayshift plan, and write the whole schedule on this object".to_owned(),
+                place.clone(),
+            );
+        }
+    }
+
+    /// A pod that forces uptime does so for the whole cluster.
+    pub(in crate::convert) fn pod_annotations(&mut self, at: usize) {
+        let document = self.documents[at].clone();
+        let path = ["spec", "template", "metadata", "annotations"];
+        let map = path
+            .iter()
+            .try_fold(&*document.node, |node: &Node<'_>, name| node.get(name));
+        for entry in map.map_or(&[][..], Node::entries) {
+            if entry.name().starts_with(DOWNSCALER) {
+                self.say(
+                    at,
+                    Topic::NoEqual,
+                    format!("{} stands on the pods, which dayshift does not read", crate::text::quote(entry.name())),
+                    "force-uptime on a pod keeps the whole cluster up in py-kube-downscaler: use dayshift wake --all -A, and remove it".to_owned(),
+                    entry.key.place.clone(),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Where that which other tools' own objects and flags ask for comes to stand.
+
+use std::collections::{HashMap, HashSet};
+
+use super::state::{Work, id};
+use crate::convert::conversion::Target;
+use crate::convert::document::edit::{Changes, Pairs};
+use crate::convert::document::objects::Document;
+use crate::convert::downscaler::{self, Context};
+use crate::convert::finding::{Finding, ObjectName, Topic};
+use crate::convert::tools::request::{Request, Requests, Wanted};
+use crate::convert::tools::{cron_hpa, keda, sleep_info};
+use crate::manifest::Location;
+
+impl Work<'_, '_> {
+    /// The objects of kube-green, kubernetes-cronhpa-controller and KEDA.
+    pub(in crate::convert) fn requests(&mut self) {
+        let mut requests = Requests::default();
+        for (at, document) in self.documents.iter().enumerate() {
+            requests.document = at;
+            match (document.group(), &*document.object.kind) {
+                ("kube-green.com", "SleepInfo") => {
+                    sleep_info::convert(document, &mut requests);
+                }
+                ("autoscaling.alibabacloud.com", "CronHorizontalPodAutoscaler") => {
+                    cron_hpa::convert(document, self.converter, &mut requests);
+                }
+                ("keda.sh", "ScaledObject") => keda::convert(document, &mut requests),
+                _ => {}
+            }
+        }
+        for (at, remark) in requests.remarks {
+            self.say(at, remark.topic, remark.message, remark.help, remark.place);
+        }
+        let mut seen: HashMap<Wanted, Pairs> = HashMap::new();
+        for request in requests.all {
+            let from = request.from;
+            let place = self.documents[from].node.place.clone();
+            match seen.get(&request.wanted) {
+                Some(known) if *known == request.pairs => continue,
+                Some(_) if !request.is_exclusion() => {
+                    self.say(
+                        from,
+                        Topic::Several,
+                        "another object has asked for the same one already, and its schedule counts".to_owned(),
+                        "write one schedule out of both by hand".to_owned(),
+                        place,
+                    );
+                    continue;
+                }
+                _ => {}
+            }
+            seen.insert(request.wanted.clone(), request.pairs.clone());
+            self.land(&request, &place);
+        }
+    }
+
+    /// Brings what is asked for to the documents among the files, or else into a command.
+    pub(in crate::convert) fn land(&mut self, request: &Request, place: &Location) {
+        let prefix = &self.converter.prefix;
+        let pairs: Pairs = request
+            .pairs
+            .iter()
+            .map(|(key, text)| (prefix.full(key), text.clone()))
+            .collect();
+        let changes = Changes {
+            added: pairs.clone(),
+            ..Changes::default()
+        };
+        match &request.wanted {
+            Wanted::Object(object) => match self.index.get(&id(object)).copied() {
+                Some(at) => {
+                    let place = self.documents[at].node.place.clone();
+                    self.take(at, changes, &place);
+                }
+                None => self.command(Target::Object(object.clone()), pairs),
+            },
+            Wanted::Some {
+                kinds,
+                namespace,
+                labels,
+            } => {
+                let matches = |document: &Document<'_>| {
+                    let object = &document.object;
+                    let mut labels = labels.iter();
+                    object.namespace == *namespace
+                        && kinds
+                            .iter()
+                            .any(|it| *it == (document.group(), &*object.kind))
+                        && labels.all(|(name, text)| document.label(name) == Some(text))
+                };
+                let found = self.documents.iter().enumerate();
+                let found: Vec<_> = found.filter(|(_, it)| matches(it)).map(|it| it.0).collect();
+                for at in found {
+                    let place = self.documents[at].node.place.clone();
+                    self.take(at, changes.clone(), &place);
+                }
+                let plural = |it: &(&str, &str)| it.1.to_lowercase() + "s";
+                let all: Vec<_> = labels
+                    .iter()
+                    .map(|(name, text)| format!("{name}={text}"))
+                    .collect();
+                let target = Target::All {
+                    kinds: kinds.iter().map(plural).collect::<Vec<_>>().join(","),
+                    namespace: namespace.clone(),
+                    selector: (!all.is_empty()).then(|| all.join(",")),
+                };
+                self.command(target, pairs);
+                self.say(
+                    request.from,
+                    Topic::Elsewhere,
+                    request.reason.clone(),
+                    "annotate new ones too; a command for those of the cluster is below".to_owned(),
+                    place.clone(),
+                );
+            }
+        }
+    }
+
+    /// The other tool's flags, on every Namespace that says nothing itself.
+    pub(in crate::convert) fn flags(&mut self) {
+        let converter = self.converter;
+        if converter.flags.is_empty() {
+            return;
+        }
+        let context = Context {
+            now: converter.now,
+            defaults: converter.defaults,
+            is_cron_job: false,
+            is_autoscaler: false,
+        };
+        let olds: Vec<_> = converter
+            .flags
+            .iter()
+            .map(|(key, text)| (&**key, &**text))
+            .collect();
+        let outcome = downscaler::convert(&olds, context);
+        for remark in outcome.remarks {
+            let name = olds.get(remark.at.0).map_or("", |it| it.0);
+            self.conversion.findings.push(Finding {
+                topic: remark.topic,
+                message: format!("{}: {}", flag_name(name), remark.message),
+                help: remark.help,
+                place: None,
+                object: None,
+            });
+        }
+        let texts = outcome.replaced.into_iter().flat_map(|it| it.1);
+        let pairs: Pairs = texts
+            .map(|(key, text)| (converter.prefix.full(key), text))
+            .collect();
+        if pairs.is_empty() {
+            return;
+        }
+        let mut names: HashSet<String> = HashSet::new();
+        for at in 0..self.documents.len() {
+            let object = self.documents[at].object.clone();
+            let is_namespace = object.kind == "Namespace" && !is_of_system(&object.name);
+            if !is_namespace || !names.insert(object.name.clone()) {
+                continue;
+            }
+            let own = self.documents[at].annotations();
+            if own.iter().any(|it| downscaler::is_schedule(it.key())) {
+                continue;
+            }
+            let place = self.documents[at].node.place.clone();
+            let added = pairs.clone();
+            self.take(
+                at,
+                Changes {
+                    added,
+                    ..Changes::default()
+                },
+                &place,
+            );
+        }
+        for name in &converter.flagged {
+            if names.insert(name.clone()) {
+                let object = ObjectName::namespace(name);
+                self.command(Target::Object(object), pairs.clone());
+            }
+        }
+    }
+}
+
+fn is_of_system(name: &str) -> bool {
+    name.starts_with("kube-")
+}
+
+fn flag_name(key: &str) -> String {
+    match key {
+        "uptime" | "downtime" => format!("--default-{key}"),
+        key => format!("--{key}"),
+    }
+}

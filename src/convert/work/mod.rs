@@ -1,0 +1,8 @@
+//! What is done with the objects of all files.
+
+mod annotations;
+mod landing;
+mod state;
+mod writing;
+
+pub(in crate::convert) use state::Work;

@@ -1,0 +1,158 @@
+//! What is known while files are converted.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::convert::conversion::{Change, Conversion, Target};
+use crate::convert::document::edit::{Changes, Pairs};
+use crate::convert::document::objects::{Document, group};
+use crate::convert::finding::{Finding, ObjectName, Topic};
+use crate::convert::settings::Converter;
+use crate::{
+    manifest::{Location, Source},
+    schedule::Zone,
+    workload::{Inputs, Key, ParsedInputs, read},
+};
+
+pub(in crate::convert) struct Work<'c, 'a> {
+    pub(in crate::convert) converter: &'c Converter,
+    pub(in crate::convert) sources: &'a [Source],
+    pub(in crate::convert) documents: Vec<Document<'a>>,
+    /// By group, kind, namespace and name.
+    pub(in crate::convert) index: HashMap<Id, usize>,
+    /// What is to be changed on which document, and what of it makes a schedule.
+    pub(in crate::convert) pending: BTreeMap<usize, Changes>,
+    pub(in crate::convert) conversion: Conversion,
+}
+
+pub(super) type Id = (String, String, String, String);
+
+pub(super) fn id(object: &ObjectName) -> Id {
+    (
+        group(&object.api_version).to_owned(),
+        object.kind.clone(),
+        object.namespace.clone(),
+        object.name.clone(),
+    )
+}
+
+/// What a kind is to dayshift.
+pub(super) enum KindOf {
+    Scaled,
+    OptIn(&'static str),
+    Other,
+}
+
+pub(super) fn kind_of(document: &Document<'_>) -> KindOf {
+    let has_count = || {
+        let spec = document.node.get("spec");
+        spec.is_some_and(|it| it.get("replicas").is_some())
+    };
+    match (document.group(), &*document.object.kind) {
+        ("", "Namespace") | ("apps", "Deployment" | "StatefulSet") | ("batch", "CronJob") => {
+            KindOf::Scaled
+        }
+        ("autoscaling", "HorizontalPodAutoscaler") => KindOf::OptIn("horizontalpodautoscalers"),
+        ("keda.sh", "ScaledObject") => KindOf::OptIn("scaledobjects"),
+        ("argoproj.io", "Rollout") => KindOf::OptIn("rollouts.argoproj.io"),
+        _ if has_count() => KindOf::OptIn("its own kind"),
+        _ => KindOf::Other,
+    }
+}
+
+impl<'a> Work<'_, 'a> {
+    pub(in crate::convert) fn make_index(&mut self) {
+        for (at, document) in self.documents.iter().enumerate() {
+            self.index.insert(id(&document.object), at);
+        }
+    }
+
+    pub(in crate::convert) fn say(
+        &mut self,
+        document: usize,
+        topic: Topic,
+        message: String,
+        help: String,
+        at: Location,
+    ) {
+        let document = &self.documents[document];
+        self.conversion.findings.push(Finding {
+            topic,
+            message,
+            help,
+            place: Some((document.source, at)),
+            object: Some(document.object.clone()),
+        });
+    }
+
+    /// Takes changes for a document, unless it has a schedule already or dayshift would refuse
+    /// them.
+    pub(in crate::convert) fn take(&mut self, at: usize, mut changes: Changes, place: &Location) {
+        if changes.replaced.is_empty() && changes.added.is_empty() && changes.labels.is_empty() {
+            return;
+        }
+        let prefix = &self.converter.prefix;
+        let schedule = Key::SCHEDULE.map(|key| prefix.annotation(key));
+        let document = &self.documents[at];
+        let pending = self.pending.get(&at);
+        let old = pending.into_iter().flat_map(|it| it.replaced.iter());
+        let old = old
+            .flat_map(|it| &it.1)
+            .chain(pending.into_iter().flat_map(|it| &it.added));
+        let new = changes
+            .replaced
+            .iter()
+            .flat_map(|it| &it.1)
+            .chain(&changes.added);
+        let is_schedule = |it: &&(String, String)| schedule.contains(&it.0);
+        let has_schedule =
+            schedule.iter().any(|it| document.has(it)) || old.clone().any(|it| is_schedule(&it));
+        let taken: Vec<_> = new.clone().map(|it| &it.0).collect();
+        let is_taken = taken.iter().any(|it| document.has(it));
+        if is_taken || has_schedule && new.clone().any(|it| is_schedule(&it)) {
+            let is_same = changes.replaced.is_empty()
+                && changes.added.iter().all(|(name, text)| {
+                    let value = document
+                        .metadata()
+                        .and_then(|it| it.get("annotations")?.get(name)?.written());
+                    value == Some(text)
+                });
+            if !is_same {
+                self.say(
+                    at,
+                    Topic::AlreadyScheduled,
+                    "the object has annotations of dayshift's for the same thing already, and stays as it is".to_owned(),
+                    "decide which count, and remove the others".to_owned(),
+                    place.clone(),
+                );
+            }
+            return;
+        }
+        let all = old.chain(new);
+        let inputs = Inputs::from_annotations(prefix, all.map(|(name, text)| (&**name, &**text)));
+        if let ParsedInputs::Invalid(refusal) = read(&inputs, Zone::UTC) {
+            let message = format!("dayshift would refuse it: {}", refusal.text(prefix));
+            let help = "write the schedule by hand".to_owned();
+            self.say(at, Topic::NoEqual, message, help, place.clone());
+            return;
+        }
+        if self.converter.keeps {
+            let replaced = std::mem::take(&mut changes.replaced);
+            let pairs = replaced.into_iter().flat_map(|it| it.1);
+            changes.added.splice(0..0, pairs);
+        }
+        let pending = self.pending.entry(at).or_default();
+        pending.replaced.append(&mut changes.replaced);
+        pending.added.append(&mut changes.added);
+        pending.labels.append(&mut changes.labels);
+    }
+
+    pub(in crate::convert) fn command(&mut self, target: Target, set: Pairs) {
+        self.conversion.changes.push(Change {
+            target,
+            place: None,
+            set,
+            remove: Vec::new(),
+            labels: Vec::new(),
+        });
+    }
+}

@@ -1,0 +1,55 @@
+//! Minutes, as clocks show them.
+
+use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, Timelike, Utc};
+use chrono_tz::Tz;
+
+pub(crate) fn utc(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+/// Weeks with a clock change of Europe or America in them, and one without.
+pub(crate) const PERIODS: [(&str, &str); 3] = [
+    ("2027-03-08T00:00:00Z", "2027-04-05T00:00:00Z"),
+    ("2027-10-25T00:00:00Z", "2027-11-15T00:00:00Z"),
+    ("2027-07-05T00:00:00Z", "2027-07-19T00:00:00Z"),
+];
+
+/// A minute.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Minute {
+    pub(crate) at: DateTime<Utc>,
+    pub(crate) local: NaiveDateTime,
+    /// Whether clocks have shown this time, or a later one, before.
+    pub(crate) is_repeated: bool,
+}
+
+impl Minute {
+    /// From Monday as 0.
+    pub(crate) fn weekday(&self) -> u32 {
+        self.local.weekday().num_days_from_monday()
+    }
+
+    /// Minutes from midnight.
+    pub(crate) fn of_day(&self) -> u32 {
+        self.local.hour() * 60 + self.local.minute()
+    }
+}
+
+/// The minutes of a period on the clocks of a zone.
+pub(crate) fn minutes(zone: Tz, from: &str, until: &str) -> Vec<Minute> {
+    let (mut at, until) = (utc(from), utc(until));
+    let mut latest = NaiveDateTime::MIN;
+    let mut all = Vec::new();
+    while at < until {
+        let local = at.with_timezone(&zone).naive_local();
+        let is_repeated = local <= latest;
+        latest = latest.max(local);
+        all.push(Minute {
+            at,
+            local,
+            is_repeated,
+        });
+        at += TimeDelta::minutes(1);
+    }
+    all
+}

@@ -1,0 +1,124 @@
+//! What comes of a conversion, as `plan` says it.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    convert::{Change, Conversion, Converter, SpanDefaults, Target},
+    manifest::Source,
+    plan::{Period, Planner},
+    schedule::Zone,
+    workload::{Annotations, Inputs, Kind, Prefix, WorkloadRef},
+};
+use serde_json::Value;
+
+use super::clocks::utc;
+
+/// A conversion a while before all periods.
+pub(crate) fn convert_at(text: &str, now: &str, defaults: SpanDefaults) -> Conversion {
+    let converter = Converter {
+        now: utc(now),
+        prefix: Prefix::default(),
+        namespace: "default".to_owned(),
+        defaults,
+        flags: Vec::new(),
+        flagged: Vec::new(),
+        keeps: false,
+    };
+    converter.convert(&[Source::new("test.yaml", text)])
+}
+
+pub(crate) fn convert(text: &str) -> Conversion {
+    convert_at(text, "2027-01-01T00:00:00Z", SpanDefaults::default())
+}
+
+/// An object with these annotations.
+pub(crate) fn annotated(kind: &str, annotations: &[(&str, &str)]) -> String {
+    let version = if kind == "Namespace" { "v1" } else { "apps/v1" };
+    let lines = annotations
+        .iter()
+        .map(|(name, text)| format!("    downscaler/{name}: '{text}'\n"));
+    let lines: String = lines.collect();
+    format!("apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: web\n  annotations:\n{lines}")
+}
+
+/// The ids of what is said.
+pub(crate) fn said(conversion: &Conversion) -> Vec<&'static str> {
+    conversion.findings.iter().map(|it| it.topic.id()).collect()
+}
+
+/// The one change of a conversion.
+pub(crate) fn change(conversion: &Conversion) -> &Change {
+    let [change] = &conversion.changes[..] else {
+        panic!("{conversion:#?}");
+    };
+    change
+}
+
+/// The state of a workload minute by minute, as its plan says: the last action, and the count it
+/// comes to.
+pub(crate) struct Planned {
+    boundaries: Vec<(DateTime<Utc>, String, Option<u64>)>,
+}
+
+impl Planned {
+    /// The plan of a workload that has what a change writes, or inherits it where that is on a
+    /// Namespace; from two weeks before the period on.
+    pub(crate) fn of(change: &Change, (from, until): (&str, &str)) -> Self {
+        let prefix = Prefix::default();
+        let pairs = || change.set.iter().map(|(name, text)| (&**name, &**text));
+        let is_namespace =
+            matches!(&change.target, Target::Object(object) if object.kind == "Namespace");
+        let inputs = if is_namespace {
+            let defaults = Annotations::under(&prefix, pairs());
+            Inputs::default().with_defaults(Some(Arc::new(defaults)))
+        } else {
+            Inputs::from_annotations(&prefix, pairs())
+        };
+        let object = WorkloadRef {
+            kind: Kind::Deployment,
+            namespace: "default".into(),
+            name: "web".into(),
+            uid: "".into(),
+        };
+        let planner = Planner {
+            period: Period::new(utc(from) - TimeDelta::days(14), utc(until)).unwrap(),
+            default_zone: Zone::UTC,
+            prefix,
+        };
+        let plan = planner.plan(&object, &inputs, &[]).unwrap();
+        let plan = serde_json::to_value(plan).unwrap();
+        assert_eq!(plan["problems"], Value::Array(Vec::new()), "{change:?}");
+        let boundary = |it: &Value| {
+            let at: DateTime<Utc> = it["at"].as_str().unwrap().parse().unwrap();
+            (
+                at,
+                it["action"].as_str().unwrap().to_owned(),
+                it["replicas"].as_u64(),
+            )
+        };
+        Self {
+            boundaries: plan["boundaries"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(boundary)
+                .collect(),
+        }
+    }
+
+    fn latest(&self, at: DateTime<Utc>) -> Option<&(DateTime<Utc>, String, Option<u64>)> {
+        let after = self.boundaries.partition_point(|it| it.0 <= at);
+        self.boundaries.get(after.checked_sub(1)?)
+    }
+
+    /// Whether it runs; `None` where nothing has happened for two weeks.
+    pub(crate) fn runs(&self, at: DateTime<Utc>) -> Option<bool> {
+        self.latest(at).map(|it| it.1 == "start")
+    }
+
+    /// Its count, where the plan says one.
+    pub(crate) fn count(&self, at: DateTime<Utc>) -> Option<u64> {
+        self.latest(at)?.2
+    }
+}

@@ -1,0 +1,138 @@
+//! CronHorizontalPodAutoscaler: each job sets its count when its cron text comes.
+
+use chrono_tz::Tz;
+use dayshift::convert::SpanDefaults;
+use dayshift::schedule::Zone;
+use proptest::prelude::*;
+
+use super::clocks::{PERIODS, minutes};
+use super::converted::{Planned, change, convert, convert_at, said};
+use super::cron_oracle::Cron;
+
+fn cron_hpa(exclude: &[&str], jobs: &[(String, u32)]) -> String {
+    let exclude: String = exclude.iter().map(|it| format!("    - '{it}'\n")).collect();
+    let jobs = jobs.iter().enumerate().map(|(nth, (schedule, size))| {
+        format!("    - name: job-{nth}\n      schedule: '{schedule}'\n      targetSize: {size}\n")
+    });
+    let jobs: String = jobs.collect();
+    format!(
+        "apiVersion: autoscaling.alibabacloud.com/v1beta1\nkind: CronHorizontalPodAutoscaler\nmetadata:\n  name: sample\nspec:\n  scaleTargetRef:\n    apiVersion: apps/v1beta2\n    kind: Deployment\n    name: web\n  excludeDates:\n{exclude}  jobs:\n{jobs}---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n"
+    )
+}
+
+fn in_zone(zone: &str) -> SpanDefaults {
+    SpanDefaults {
+        zone: Some(Zone::parse(zone).unwrap()),
+        days: None,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn counts_are_set_when_they_were(
+        jobs in prop::collection::vec(
+            (0..60_u32, 4..24_u32, prop::sample::select(vec!["*", "1-5", "0,6", "3"]),
+             prop::sample::select(vec!["*", "*", "*", "15", "1-7"]), 0..9_u32),
+            1..4,
+        ),
+        zone in prop::sample::select(vec!["Asia/Shanghai", "Europe/Berlin"]),
+        excludes_fridays in any::<bool>(),
+    ) {
+        let jobs: Vec<_> = jobs.into_iter().map(|(minute, hour, week, month, size)| {
+            let month = if excludes_fridays { "*" } else { month };
+            (format!("0 {minute} {hour} {month} * {week}"), size)
+        }).collect();
+        let exclude = if excludes_fridays { &["* * * * * 5"][..] } else { &[] };
+        let conversion = convert_at(&cron_hpa(exclude, &jobs), "2027-01-01T00:00:00Z", in_zone(zone));
+        prop_assert_eq!(said(&conversion), ["delete-after"]);
+        let change = change(&conversion);
+        let zone: Tz = zone.parse().unwrap();
+        let crons: Vec<_> = jobs.iter().map(|it| (Cron::new(it.0.strip_prefix("0 ").unwrap()), it.1)).collect();
+        for period in PERIODS {
+            let planned = Planned::of(change, period);
+            let mut count = None;
+            for minute in minutes(zone, period.0, period.1) {
+                let is_off = excludes_fridays && minute.weekday() == 4;
+                let due = crons.iter().filter(|(cron, _)| {
+                    !minute.is_repeated && !is_off && cron.matches(&minute)
+                });
+                // Of several at once the larger count holds; the controller has no order.
+                count = due.map(|it| u64::from(it.1)).max().or(count);
+                if count.is_some() {
+                    prop_assert_eq!(planned.count(minute.at), count, "{:?} {:?}", minute, change);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_forms_of_its_documentation() {
+    for (schedule, expected) in [
+        ("30 */1 * * * *", "30 */1 * * * * = 1"),
+        ("0 */1 * * * *", "*/1 * * * * = 1"),
+        ("@daily", "@daily = 1"),
+        // Five fields begin with seconds there.
+        ("0 30 8 * *", "08:30 = 1"),
+        ("@date 2027-10-27 21:54:00", "2027-10-27 21:54 = 1"),
+        ("0 0 8 * * MON-FRI", "Mon-Fri 08:00 = 1"),
+    ] {
+        let text = cron_hpa(&[], &[(schedule.to_owned(), 1)]);
+        let conversion = convert_at(&text, "2027-01-01T00:00:00Z", in_zone("UTC"));
+        let set = &change(&conversion).set;
+        assert_eq!(
+            set[0],
+            ("dayshift/scale".to_owned(), expected.to_owned()),
+            "{schedule}"
+        );
+    }
+}
+
+#[test]
+fn what_has_no_equal_is_said() {
+    for (schedule, exclude, id) in [
+        ("@every 1h", &[][..], "not-read"),
+        ("0 0 8 */2 * 1", &[], "not-read"),
+        ("0 8", &[], "not-read"),
+        ("0 0 8 * * *", &["* * * 15 11 *"], "exclude-dates"),
+    ] {
+        let text = cron_hpa(exclude, &[(schedule.to_owned(), 1)]);
+        let conversion = convert_at(&text, "2027-01-01T00:00:00Z", in_zone("UTC"));
+        assert!(
+            said(&conversion).contains(&id),
+            "{schedule}: {conversion:?}"
+        );
+    }
+    let text = cron_hpa(&[], &[("0 0 8 * * *".to_owned(), 1)]);
+    assert_eq!(
+        said(&convert(&text)),
+        ["zone-of-controller", "delete-after"]
+    );
+    let hpa = text.replace(
+        "kind: Deployment\n    name",
+        "kind: HorizontalPodAutoscaler\n    name",
+    );
+    assert_eq!(said(&convert(&hpa)), ["no-equal"]);
+    let once = text.replace("targetSize: 1", "targetSize: 1\n      runOnce: true");
+    let conversion = convert_at(&once, "2027-03-01T12:00:00Z", in_zone("UTC"));
+    assert_eq!(change(&conversion).set[0].1, "2027-03-02 08:00 = 1");
+    assert_eq!(said(&conversion), ["delete-after", "once"]);
+}
+
+#[test]
+fn on_an_excluded_date_nothing_is_brought_up_but_zero_is_set() {
+    let jobs = [
+        ("0 0 8 * * *".to_owned(), 3),
+        ("0 0 20 * * *".to_owned(), 0),
+    ];
+    let text = cron_hpa(&["* * * 15 11 *"], &jobs);
+    let conversion = convert_at(&text, "2027-01-01T00:00:00Z", in_zone("UTC"));
+    let period = ("2027-11-14T00:00:00Z", "2027-11-17T00:00:00Z");
+    let planned = Planned::of(change(&conversion), period);
+    let at = |text: &str| planned.count(super::clocks::utc(text));
+    assert_eq!(at("2027-11-14T12:00:00Z"), Some(3));
+    assert_eq!(at("2027-11-15T12:00:00Z"), Some(0));
+    assert_eq!(at("2027-11-16T12:00:00Z"), Some(3));
+}

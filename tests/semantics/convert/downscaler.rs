@@ -1,0 +1,165 @@
+//! `uptime`, `downtime` and the periods, minute by minute.
+
+use chrono_tz::Tz;
+use proptest::prelude::*;
+
+use super::clocks::{Minute, PERIODS, minutes};
+use super::converted::{Planned, annotated, change, convert, said};
+use super::texts::{forward_text, text};
+
+/// That the plan of a conversion is up where `wants` says so, in every minute of all periods but
+/// those that clocks repeat.
+fn agrees(kind: &str, annotations: &[(&str, &str)], zone: Tz, wants: impl Fn(&Minute) -> bool) {
+    let conversion = convert(&annotated(kind, annotations));
+    let change = change(&conversion);
+    for period in PERIODS {
+        let planned = Planned::of(change, period);
+        for minute in minutes(zone, period.0, period.1) {
+            if minute.is_repeated {
+                continue;
+            }
+            let wanted = wants(&minute);
+            // Without a boundary it is as it was: always up, or taken down each midnight.
+            let runs = planned.runs(minute.at).unwrap_or(true);
+            assert_eq!(runs, wanted, "{annotations:?} at {minute:?}: {change:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn an_uptime_means_what_it_meant(text in text()) {
+        agrees("Deployment", &[("uptime", &text.text)], text.zone, |it| {
+            text.go(it) || text.is_cut_off(it)
+        });
+    }
+
+    #[test]
+    fn a_downtime_of_a_namespace_means_what_it_meant(text in text()) {
+        agrees("Namespace", &[("downtime", &text.text)], text.zone, |it| {
+            !(text.go(it) || text.is_cut_off(it))
+        });
+    }
+
+    #[test]
+    fn py_kube_downscaler_meant_the_same_but_for_nights(text in forward_text()) {
+        agrees("Deployment", &[("uptime", &text.text)], text.zone, |it| text.py(it));
+    }
+
+    #[test]
+    fn both_together_are_what_py_kube_downscaler_has(up in forward_text(), down in forward_text()) {
+        let down = down.in_zone(up.zone);
+        let annotations = [("uptime", &*up.text), ("downtime", &*down.text)];
+        prop_assert!(said(&convert(&annotated("Deployment", &annotations))).contains(&"both-times"));
+        agrees("Deployment", &annotations, up.zone, |it| up.py(it) && !down.py(it));
+    }
+
+    #[test]
+    fn force_is_laid_over_the_schedule(
+        base in forward_text(), up in forward_text(), down in forward_text()
+    ) {
+        let (up, down) = (up.in_zone(base.zone), down.in_zone(base.zone));
+        let annotations = [
+            ("uptime", &*base.text), ("force-uptime", &*up.text), ("force-downtime", &*down.text),
+        ];
+        let conversion = convert(&annotated("Deployment", &annotations));
+        if said(&conversion).contains(&"contradiction") {
+            prop_assert!(conversion.changes.is_empty());
+        } else {
+            agrees("Deployment", &annotations, base.zone, |it| {
+                up.go(it) || base.go(it) && !down.go(it)
+            });
+        }
+    }
+
+    /// Periods say when something happens, and nothing of the time between.
+    #[test]
+    fn periods_begin_when_they_began(up in forward_text(), down in forward_text()) {
+        let down = down.in_zone(up.zone);
+        let annotations = [("upscale-period", &*up.text), ("downscale-period", &*down.text)];
+        let conversion = convert(&annotated("Deployment", &annotations));
+        // One that never begins has no times.
+        if conversion.changes.is_empty() {
+            return Ok(());
+        }
+        let change = change(&conversion);
+        for period in PERIODS {
+            let planned = Planned::of(change, period);
+            // From the first minute on in which one of them matches alone, the last one counts.
+            let mut state = None;
+            for minute in minutes(up.zone, period.0, period.1) {
+                state = match (up.go(&minute), down.go(&minute)) {
+                    (true, false) => Some(true),
+                    (false, true) => Some(false),
+                    _ => state,
+                };
+                let is_sure = state.is_some() && !minute.is_repeated;
+                if let (true, Some(runs)) = (is_sure, planned.runs(minute.at)) {
+                    prop_assert_eq!(Some(runs), state, "{:?} at {:?}: {:?}", annotations, minute, change);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_their_documentation_shows_is_written_shortly() {
+    for (annotations, expected) in [
+        // GoKubeDownscaler, docs/types/timespans
+        (
+            &[(
+                "downtime",
+                "Sat-Sun 00:00-24:00 Europe/Berlin, Mon-Fri 20:00-08:00 Europe/Berlin",
+            )][..],
+            &[
+                "dayshift/hours: Mon-Fri 08:00-20:00",
+                "dayshift/timezone: Europe/Berlin",
+            ][..],
+        ),
+        // py-kube-downscaler, README
+        (
+            &[(
+                "downtime",
+                "Sat-Sun 00:00-24:00 CET,Fri-Fri 20:00-24:00 CET",
+            )],
+            &[
+                "dayshift/hours: Mon-Thu 00:00-24:00; Fri 00:00-20:00",
+                "dayshift/timezone: CET",
+            ],
+        ),
+        (
+            &[("downscale-period", "Mon-Sun 19:00-20:00 Europe/Berlin")],
+            &["dayshift/stop: 19:00", "dayshift/timezone: Europe/Berlin"],
+        ),
+        (
+            &[
+                ("uptime", "Mon-Fri 09:00-17:00 America/Buenos_Aires"),
+                ("downtime-replicas", "1"),
+            ],
+            &[
+                "dayshift/hours: Mon-Fri 09:00-17:00",
+                "dayshift/timezone: America/Buenos_Aires",
+                "dayshift/stop-replicas: 1",
+            ],
+        ),
+        (
+            &[("force-uptime", "true")],
+            &["dayshift/hours: 00:00-24:00"],
+        ),
+        (&[("exclude", "true")], &["dayshift/exclude: true"]),
+        (
+            &[("exclude-until", "2099-04-05")],
+            &["dayshift/pause: 2099-04-05T00:00:00Z"],
+        ),
+    ] {
+        let conversion = convert(&annotated("Deployment", annotations));
+        let set = &change(&conversion).set;
+        let set: Vec<_> = set
+            .iter()
+            .map(|(name, text)| format!("{name}: {text}"))
+            .collect();
+        assert_eq!(set, expected, "{annotations:?}");
+    }
+}

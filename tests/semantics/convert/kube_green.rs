@@ -1,0 +1,137 @@
+//! SleepInfo: it sleeps at one cron text, wakes up at another, and starts with the sleep.
+
+use dayshift::convert::Target;
+use proptest::prelude::*;
+
+use super::clocks::{PERIODS, minutes};
+use super::converted::{Planned, convert, said};
+use super::cron_oracle::Cron;
+
+fn sleep_info(weekdays: &str, sleep: &str, wake: Option<&str>, zone: &str, more: &str) -> String {
+    let wake = wake.map_or(String::new(), |it| format!("  wakeUpAt: '{it}'\n"));
+    format!(
+        "apiVersion: kube-green.com/v1alpha1\nkind: SleepInfo\nmetadata:\n  name: working-hours\n  namespace: team\nspec:\n  weekdays: '{weekdays}'\n  sleepAt: '{sleep}'\n{wake}  timeZone: {zone}\n  suspendCronJobs: true\n{more}---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: team\n"
+    )
+}
+
+/// Hours at which no clock changes.
+fn time() -> impl Strategy<Value = String> {
+    let hour =
+        prop_oneof![4 => (4..24_u32).prop_map(|it| it.to_string()), 1 => Just("6-20/7".to_owned())];
+    let minute = prop_oneof![4 => (0..60_u32).prop_map(|it| format!("{it:02}")), 1 => Just("*/20".to_owned())];
+    (hour, minute).prop_map(|(hour, minute)| format!("{hour}:{minute}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_namespace_sleeps_and_wakes_as_it_did(
+        weekdays in prop::sample::select(vec!["*", "1-5", "0,6", "1,3,5", "5", "0-6/2"]),
+        (sleep, wake) in (time(), prop::option::weighted(0.8, time())),
+        zone in prop::sample::select(vec!["Europe/Rome", "America/New_York", "UTC"]),
+    ) {
+        prop_assume!(Some(&sleep) != wake.as_ref());
+        let text = sleep_info(weekdays, &sleep, wake.as_deref(), zone, "");
+        let conversion = convert(&text);
+        prop_assert_eq!(said(&conversion), ["delete-after"]);
+        let change = &conversion.changes[0];
+        let cron = |time: &str| {
+            let (hour, minute) = time.split_once(':').unwrap();
+            Cron::new(&format!("{minute} {hour} * * {weekdays}"))
+        };
+        let (sleep, wake) = (cron(&sleep), wake.as_deref().map(cron));
+        for period in PERIODS {
+            let planned = Planned::of(change, period);
+            let mut state = None;
+            for minute in minutes(zone.parse().unwrap(), period.0, period.1) {
+                if minute.is_repeated {
+                    continue;
+                }
+                let (sleeps, wakes) = (
+                    sleep.matches(&minute),
+                    wake.as_ref().is_some_and(|it| it.matches(&minute)),
+                );
+                state = match (sleeps, wakes) {
+                    // kube-green does what is next in turn; that start wins here is listed.
+                    (_, true) => Some(true),
+                    (true, false) => Some(false),
+                    _ => state,
+                };
+                if let Some(state) = state {
+                    prop_assert_eq!(planned.runs(minute.at), Some(state), "{:?} {:?}", minute, change);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_left_out_says_so_itself() {
+    let more = "  excludeRef:\n    - {apiVersion: apps/v1, kind: Deployment, name: api}\n    - {matchLabels: {keep: 'yes'}}\n";
+    let objects = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: api, namespace: team}\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: team, labels: {keep: 'yes'}}\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: other, labels: {keep: 'yes'}}\n---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: report, namespace: team}\n";
+    let text = sleep_info("1-5", "20:00", Some("08:00"), "UTC", more)
+        .replace("CronJobs: true", "CronJobs: false");
+    let conversion = convert(&(text + objects));
+    let excluded: Vec<_> = conversion
+        .changes
+        .iter()
+        .filter(|it| it.set == [("dayshift/exclude".to_owned(), "true".to_owned())])
+        .map(|it| match &it.target {
+            Target::Object(object) => object.to_string(),
+            Target::All {
+                kinds, selector, ..
+            } => format!("{kinds} {selector:?}"),
+        })
+        .collect();
+    assert_eq!(
+        excluded,
+        [
+            "Deployment team/api",
+            "StatefulSet team/db",
+            "CronJob team/report",
+            "cronjobs None",
+            "deployments,statefulsets,cronjobs Some(\"keep=yes\")",
+        ]
+    );
+    assert_eq!(
+        said(&conversion),
+        ["delete-after", "elsewhere", "elsewhere"]
+    );
+}
+
+#[test]
+fn what_has_no_equal_is_said() {
+    for (more, weekdays, sleep, id) in [
+        (
+            "  patches:\n    - {target: {group: apps, kind: ReplicaSet}, patch: x}\n",
+            "1-5",
+            "20:00",
+            "no-equal",
+        ),
+        ("", "1-5", "2000", "not-read"),
+        ("", "1-9", "20:00", "not-read"),
+        ("", "", "20:00", "not-read"),
+    ] {
+        let text = sleep_info(weekdays, sleep, None, "UTC", more);
+        assert!(said(&convert(&text)).contains(&id), "{text}");
+    }
+    let text = sleep_info("1-5", "20:00", None, "Europe/Rmoe", "");
+    assert_eq!(said(&convert(&text)), ["not-read"]);
+}
+
+#[test]
+fn a_wake_up_that_a_clock_change_skips_happens_all_the_same() {
+    // robfig/cron passes over a time that does not exist: the namespace sleeps a day longer.
+    let text = sleep_info("*", "20:00", Some("02:30"), "Europe/Rome", "");
+    let conversion = convert(&text);
+    let period = ("2027-03-27T12:00:00Z", "2027-03-28T12:00:00Z");
+    let planned = Planned::of(&conversion.changes[0], period);
+    let all = minutes(chrono_tz::Europe::Rome, period.0, period.1);
+    let wake = Cron::new("30 2 * * *");
+    assert!(all.iter().all(|it| !wake.matches(it)));
+    let woken = all
+        .iter()
+        .find(|it| it.of_day() < 720 && planned.runs(it.at) == Some(true));
+    assert_eq!(woken.unwrap().of_day(), 3 * 60);
+}
