@@ -22,6 +22,7 @@ pub use reading::list_watch::{list_watch, watch_of};
 pub use reading::live_watch::{WatchEvent, WatchEvents, watch};
 pub use reading::managers::{FieldManager, WithManagers};
 pub use reading::namespace::{NAMESPACES_PATH, NamespaceMeta, ObservedNamespace, watch_namespaces};
+pub use reading::raw::{RawList, get_raw, list_raw};
 pub use resource::kind_of_collection;
 pub use workload::{Version, Workload};
 pub use writing::error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable};

@@ -3,6 +3,7 @@
 //!
 //! Nothing here is shown to anyone: what happens to each object is reported to the caller.
 
+mod live_schedules;
 mod override_request;
 mod restore;
 mod retry;
@@ -10,6 +11,7 @@ mod selection;
 mod until;
 mod wait;
 
+pub use live_schedules::{LiveQuery, LiveSchedules};
 pub use override_request::{
     Annotated, OverrideRequest, RequestError, RequestOutcome, RequestedOverride,
 };

@@ -235,7 +235,7 @@ async fn listed<D: Clone + Debug + DeserializeOwned>(
     }
 }
 
-async fn in_time<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+pub(super) async fn in_time<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     timeout(REQUEST_TIMEOUT, answer)
         .await
         .unwrap_or_else(|elapsed| Err(Error::Service(elapsed.into())))

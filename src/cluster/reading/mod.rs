@@ -8,3 +8,4 @@ pub(super) mod list_watch;
 pub(super) mod live_watch;
 pub(super) mod managers;
 pub(super) mod namespace;
+pub(super) mod raw;

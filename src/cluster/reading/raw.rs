@@ -1,0 +1,93 @@
+//! Objects of any kind, as the API server sends them.
+
+use http::Request;
+use kube::{Client, Error};
+use serde_json::Value;
+
+use super::find::{FindError, in_time};
+use crate::cluster::connection::redact::{redacted, redacted_chain};
+
+/// What came of a list.
+#[derive(Clone, Debug)]
+pub enum RawList {
+    /// The objects.
+    Items(Vec<Value>),
+    /// The server has no such kind.
+    Absent,
+    /// The user may not; the words of the API server.
+    Forbidden(String),
+}
+
+/// The objects of a collection such as `/apis/apps/v1/deployments`, in pages of 500.
+///
+/// # Errors
+/// Where the server is absent or unwilling.
+pub async fn list_raw(
+    client: &Client,
+    path: &str,
+    selector: Option<&str>,
+) -> Result<RawList, FindError> {
+    let mut all = Vec::new();
+    let mut token = String::new();
+    loop {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.append_pair("limit", "500");
+        if let Some(selector) = selector {
+            query.append_pair("labelSelector", selector);
+        }
+        if !token.is_empty() {
+            query.append_pair("continue", &token);
+        }
+        let mut page = match answer(client, &format!("{path}?{}", query.finish())).await {
+            Ok(page) => page,
+            Err(Error::Api(status)) if status.code == 404 => return Ok(RawList::Absent),
+            Err(Error::Api(status)) if status.code == 403 => {
+                return Ok(RawList::Forbidden(status.message));
+            }
+            // The server keeps the pages of a list for some minutes only.
+            Err(Error::Api(status)) if status.code == 410 && !token.is_empty() => {
+                all.clear();
+                token.clear();
+                continue;
+            }
+            Err(error) => return Err(sort(error)),
+        };
+        if let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) {
+            all.extend(items);
+        }
+        match page["metadata"]["continue"].as_str() {
+            Some(next) if !next.is_empty() => next.clone_into(&mut token),
+            _ => return Ok(RawList::Items(all)),
+        }
+    }
+}
+
+/// One object, such as `/api/v1/namespaces/dev`; `None` where it is not there.
+///
+/// # Errors
+/// Where the server is absent or unwilling.
+pub async fn get_raw(client: &Client, path: &str) -> Result<Option<Value>, FindError> {
+    match answer(client, path).await {
+        Ok(object) => Ok(Some(object)),
+        Err(Error::Api(status)) if status.code == 404 => Ok(None),
+        Err(error) => Err(sort(error)),
+    }
+}
+
+async fn answer(client: &Client, path: &str) -> Result<Value, Error> {
+    let request = Request::get(path)
+        .body(Vec::new())
+        .map_err(Error::HttpError)?;
+    in_time(client.request(request)).await
+}
+
+fn sort(error: Error) -> FindError {
+    match error {
+        Error::Api(status) if status.code == 401 => FindError::Unauthorized(status.message),
+        Error::Api(status) if (400..500).contains(&status.code) && status.code != 429 => {
+            FindError::Refused(format!("{}: {}", status.code, status.message))
+        }
+        Error::Auth(error) => FindError::Unauthorized(redacted(&error)),
+        error => FindError::Unavailable(redacted_chain(&error)),
+    }
+}
