@@ -2,6 +2,7 @@
 //!
 //! - `arguments`, `cli`, `completion`, `readme`, `secrets`: what all commands have in common
 //! - `lint/`, `plan/`: what they say of files, with golden files of what they print
+//! - `convert/`: other tools' schedules, in files and in a cluster
 //! - `sandbox/`: the cluster in memory that a newcomer sees
 //! - `status/`, `overrides`, `restore`: what they do to a cluster
 //! - `terminal/`: nothing that somebody wrote acts on a terminal
@@ -14,6 +15,7 @@
 mod arguments;
 mod cli;
 mod completion;
+mod convert;
 mod fake_server;
 mod lint;
 mod overrides;

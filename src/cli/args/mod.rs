@@ -1,13 +1,14 @@
 //! The flags of the subcommands, and what their values become.
 
 pub(super) mod connection;
+pub(super) mod downscaler_args;
 pub(super) mod exclude;
 pub(super) mod kind_args;
 pub(super) mod log;
 pub(super) mod override_args;
 pub(super) mod run_args;
 pub(super) mod schedule_args;
-mod selector;
+pub(super) mod selector;
 pub(super) mod targets;
 pub(super) mod time_flag;
 pub(super) mod until;

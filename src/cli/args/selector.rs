@@ -5,7 +5,7 @@ use crate::names::{is_dns_subdomain, is_label_value};
 /// A label selector as kubectl's `-l` takes it (apimachinery's `labels.Parse`): requirements with
 /// commas between them, each `key`, `!key`, `key=value`, `key!=value`, `key in (a,b)`,
 /// `key notin (a,b)`, `key>1` or `key<1`. The empty one selects all.
-pub(super) fn selector(text: &str) -> Result<String, String> {
+pub(in crate::cli) fn selector(text: &str) -> Result<String, String> {
     if text.trim().is_empty() || requirements(text).all(is_requirement) {
         return Ok(text.trim().to_owned());
     }

@@ -2,6 +2,7 @@
 
 pub(super) mod complete;
 pub(super) mod completions;
+pub(super) mod convert;
 pub(super) mod lint;
 mod override_command;
 pub(super) mod pause;

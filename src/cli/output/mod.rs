@@ -1,6 +1,7 @@
 //! Everything that the program shows, apart from what it logs.
 
 pub(super) mod chart;
+pub(super) mod convert;
 pub(super) mod lint;
 pub(super) mod live_screen;
 pub(super) mod messages;

@@ -2,7 +2,7 @@
 
 use crate::{
     lint::Finding,
-    manifest::Source,
+    manifest::{Location, Source},
     text::{cut_bytes, last_bytes},
 };
 
@@ -28,7 +28,11 @@ const AROUND: usize = 90;
 
 impl<'s> Region<'s> {
     pub(super) fn of(finding: &Finding, source: &'s Source) -> Self {
-        let (place, text) = (&finding.place, source.text());
+        Self::at(&finding.place, source)
+    }
+
+    pub(super) fn at(place: &Location, source: &'s Source) -> Self {
+        let text = source.text();
         let (head, rest) = text
             .split_at_checked(place.span.start)
             .unwrap_or((text, ""));

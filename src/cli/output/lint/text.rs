@@ -11,7 +11,7 @@ use super::region::Region;
 use crate::{
     cli::output::style::{Paint, Style},
     lint::{Finding, Quoted, Report, Severity},
-    manifest::Source,
+    manifest::{Location, Source},
     text::{counted, cut_chars},
 };
 
@@ -66,15 +66,70 @@ fn one(
         Severity::Warning => Paint::Yellow,
         Severity::Info => Paint::Blue,
     };
-    let region = Region::of(finding, source);
-    let gutter = " ".repeat(region.line.to_string().len());
-    let bar = style.paint(Paint::Blue, "|");
+    let title = format!("{severity}[{}]", finding.rule);
+    let gutter = headed(out, (&title, &finding.message), paint, style, |out| {
+        located(out, &finding.place, source, paint, style)
+    })?;
+    let sign = style.paint(Paint::Blue, "=");
+    let cut = style.either("…", "...");
+    if let Some(quoted) = finding.quoted.as_ref().filter(|it| !it.verbatim) {
+        let (before, fault, after) = decoded(quoted, cut);
+        writeln!(out, "{gutter} {sign} text: {before}{fault}{after}")?;
+        let carets = "^".repeat(width(&fault).max(1));
+        writeln!(
+            out,
+            "{gutter}         {}{}",
+            " ".repeat(width(&before)),
+            style.paint(paint, &carets)
+        )?;
+    }
+    writeln!(out, "{gutter} {sign} help: {}", printable(&finding.help))?;
+    if let Some(object) = &finding.object {
+        writeln!(
+            out,
+            "{gutter} {sign} in: {}",
+            printable(&object.to_string())
+        )?;
+    }
+    if more > 0 {
+        let what = match finding.object {
+            Some(_) => counted(more, "more object"),
+            None => counted(more, "more place"),
+        };
+        writeln!(out, "{gutter} {sign} and: {what}; --output json lists each")?;
+    }
+    writeln!(out)
+}
+
+/// Writes the title of a finding, and where it is; gives the blanks that are as wide as the number
+/// of its line.
+pub(in crate::cli::output) fn headed<W: Write>(
+    out: &mut W,
+    (title, message): (&str, &str),
+    paint: Paint,
+    style: Style,
+    place: impl FnOnce(&mut W) -> io::Result<String>,
+) -> io::Result<String> {
     writeln!(
         out,
         "{}{}",
-        style.paint(paint, &format!("{severity}[{}]", finding.rule)),
-        style.paint(Paint::Bold, &format!(": {}", printable(&finding.message)))
+        style.paint(paint, title),
+        style.paint(Paint::Bold, &format!(": {}", printable(message)))
     )?;
+    place(out)
+}
+
+/// Writes the place of a finding, its line, and carets under the part at fault.
+pub(in crate::cli::output) fn located(
+    out: &mut impl Write,
+    place: &Location,
+    source: &Source,
+    paint: Paint,
+    style: Style,
+) -> io::Result<String> {
+    let region = Region::at(place, source);
+    let gutter = " ".repeat(region.line.to_string().len());
+    let bar = style.paint(Paint::Blue, "|");
     writeln!(
         out,
         "{gutter}{} {}:{}:{}",
@@ -110,34 +165,7 @@ fn one(
         " ".repeat(width(&before)),
         style.paint(paint, &carets)
     )?;
-    let sign = style.paint(Paint::Blue, "=");
-    if let Some(quoted) = finding.quoted.as_ref().filter(|it| !it.verbatim) {
-        let (before, fault, after) = decoded(quoted, cut);
-        writeln!(out, "{gutter} {sign} text: {before}{fault}{after}")?;
-        let carets = "^".repeat(width(&fault).max(1));
-        writeln!(
-            out,
-            "{gutter}         {}{}",
-            " ".repeat(width(&before)),
-            style.paint(paint, &carets)
-        )?;
-    }
-    writeln!(out, "{gutter} {sign} help: {}", printable(&finding.help))?;
-    if let Some(object) = &finding.object {
-        writeln!(
-            out,
-            "{gutter} {sign} in: {}",
-            printable(&object.to_string())
-        )?;
-    }
-    if more > 0 {
-        let what = match finding.object {
-            Some(_) => counted(more, "more object"),
-            None => counted(more, "more place"),
-        };
-        writeln!(out, "{gutter} {sign} and: {what}; --output json lists each")?;
-    }
-    writeln!(out)
+    Ok(gutter)
 }
 
 /// The text that is read, in three parts of which the second is at fault.
@@ -172,7 +200,7 @@ fn summary(report: &Report) -> String {
 }
 
 /// `text` with nothing in it that acts on a terminal or reorders what is read.
-pub(super) fn printable(text: &str) -> String {
+pub(in crate::cli::output) fn printable(text: &str) -> String {
     crate::text::printable(&text.replace('\t', "    "))
 }
 

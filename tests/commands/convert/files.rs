@@ -1,0 +1,238 @@
+//! Files, folders and standard input.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use serde_json::Value;
+
+use super::convert;
+
+const PEERS: &str = "tests/commands/convert/peers/downscaler.yaml";
+const BEFORE: &str = include_str!("peers/downscaler.yaml");
+const AFTER: &str = include_str!("peers/downscaler.expected.yaml");
+
+fn web(annotation: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    {annotation}\n"
+    )
+}
+
+#[test]
+fn a_file_goes_to_standard_output_and_what_is_said_beside_it() {
+    for args in [&[PEERS][..], &["-f", PEERS], &["-"]] {
+        let (status, out, err) = convert(args, BEFORE);
+        assert_eq!((status, out.as_str()), (0, AFTER), "{err}");
+        let place = if args == ["-"] {
+            "standard input"
+        } else {
+            PEERS
+        };
+        for part in [
+            "note[saved-count]: downscaler/original-replicas: the count 3 is now the label dayshift/saved-replicas\n",
+            "note[whole-nights]: downscaler/downtime: ",
+            "note[grace-period]: downscaler/grace-period: ",
+            &format!(" --> {place}:18:36\n"),
+            "18 |     downscaler/original-replicas: \"3\"\n",
+            "   = in: Deployment team/web\n",
+            "4 objects to convert, 0 warnings, 4 notes\n",
+        ] {
+            assert!(err.contains(part), "{part}\n{err}");
+        }
+    }
+}
+
+#[test]
+fn a_check_only_tells_and_ends_with_1_if_there_is_anything() {
+    let (status, out, _) = convert(&["--check", PEERS], "");
+    assert_eq!(status, 1);
+    let expected = format!(
+        "{PEERS}:10:1: Deployment team/web\n  - downscaler/uptime\n  - downscaler/original-replicas\n  + dayshift/hours: \"06:00-23:00\"\n  + dayshift/timezone: \"Europe/Berlin\"\n  + dayshift/saved-replicas: \"3\" (a label)\n"
+    );
+    assert!(out.contains(&expected), "{out}");
+    let (status, out, err) = convert(&["--check", "-"], AFTER);
+    assert_eq!((status, out.as_str()), (0, ""));
+    assert_eq!(err, "0 objects to convert, 0 warnings, 0 notes\n");
+}
+
+#[test]
+fn files_are_changed_in_place_and_others_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("a.yaml"), BEFORE).unwrap();
+    fs::set_permissions(path("a.yaml"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::write(path("b.yaml"), web("team: a")).unwrap();
+    let old = fs::metadata(path("b.yaml")).unwrap().modified().unwrap();
+    let name = folder.path().to_str().unwrap();
+    let (status, out, _) = convert(&["-i", name], "");
+    assert_eq!((status, out.as_str()), (0, ""));
+    assert_eq!(fs::read_to_string(path("a.yaml")).unwrap(), AFTER);
+    let mode = fs::metadata(path("a.yaml")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    let new = fs::metadata(path("b.yaml")).unwrap().modified().unwrap();
+    assert_eq!(old, new);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn what_has_no_equal_ends_with_1_and_stays() {
+    let text = web("downscaler/uptime: Mon-Fri 08:00-20:00 Europe/Berln");
+    let (status, out, err) = convert(&["-"], &text);
+    assert_eq!((status, out.as_str()), (1, text.as_str()));
+    let expected = "
+ --> standard input:6:44
+  |
+6 |     downscaler/uptime: Mon-Fri 08:00-20:00 Europe/Berln
+  |                                            ^^^^^^^^^^^^
+";
+    assert!(
+        err.contains(expected) && err.contains("Europe/Berlin"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_pipeline_can_tell_a_finding_from_an_outage() {
+    let bad = "{a: ";
+    for (args, input, status) in [
+        (&["-"][..], "", 0),
+        (&["-"], bad, 3),
+        (&["/nonexistent.yaml"], "", 3),
+        (&[], "", 2),
+        (&["-i", "-"], "", 2),
+        (&["--check", "-i", "a.yaml"], "", 2),
+        (&["-A", "a.yaml"], "", 2),
+        (&["--default-uptime", "always"], "", 2),
+        (&["--default-timezone", "Mars", "-"], "", 2),
+        (&["--default-weekframe", "Mon", "-"], "", 2),
+    ] {
+        let (found, _, err) = convert(args, input);
+        assert_eq!(found, status, "{args:?}: {err}");
+    }
+    let (_, out, err) = convert(&["-"], bad);
+    assert_eq!(out, bad);
+    assert!(err.contains("error[syntax]"), "{err}");
+}
+
+#[test]
+fn the_report_for_programs_has_everything() {
+    let (status, out, _) = convert(&["-o", "json", PEERS], "");
+    assert_eq!(status, 0);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let web = &report["changes"][1];
+    assert_eq!(web["object"]["name"], "web");
+    assert_eq!(web["place"]["line"], 10);
+    assert_eq!(web["labels"]["dayshift/saved-replicas"], "3");
+    assert_eq!(
+        web["command"],
+        "kubectl patch deployment web -n team --type merge -p '{\"metadata\":{\"annotations\":{\"dayshift/hours\":\"06:00-23:00\",\"dayshift/timezone\":\"Europe/Berlin\",\"downscaler/original-replicas\":null,\"downscaler/uptime\":null},\"labels\":{\"dayshift/saved-replicas\":\"3\"}}}'"
+    );
+    let ids: Vec<_> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        ids,
+        ["saved-count", "both-levels", "whole-nights", "grace-period"]
+    );
+}
+
+#[test]
+fn the_tools_flags_become_annotations_of_namespaces() {
+    let flags = [
+        "--default-uptime",
+        "Mon-Fri 07:30-20:30 CET",
+        "--downtime-replicas",
+        "1",
+    ];
+    let (status, out, _) = convert(&[&flags[..], &["-n", "team"]].concat(), "");
+    assert_eq!(status, 0);
+    assert_eq!(
+        out,
+        "kubectl annotate namespace team dayshift/hours='Mon-Fri 07:30-20:30' dayshift/timezone=CET dayshift/stop-replicas=1\n"
+    );
+    let namespaces = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: b\n  annotations:\n    downscaler/uptime: always\n---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: kube-system\n";
+    let (_, out, _) = convert(&[&flags[..], &["-"]].concat(), namespaces);
+    assert_eq!(
+        out.matches("dayshift/hours: \"Mon-Fri 07:30-20:30\"")
+            .count(),
+        1,
+        "{out}"
+    );
+    assert_eq!(
+        out.matches("dayshift/hours: \"00:00-24:00\"").count(),
+        1,
+        "{out}"
+    );
+    let spans = web("downscaler/uptime: 08:00-20:00");
+    let defaults = [
+        "--default-timezone",
+        "Europe/Berlin",
+        "--default-weekframe",
+        "Mon-Fri",
+        "-",
+    ];
+    let (status, out, _) = convert(&defaults, &spans);
+    assert_eq!(status, 0);
+    assert!(out.contains("dayshift/hours: Mon-Fri 08:00-20:00"), "{out}");
+}
+
+#[test]
+fn both_may_stand_side_by_side_for_a_while() {
+    let (status, out, _) = convert(&["--keep", "-"], &web("downscaler/exclude: 'true'"));
+    assert_eq!(status, 0);
+    assert_eq!(
+        out,
+        web("dayshift/exclude: 'true'\n    downscaler/exclude: 'true'")
+    );
+}
+
+#[test]
+fn nothing_acts_on_a_terminal() {
+    let evil = "\u{1b}]0;x\u{7}\u{202e}";
+    let name = format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: \"{}\"\n  annotations:\n    downscaler/uptime: \"{}\"\n    \"downscaler/{}\": 'true'\n    downscaler/exclude: 'true'\n",
+        "a\\e[31m", "\\e[31m\u{202e} 1 2", "\\e[1m"
+    );
+    for input in [name, web(&format!("downscaler/uptime: 'x {evil}'"))] {
+        for args in [
+            &["--check", "-"][..],
+            &["-o", "json", "-"],
+            &["-i", "/nonexistent/\u{1b}[31m.yaml"],
+        ] {
+            let (_, out, err) = convert(args, &input);
+            let acts = |it: char| it != '\n' && (it.is_control() || it == '\u{202e}');
+            assert!(
+                !out.contains(acts) && !err.contains(acts),
+                "{args:?} {out:?} {err:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_page_explains_everything_that_is_said() {
+    let page = include_str!("../../../docs/migrate.md");
+    for topic in dayshift::convert::Topic::ALL {
+        assert!(
+            page.contains(&format!("\n| `{}` | ", topic.id())),
+            "{topic:?}"
+        );
+    }
+}
+
+#[test]
+fn the_help_has_an_example_of_each_use() {
+    let (status, out, _) = convert(&["--help"], "");
+    assert_eq!(status, 0);
+    for part in [
+        "dayshift convert -A",
+        "dayshift convert --check",
+        "dayshift convert -i",
+        "| dayshift convert -",
+        "--default-uptime",
+        "Exit status",
+    ] {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+}

@@ -1,0 +1,116 @@
+//! Live objects: the commands for kubectl.
+
+use serde_json::{Value, json};
+
+use crate::fake_server::{Cluster, Ran};
+
+/// Deployments of `dev` with other annotations than dayshift's.
+fn cluster(objects: &[(&str, Value)]) -> Cluster {
+    let cluster = Cluster::new();
+    for (name, annotations) in objects {
+        cluster.deployment(name, 0, &[]);
+        let patch = json!({"metadata": {"annotations": annotations}});
+        cluster
+            .api
+            .merge("Deployment", "dev", name, &patch)
+            .unwrap();
+    }
+    cluster
+}
+
+fn convert(cluster: &Cluster, args: &[&str]) -> Ran {
+    cluster.dayshift(&[&["convert"], args].concat())
+}
+
+#[test]
+fn each_object_has_one_command() {
+    let cluster = cluster(&[
+        (
+            "api",
+            json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC"}),
+        ),
+        ("other", json!({"team": "a"})),
+        (
+            "web",
+            json!({"downscaler/downtime": "Sat-Sun 00:00-24:00 UTC", "downscaler/original-replicas": "3"}),
+        ),
+    ]);
+    let api = "kubectl annotate deployment api -n dev dayshift/hours='Mon-Fri 08:00-20:00' dayshift/timezone=UTC downscaler/uptime-\n";
+    let web = "kubectl patch deployment web -n dev --type merge -p '{\"metadata\":{\"annotations\":{\"dayshift/hours\":\"Mon-Fri 00:00-24:00\",\"dayshift/timezone\":\"UTC\",\"downscaler/downtime\":null,\"downscaler/original-replicas\":null},\"labels\":{\"dayshift/saved-replicas\":\"3\"}}}'\n";
+    for (args, expected) in [
+        (&["-A"][..], format!("{api}{web}")),
+        (&["-n", "dev"], format!("{api}{web}")),
+        (&["deploy/web"], web.to_owned()),
+        (&["-l", "app=api"], api.to_owned()),
+        (&["dev/api"], api.to_owned()),
+        (&["deploy/other"], String::new()),
+    ] {
+        let ran = convert(&cluster, args);
+        assert_eq!((ran.status, ran.out), (0, expected), "{args:?} {}", ran.err);
+    }
+    let ran = convert(&cluster, &["-A", "--check"]);
+    assert_eq!(ran.status, 1);
+    let ran = convert(&cluster, &["deploy/web"]);
+    let said = "note[saved-count]: downscaler/original-replicas: the count 3 is now the label dayshift/saved-replicas\n";
+    assert!(
+        ran.err.contains(said) && ran.err.contains("in: Deployment dev/web\n"),
+        "{}",
+        ran.err
+    );
+}
+
+/// What the commands do, done: the merge patch in a command is the one that the server takes.
+#[test]
+fn the_patch_makes_the_change() {
+    let cluster = cluster(&[(
+        "web",
+        json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC", "downscaler/original-replicas": "3"}),
+    )]);
+    let ran = convert(&cluster, &["deploy/web"]);
+    let patch = ran
+        .out
+        .split_once("-p '")
+        .unwrap()
+        .1
+        .trim_end()
+        .trim_end_matches('\'');
+    let patch: Value = serde_json::from_str(patch).unwrap();
+    cluster
+        .api
+        .merge("Deployment", "dev", "web", &patch)
+        .unwrap();
+    assert_eq!(
+        cluster.annotation("web", "hours").as_deref(),
+        Some("Mon-Fri 08:00-20:00")
+    );
+    let object = cluster.api.get("Deployment", "dev", "web").unwrap();
+    assert_eq!(object["metadata"]["labels"]["dayshift/saved-replicas"], "3");
+    assert_eq!(
+        object["metadata"]["annotations"].get("downscaler/uptime"),
+        None
+    );
+    let again = convert(&cluster, &["-A"]);
+    assert_eq!((again.status, again.out.as_str()), (0, ""));
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let cluster = cluster(&[]);
+    let ran = convert(&cluster, &["deploy/web"]);
+    assert_eq!(ran.status, 3);
+    assert!(
+        ran.err.contains("deployments/web is not in namespace dev"),
+        "{}",
+        ran.err
+    );
+    for args in [
+        &["ds/web"][..],
+        &["ns/Team"],
+        &["deploy/web", "-A"],
+        &["-i", "deploy/web"],
+    ] {
+        assert_eq!(convert(&cluster, args).status, 2, "{args:?}");
+    }
+    let ran = convert(&cluster, &["ns/dev"]);
+    assert_eq!((ran.status, ran.out.as_str()), (0, ""), "{}", ran.err);
+}
