@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
+use crate::text::quote;
 use crate::workload::{
     CountField, CustomKind, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, WorkloadRef,
 };
@@ -37,18 +38,36 @@ pub(super) enum Message {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Spec {
-    #[serde(default, deserialize_with = "number")]
-    replicas: Option<u32>,
+    #[serde(default)]
+    replicas: Option<Count>,
     #[serde(default)]
     suspend: Option<bool>,
     #[serde(default)]
     min_replicas: Option<u32>,
 }
 
+/// A count, or what a custom kind has in its place: one odd object is no reason not to read the
+/// list it comes in.
+#[derive(Clone, Debug, PartialEq)]
+enum Count {
+    Number(u32),
+    /// Quoted.
+    Odd(Box<str>),
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let number = value.as_u64().and_then(|it| u32::try_from(it).ok());
+        Ok(number.map_or_else(|| Self::Odd(quote(&value.to_string()).into()), Self::Number))
+    }
+}
+
 /// What a patch does about a count.
 pub(super) struct CountPatch {
-    /// What the field holds that it is decided from.
-    pub(super) test: Value,
+    /// What the field holds that it is decided from; `None` where that is no count, and says
+    /// nothing of one.
+    pub(super) test: Option<Value>,
     /// What it is to hold; `None` where it is to go.
     pub(super) write: Option<Value>,
 }
@@ -97,7 +116,11 @@ impl Resource {
         annotations: Option<&BTreeMap<String, String>>,
     ) -> (Replicas, CountField) {
         let (count, default) = match self.kind {
-            Kind::Deployment | Kind::StatefulSet | Kind::Custom(_) => (spec.replicas, 1),
+            Kind::Deployment | Kind::StatefulSet | Kind::Custom(_) => match &spec.replicas {
+                Some(Count::Odd(text)) => return (Replicas::ONE, CountField::Odd(text.clone())),
+                Some(Count::Number(number)) => (Some(*number), 1),
+                None => (None, 1),
+            },
             Kind::CronJob => (spec.suspend.map(|is_suspended| u32::from(!is_suspended)), 1),
             Kind::HorizontalPodAutoscaler => (spec.min_replicas, 1),
             Kind::ScaledObject => {
@@ -133,9 +156,10 @@ impl Resource {
             | Kind::Custom(_) => Some(json!(count.get())),
         };
         let test = match &observed.count_field {
-            CountField::Present => value(observed.replicas).unwrap_or_default(),
-            CountField::Absent => Value::Null,
-            CountField::Text(text) => json!(text),
+            CountField::Present => Some(value(observed.replicas).unwrap_or_default()),
+            CountField::Absent => Some(Value::Null),
+            CountField::Text(text) => Some(json!(text)),
+            CountField::Odd(_) => None,
         };
         CountPatch {
             test,
@@ -176,21 +200,6 @@ impl Resource {
         let collection = Self::of(object.kind).path(Some(&object.namespace));
         format!("{collection}/{}", object.name)
     }
-}
-
-/// A count, or nothing where a custom kind has something else there: one odd object is no reason
-/// not to read the list it comes in.
-fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Lenient {
-        Number(u32),
-        Other(IgnoredAny),
-    }
-    Ok(match Option::deserialize(deserializer)? {
-        Some(Lenient::Number(number)) => Some(number),
-        Some(Lenient::Other(IgnoredAny)) | None => None,
-    })
 }
 
 /// The kind whose collection has this path, in one namespace or in all; none for every other path,
@@ -260,14 +269,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_count_is_none() {
+    fn what_is_no_count_is_quoted() {
+        let odd = |text: &str| Some(Count::Odd(text.into()));
         for (spec, expected) in [
             (json!({}), None),
             (json!({"replicas": null}), None),
-            (json!({"replicas": 3}), Some(3)),
-            (json!({"replicas": "3"}), None),
-            (json!({"replicas": -1}), None),
-            (json!({"replicas": {"min": 1}}), None),
+            (json!({"replicas": 3}), Some(Count::Number(3))),
+            (json!({"replicas": "3"}), odd("\"3\"")),
+            (json!({"replicas": -1}), odd("-1")),
+            (json!({"replicas": 4_294_967_296_u64}), odd("4294967296")),
+            (json!({"replicas": {"min": 1}}), odd("{\"min\":1}")),
         ] {
             let read: Spec = serde_json::from_value(spec.clone()).unwrap();
             assert_eq!(read.replicas, expected, "{spec}");

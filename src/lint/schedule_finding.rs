@@ -53,6 +53,7 @@ fn rule_of(kind: ProblemKind, key: Option<Key>) -> Rule {
     match (kind, key) {
         (ProblemKind::UnknownKey, _) | (ProblemKind::Text, None) => Rule::UnknownAnnotation,
         (ProblemKind::NotText, _) => Rule::NotText,
+        (ProblemKind::Count, _) => Rule::BadCount,
         (ProblemKind::Twice, _) => Rule::DuplicateAnnotation,
         (ProblemKind::Beside, Some(Key::Scale)) => Rule::ScaleBesideOthers,
         (ProblemKind::Beside, _) => Rule::HoursBesideTimes,

@@ -24,8 +24,8 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     // A map of annotations that is not there yet is added as a whole.
     let is_in_map = row.count_is_annotation() && !observed.has_annotations;
     let with_map = is_in_map && is_changed;
-    if !is_in_map {
-        patch.test(row.count, count.test);
+    if let Some(value) = count.test.filter(|_| !is_in_map) {
+        patch.test(row.count, value);
     }
     patch.annotations(
         observed,

@@ -9,6 +9,7 @@ use super::memory::Applied;
 use super::scheduled::ScheduledDecision;
 use crate::workload::inputs::parsed::ParsedInputs;
 use crate::workload::inputs::problem::InvalidSchedule;
+use crate::workload::observed::CountField;
 use crate::workload::state::State;
 
 /// Decides what to do with one object at `now`.
@@ -21,11 +22,16 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
     if observed.deleting || state.is_of_a_later_version() {
         return Decision::Wait { due: None };
     }
-    match context.parsed {
-        ParsedInputs::Unscheduled => context.unscheduled(&state),
-        ParsedInputs::Invalid(refusal) if refusal.is_inherited() => context.left_alone(state),
-        ParsedInputs::Invalid(refusal) => context.refused(state, refusal),
-        ParsedInputs::Scheduled(spec) => ScheduledDecision::new(context, spec, state, now).decide(),
+    match (context.parsed, &observed.count_field) {
+        (ParsedInputs::Unscheduled, _) => context.unscheduled(&state),
+        (ParsedInputs::Invalid(refusal), _) if refusal.is_inherited() => context.left_alone(state),
+        (ParsedInputs::Invalid(refusal), _) => context.refused(state, refusal),
+        (ParsedInputs::Scheduled(_), CountField::Odd(quoted)) => {
+            context.refused(state, &InvalidSchedule::of_count(quoted))
+        }
+        (ParsedInputs::Scheduled(spec), _) => {
+            ScheduledDecision::new(context, spec, state, now).decide()
+        }
     }
 }
 

@@ -40,6 +40,8 @@ pub enum ProblemKind {
     NotText,
     /// The manifest has it twice.
     Twice,
+    /// It is no annotation but the object's own count, which is none.
+    Count,
 }
 
 impl Problem {
@@ -87,6 +89,15 @@ impl InvalidSchedule {
         }
     }
 
+    /// The refusal of an object whose count is none, but this.
+    pub(in crate::workload) fn of_count(quoted: &str) -> Self {
+        let message = format!("`{quoted}` is not a count; write a number, such as 3");
+        let problem = Problem::at("spec.replicas", 0..0, message);
+        Self {
+            problems: vec![problem.of_kind(ProblemKind::Count)],
+        }
+    }
+
     /// The problems, in the order of the documentation of their annotations.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -108,7 +119,10 @@ impl InvalidSchedule {
                 Origin::Own => "",
                 Origin::Namespace => " on the Namespace",
             };
-            let name = prefix.full(name);
+            let name = match problem.kind {
+                ProblemKind::Count => name.to_owned(),
+                _ => prefix.full(name),
+            };
             text += &format!("{separator}{name}{place}: {}", problem.message);
         }
         if text.len() > LIMIT {

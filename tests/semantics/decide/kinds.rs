@@ -1,6 +1,6 @@
 //! What a start and a stop make of each kind's count.
 
-use dayshift::workload::{CustomKind, Kind};
+use dayshift::workload::{CountField, CustomKind, Kind};
 
 use crate::decide::object::{Object, office};
 
@@ -171,6 +171,30 @@ fn a_custom_kind_is_scaled_as_a_deployment_is() {
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     object.until("2026-11-20 09:00");
     assert_eq!(object.replicas(), 3);
+}
+
+#[test]
+fn an_object_whose_count_is_no_number_is_refused_until_it_is_one() {
+    let kind = Kind::Custom(CustomKind::named("rollouts", "argoproj.io"));
+    let mut object = Object::new("2026-11-19 12:00", 1).of_kind(kind);
+    object.observed.count_field = CountField::Odd("\"many\"".into());
+    object.edit("hours", Some("Mon-Fri 09:00-19:00"));
+    object.until("2026-11-19 20:00");
+    assert_eq!((object.replicas(), object.phase()), (1, None));
+    let error = object.observed.error.as_deref();
+    let expected = "spec.replicas: `\"many\"` is not a count; write a number, such as 3";
+    assert_eq!(error, Some(expected));
+    assert_eq!(object.told(), ["InvalidSchedule"]);
+    assert_eq!(object.writes, 1);
+    object.observed.count_field = CountField::Present;
+    object.scale(3).until("2026-11-20 20:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    assert_eq!(object.observed.error, None);
+    // Nothing is to be done without a schedule, whatever the count.
+    let mut object = Object::new("2026-11-19 12:00", 1).of_kind(kind);
+    object.observed.count_field = CountField::Odd("-1".into());
+    object.until("2026-11-20 20:00");
+    assert_eq!(object.writes, 0);
 }
 
 #[test]

@@ -45,13 +45,14 @@ pub(crate) struct Request {
 }
 
 /// The kinds that stories scale.
-pub(crate) const WORKLOADS: [&str; 6] = [
+pub(crate) const WORKLOADS: [&str; 7] = [
     "deployments",
     "statefulsets",
     "cronjobs",
     "horizontalpodautoscalers",
     "scaledobjects",
     "rollouts",
+    "kites",
 ];
 
 impl Request {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SAVED, STATE, allow_every_kind, await_field, create, field};
+use super::{SAVED, STATE, allow_every_kind, await_field, before, create, field};
 use crate::{
     e2e::team::Team,
     support::{ControlPlane, Parts, Story, deployment, soon, stories},
@@ -17,7 +17,7 @@ fn its_minimum_is_lowered_and_given_back_and_means_what_it_says(plane: &ControlP
     allow_every_kind(plane);
     let mut team = Team::without_scaler(plane, "minimum");
     team.run(&["--kinds=hpa,deployments"]);
-    let stop = soon(10);
+    let stop = soon(12);
     let start = stop.plus(12);
     team.create(deployment("app").replicas(3));
     let autoscaler = |name: &str, minimum: Value| {
@@ -35,12 +35,10 @@ fn its_minimum_is_lowered_and_given_back_and_means_what_it_says(plane: &ControlP
         })
     };
     create(&team, autoscaler("web", json!(3)));
-    stop.before("it is adopted", || {
-        (field(&team, "hpa/web", STATE) == "adopted").then_some(())
-    });
+    before(&team, stop, "hpa/web", STATE, "adopted");
     team.await_pods("app", 3);
-    await_field(&team, "hpa/web", ".spec.minReplicas", 1);
-    assert_eq!(field(&team, "hpa/web", SAVED), "3");
+    before(&team, start, "hpa/web", ".spec.minReplicas", 1);
+    before(&team, start, "hpa/web", SAVED, 3);
     // A lower minimum scales nothing by itself: that is for the metrics, or for somebody.
     team.assert_replicas("app", 3, start);
     team.scale("app", 1);

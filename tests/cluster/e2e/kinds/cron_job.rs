@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use super::{SAVED, STATE, await_field, create, field};
+use super::{SAVED, STATE, await_field, before, create, field};
 use crate::{
     e2e::team::Team,
     support::{ControlPlane, Parts, Soon, Story, cron_job, soon, stories},
@@ -67,9 +67,7 @@ fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
     let by_hand = ["create", "job", "by-hand", "--from=cronjob/nightly"];
     team.kubectl(&by_hand).success();
     for name in ["cj/nightly", "cj/catching-up"] {
-        stop.before("it is adopted", || {
-            (field(&team, name, STATE) == "adopted").then_some(())
-        });
+        before(&team, stop, name, STATE, "adopted");
     }
     for name in ["nightly", "catching-up"] {
         team.await_suspended(name, true);
@@ -120,18 +118,16 @@ impl Team<'_> {
 
 fn it_is_suspended_and_let_run_again_and_one_that_somebody_suspended_is_not(plane: &ControlPlane) {
     let team = Team::new(plane, "suspend");
-    let stop = soon(6);
-    let start = stop.plus(4);
+    let stop = soon(10);
+    let start = stop.plus(8);
     let job = |name: &str| cron_job(name).stop(stop.text()).start(start.text());
     create(&team, Value::from(job("report")));
     create(&team, Value::from(job("off").suspended(true)));
     for name in ["cj/report", "cj/off"] {
-        stop.before("it is adopted", || {
-            (field(&team, name, STATE) == "adopted").then_some(())
-        });
+        before(&team, stop, name, STATE, "adopted");
     }
-    team.await_suspended("report", true);
-    assert_eq!(field(&team, "cj/report", SAVED), "1");
+    before(&team, start, "cj/report", ".spec.suspend", true);
+    before(&team, start, "cj/report", SAVED, 1);
     team.await_suspended("report", false);
     await_field(&team, "cj/off", STATE, "running");
     assert_eq!(field(&team, "cj/off", ".spec.suspend"), "true");

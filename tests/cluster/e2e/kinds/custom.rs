@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{SAVED, STATE, allow_every_kind, allow_toys, await_field, create, define, field};
+use super::{
+    SAVED, STATE, allow_every_kind, allow_toys, await_field, before, create, define, field,
+};
 use crate::{
     e2e::team::Team,
     support::{ControlPlane, Dayshift, Parts, Soon, Story, deployment, eventually, soon, stories},
@@ -20,12 +22,6 @@ pub(crate) fn stories() -> Vec<Story> {
 
 const PAUSED: &str = r".metadata.annotations.autoscaling\.keda\.sh/paused-replicas";
 
-fn before_stop(team: &Team<'_>, stop: Soon, object: &str) {
-    stop.before(&format!("{object} is adopted"), || {
-        (field(team, object, STATE) == "adopted").then_some(())
-    });
-}
-
 fn a_scaled_object_is_paused_at_a_count_and_let_go(plane: &ControlPlane) {
     allow_every_kind(plane);
     define(
@@ -35,8 +31,8 @@ fn a_scaled_object_is_paused_at_a_count_and_let_go(plane: &ControlPlane) {
     );
     let mut team = Team::without_scaler(plane, "keda");
     team.run(&["--kinds", "deployments,scaledobjects"]);
-    let stop = soon(8);
-    let start = stop.plus(6);
+    let stop = soon(12);
+    let start = stop.plus(10);
     let scaled = |name: &str, more: &[(&str, &str)]| {
         let mut annotations = json!({
             "dayshift/stop": stop.text(), "dayshift/start": start.text(),
@@ -62,12 +58,12 @@ fn a_scaled_object_is_paused_at_a_count_and_let_go(plane: &ControlPlane) {
     scaled("two", &[("dayshift/stop-replicas", "2")]);
     scaled("theirs", &[("autoscaling.keda.sh/paused-replicas", "4")]);
     for name in ["so/web", "so/two", "so/theirs"] {
-        before_stop(&team, stop, name);
+        before(&team, stop, name, STATE, "adopted");
     }
     for (name, count) in [("so/web", "0"), ("so/two", "2"), ("so/theirs", "4")] {
-        await_field(&team, name, STATE, "stopped");
-        assert_eq!(field(&team, name, PAUSED), count, "{name}");
-        assert_eq!(field(&team, name, ".spec.minReplicaCount"), "2");
+        before(&team, start, name, STATE, "stopped");
+        before(&team, start, name, PAUSED, count);
+        before(&team, start, name, ".spec.minReplicaCount", 2);
     }
     for (name, count) in [("so/web", ""), ("so/two", ""), ("so/theirs", "4")] {
         await_field(&team, name, STATE, "running");
@@ -105,17 +101,17 @@ fn a_rollout_goes_down_and_comes_back(plane: &ControlPlane) {
     define(plane, "rollouts.yaml", "argoproj.io/v1alpha1/rollouts");
     let mut team = Team::without_scaler(plane, "rollouts");
     team.run(&["--kinds", "deployments,rollouts.argoproj.io"]);
-    let stop = soon(8);
-    let start = stop.plus(6);
+    let stop = soon(12);
+    let start = stop.plus(10);
     create(&team, rollout("web", json!(3), stop, start));
     // Nobody makes it 1 where it is absent.
     create(&team, rollout("absent", Value::Null, stop, start));
     for name in ["rollouts/web", "rollouts/absent"] {
-        before_stop(&team, stop, name);
+        before(&team, stop, name, STATE, "adopted");
     }
     for (name, saved) in [("rollouts/web", "3"), ("rollouts/absent", "1")] {
-        await_field(&team, name, ".spec.replicas", 0);
-        assert_eq!(field(&team, name, SAVED), saved);
+        before(&team, start, name, ".spec.replicas", 0);
+        before(&team, start, name, SAVED, saved);
     }
     await_field(&team, "rollouts/web", ".spec.replicas", 3);
     await_field(&team, "rollouts/absent", ".spec.replicas", 1);
@@ -179,7 +175,7 @@ fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_no
     eventually("balls are found, and forbidden", || {
         forbidden("balls.", team.newest())
     });
-    let stop = soon(10);
+    let stop = soon(14);
     team.create(deployment("web").replicas(3).stop(stop.text()));
     let mut ball = kite("ball", json!(3), stop);
     ball["kind"] = "Ball".into();
@@ -188,9 +184,7 @@ fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_no
     eventually("balls are watched", || {
         (!readiness(team.newest()).1.contains("balls.")).then_some(())
     });
-    stop.before("the ball is adopted", || {
-        (field(&team, "balls/ball", STATE) == "adopted").then_some(())
-    });
+    before(&team, stop, "balls/ball", STATE, "adopted");
     await_field(&team, "balls/ball", ".spec.replicas", 0);
     team.await_replicas("web", 0);
     team.stop_scalers();
@@ -201,16 +195,24 @@ fn an_object_whose_count_is_no_number_hides_no_other_of_its_list(plane: &Control
     define(plane, "kites.yaml", "toys.example.com/v1/kites");
     allow_toys(plane, "kites");
     let mut team = Team::without_scaler(plane, "odd");
-    let stop = soon(10);
+    let stop = soon(14);
     create(&team, kite("a-odd", json!("many"), stop));
     create(&team, kite("b-good", json!(3), stop));
     team.run(&["--kinds", KITES]);
-    before_stop(&team, stop, "kites/b-good");
+    before(&team, stop, "kites/b-good", STATE, "adopted");
     create(&team, kite("c-odder", json!({"min": 1}), stop));
     create(&team, kite("d-good", json!(2), stop));
-    before_stop(&team, stop, "kites/d-good");
+    before(&team, stop, "kites/d-good", STATE, "adopted");
     for name in ["kites/b-good", "kites/d-good"] {
         await_field(&team, name, ".spec.replicas", 0);
     }
-    team.stop_scalers();
+    for (name, quoted) in [("a-odd", "\"many\""), ("c-odder", "{\"min\":1}")] {
+        let error = r".metadata.annotations.dayshift/error";
+        let expected =
+            format!("spec.replicas: `{quoted}` is not a count; write a number, such as 3");
+        await_field(&team, &format!("kites/{name}"), error, expected);
+        let events = team.kubectl(&["events", "--for", &format!("kite/{name}")]);
+        assert!(events.stdout.contains("InvalidSchedule"), "{events:?}");
+    }
+    team.ends([("a-odd", 1), ("b-good", 2), ("c-odder", 1), ("d-good", 2)]);
 }

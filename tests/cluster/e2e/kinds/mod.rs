@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 
 use crate::{
     e2e::team::Team,
-    support::{ControlPlane, Story, eventually},
+    support::{ControlPlane, Soon, Story, eventually},
 };
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -74,6 +74,14 @@ fn allow_toys(plane: &ControlPlane, plural: &str) {
 fn field(team: &Team<'_>, object: &str, path: &str) -> String {
     let path = format!("jsonpath={{{path}}}");
     team.kubectl(&["get", object, "-o", &path]).success()
+}
+
+/// Waits until a member of an object is so, which the story needs `before` an instant.
+fn before(team: &Team<'_>, instant: Soon, object: &str, path: &str, expected: impl Display) {
+    let expected = expected.to_string();
+    instant.before(&format!("{object} {path} {expected}"), || {
+        (field(team, object, path) == expected).then_some(())
+    });
 }
 
 fn await_field(team: &Team<'_>, object: &str, path: &str, expected: impl Display) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{SAVED, STATE, await_field, create, field};
+use super::{SAVED, STATE, await_field, before, create, field};
 use crate::{
     e2e::team::Team,
     support::{ControlPlane, Parts, Soon, Story, soon, stateful_set, stories},
@@ -18,14 +18,13 @@ pub(crate) fn stories() -> Vec<Story> {
 
 fn it_stops_keeps_its_count_and_comes_back(plane: &ControlPlane) {
     let team = Team::new(plane, "stateful");
-    let stop: Soon = soon(5);
-    let start = stop.plus(4);
+    let stop: Soon = soon(8);
+    let start = stop.plus(8);
     let db = stateful_set("db").replicas(3);
     create(&team, Value::from(db.stop(stop.text()).start(start.text())));
-    await_field(&team, "sts/db", STATE, "adopted");
-
-    await_field(&team, "sts/db", ".spec.replicas", 0);
-    assert_eq!(field(&team, "sts/db", SAVED), "3");
+    before(&team, stop, "sts/db", STATE, "adopted");
+    before(&team, start, "sts/db", ".spec.replicas", 0);
+    before(&team, start, "sts/db", SAVED, 3);
     await_field(&team, "sts/db", ".spec.replicas", 3);
     assert_eq!(field(&team, "sts/db", STATE), "running");
     team.assert_punctual("db", 1, stop);
