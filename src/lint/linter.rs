@@ -30,6 +30,8 @@ pub struct Linter {
     pub prefix: Prefix,
     /// Where objects are that name no namespace.
     pub namespace: String,
+    /// The kinds that dayshift looks at where these objects go.
+    pub kinds: Vec<Kind>,
 }
 
 /// The autoscalers of each workload, by kind, namespace and name, and the source that each is in.
@@ -87,6 +89,9 @@ impl Linter {
             let mut object = Object::workload(source, &self.prefix, workload);
             object.schedule_finding(workload, &known.schedule_findings(&workload.inputs));
             object.manifest(workload);
+            if workload.inputs.has_schedule() && !self.kinds.contains(&workload.object.kind) {
+                object.opt_in_kind(workload, &self.kinds);
+            }
             let it = &workload.object;
             let key = (it.kind, &*it.namespace, &*it.name);
             if let Some(scalers) = autoscalers
@@ -103,7 +108,7 @@ impl Linter {
         }
         for other in &contents.others {
             let mut object = Object::other(source, &self.prefix, other);
-            object.other_kind(other);
+            object.other_kind(other, &self.kinds);
             let (findings, suppressed) = object.finish(&other.marks);
             report.findings.extend(findings);
             report.suppressed += suppressed;

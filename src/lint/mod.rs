@@ -5,6 +5,7 @@
 
 mod examples;
 mod finding;
+mod kinds;
 mod linter;
 mod marks;
 mod object;

@@ -16,9 +16,7 @@ use super::{
     suppression::Suppressions,
 };
 use crate::{
-    manifest::{
-        Annotation, HpaTarget, Location, MisplacedKey, Other, Site, Workload, is_of_other_tool,
-    },
+    manifest::{Annotation, HpaTarget, Location, MisplacedKey, Other, Workload, is_of_other_tool},
     workload::{CountKind, Key, Kind, OVERRIDE_BEGAN, Prefix, Replicas},
 };
 
@@ -59,7 +57,7 @@ impl<'o> Object<'o> {
         }
     }
 
-    fn at(&self, rule: Rule, place: Location, message: String, help: String) -> Finding {
+    pub(super) fn at(&self, rule: Rule, place: Location, message: String, help: String) -> Finding {
         Finding {
             rule,
             message,
@@ -140,7 +138,9 @@ impl<'o> Object<'o> {
             (Rule::NotText, Some(key)) => {
                 finding.help = format!("write {}", own_line(self.prefix, key, &field.text));
             }
-            (rule, Some(key)) if rule.severity() == Severity::Error => {
+            (rule, Some(key))
+                if rule.severity() == Severity::Error && schedule_finding.is_repairable =>
+            {
                 let (span, meant) = (&schedule_finding.span, schedule_finding.meant);
                 let line = repaired_line(self.prefix, key, &field.text, span, meant);
                 finding.help = line.map_or(finding.help, |line| format!("write {line}"));
@@ -315,7 +315,7 @@ impl<'o> Object<'o> {
     }
 
     /// A schedule on an object of a kind that dayshift does not scale.
-    pub(super) fn other_kind(&mut self, other: &Other) {
+    pub(super) fn other_kind(&mut self, other: &Other, kinds: &[Kind]) {
         self.other_tool(&other.marks);
         if other.is_other_tool {
             let message = "this is a schedule of kube-green; dayshift does not read it".to_owned();
@@ -326,34 +326,7 @@ impl<'o> Object<'o> {
             self.findings
                 .push(self.at(Rule::OtherTool, other.place.clone(), message, help));
         }
-        let is_schedule = |mark: &&MisplacedKey| {
-            let name = self.prefix.strip(&mark.field.name);
-            mark.site == Site::Annotations && name.and_then(Key::from_name).is_some()
-        };
-        if let Some(mark) = other
-            .marks
-            .iter()
-            .find(is_schedule)
-            .filter(|_| !other.is_owned)
-        {
-            let kind = crate::text::quote(&other.kind);
-            let version = crate::text::quote(&other.api_version);
-            let (message, help) = match Kind::BUILT_IN.into_iter().find(|it| it.name() == kind) {
-                Some(known) => (
-                    format!(
-                        "dayshift does not scale a {kind} of `{version}`, and Kubernetes may not serve it any more"
-                    ),
-                    format!("write apiVersion: {}", known.api_version()),
-                ),
-                None => (
-                    format!("dayshift does not scale this {kind}, and ignores its schedule"),
-                    "remove its annotations, or move them to a workload that dayshift scales"
-                        .to_owned(),
-                ),
-            };
-            self.findings
-                .push(self.at(Rule::OtherKind, mark.field.key.clone(), message, help));
-        }
+        self.ignored_schedule(other, kinds);
     }
 
     /// What is left, and how many findings were suppressed.

@@ -53,7 +53,7 @@ macro_rules! rules {
 
 rules! {
     Error Syntax "syntax" "A file that is not YAML or JSON, or is too large or too deep to read.",
-    Error BadObject "bad-object" "A Deployment that the API server would refuse.",
+    Error BadObject "bad-object" "A workload that the API server would refuse.",
     Error UnknownAnnotation "unknown-annotation" "A name under the prefix that is not an annotation of dayshift.",
     Error NotText "not-text" "An annotation that is a number, true or false, a list or a map to YAML.",
     Error DuplicateAnnotation "duplicate-annotation" "An annotation that is given twice on one object.",
@@ -85,9 +85,10 @@ rules! {
     Warning StateLabels "state-labels" "Labels in a manifest that dayshift writes.",
     Warning ErrorAnnotation "error-annotation" "The annotation in a manifest by which dayshift says what is wrong.",
     Warning LookalikePrefix "lookalike-prefix" "An annotation whose prefix was meant to be dayshift's.",
-    Warning OtherKind "other-kind" "A schedule on an object that is not a Deployment.",
+    Warning OtherKind "other-kind" "A schedule on an object of a kind that dayshift does not scale.",
     Warning BadSuppression "bad-suppression" "A suppression without a reason, or of something that is not a rule.",
     Warning UnusedSuppression "unused-suppression" "A suppression that matches nothing.",
+    Info OptInKind "opt-in-kind" "A schedule on an object of a kind that dayshift scales only where it is asked to.",
     Info ReplicasInManifest "replicas-in-manifest" "`spec.replicas` in the manifest of a scheduled workload.",
     Info NotRendered "not-rendered" "Templates of a Helm chart, or a kustomization that changes objects: what comes of them is not in the files.",
     Info OtherTool "other-tool" "A schedule of another tool that starts and stops workloads.",

@@ -16,6 +16,8 @@ pub(super) struct ScheduleFinding {
     pub(super) help: String,
     /// The word that may have been meant by what is wrong.
     pub(super) meant: Option<&'static str>,
+    /// Whether another text in its place may be right.
+    pub(super) is_repairable: bool,
 }
 
 impl ScheduleFinding {
@@ -28,6 +30,7 @@ impl ScheduleFinding {
             message,
             help,
             meant: None,
+            is_repairable: true,
         }
     }
 
@@ -35,29 +38,38 @@ impl ScheduleFinding {
     pub(super) fn of_problem(problem: &Problem, prefix: &Prefix) -> Self {
         let key = Key::from_name(&problem.annotation);
         let example = key.or_else(|| Key::nearest(&problem.annotation));
+        let help = match problem.kind {
+            ProblemKind::Meaningless => {
+                format!("remove {}", prefix.full(&problem.annotation))
+            }
+            _ => format!(
+                "write for example {}",
+                right_line(prefix, example.unwrap_or(Key::Start))
+            ),
+        };
         Self {
             rule: rule_of(problem.kind, key),
             name: problem.annotation.clone(),
             span: problem.span.clone(),
             message: problem.message.to_string(),
-            help: format!(
-                "write for example {}",
-                right_line(prefix, example.unwrap_or(Key::Start))
-            ),
+            help,
             meant: problem.meant,
+            is_repairable: problem.kind != ProblemKind::Meaningless,
         }
     }
 }
 
 fn rule_of(kind: ProblemKind, key: Option<Key>) -> Rule {
     match (kind, key) {
-        (ProblemKind::UnknownKey, _) | (ProblemKind::Text, None) => Rule::UnknownAnnotation,
+        (ProblemKind::UnknownKey, _) | (ProblemKind::Text | ProblemKind::Meaningless, None) => {
+            Rule::UnknownAnnotation
+        }
         (ProblemKind::NotText, _) => Rule::NotText,
         (ProblemKind::Count, _) => Rule::BadCount,
         (ProblemKind::Twice, _) => Rule::DuplicateAnnotation,
         (ProblemKind::Beside, Some(Key::Scale)) => Rule::ScaleBesideOthers,
         (ProblemKind::Beside, _) => Rule::HoursBesideTimes,
-        (ProblemKind::Text, Some(key)) => match key {
+        (ProblemKind::Text | ProblemKind::Meaningless, Some(key)) => match key {
             Key::Start | Key::Stop => Rule::BadTimes,
             Key::Hours => Rule::BadHours,
             Key::Scale => Rule::BadScale,

@@ -89,6 +89,7 @@ impl Look<'_> {
                     })
                     .map_or(0..0, |(span, _)| span);
                 found.push(ScheduleFinding {
+is_repairable: true,
                     rule: Rule::SameInstant,
                     name: Key::Stop.name().into(),
                     span: item,
@@ -138,6 +139,7 @@ impl Look<'_> {
                     continue;
                 }
                 found.push(ScheduleFinding {
+is_repairable: true,
                     rule: Rule::ClockChangeGap,
                     name: key.name().into(),
                     span,
@@ -179,6 +181,7 @@ impl Look<'_> {
             }
             let text = crate::text::quote(item);
             found.push(ScheduleFinding {
+                is_repairable: true,
                 rule: Rule::TooOften,
                 name: key.name().into(),
                 span,
@@ -310,6 +313,7 @@ impl Look<'_> {
                 continue;
             }
             found.extend(past.into_iter().map(|(span, item)| ScheduleFinding {
+                is_repairable: true,
                 rule: Rule::PastDate,
                 name: key.name().into(),
                 span: span.clone(),

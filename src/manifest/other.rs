@@ -22,6 +22,8 @@ pub struct Other {
     pub name: Box<str>,
     /// Where it stands in the file.
     pub place: Location,
+    /// Whether it has `spec.replicas`, as whatever can be scaled.
+    pub has_replicas: bool,
     /// Whether a controller made it, and gave it the annotations of its owner.
     pub is_owned: bool,
     /// Names of ours, and such as may have been meant for them.
@@ -70,6 +72,7 @@ impl Other {
             namespace: text("namespace").unwrap_or(scope.namespace).into(),
             name: text("name").unwrap_or_default().into(),
             place: node.place.clone(),
+            has_replicas: node.get("spec").and_then(|it| it.get("replicas")).is_some(),
             is_owned: metadata
                 .and_then(|it| it.get("ownerReferences"))
                 .is_some_and(|owners| !owners.items().is_empty()),

@@ -27,6 +27,7 @@ pub fn run(bytes: &[u8]) {
     let source = Source::new("fuzz.yaml", text);
     plan(&source, from);
     let linter = Linter {
+        kinds: dayshift::workload::Kind::DEFAULT.to_vec(),
         from,
         default_zone: Zone::UTC,
         prefix: Prefix::default(),

@@ -132,6 +132,7 @@ impl LintArgs {
             default_zone: self.schedules.timezone,
             prefix: self.schedules.annotation_prefix.clone(),
             namespace: self.namespace.clone(),
+            kinds: self.kinds.kinds(),
         };
         let mut report = linter.lint(&opened.sources);
         report.keep(self.min_severity, &self.disable);

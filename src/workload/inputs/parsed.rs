@@ -83,11 +83,7 @@ impl ScheduleSpec {
 
     /// Rule 4: what is remembered of a count that is now `seen`. What is off by a switch is off
     /// because somebody wants it off.
-    pub(in crate::workload) fn remembered(
-        &self,
-        seen: Replicas,
-        remembered: Option<Replicas>,
-    ) -> Option<Replicas> {
+    pub fn remembered(&self, seen: Replicas, remembered: Option<Replicas>) -> Option<Replicas> {
         let is_wish = self.counts.is_switch() && seen == Replicas::ZERO;
         remembered.or(is_wish.then_some(Replicas::ZERO))
     }
@@ -289,8 +285,7 @@ impl Problems {
     }
 
     fn wrong(&mut self, key: Key, text: &str, message: &str) {
-        let message = format!("`{}` {message}", quote(text));
-        self.0.push(Problem::at(key.name(), 0..text.len(), message));
+        self.0.push(wrong(key, text, message));
     }
 
     /// Refuses a count on the object itself that is below what its kind can have. One of its
@@ -313,7 +308,8 @@ impl Problems {
             }
             _ => "has no meaning on a ScaledObject, whose counts are KEDA's; remove the annotation",
         };
-        self.wrong(key, text, message);
+        let problem = wrong(key, text, message);
+        self.0.push(problem.of_kind(ProblemKind::Meaningless));
         None
     }
 
@@ -337,6 +333,12 @@ impl Problems {
             })
             .ok()
     }
+}
+
+/// Something wrong with the whole text of a key.
+fn wrong(key: Key, text: &str, message: &str) -> Problem {
+    let message = format!("`{}` {message}", quote(text));
+    Problem::at(key.name(), 0..text.len(), message)
 }
 
 /// Reads `true` or `false`; case does not matter.

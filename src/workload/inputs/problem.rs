@@ -36,6 +36,8 @@ pub enum ProblemKind {
     UnknownKey,
     /// Another annotation excludes it.
     Beside,
+    /// The kind of the object has no use for it.
+    Meaningless,
     /// It is a value that the API server does not take for an annotation: no text.
     NotText,
     /// The manifest has it twice.

@@ -57,6 +57,14 @@ impl CustomKind {
         named.into_iter().map(Kind::Custom)
     }
 
+    /// `rollouts.argoproj.io` for the `apiVersion` and `kind` of a manifest, the plural guessed as
+    /// in [`Self::is_of`]; none for what is Kubernetes' own, whose groups have no dot or are its.
+    pub fn resource_of(api_version: &str, kind: &str) -> Option<String> {
+        let (group, _) = api_version.split_once('/')?;
+        let is_custom = group.contains('.') && !group.ends_with(".k8s.io");
+        is_custom.then(|| format!("{}.{group}", plural_of(kind)))
+    }
+
     /// Takes in the name of the kind and the version that the API server prefers; what is known
     /// already stays.
     pub fn discovered(&self, name: &str, version: &str) {

@@ -137,6 +137,14 @@ impl Kind {
         self.names().short
     }
 
+    /// `deployments`, or `rollouts.argoproj.io`: what `--kinds` takes for it.
+    pub fn argument(self) -> &'static str {
+        match self {
+            Self::Custom(custom) => custom.resource(),
+            _ => self.plural(),
+        }
+    }
+
     /// What the count of such an object means.
     pub const fn counts(self) -> CountKind {
         match self {
