@@ -36,6 +36,9 @@ pub struct WorkloadPlan {
     kind: &'static str,
     namespace: Arc<str>,
     name: Arc<str>,
+    /// `web`, or `sts/db`.
+    #[serde(skip)]
+    short_name: String,
     timezone: String,
     boundaries: Boundaries,
     problems: Vec<PlannedProblem>,
@@ -115,6 +118,7 @@ impl Planner {
             kind: object.kind.name(),
             namespace: Arc::clone(&object.namespace),
             name: Arc::clone(&object.name),
+            short_name: object.short_name(),
             timezone: self.timezone(inputs),
             boundaries: Boundaries {
                 delay: spec.as_ref().map(|it| it.delay(object)).unwrap_or_default(),
@@ -136,7 +140,9 @@ impl Planner {
             spec.overrides = overrides.without_ended(began, &state, self.period.from());
         }
         plan.boundaries.brings_back = plan.spec().map(|spec| {
-            let (count, saved) = stopped(observed.replicas, state.remembered(), spec.stop_replicas);
+            let seen = observed.replicas;
+            let remembered = spec.remembered(seen, state.remembered());
+            let (count, saved) = stopped(seen, remembered, spec.stop_replicas);
             started(count, saved, None)
         });
         Some(plan)
@@ -172,9 +178,9 @@ impl WorkloadPlan {
         &self.namespace
     }
 
-    /// The name.
-    pub fn name(&self) -> &str {
-        &self.name
+    /// `web`, or `sts/db`: a name alone is a Deployment's.
+    pub fn short_name(&self) -> &str {
+        &self.short_name
     }
 
     /// What it is asked to do; `None` where anything is wrong.
@@ -205,7 +211,7 @@ impl WorkloadPlan {
 
 impl fmt::Display for WorkloadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.name)
+        write!(f, "{}/{}", self.namespace, self.short_name)
     }
 }
 

@@ -18,7 +18,7 @@ mod usage;
 mod user_action;
 
 pub use examples::example_actions;
-pub use fragment::is_fragment;
+pub use fragment::{is_fragment, lacks};
 pub use observer::MOST_IDLE;
 pub use requests::Requests;
 pub use simulation::Simulation;

@@ -88,7 +88,7 @@ impl Observer {
         let workload: Workload = change.object().ok()?;
         let observed = workload.observe(kind, &self.prefix);
         let object = &observed.object;
-        let name = (format!("{}/{}", object.namespace, object.name), kind);
+        let name = (object.full_name(), kind);
         let at = change.at;
         if change.deleted {
             let one = self.watched.get_mut(&name)?;

@@ -60,8 +60,11 @@ impl Simulation {
         });
         api.remember_requests(0);
         Self {
-            changes: Kind::DEFAULT
-                .into_iter()
+            changes: settings
+                .scope
+                .kinds
+                .iter()
+                .copied()
                 .filter_map(|kind| Some((kind, api.changes_of(kind.name()).ok()?)))
                 .collect(),
             observer: Observer::new(settings.prefix.clone(), settings.default_zone),
@@ -78,7 +81,8 @@ impl Simulation {
     ///
     /// # Errors
     /// What the API server would say to it.
-    pub fn load(&self, manifest: &Value) -> Result<(), Box<Status>> {
+    pub fn load(&mut self, manifest: &Value) -> Result<(), Box<Status>> {
+        self.serve(manifest);
         let mut manifest = manifest.clone();
         if is_fragment(&manifest) {
             manifest = completed(manifest);
@@ -104,6 +108,27 @@ impl Simulation {
             }
         }
         self.api.create(manifest).map(drop).map_err(Box::new)
+    }
+
+    /// Has the cluster serve the kind of a manifest, if that is of a custom resource.
+    fn serve(&mut self, manifest: &Value) {
+        let text = |name: &str| manifest[name].as_str().unwrap_or_default();
+        let (api_version, name) = (text("apiVersion"), text("kind"));
+        let Some(kind) = Kind::of(api_version, name) else {
+            return;
+        };
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        match kind {
+            Kind::Custom(custom) => custom.discovered(name, version),
+            Kind::ScaledObject => {}
+            _ => return,
+        }
+        if self.changes.iter().all(|(known, _)| *known != kind) {
+            self.api
+                .serve_custom(kind.group(), version, kind.plural(), name);
+            let changes = self.api.changes_of(name).ok();
+            self.changes.extend(changes.map(|it| (kind, it)));
+        }
     }
 
     /// Lets the scaler run until just before `until`, or until `stop`. Everything that happens is

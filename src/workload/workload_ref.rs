@@ -23,6 +23,19 @@ impl WorkloadRef {
         let kind = self.kind.short_name();
         format!("{kind}/{} -n {}", self.name, self.namespace)
     }
+
+    /// `web`, or `sts/db`: a name alone is a Deployment's.
+    pub fn short_name(&self) -> String {
+        match self.kind {
+            Kind::Deployment => self.name.to_string(),
+            kind => format!("{}/{}", kind.short_name(), self.name),
+        }
+    }
+
+    /// `dev/web`, or `dev/sts/db`: what a command takes for it.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.namespace, self.short_name())
+    }
 }
 
 /// `dev/web`.

@@ -4,6 +4,7 @@
 //! - `lint/`, `plan/`: what they say of files, with golden files of what they print
 //! - `convert/`: other tools' schedules, in files and in a cluster
 //! - `sandbox/`: the cluster in memory that a newcomer sees
+//! - `kinds`: workloads of each kind in files
 //! - `status/`, `overrides`, `restore`: what they do to a cluster
 //! - `terminal/`: nothing that somebody wrote acts on a terminal
 //! - `program`: the program as a child; `fake_server`: the API in memory behind a socket
@@ -17,6 +18,7 @@ mod cli;
 mod completion;
 mod convert;
 mod fake_server;
+mod kinds;
 mod lint;
 mod overrides;
 mod plan;

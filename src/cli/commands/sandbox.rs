@@ -24,25 +24,25 @@ use crate::{
         signals::Signals,
     },
     clock::Clock,
-    controller::Settings,
+    controller::{Scope, Settings},
     manifest::{EXAMPLES, Source, Workload},
-    sandbox::{Simulation, Speed, example_actions, is_fragment},
+    sandbox::{Simulation, Speed, example_actions, is_fragment, lacks},
     schedule::Zone,
     text::printable,
-    workload::{ParsedInputs, Prefix, read},
+    workload::{Kind, ParsedInputs, Prefix, read},
 };
 
 /// Watch the controller at work on a cluster in memory, in simulated time
 ///
 /// No cluster is needed or changed. The same controller as in `dayshift run` starts and stops the
-/// Deployments of the files, or of the examples that come with dayshift, each at its exact instant,
+/// workloads of the files, or of the examples that come with dayshift, each at its exact instant,
 /// and every change is shown as it happens.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 All times are shown in --timezone or, without it, in the zone that the schedules have in common.
 A time T is local time of --timezone, such as 2026-11-23 or \"2026-11-23 09:00\", or RFC 3339, such as
 2026-11-23T09:00:00+09:00. `kubectl get deploy -A -o yaml | dayshift sandbox -` simulates your own cluster.
-Exit status: 0 done, 1 a schedule or a Deployment was refused, 2 wrong usage, 3 a file cannot be read.")]
+Exit status: 0 done, 1 a schedule or a workload was refused, 2 wrong usage, 3 a file cannot be read.")]
 pub(crate) struct SandboxArgs {
     /// Files of YAML or JSON, folders of such files, or - for standard input [default: the examples]
     #[arg(value_name = "FILE")]
@@ -85,11 +85,11 @@ const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
 /// Why a simulation cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
 enum SandboxError {
-    #[error("there is no Deployment or StatefulSet of apps/v1 in {0}")]
+    #[error("there is no workload of a kind that dayshift scales in {0}")]
     Empty(String),
     #[error("none of the files can be read")]
     NothingRead,
-    #[error("the API server accepts none of the Deployments")]
+    #[error("the API server accepts none of the workloads")]
     NoneTaken,
     #[error("cannot create signals or timers: {0}")]
     System(io::Error),
@@ -97,7 +97,7 @@ enum SandboxError {
     Write(#[source] io::Error),
 }
 
-/// A Deployment, the whole object, and the file that it comes from.
+/// A workload, the whole object, and the file that it comes from.
 type Loaded = (String, Workload, Value);
 
 impl SandboxArgs {
@@ -189,6 +189,17 @@ impl SandboxArgs {
         (found, unread)
     }
 
+    /// The kinds of `--kinds`, and those of the files.
+    fn kinds_of(&self, workloads: &[Loaded]) -> Vec<Kind> {
+        let mut kinds = self.kinds.kinds();
+        for (_, workload, _) in workloads {
+            if !kinds.contains(&workload.object.kind) {
+                kinds.push(workload.object.kind);
+            }
+        }
+        kinds
+    }
+
     async fn simulate(
         &self,
         workloads: &[Loaded],
@@ -200,9 +211,13 @@ impl SandboxArgs {
             default_zone: self.schedules.timezone,
             prefix: self.schedules.annotation_prefix.clone(),
             instance: "sandbox".to_owned(),
+            scope: Scope {
+                kinds: self.kinds_of(workloads),
+                ..Scope::default()
+            },
             ..Settings::default()
         };
-        let stage = Simulation::new(clock, settings);
+        let mut stage = Simulation::new(clock, settings);
         let mut taken = Vec::new();
         for (file, workload, manifest) in workloads {
             match stage.load(manifest) {
@@ -229,7 +244,7 @@ impl SandboxArgs {
             Vec::new()
         };
         let mut out = io::stdout();
-        let names: Vec<_> = taken.iter().map(|it| it.object.to_string()).collect();
+        let names: Vec<_> = taken.iter().map(|it| it.object.full_name()).collect();
         let page = Page::new(
             terminal::style(&out),
             self.zone_shown(&taken),
@@ -274,11 +289,12 @@ impl SandboxArgs {
 
 /// Says that a manifest is good enough here, and what a cluster wants besides.
 fn made_up(workload: &Workload) {
-    let object = printable(&workload.object.to_string());
+    let object = printable(&workload.object.full_name());
+    let lacks = lacks(workload.object.kind.name());
     // Where nobody reads, nobody misses it.
     let _ = writeln!(
         io::stderr(),
-        "note: {object} has no spec.selector and no spec.template, which a cluster wants; the sandbox makes them up"
+        "note: {object} has {lacks}, which a cluster wants; the sandbox makes it up"
     );
 }
 

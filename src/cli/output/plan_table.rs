@@ -10,7 +10,7 @@ use super::{
 use crate::{
     plan::{Plan, PlannedBoundary, WorkloadPlan},
     schedule::Action,
-    workload::{CountKind, Key},
+    workload::{CountKind, Key, Replicas},
 };
 
 /// More rows than anyone reads, and than memory should hold.
@@ -27,7 +27,13 @@ pub(crate) fn table(plan: &Plan) -> Result<Table<5>, TooLong> {
     let mut room = MOST_ROWS;
     let mut push = |of: &WorkloadPlan, [time, action, count]: [Cell; 3]| {
         room = room.checked_sub(1).ok_or(TooLong)?;
-        table.push([of.namespace().into(), of.name().into(), time, action, count]);
+        table.push([
+            of.namespace().into(),
+            of.short_name().into(),
+            time,
+            action,
+            count,
+        ]);
         Ok(())
     };
     for workload in &plan.workloads {
@@ -61,6 +67,8 @@ fn row(boundary: &PlannedBoundary, counts: CountKind) -> [Cell; 3] {
     let time = boundary.at.format(&format).to_string();
     let count = match boundary.replicas {
         _ if !boundary.applied => "<unchanged>".to_owned(),
+        // A start lets it run, but where somebody turned it off.
+        None if counts.is_switch() => counts.shown(Replicas::ONE),
         None => "<saved>".to_owned(),
         Some(count) => counts.shown(count),
     };

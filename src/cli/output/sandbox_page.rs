@@ -10,7 +10,6 @@ use crate::{
     sandbox::{EventKind, MOST_IDLE, Speed, TimelineEvent},
     schedule::{Boundary, Zone},
     text::counted,
-    workload::Replicas,
 };
 
 /// Lays out lines of columns.
@@ -82,8 +81,8 @@ impl Page {
         let time = self.moment(event.at);
         let (verb, paint) = verb(&event.kind);
         let verb = self.paint(paint, &format!("{verb:<7}"));
-        let object = event.object.to_string();
-        let counts = self.counts(event.from, event.to);
+        let object = event.object.full_name();
+        let counts = self.counts(event);
         let note = self.paint(Paint::Faint, &self.note(event));
         let line = format!(
             "{time:<29} {verb} {object:<names$}  {counts}   {note}",
@@ -92,8 +91,19 @@ impl Page {
         line.trim_end().to_owned()
     }
 
-    /// `0 → 3`, or the one count where it did not change, in a column of nine.
-    fn counts(&self, from: Replicas, to: Replicas) -> String {
+    /// `0 → 3`, or the one count where it did not change, in a column of nine; what is only on or
+    /// off, and how it is now.
+    fn counts(&self, event: &TimelineEvent) -> String {
+        let (from, to) = (event.from, event.to);
+        let counts = event.object.kind.counts();
+        if counts.is_switch() {
+            let shown = format!("{:>9}", counts.shown(to));
+            return if from == to {
+                shown
+            } else {
+                self.paint(if to > from { Paint::Green } else { Paint::Blue }, &shown)
+            };
+        }
         let arrow = self.style.either("→", "->");
         if from == to {
             let space = " ".repeat(arrow.chars().count());
@@ -190,7 +200,7 @@ mod tests {
     use super::*;
     use crate::{
         schedule::Action,
-        workload::{Kind, WorkloadRef},
+        workload::{Kind, Replicas, WorkloadRef},
     };
 
     fn zone() -> Zone {

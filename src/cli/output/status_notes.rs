@@ -12,7 +12,7 @@ use crate::{
     schedule::Action,
     status::{Note, WorkloadStatus},
     text::printable,
-    workload::{Duty, Kind, Overdue, Override, Phase, Prefix, WorkloadRef},
+    workload::{Duty, Overdue, Override, Phase, Prefix},
 };
 
 /// So many objects are named where the same is said of more.
@@ -44,7 +44,7 @@ impl<'a> Notes<'a> {
 
     /// Adds all that is to be said of an object.
     pub(super) fn add(&mut self, status: &WorkloadStatus) {
-        let object = name(&status.object);
+        let object = status.object.full_name();
         for error in status.error.iter().flat_map(|error| error.lines()) {
             self.push(
                 "error",
@@ -197,19 +197,6 @@ impl<'a> Notes<'a> {
             writeln!(out, "{}", style.paint(line.paint, &printable(&text)))?;
         }
         Ok(())
-    }
-}
-
-/// `dev/web`, or `dev/sts/db`: what a command takes for it.
-pub(super) fn name(object: &WorkloadRef) -> String {
-    format!("{}/{}", object.namespace, argument(object))
-}
-
-/// `web`, or `sts/db`: a name alone is a Deployment's.
-pub(super) fn argument(object: &WorkloadRef) -> String {
-    match object.kind {
-        Kind::Deployment => object.name.to_string(),
-        kind => format!("{}/{}", kind.short_name(), object.name),
     }
 }
 

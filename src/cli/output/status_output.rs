@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::{
-    status_notes::{Notes, argument},
+    status_notes::Notes,
     style::{Paint, Style},
     table::{Cell, Table},
     time_format::{clock, distance},
@@ -158,7 +158,7 @@ impl<'a> StatusOutput<'a> {
         let owners: Vec<_> = status.owners.iter().map(|it| it.name()).collect();
         [
             (&*status.object.namespace).into(),
-            argument(&status.object).into(),
+            status.object.short_name().into(),
             status.object.kind.counts().shown(status.replicas).into(),
             state(status),
             status.since.map(at).into(),

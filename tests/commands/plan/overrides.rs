@@ -125,7 +125,7 @@ fn done(
         .unwrap();
     let mut done = Vec::new();
     runtime.block_on(async {
-        let simulation = Simulation::new(Clock::simulated(from), Settings::default());
+        let mut simulation = Simulation::new(Clock::simulated(from), Settings::default());
         simulation.load(&manifest).unwrap();
         let tell = |told: &dayshift::sandbox::TimelineEvent| {
             // Those after the second that changes nothing are not told; no story here has more.

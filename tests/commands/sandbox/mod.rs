@@ -178,7 +178,7 @@ fn what_cannot_be_played_is_3() {
         (
             &["-"],
             "kind: Service",
-            "no Deployment or StatefulSet of apps/v1",
+            "no workload of a kind that dayshift scales",
         ),
         (&["-"], &none, "accepts none"),
     ] {
@@ -342,7 +342,7 @@ fn months_take_as_many_requests_as_transitions() {
         .build()
         .unwrap();
     let summary = runtime.block_on(async {
-        let stage = Simulation::new(Clock::simulated(from), Settings::default());
+        let mut stage = Simulation::new(Clock::simulated(from), Settings::default());
         stage
             .load(&json!({
                 "apiVersion": "apps/v1", "kind": "Deployment",

@@ -42,7 +42,7 @@ fn a_day_of(manifest: &Value, actions: Vec<UserAction>) -> Vec<(EventKind, u32, 
         .build()
         .unwrap();
     runtime.block_on(async {
-        let stage = Simulation::new(Clock::simulated(from), Settings::default());
+        let mut stage = Simulation::new(Clock::simulated(from), Settings::default());
         stage.load(manifest).unwrap();
         let mut all = Vec::new();
         let tell = |told: &TimelineEvent| {

@@ -1,0 +1,194 @@
+//! Workloads of each kind, in the commands that read files.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
+const EVERY_KIND: &str = r#"
+apiVersion: batch/v1
+kind: CronJob
+metadata:
+  name: report
+  annotations:
+    dayshift/hours: "Mon-Fri 09:00-19:00"
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: web
+  annotations:
+    dayshift/hours: "Mon-Fri 09:00-19:00"
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  minReplicas: 3
+  maxReplicas: 5
+---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: queue
+  annotations:
+    dayshift/hours: "Mon-Fri 09:00-19:00"
+    dayshift/stop-replicas: "2"
+---
+apiVersion: argoproj.io/v1alpha1
+kind: Rollout
+metadata:
+  name: shop
+  annotations:
+    dayshift/hours: "Mon-Fri 09:00-19:00"
+spec:
+  replicas: 3
+"#;
+
+const KINDS: &str = "deployments,statefulsets,cronjobs,hpa,so,rollouts.argoproj.io";
+
+/// What it prints on both outputs, each line's words with one space between, and how it ends.
+fn dayshift(args: &[&str], input: &str) -> (i32, Vec<String>, Vec<String>) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let lines = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes).unwrap();
+        let lines = text.lines();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        lines.map(words).collect::<Vec<_>>()
+    };
+    (
+        ended.status.code().unwrap(),
+        lines(ended.stdout),
+        lines(ended.stderr),
+    )
+}
+
+#[test]
+fn a_plan_names_each_by_its_kind_and_shows_what_its_count_means() {
+    let monday = ["--from", "2026-11-23", "--days", "1", "--kinds", KINDS];
+    let args = [&["plan", "-f", "-", "-o", "table"], &monday[..]].concat();
+    let (status, table, said) = dayshift(&args, EVERY_KIND);
+    assert_eq!((status, said.is_empty()), (0, true), "{said:?}");
+    let expected = [
+        "NAMESPACE NAME TIME ACTION REPLICAS",
+        "default cj/report Mon 2026-11-23 09:00 UTC start active",
+        "default cj/report Mon 2026-11-23 19:00 UTC stop suspended",
+        "default hpa/web Mon 2026-11-23 09:00 UTC start <saved>",
+        "default hpa/web Mon 2026-11-23 19:00 UTC stop min 1",
+        "default so/queue Mon 2026-11-23 09:00 UTC start active",
+        "default so/queue Mon 2026-11-23 19:00 UTC stop paused",
+        "default rollouts.argoproj.io/shop Mon 2026-11-23 09:00 UTC start <saved>",
+        "default rollouts.argoproj.io/shop Mon 2026-11-23 19:00 UTC stop 0",
+    ];
+    assert_eq!(table, expected);
+
+    let args = [&["plan", "-f", "-", "-o", "chart"], &monday[..]].concat();
+    let chart = dayshift(&args, EVERY_KIND).1;
+    for line in [
+        "default/cj/report",
+        "10 of 24 hours running, 14 suspended (58%).",
+        "A start lets it run, a stop suspends it.",
+        "default/hpa/web",
+        "10 of 24 hours running, 14 at minReplicas 1 (58%).",
+        "A start lets it scale, a stop pauses it.",
+    ] {
+        assert!(chart.iter().any(|it| it == line), "{line}: {chart:#?}");
+    }
+}
+
+#[test]
+fn lint_says_which_flag_and_permissions_a_kind_takes_until_it_has_the_flag() {
+    let (status, said, _) = dayshift(&["lint", "-"], EVERY_KIND);
+    assert_eq!(status, 0, "an info is no problem: {said:#?}");
+    let helps: Vec<_> = said
+        .iter()
+        .filter(|line| line.contains("= help: run it"))
+        .collect();
+    let run = "= help: run it, and lint, with --kinds=deployments,statefulsets,cronjobs";
+    let apply = "kubectl apply -f manifests/kinds";
+    assert_eq!(
+        helps,
+        [
+            &format!(
+                "{run},horizontalpodautoscalers; {apply}/horizontalpodautoscalers.yaml lets it"
+            ),
+            &format!("{run},scaledobjects; {apply}/scaledobjects.yaml lets it"),
+            &format!("{run},rollouts.argoproj.io; {apply}/rollouts.yaml lets it"),
+        ]
+    );
+    let (status, said, _) = dayshift(&["lint", "--kinds", KINDS, "-"], EVERY_KIND);
+    assert_eq!(status, 0);
+    assert!(
+        !said.iter().any(|line| line.contains("opt-in-kind")),
+        "{said:#?}"
+    );
+}
+
+#[test]
+fn lint_tells_to_remove_a_count_from_a_cron_job() {
+    let with_count = EVERY_KIND.replacen(
+        "annotations:\n",
+        "annotations:\n    dayshift/replicas: \"3\"\n",
+        1,
+    );
+    let (status, said, _) = dayshift(&["lint", "-"], &with_count);
+    assert_eq!(status, 1);
+    assert!(
+        said[0].starts_with("error[bad-count]: `3` has no meaning on a CronJob"),
+        "{said:#?}"
+    );
+    let help = said.iter().find(|line| line.starts_with("= help"));
+    assert_eq!(help.unwrap(), "= help: remove dayshift/replicas");
+}
+
+#[test]
+fn a_sandbox_plays_every_kind_of_its_files() {
+    let args = ["sandbox", "--from", "2026-11-23", "--for", "2d", "-"];
+    for kinds in [
+        &["--kinds", KINDS][..],
+        &["--kinds", "deployments,rollouts.argoproj.io"],
+    ] {
+        let (status, told, said) = dayshift(&[&args[..], kinds].concat(), EVERY_KIND);
+        assert_eq!(status, 0, "{said:?}");
+        let of = |name: &str| {
+            let lines = told.iter().filter(|line| line.contains(name));
+            let lines = lines
+                .filter_map(|line| line.split_once(" UTC "))
+                .map(|it| it.1);
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of("default/cj/report"),
+            [
+                "adopt default/cj/report active adopted, nothing scaled; next start 09:00",
+                "start default/cj/report active no change; next stop 19:00",
+                "stop default/cj/report suspended next start Tue 09:00",
+                "start default/cj/report active next stop 19:00",
+                "stop default/cj/report suspended next start Wed 09:00",
+            ]
+        );
+        for (name, last) in [
+            ("hpa/web", "3 -> 1"),
+            ("so/queue", "paused"),
+            ("rollouts.argoproj.io/shop", "3 -> 0"),
+        ] {
+            let told = of(&format!("default/{name}"));
+            let expected = format!("stop default/{name} {last} next start Wed 09:00");
+            assert_eq!(told.last(), Some(&expected), "{told:#?}");
+        }
+        let made_up = "note: default/cj/report has no spec.jobTemplate, which a cluster wants; the sandbox makes it up";
+        assert_eq!(said, [made_up]);
+    }
+}
