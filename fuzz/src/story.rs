@@ -113,6 +113,10 @@ impl Story {
             match self.decide(&parsed) {
                 Decision::Write(change) => self.make(change),
                 Decision::Wait { due } => return self.check_due(due),
+                Decision::StopsSoon { due, note } => {
+                    note.text.lines().for_each(check_printable);
+                    return self.check_due(Some(due));
+                }
                 Decision::CorrectionLimitReached { due, note } => {
                     note.text.lines().for_each(check_printable);
                     return self.check_due(due);

@@ -8,7 +8,7 @@ use kube_in_memory::StoredChange;
 use crate::{
     cluster::Workload,
     schedule::{Action, Boundary, Zone},
-    workload::{Key, Kind, Observed, ParsedInputs, Phase, Prefix, Replicas, State, read},
+    workload::{Enforce, Key, Kind, Observed, ParsedInputs, Phase, Prefix, Replicas, State, read},
 };
 
 use super::{
@@ -197,7 +197,7 @@ impl Watched {
         };
         let (old, new) = (before.state(), self.observed.state());
         let is_down = matches!(new.phase, Some(Phase::Stopped | Phase::Slept));
-        spec.overrides.enforce
+        spec.overrides.enforce != Enforce::No
             && is_down
             && (old.phase, old.last) == (new.phase, new.last)
             && before.replicas > self.observed.replicas

@@ -16,7 +16,27 @@ const MOST: u32 = 3600;
 /// The text is not whole hours, minutes and seconds in this order, or is longer than an hour. The
 /// span is in bytes of the text.
 pub fn parse_jitter(text: &str) -> Result<TimeDelta, TextError> {
-    let all = Piece::whole(text, "5m")?;
+    length(text, "5m", MOST)
+}
+
+/// The longest grace, in seconds.
+const MOST_GRACE: u32 = 24 * 3600;
+
+/// Reads a length of time in whole seconds, from one second to a day: `30m`, `1h30m`, `24h`.
+///
+/// # Errors
+/// The text is not whole hours, minutes and seconds in this order, or is 0 or longer than a day.
+/// The span is in bytes of the text.
+pub fn parse_grace(text: &str) -> Result<TimeDelta, TextError> {
+    let grace = length(text, "30m", MOST_GRACE)?;
+    if grace.is_zero() {
+        return Err(Piece::whole(text, "30m")?.fails(Reason::NotALength));
+    }
+    Ok(grace)
+}
+
+fn length(text: &str, example: &'static str, most: u32) -> Result<TimeDelta, TextError> {
+    let all = Piece::whole(text, example)?;
     let mut rest = all;
     let mut total = 0_u32;
     let mut last_unit = u32::MAX;
@@ -35,7 +55,7 @@ pub fn parse_jitter(text: &str) -> Result<TimeDelta, TextError> {
         let count = number(rest.part(0..digits).text().as_bytes());
         total = count
             .and_then(|count| count.checked_mul(unit)?.checked_add(total))
-            .filter(|&total| total <= MOST)
+            .filter(|&total| total <= most)
             .ok_or_else(|| all.fails(Reason::TooMuchJitter))?;
         rest = rest.part(digits + 1..rest.text().len());
         last_unit = unit;

@@ -25,7 +25,7 @@ pub use boundary::{Action, Boundary};
 pub use entry::{Entry, parse_scale};
 pub use except::ExceptedDates;
 pub use hours::Hours;
-pub use jitter::parse_jitter;
+pub use jitter::{parse_grace, parse_jitter};
 pub use moment::{parse_date_or_moment, parse_moment};
 pub use schedule::{Rule, Schedule};
 pub use text::error::TextError;

@@ -9,7 +9,7 @@ use crate::{
     cluster::WithManagers,
     schedule::{Action, Zone},
     workload::{
-        Duty, Kind, Observed, Override, ParsedInputs, Phase, Prefix, Problem, Replicas,
+        Duty, Enforce, Kind, Observed, Override, ParsedInputs, Phase, Prefix, Problem, Replicas,
         ScheduleSpec, State, WorkloadRef, read,
     },
 };
@@ -233,10 +233,12 @@ fn count_note(
             let until = spec.next_after(object, now).map(|it| it.at);
             Some(Note::SetByHand { says, until })
         }
-        Some(Phase::Stopped) if is_up && !spec.overrides.enforce => Some(Note::SetByHand {
-            says: Action::Stop,
-            until: until(true),
-        }),
+        Some(Phase::Stopped) if is_up && spec.overrides.enforce == Enforce::No => {
+            Some(Note::SetByHand {
+                says: Action::Stop,
+                until: until(true),
+            })
+        }
         Some(Phase::Running) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
             Some(Note::SetByHand {
                 says: Action::Start,

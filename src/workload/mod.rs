@@ -26,7 +26,7 @@ pub use decision::memory::Memory;
 pub use inputs::annotations::{Annotations, Unknown};
 pub use inputs::effective::{Inputs, Origin};
 pub use inputs::fingerprint::Fingerprint;
-pub use inputs::overrides::{Override, OverrideSet, Overrides, Pause};
+pub use inputs::overrides::{Enforce, Override, OverrideSet, Overrides, Pause};
 pub use inputs::parsed::{ParsedInputs, ScheduleSpec, read};
 pub use inputs::problem::{InvalidSchedule, Problem, ProblemKind};
 pub use keys::{ERROR, Key, Label, OVERRIDE_BEGAN, PAUSED_REPLICAS, Prefix, PrefixError};

@@ -220,3 +220,30 @@ fn a_dry_run_says_each_change_once_and_writes_nothing() {
         "2026-11-20 22:00"
     );
 }
+
+/// A deploy at night: it is told, and after the grace it is stopped, with its count saved.
+#[test]
+fn what_is_deployed_at_night_is_stopped_after_the_grace() {
+    let story = Sandbox::at("2026-11-20 20:00 UTC");
+    story.apply(
+        deployment("web")
+            .replicas(3)
+            .hours("Mon-Fri 09:00-19:00")
+            .annotation("enforce", "30m"),
+    );
+    story.sleep_until("20:29");
+    assert_eq!(story.replicas("web"), 3);
+    story.sleep_until("20:30");
+    assert_eq!(story.replicas("web"), 0);
+    assert_eq!(story.label("web", "saved-replicas").as_deref(), Some("3"));
+    assert_eq!(story.events("web"), ["Adopted", "StopsSoon", "Enforced"]);
+    // Raised by hand it has the same grace, and a start is a start.
+    story.scale("web", 5);
+    story.sleep_until("20:59");
+    assert_eq!(story.replicas("web"), 5);
+    story.sleep_until("21:01");
+    assert_eq!(story.replicas("web"), 0);
+    assert_eq!(story.patched("web").len(), 3, "one adoption and two stops");
+    story.sleep_until("2026-11-23 09:00");
+    assert_eq!(story.replicas("web"), 5);
+}

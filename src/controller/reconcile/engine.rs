@@ -135,6 +135,10 @@ impl Engine {
                 }
                 self.wait(id, due);
             }
+            Some(Decision::StopsSoon { due, note }) => {
+                self.wait(id, Some(due));
+                self.stops_soon(id, due, note);
+            }
             Some(Decision::CorrectionLimitReached { due, note }) => {
                 self.wait(id, due);
                 self.correction_limit_reached(id, note);
@@ -173,6 +177,17 @@ impl Engine {
         if due.is_none() && self.index.get(id).is_some_and(Entry::is_over) {
             self.index.retire(id);
             self.forgot([id]);
+        }
+    }
+
+    fn stops_soon(&mut self, id: Id, due: DateTime<Utc>, note: EventNote) {
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        entry.work.has_nothing_to_write();
+        if entry.tell_stops_soon(due) {
+            tracing::info!(kind = %entry.object().kind, object = %entry.object(), %due, "enforce stops it soon");
+            self.announce(id, note);
         }
     }
 

@@ -38,6 +38,13 @@ pub enum Decision {
     },
     /// Send one patch now.
     Write(Change),
+    /// Nothing until `due`, when `enforce` stops what runs.
+    StopsSoon {
+        /// When it is stopped.
+        due: DateTime<Utc>,
+        /// What to tell the user, unless [`Memory::tell_stops_soon`] says that it was told.
+        note: EventNote,
+    },
     /// The object should be corrected, but has been too often: do nothing until `due`.
     CorrectionLimitReached {
         /// When to decide again, if ever.

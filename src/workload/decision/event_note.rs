@@ -32,6 +32,8 @@ pub enum Reason {
     Paused,
     /// An override or a pause ended, and nothing was scaled.
     Resumed,
+    /// `enforce` stops it before long.
+    StopsSoon,
     /// A count raised by hand while stopped was put back.
     Enforced,
     /// An override was over when it was first seen, or has ended before and came back.
@@ -68,6 +70,7 @@ impl Reason {
                 | Self::Slept
                 | Self::Paused
                 | Self::Resumed
+                | Self::StopsSoon
                 | Self::Enforced
                 | Self::Adopted
                 | Self::ScheduleChanged
@@ -228,6 +231,21 @@ impl EventNote {
             )
         };
         Self::new(Reason::Enforced, text)
+    }
+
+    /// It runs, and `enforce` stops it at `due`.
+    pub(in crate::workload) fn stops_soon(
+        observed: &Observed,
+        spec: &ScheduleSpec,
+        due: DateTime<Utc>,
+        prefix: &Prefix,
+    ) -> Self {
+        let text = format!(
+            "the schedule says stopped, and `enforce` stops it at {}. To keep it up, run {}",
+            local(spec, due),
+            wake_command(&observed.object, prefix)
+        );
+        Self::new(Reason::StopsSoon, text)
     }
 
     pub(in crate::workload) fn expired(key: Key) -> Self {

@@ -23,6 +23,11 @@ pub struct Memory {
     corrections: u8,
     /// Whether the user was told that the limit of corrections is reached.
     told: bool,
+    /// The count that was seen last, and when it was last seen to rise.
+    count: Replicas,
+    rose: Option<DateTime<Utc>>,
+    /// When the user was last told that it stops.
+    told_stop: Option<DateTime<Utc>>,
 }
 
 /// What applied to an object when a change was decided. Whoever decides again while it still
@@ -70,6 +75,9 @@ impl Memory {
             applied: None,
             corrections: 0,
             told: false,
+            count: observed.replicas,
+            rose: None,
+            told_stop: None,
         }
     }
 
@@ -79,6 +87,10 @@ impl Memory {
             *self = Self::of(observed);
             return;
         }
+        if observed.replicas > self.count {
+            self.rose = Some(now);
+        }
+        self.count = observed.replicas;
         let newest = self.newest(observed, now);
         if is_removed(observed, &newest) {
             self.state = observed.state();
@@ -92,6 +104,7 @@ impl Memory {
         self.uid = observed.object.uid.clone();
         self.state = change.state.clone();
         self.applied = Some(Applied::by(change));
+        self.count = change.replicas;
         let begins_anew = change.kind.is_transition()
             || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
         if change.cause == Cause::Correction {
@@ -185,6 +198,16 @@ impl Memory {
     /// putting it wrong on purpose.
     pub(in crate::workload) const fn is_at_limit(&self) -> bool {
         self.corrections >= MOST_CORRECTIONS
+    }
+
+    /// When somebody was last seen to raise the count; none since this process knows the object.
+    pub(in crate::workload) const fn rose(&self) -> Option<DateTime<Utc>> {
+        self.rose
+    }
+
+    /// Notes that the user is told that it stops at `at`; false where that was done already.
+    pub fn tell_stops_soon(&mut self, at: DateTime<Utc>) -> bool {
+        self.told_stop.replace(at) != Some(at)
     }
 
     /// Notes that the user is told so now; false where that was done since the last boundary.

@@ -371,7 +371,7 @@ impl<'a> ScheduledDecision<'a> {
         self.spec.next_after(self.object(), after)
     }
 
-    fn object(&self) -> &WorkloadRef {
+    pub(in crate::workload) fn object(&self) -> &WorkloadRef {
         &self.context.observed.object
     }
 }

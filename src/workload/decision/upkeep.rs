@@ -7,7 +7,7 @@ use super::context::Decision;
 use super::counts;
 use super::event_note::EventNote;
 use super::scheduled::ScheduledDecision;
-use crate::workload::inputs::overrides::Override;
+use crate::workload::inputs::overrides::{Enforce, Override};
 use crate::workload::replicas::Replicas;
 use crate::workload::state::{Phase, State, is_from_future, whole_second};
 
@@ -18,9 +18,16 @@ impl ScheduledDecision<'_> {
         let observed = self.context.observed;
         let (last, next) = self.course();
         let enforced = self.enforced();
-        let (replicas, saved) = enforced.unwrap_or((observed.replicas, self.state.saved));
+        let (replicas, saved) = match enforced {
+            Enforced::Now(count, saved) => (count, saved),
+            Enforced::At(_) | Enforced::Never => (observed.replicas, self.state.saved),
+        };
+        let phase = match (self.state.phase, enforced) {
+            (None | Some(Phase::Adopted), Enforced::Now(..)) => Phase::Stopped,
+            (phase, _) => phase.unwrap_or(Phase::Adopted),
+        };
         let state = State {
-            phase: self.state.phase.or(Some(Phase::Adopted)),
+            phase: Some(phase),
             last: Some(last),
             next,
             saved,
@@ -35,12 +42,14 @@ impl ScheduledDecision<'_> {
             (change.expired, change.note) = (Vec::new(), None);
         }
         change.note = match enforced {
-            Some((count, _)) => Some(EventNote::enforced(self.spec, observed.replicas, count)),
-            None => change
+            Enforced::Now(count, _) => {
+                Some(EventNote::enforced(self.spec, observed.replicas, count))
+            }
+            Enforced::At(_) | Enforced::Never => change
                 .note
                 .or_else(|| change.expired.first().map(|key| EventNote::expired(*key))),
         };
-        change.kind = if enforced.is_some() {
+        change.kind = if matches!(enforced, Enforced::Now(..)) {
             ChangeKind::Enforce
         } else if observed.error.is_some() {
             ChangeKind::Resume
@@ -52,7 +61,14 @@ impl ScheduledDecision<'_> {
             ChangeKind::Heal
         };
         if self.context.is_so(&change) {
-            return Decision::Wait { due: next };
+            return match enforced {
+                // What comes before that decides anew.
+                Enforced::At(due) if next.is_none_or(|next| due < next) => Decision::StopsSoon {
+                    due,
+                    note: EventNote::stops_soon(observed, self.spec, due, self.context.prefix),
+                },
+                _ => Decision::Wait { due: next },
+            };
         }
         if self.is_shown_from_future() {
             return self.adopt(Adoption::FromFuture);
@@ -87,12 +103,54 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// Where enforcing has something to put back: the count and the saved count of a stop.
-    fn enforced(&self) -> Option<(Replicas, Option<Replicas>)> {
+    /// Whether and when `enforce` stops what runs.
+    fn enforced(&self) -> Enforced {
         let State { phase, saved, .. } = self.state;
         let (seen, most) = (self.context.observed.replicas, self.spec.stop_replicas);
         let is_down_by_us = matches!(phase, Some(Phase::Stopped | Phase::Slept));
-        (self.overrides.enforce && is_down_by_us && seen > most)
-            .then(|| counts::stopped(seen, saved, most))
+        if seen <= most {
+            return Enforced::Never;
+        }
+        let now = || {
+            let known = self.spec.remembered(seen, saved);
+            let (count, saved) = counts::stopped(seen, known, most);
+            Enforced::Now(count, saved)
+        };
+        match self.overrides.enforce {
+            Enforce::AtOnce if is_down_by_us => now(),
+            Enforce::After(grace) if is_down_by_us || self.has_appeared() => {
+                match self.since_when_up() + grace {
+                    due if due <= self.now => now(),
+                    due => Enforced::At(due),
+                }
+            }
+            _ => Enforced::Never,
+        }
     }
+
+    /// Whether it was taken up as it is, and its schedule says stopped.
+    fn has_appeared(&self) -> bool {
+        let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.over.is_none();
+        let says = || self.spec.says(self.object(), self.now);
+        is_adopted && says().is_some_and(|says| !says.brings_up())
+    }
+
+    /// Since when it runs though it should not, as far as this process knows. That is not kept
+    /// anywhere: after a restart the grace begins anew.
+    fn since_when_up(&self) -> DateTime<Utc> {
+        let seen = self.context.memory.rose().unwrap_or(self.context.seen);
+        let considered = self.state.last.map_or(seen, |last| last.max(seen));
+        considered.min(self.now)
+    }
+}
+
+/// What `enforce` does about an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Enforced {
+    /// Nothing.
+    Never,
+    /// It is stopped at that time.
+    At(DateTime<Utc>),
+    /// It is stopped now, with this count and this saved count.
+    Now(Replicas, Option<Replicas>),
 }

@@ -1,6 +1,6 @@
 //! The overrides of a schedule: `pause`, `wake-until` and `sleep-until`; and `enforce`.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::effective::Origin;
 use crate::workload::keys::Key;
@@ -13,8 +13,20 @@ pub struct Overrides {
     pub own: OverrideSet,
     /// What is written on its Namespace, which holds while none of the object's own does.
     pub inherited: OverrideSet,
-    /// Whether a count that is raised by hand while stopped is put back.
-    pub enforce: bool,
+    /// Whether what runs while the schedule says stopped is stopped again.
+    pub enforce: Enforce,
+}
+
+/// Whether what runs while the schedule says stopped is stopped again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Enforce {
+    /// It is left as it is.
+    #[default]
+    No,
+    /// A count that somebody raises is put back at once.
+    AtOnce,
+    /// A count that somebody raises is put back after this long, and so is what appears meanwhile.
+    After(TimeDelta),
 }
 
 /// The overrides that are written in one place.
@@ -186,8 +198,6 @@ impl Override {
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
-
     use super::*;
 
     #[test]
@@ -234,7 +244,7 @@ mod tests {
                 pause: Some(Pause::Until(hour(3))),
                 ..OverrideSet::default()
             },
-            enforce: false,
+            enforce: Enforce::No,
         };
         for (now, expected) in [
             (0, Some((Origin::Own, Phase::Slept))),

@@ -5,12 +5,12 @@ use sha2::{Digest, Sha256};
 
 use crate::schedule::{
     Action, Boundary, ExceptedDates, Hours, Reason, Rule, Schedule, TextError, Times, Zone,
-    parse_jitter, parse_moment, parse_scale,
+    parse_grace, parse_jitter, parse_moment, parse_scale,
 };
 use crate::text::quote;
 
 use super::effective::{Inputs, Origin};
-use super::overrides::{OverrideSet, Overrides, Pause};
+use super::overrides::{Enforce, OverrideSet, Overrides, Pause};
 use super::problem::{InvalidSchedule, Problem, ProblemKind};
 use crate::workload::keys::Key;
 use crate::workload::kinds::count_kind::CountKind;
@@ -217,7 +217,7 @@ impl Problems {
         Overrides {
             own,
             inherited: self.override_set(inherited, Origin::Namespace, zone),
-            enforce: self.switch(inputs, Key::Enforce),
+            enforce: self.enforce(inputs),
         }
     }
 
@@ -259,6 +259,22 @@ impl Problems {
             Err(error) => self.0.push(Problem::of(Key::Pause, &error)),
         }
         None
+    }
+
+    fn enforce(&mut self, inputs: &Inputs) -> Enforce {
+        let Some(text) = inputs.text(Key::Enforce) else {
+            return Enforce::No;
+        };
+        match (truth(text), parse_grace(text)) {
+            (Some(true), _) => Enforce::AtOnce,
+            (Some(false), _) => Enforce::No,
+            (None, Ok(grace)) => Enforce::After(grace),
+            (None, Err(_)) => {
+                let message = "is neither `true` nor a time from 1s to 24h; write `true`, or a time such as `30m`, or remove the annotation";
+                self.wrong(Key::Enforce, text, message);
+                Enforce::No
+            }
+        }
     }
 
     /// Whether a key is `true`; it is not where it is absent.
@@ -405,7 +421,7 @@ mod tests {
             match laid_over(key, text) {
                 ParsedInputs::Scheduled(spec) => {
                     assert_eq!(spec.overrides.own, expected, "{key} {text}");
-                    assert!(!spec.overrides.enforce);
+                    assert_eq!(spec.overrides.enforce, Enforce::No);
                 }
                 other => panic!("{key} {text}: {other:?}"),
             }
@@ -413,8 +429,15 @@ mod tests {
     }
 
     #[test]
-    fn enforce_is_on_or_off() {
-        for (text, expected) in [("true", true), ("false", false), (" TRUE", true)] {
+    fn enforce_is_on_or_off_or_comes_after_a_grace() {
+        for (text, expected) in [
+            ("true", Enforce::AtOnce),
+            ("false", Enforce::No),
+            (" TRUE", Enforce::AtOnce),
+            ("30m", Enforce::After(TimeDelta::minutes(30))),
+            ("1s", Enforce::After(TimeDelta::seconds(1))),
+            ("24h", Enforce::After(TimeDelta::hours(24))),
+        ] {
             match laid_over(Key::Enforce, text) {
                 ParsedInputs::Scheduled(spec) => {
                     assert_eq!(spec.overrides.enforce, expected, "{text}");
@@ -434,6 +457,8 @@ mod tests {
             (Key::SleepUntil, "2026-12-24 1800", 11..15, "`18:00`"),
             (Key::SleepUntil, "", 0..0, "`2026-12-24 18:00`"),
             (Key::Enforce, "on", 0..2, "write `true`"),
+            (Key::Enforce, "0s", 0..2, "from 1s to 24h"),
+            (Key::Enforce, "24h1s", 0..5, "from 1s to 24h"),
         ] {
             match laid_over(key, text) {
                 ParsedInputs::Invalid(refusal) => {

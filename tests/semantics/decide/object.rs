@@ -202,6 +202,12 @@ impl Object {
         for _ in 0..9 {
             match self.decide() {
                 Decision::Wait { due } => return due,
+                Decision::StopsSoon { due, note } => {
+                    if self.memory.tell_stops_soon(due) {
+                        self.notices.push(note);
+                    }
+                    return Some(due);
+                }
                 Decision::CorrectionLimitReached { due, note } => {
                     if self.memory.tell_correction_limit() {
                         self.notices.push(note);

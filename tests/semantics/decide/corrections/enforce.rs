@@ -1,8 +1,8 @@
 //! Rule 12: a change made by hand while stopped is put back where that is wished.
 
-use dayshift::workload::Label;
+use dayshift::workload::{Label, Phase};
 
-use crate::decide::object::{Object, at_night, office};
+use crate::decide::object::{Object, at_night, office, utc};
 
 fn at_night_enforced(replicas: u32) -> Object {
     let mut object = at_night(replicas);
@@ -88,4 +88,96 @@ fn labels_put_wrong_inside_an_override_are_a_fight_too() {
     assert_eq!(object.writes - before, 3);
     object.until("2026-11-20 22:00");
     assert_eq!(object.replicas(), 0);
+}
+
+/// Stopped on Friday evening, with a grace of half an hour.
+fn at_night_with_grace(replicas: u32) -> Object {
+    let mut object = at_night(replicas);
+    object.edit("enforce", Some("30m")).obey();
+    object.told();
+    object
+}
+
+#[test]
+fn with_a_grace_what_a_hand_raises_is_stopped_when_that_is_over_and_told_before() {
+    let mut object = at_night_with_grace(3);
+    let due = object.scale(5).obey();
+    assert_eq!(object.replicas(), 5);
+    let soon = object.notices.last().unwrap();
+    assert_eq!(soon.reason.to_string(), "StopsSoon");
+    let expected = "the schedule says stopped, and `enforce` stops it at Fri 2026-11-20 20:30:00 UTC. To keep it up, run dayshift wake deploy/web -n dev --for 2h";
+    assert_eq!(soon.text, expected);
+    assert_eq!(due, Some(utc("2026-11-20 20:30")));
+    object.until("2026-11-20 20:29");
+    assert_eq!(object.told(), ["StopsSoon"], "once");
+    assert_eq!(object.replicas(), 5);
+    object.until("2026-11-20 20:30");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(5)));
+    assert_eq!(object.told(), ["Enforced"]);
+    object.until("2026-11-23 09:00");
+    assert_eq!(object.replicas(), 5);
+}
+
+#[test]
+fn what_is_lowered_again_within_the_grace_has_a_new_one_when_it_is_raised() {
+    let mut object = at_night_with_grace(3);
+    object.scale(1).until("2026-11-20 20:20");
+    object.scale(0).until("2026-11-20 20:40");
+    object.scale(2).until("2026-11-20 21:09");
+    assert_eq!(object.replicas(), 2);
+    object.until("2026-11-20 21:10");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+}
+
+#[test]
+fn what_appears_while_the_schedule_says_stopped_is_stopped_after_the_grace() {
+    let mut object = Object::new("2026-11-20 22:00", 4).annotate("hours", "Mon-Fri 09:00-19:00");
+    object.edit("enforce", Some("1h"));
+    object.until("2026-11-20 22:59");
+    assert_eq!(
+        (object.replicas(), object.phase()),
+        (4, Some(Phase::Adopted))
+    );
+    object.until("2026-11-20 23:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(4)));
+    assert_eq!(object.phase(), Some(Phase::Stopped));
+    object.until("2026-11-23 09:00");
+    assert_eq!(object.replicas(), 4);
+    // By day nothing is stopped.
+    let mut object = Object::new("2026-11-20 12:00", 4).annotate("hours", "Mon-Fri 09:00-19:00");
+    object.edit("enforce", Some("1h")).until("2026-11-20 18:59");
+    assert_eq!(object.replicas(), 4);
+}
+
+#[test]
+fn a_start_before_the_grace_is_over_comes_first_and_a_wake_keeps_it_up() {
+    let mut object = at_night_with_grace(3);
+    object.until("2026-11-23 08:45").scale(5);
+    object.until("2026-11-23 09:20");
+    assert_eq!(object.replicas(), 5);
+    assert!(!object.told().contains(&"StopsSoon".to_owned()));
+    let mut object = at_night_with_grace(3);
+    object.scale(5).obey();
+    object.edit("wake-until", Some("2026-11-20 23:00"));
+    object.until("2026-11-20 22:59");
+    assert_eq!(object.replicas(), 5);
+    object.until("2026-11-20 23:00");
+    assert_eq!(object.replicas(), 0, "the schedule says stopped at its end");
+}
+
+#[test]
+fn after_a_restart_the_grace_begins_anew_and_thrice_is_enough() {
+    let mut object = at_night_with_grace(3);
+    object.scale(5).until("2026-11-20 20:20");
+    object.restart().until("2026-11-20 20:49");
+    assert_eq!(object.replicas(), 5);
+    object.until("2026-11-20 20:50");
+    assert_eq!(object.replicas(), 0);
+    // The first since the restart is no repetition yet.
+    for hour in ["20 21", "20 22", "20 23", "21 00"] {
+        object.away_until(&format!("2026-11-{hour}:00")).scale(1);
+        object.until(&format!("2026-11-{hour}:40"));
+    }
+    assert_eq!(object.replicas(), 1, "hands off until the next boundary");
+    assert!(object.told().contains(&"CorrectionLimitReached".to_owned()));
 }
