@@ -119,7 +119,7 @@ impl ScheduledDecision<'_> {
         match self.overrides.enforce {
             Enforce::AtOnce if is_down_by_us => now(),
             Enforce::After(grace) if is_down_by_us || self.has_appeared() => {
-                match self.since_when_up() + grace {
+                match whole_second(self.since_when_up()) + grace {
                     due if due <= self.now => now(),
                     due => Enforced::At(due),
                 }
