@@ -236,7 +236,7 @@ fn what_is_deployed_at_night_is_stopped_after_the_grace() {
     story.sleep_until("20:30");
     assert_eq!(story.replicas("web"), 0);
     assert_eq!(story.label("web", "saved-replicas").as_deref(), Some("3"));
-    assert_eq!(story.events("web"), ["Adopted", "StopsSoon", "Enforced"]);
+    assert_eq!(story.events("web"), ["StopsSoon", "Enforced"]);
     // Raised by hand it has the same grace, and a start is a start.
     story.scale("web", 5);
     story.sleep_until("20:59");

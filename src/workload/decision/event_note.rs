@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::schedule::{Action, Boundary};
 
 use super::commands::{scale_command, sync_command, wake_command};
-use crate::workload::inputs::overrides::Override;
+use crate::workload::inputs::overrides::{Enforce, Override};
 use crate::workload::inputs::parsed::ScheduleSpec;
 use crate::workload::keys::{Key, Prefix};
 use crate::workload::observed::Observed;
@@ -160,6 +160,10 @@ impl EventNote {
     ) -> Option<Self> {
         let object = &observed.object;
         let says = spec.contradicts(observed, now)?;
+        let stops = matches!(spec.overrides.enforce, Enforce::After(_)) && !says.brings_up();
+        if stops {
+            return None; // That is told with its time.
+        }
         let same = |says: Action| match says {
             Action::Scale(_) => spec.next_after(object, now),
             Action::Start | Action::Stop => spec.next_that(says.brings_up(), object, now),
