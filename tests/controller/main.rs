@@ -19,6 +19,7 @@ mod hostile;
 mod kinds;
 mod namespaces;
 mod objects;
+mod opt_in_kinds;
 mod overrides;
 mod sandbox;
 mod scope;

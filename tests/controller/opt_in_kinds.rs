@@ -1,0 +1,322 @@
+//! Kinds that are scaled where somebody asks for them: what is tested and written of each.
+
+use std::sync::{Arc, Mutex};
+
+use dayshift::{
+    controller::{Scope, Settings},
+    workload::{CustomKind, Kind},
+};
+use http::{Method, Request};
+use kube::{Client, client::Body};
+use kube_in_memory::Api;
+use serde_json::{Value, json};
+use tower::{BoxError, service_fn};
+
+use crate::sandbox::{Sandbox, cron_job};
+
+const PAUSED: &str = "autoscaling.keda.sh/paused-replicas";
+const PAUSED_PATH: &str = "/metadata/annotations/autoscaling.keda.sh~1paused-replicas";
+
+/// The patches that a scaler sends, and what somebody does in the moment before the next one.
+#[derive(Clone, Default)]
+struct Line(Arc<Mutex<(Vec<Vec<Value>>, Option<Hand>)>>);
+
+type Hand = fn(&Api);
+
+impl Line {
+    fn client(&self, api: &Api) -> Client {
+        let (line, api) = (self.clone(), api.clone());
+        let inner = api.client_as("scaler");
+        let service = service_fn(move |request: Request<Body>| {
+            let (line, api, inner) = (line.clone(), api.clone(), inner.clone());
+            async move {
+                let (head, body) = request.into_parts();
+                let bytes = body.collect_bytes().await?.to_vec();
+                if head.method == Method::PATCH {
+                    let hand = line.0.lock().unwrap().1.take();
+                    if let Some(hand) = hand {
+                        hand(&api);
+                    }
+                    let patch = serde_json::from_slice(&bytes)?;
+                    line.0.lock().unwrap().0.push(patch);
+                }
+                let request = Request::from_parts(head, Body::from(bytes));
+                Ok::<_, BoxError>(inner.send(request).await?)
+            }
+        });
+        Client::new(service, "default")
+    }
+
+    /// What the last patch does with this path: its operations without the path.
+    fn last(&self, path: &str) -> Vec<(String, Value)> {
+        let patches = self.0.lock().unwrap();
+        let operations = patches.0.last().unwrap().iter();
+        let of_it = operations.filter(|it| it["path"] == path);
+        let shown = of_it.map(|it| {
+            let op = it["op"].as_str().unwrap().to_owned();
+            (op, it.get("value").cloned().unwrap_or(json!("-")))
+        });
+        shown.collect()
+    }
+
+    fn count(&self) -> usize {
+        self.0.lock().unwrap().0.len()
+    }
+}
+
+/// A cluster with these objects, and a scaler that looks at every kind.
+fn begin(line: &Line, objects: &[Value]) -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let keda = ("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
+    let argo = ("argoproj.io", "v1alpha1", "rollouts", "Rollout");
+    for (group, version, plural, kind) in [keda, argo] {
+        story.api.serve_custom(group, version, plural, kind);
+    }
+    let rollouts = Kind::Custom(CustomKind::named("rollouts", "argoproj.io"));
+    let settings = Settings {
+        scope: Scope {
+            kinds: Kind::BUILT_IN.into_iter().chain([rollouts]).collect(),
+            ..Scope::default()
+        },
+        ..Settings::default()
+    };
+    story.start_scaler_with(|api| line.client(api), settings);
+    for object in objects {
+        story.api.create(object.clone()).unwrap();
+    }
+    story.settle();
+    story
+}
+
+fn object(api_version: &str, kind: &str, spec: Value) -> Value {
+    json!({
+        "apiVersion": api_version, "kind": kind, "spec": spec,
+        "metadata": {"name": "web", "namespace": "dev", "annotations": {
+            "dayshift/stop": "19:00", "dayshift/start": "21:00",
+        }},
+    })
+}
+
+fn autoscaler(minimum: Value) -> Value {
+    let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+    let spec = json!({"scaleTargetRef": target, "minReplicas": minimum, "maxReplicas": 9});
+    object("autoscaling/v2", "HorizontalPodAutoscaler", spec)
+}
+
+fn scaled_object() -> Value {
+    let spec = json!({"scaleTargetRef": {"name": "web"}, "triggers": []});
+    object("keda.sh/v1alpha1", "ScaledObject", spec)
+}
+
+fn rollout(spec: Value) -> Value {
+    object("argoproj.io/v1alpha1", "Rollout", spec)
+}
+
+fn report() -> Value {
+    let mut report = Value::from(cron_job("web").stop("19:00").start("21:00"));
+    report["metadata"]["namespace"] = json!("dev");
+    report
+}
+
+fn saved(story: &Sandbox, kind: &str) -> Value {
+    let object = story.api.get(kind, "dev", "web").unwrap();
+    object["metadata"]["labels"]["dayshift/saved-replicas"].clone()
+}
+
+/// What a stop and a start test and write, where nobody meddles.
+#[test]
+fn each_kind_tests_and_writes_its_own_count_with_one_patch_each() {
+    let mut two = scaled_object();
+    two["metadata"]["annotations"]["dayshift/stop-replicas"] = json!("2");
+    let spec = "/spec/replicas";
+    for (object, path, before, down, up) in [
+        (
+            report(),
+            "/spec/suspend",
+            json!(false),
+            json!(true),
+            json!(false),
+        ),
+        (
+            autoscaler(json!(3)),
+            "/spec/minReplicas",
+            json!(3),
+            json!(1),
+            json!(3),
+        ),
+        (
+            rollout(json!({"replicas": 3})),
+            spec,
+            json!(3),
+            json!(0),
+            json!(3),
+        ),
+        (rollout(json!({})), spec, Value::Null, json!(0), json!(1)),
+        (
+            scaled_object(),
+            PAUSED_PATH,
+            Value::Null,
+            json!("0"),
+            json!("-"),
+        ),
+        (two, PAUSED_PATH, Value::Null, json!("2"), json!("-")),
+    ] {
+        let shown = object.to_string();
+        let line = Line::default();
+        let story = begin(&line, &[object]);
+        assert_eq!(line.count(), 1, "adopted: {shown}");
+        story.sleep_until("19:00");
+        let stop = [
+            ("test".to_owned(), before),
+            ("add".to_owned(), down.clone()),
+        ];
+        assert_eq!(line.last(path), stop, "{shown}");
+        story.sleep_until("21:00");
+        let goes = if up == "-" { "remove" } else { "add" };
+        let start = [("test".to_owned(), down), (goes.to_owned(), up)];
+        assert_eq!(line.last(path), start, "{shown}");
+        assert_eq!(line.count(), 3, "one patch each: {shown}");
+    }
+}
+
+/// A minimum that is 1 already, and nothing else to lower.
+#[test]
+fn an_autoscaler_without_a_minimum_has_one_of_1() {
+    let line = Line::default();
+    let story = begin(&line, &[autoscaler(Value::Null)]);
+    story.sleep_until("21:00");
+    let object = story.api.get("HorizontalPodAutoscaler", "dev", "web");
+    assert_eq!(object.unwrap()["spec"]["minReplicas"], 1);
+}
+
+/// What somebody wants in the very moment of the stop is neither lost nor undone in the morning.
+#[test]
+fn a_count_that_somebody_sets_in_the_moment_of_a_stop_is_not_lost() {
+    fn merge(api: &Api, kind: &str, patch: &Value) {
+        api.merge(kind, "dev", "web", patch).unwrap();
+    }
+    let hands: [(Value, Hand, &str, &str, Value, Value); 4] = [
+        (
+            report(),
+            |api| merge(api, "CronJob", &json!({"spec": {"suspend": true}})),
+            "CronJob",
+            "/spec/suspend",
+            json!("0"),
+            json!(true),
+        ),
+        (
+            autoscaler(json!(3)),
+            |api| {
+                let six = json!({"spec": {"minReplicas": 6}});
+                merge(api, "HorizontalPodAutoscaler", &six);
+            },
+            "HorizontalPodAutoscaler",
+            "/spec/minReplicas",
+            json!("6"),
+            json!(6),
+        ),
+        (
+            rollout(json!({})),
+            |api| merge(api, "Rollout", &json!({"spec": {"replicas": 5}})),
+            "Rollout",
+            "/spec/replicas",
+            json!("5"),
+            json!(5),
+        ),
+        (
+            scaled_object(),
+            |api| {
+                let paused = json!({"metadata": {"annotations": {PAUSED: "4"}}});
+                merge(api, "ScaledObject", &paused);
+            },
+            "ScaledObject",
+            PAUSED_PATH,
+            json!("0"),
+            json!("4"),
+        ),
+    ];
+    for (object, hand, kind, path, kept, morning) in hands {
+        let line = Line::default();
+        let story = begin(&line, &[object]);
+        story.sleep_until("18:59");
+        line.0.lock().unwrap().1 = Some(hand);
+        story.sleep_until("19:00");
+        assert_eq!(saved(&story, kind), kept, "{kind}");
+        story.sleep_until("21:00");
+        let object = story.api.get(kind, "dev", "web").unwrap();
+        assert_eq!(object.pointer(path), Some(&morning), "{kind}");
+        assert_eq!(saved(&story, kind), Value::Null, "{kind}");
+    }
+}
+
+#[test]
+fn a_scaled_object_that_somebody_paused_stays_paused_at_their_count() {
+    let mut theirs = scaled_object();
+    theirs["metadata"]["annotations"][PAUSED] = json!("4");
+    let line = Line::default();
+    let story = begin(&line, &[theirs]);
+    let paused = || {
+        let object = story.api.get("ScaledObject", "dev", "web").unwrap();
+        object["metadata"]["annotations"][PAUSED].clone()
+    };
+    for time in ["19:00", "21:00", "2026-11-21 21:00"] {
+        story.sleep_until(time);
+        assert_eq!(paused(), "4", "{time}");
+    }
+    // Until they let it go.
+    let free = json!({"metadata": {"annotations": {PAUSED: null}}});
+    story
+        .api
+        .merge("ScaledObject", "dev", "web", &free)
+        .unwrap();
+    story.sleep_until("2026-11-22 19:00");
+    assert_eq!(paused(), "0");
+    story.sleep_until("2026-11-22 21:00");
+    assert_eq!(paused(), Value::Null);
+}
+
+/// Its schedule comes from its Namespace, so it may have no annotation at all.
+#[test]
+fn a_scaled_object_without_annotations_gets_a_map_with_its_pause_in_it() {
+    let line = Line::default();
+    let mut bare = scaled_object();
+    bare["metadata"]
+        .as_object_mut()
+        .unwrap()
+        .remove("annotations");
+    let story = begin(&line, &[]);
+    let defaults = json!({"metadata": {"annotations": {
+        "dayshift/stop": "19:00", "dayshift/start": "21:00",
+    }}});
+    story.api.merge("Namespace", "", "dev", &defaults).unwrap();
+    story.api.create(bare).unwrap();
+    story.sleep_until("19:00");
+    let map = line.last("/metadata/annotations");
+    let whole = json!({PAUSED: "0"});
+    assert_eq!(
+        map,
+        [("test".to_owned(), Value::Null), ("add".to_owned(), whole)]
+    );
+    story.sleep_until("21:00");
+    let object = story.api.get("ScaledObject", "dev", "web").unwrap();
+    assert_eq!(object["metadata"]["annotations"][PAUSED], Value::Null);
+    assert_eq!(line.count(), 3);
+}
+
+#[test]
+fn a_custom_kind_that_is_defined_later_is_found() {
+    let line = Line::default();
+    let story = begin(&line, &[]);
+    story.api.withdraw("Rollout");
+    story.sleep_until("18:30");
+    let why = "cannot watch rollouts.argoproj.io: the API server does not have this kind";
+    assert_eq!(story.telemetry.unwatched(), [why]);
+    assert_eq!(story.telemetry.ready(), Ok(()));
+    story.api.serve_again("Rollout");
+    story.api.create(rollout(json!({"replicas": 3}))).unwrap();
+    story.sleep_until("18:32");
+    assert_eq!(story.telemetry.unwatched(), [""; 0]);
+    story.sleep_until("19:00");
+    let object = story.api.get("Rollout", "dev", "web").unwrap();
+    assert_eq!(object["spec"]["replicas"], 0);
+}
