@@ -1,6 +1,10 @@
 //! What README.md says of leaving, run as it stands there.
 
-use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, soon, stories};
+use tempfile::NamedTempFile;
+
+use crate::support::{
+    ControlPlane, Dayshift, Parts, Story, cron_job, deployment, eventually, soon, stories,
+};
 
 pub(crate) fn stories() -> Vec<Story> {
     stories![Parts::Server; the_readme_tells_how_to_leave]
@@ -35,12 +39,25 @@ fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
     let team = plane.namespace("leaving");
     let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
     dayshift.wait_ready();
-    let stop = soon(3);
+    let stop = soon(6);
+    let report = NamedTempFile::new().unwrap();
+    let manifest = cron_job("report").stop(stop.text()).manifest();
+    std::fs::write(report.path(), manifest).unwrap();
+    let create = ["create", "-f", report.path().to_str().unwrap()];
+    team.kubectl(&create).success();
     team.create(deployment("web").replicas(3).stop(stop.text()));
     team.create(deployment("other").replicas(2));
     team.create(deployment("gone").replicas(4).stop(stop.text()));
     team.await_replicas("web", 0);
     team.await_replicas("gone", 0);
+    let member = |path: &str| {
+        let path = format!("jsonpath={{{path}}}");
+        let get = ["get", "cronjob", "report", "-o", &path];
+        team.kubectl(&get).success()
+    };
+    eventually("report is suspended", || {
+        (member(".spec.suspend") == "true").then_some(())
+    });
     team.annotate("gone", "dayshift/stop", None);
     team.await_event("gone", "ScheduleRemoved");
     assert!(dayshift.stop().success());
@@ -53,7 +70,8 @@ fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
         .collect();
     assert_eq!(
         said[0],
-        "deployment.apps/gone restored, 0 -> 4\ndeployment.apps/web restored, 0 -> 3\n"
+        "deployment.apps/gone restored, 0 -> 4\ndeployment.apps/web restored, 0 -> 3\n\
+         cronjob.batch/report restored, 0 -> 1\n"
     );
     assert_eq!(
         (
@@ -63,7 +81,9 @@ fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
         ),
         (3, 2, 4)
     );
+    assert_eq!(member(".spec.suspend"), "false");
     for label in ["state", "last", "next", "saved-replicas", "fingerprint"] {
         assert_eq!(team.label("web", &format!("dayshift/{label}")), None);
+        assert_eq!(member(&format!(".metadata.labels.dayshift/{label}")), "");
     }
 }

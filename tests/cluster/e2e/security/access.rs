@@ -48,6 +48,7 @@ fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &Co
             "deployments.apps [] [] [get list watch patch]",
             "events.events.k8s.io [] [] [create]",
             "horizontalpodautoscalers.autoscaling [] [] [get list watch patch]",
+            "namespaces [] [] [list watch]",
             "rollouts.argoproj.io [] [] [get list watch patch]",
             "scaledobjects.keda.sh [] [] [get list watch patch]",
             "statefulsets.apps [] [] [get list watch patch]",
@@ -65,6 +66,7 @@ fn the_service_account_may_do_what_the_manifest_says_and_nothing_else(plane: &Co
             "cronjobs.batch [] [] [get list watch patch]",
             "deployments.apps [] [] [get list watch patch]",
             "events.events.k8s.io [] [] [create]",
+            "namespaces [] [] [list watch]",
             "statefulsets.apps [] [] [get list watch patch]",
         ]
     );
@@ -85,7 +87,9 @@ fn the_service_account_may_do_what_the_manifest_says_and_nothing_else(plane: &Co
         (false, "list", "pods"),
         (false, "get", "secrets"),
         (false, "get", "configmaps"),
-        (false, "list", "namespaces"),
+        (true, "list", "namespaces"),
+        (false, "get", "namespaces"),
+        (false, "patch", "namespaces"),
         (false, "list", "events.events.k8s.io"),
         (false, "patch", "events.events.k8s.io"),
     ] {
