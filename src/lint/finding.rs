@@ -29,7 +29,7 @@ pub struct Finding {
 pub struct ObjectName {
     /// Such as `Deployment`.
     pub kind: Arc<str>,
-    /// Its namespace.
+    /// Its namespace; empty for what has none, such as a Namespace.
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
@@ -37,6 +37,9 @@ pub struct ObjectName {
 
 impl fmt::Display for ObjectName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.namespace.is_empty() {
+            return write!(f, "{} {}", self.kind, self.name);
+        }
         write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
     }
 }

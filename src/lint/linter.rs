@@ -6,6 +6,7 @@ use chrono::{DateTime, Months, Utc};
 
 use super::{
     finding::{Finding, Report},
+    namespace::given,
     object::Object,
     rendered,
     rule::Rule,
@@ -14,9 +15,9 @@ use super::{
     times::Span,
 };
 use crate::{
-    manifest::{Contents, HpaTarget, Other, Source, SyntaxError},
+    manifest::{Contents, HpaTarget, Other, Source, SyntaxError, inherit},
     schedule::{Gap, Zone},
-    workload::{Inputs, Kind, Prefix},
+    workload::{Inputs, Kind, Origin, Prefix},
 };
 
 /// How files are looked at.
@@ -41,7 +42,8 @@ impl Linter {
     /// Everything that is found in these sources.
     pub fn lint(&self, sources: &[Source]) -> Report {
         let read = |source: &Source| source.contents(&self.prefix, &self.namespace);
-        let contents: Vec<Contents> = sources.iter().map(read).collect();
+        let mut contents: Vec<Contents> = sources.iter().map(read).collect();
+        inherit(&mut contents);
         let mut autoscalers = Autoscalers::new();
         for (source, contents) in contents.iter().enumerate() {
             for other in &contents.others {
@@ -87,7 +89,13 @@ impl Linter {
             .extend(contents.errors.iter().map(|it| unreadable(source, it)));
         for workload in &contents.workloads {
             let mut object = Object::workload(source, &self.prefix, workload);
-            object.schedule_finding(workload, &known.schedule_findings(&workload.inputs));
+            let found = known.schedule_findings(&workload.inputs);
+            let (annotations, problems) = (&workload.annotations, &workload.problems);
+            object.schedule_finding(annotations, problems, Origin::Own, &found);
+            if workload.inputs.defaults().is_some() {
+                let of_namespace = known.schedule_findings(&given(workload.inputs.inherited()));
+                object.does_not_fit(workload, &found, &of_namespace);
+            }
             object.manifest(workload);
             if workload.inputs.has_schedule() && !self.kinds.contains(&workload.object.kind) {
                 object.opt_in_kind(workload, &self.kinds);
@@ -103,6 +111,13 @@ impl Linter {
                 }
             }
             let (findings, suppressed) = object.finish(&workload.marks);
+            report.findings.extend(findings);
+            report.suppressed += suppressed;
+        }
+        for namespace in &contents.namespaces {
+            let mut object = Object::namespace(source, &self.prefix, namespace);
+            object.defaults(namespace, |inputs| known.schedule_findings(inputs).to_vec());
+            let (findings, suppressed) = object.finish(&namespace.marks);
             report.findings.extend(findings);
             report.suppressed += suppressed;
         }

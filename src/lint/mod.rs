@@ -8,6 +8,7 @@ mod finding;
 mod kinds;
 mod linter;
 mod marks;
+mod namespace;
 mod object;
 mod rendered;
 mod repair;

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     manifest::{Annotation, HpaTarget, Location, MisplacedKey, Other, Workload, is_of_other_tool},
-    workload::{CountKind, Key, Kind, OVERRIDE_BEGAN, Prefix, Replicas},
+    workload::{CountKind, Key, Kind, OVERRIDE_BEGAN, Origin, Prefix, Problem, Replicas},
 };
 
 /// Collects what is found on one object.
@@ -91,21 +91,25 @@ impl<'o> Object<'o> {
         }
     }
 
-    /// What is to be said of its annotations.
+    /// What is to be said of annotations that are written on it: `origin` is what it is to those
+    /// who read them.
     pub(super) fn schedule_finding(
         &mut self,
-        workload: &Workload,
+        annotations: &[Annotation],
+        problems: &[Problem],
+        origin: Origin,
         schedule_findings: &[ScheduleFinding],
     ) {
         // There may be thousands, so they are looked up by name. Of two, the first one counts.
-        let fields = workload.annotations.iter().rev();
+        let fields = annotations.iter().rev();
         let fields: HashMap<_, _> = fields.map(|it| (&*it.name, it)).collect();
-        let problems = workload.problems.iter();
-        let unwritable: HashSet<_> = problems.map(|it| &*it.annotation).collect();
-        for problem in &workload.problems {
+        let problems = || problems.iter().filter(|it| it.origin == origin);
+        let unwritable: HashSet<_> = problems().map(|it| &*it.annotation).collect();
+        for problem in problems() {
             self.say(&fields, &ScheduleFinding::of_problem(problem, self.prefix));
         }
-        for schedule_finding in schedule_findings {
+        let written_here = schedule_findings.iter().filter(|it| it.origin == origin);
+        for schedule_finding in written_here {
             // One that has to be written in another way is read again when it is.
             if !unwritable.contains(&*schedule_finding.name) {
                 self.say(&fields, schedule_finding);
@@ -152,13 +156,7 @@ impl<'o> Object<'o> {
 
     /// What else stands on a Deployment.
     pub(super) fn manifest(&mut self, workload: &Workload) {
-        self.other_tool(&workload.marks);
-        for mark in &workload.marks {
-            if let Some((rule, message, help)) = marks::judge(mark, self.prefix) {
-                self.findings
-                    .push(self.at(rule, mark.field.key.clone(), message, help));
-            }
-        }
+        self.misplaced(&workload.marks);
         let mut state = workload
             .marks
             .iter()
@@ -232,6 +230,17 @@ impl<'o> Object<'o> {
         }
     }
 
+    /// Names at places where they do nothing.
+    pub(super) fn misplaced(&mut self, on_it: &[MisplacedKey]) {
+        self.other_tool(on_it);
+        for mark in on_it {
+            if let Some((rule, message, help)) = marks::judge(mark, self.prefix) {
+                self.findings
+                    .push(self.at(rule, mark.field.key.clone(), message, help));
+            }
+        }
+    }
+
     /// An autoscaler of the Deployment, from the source `source`.
     pub(super) fn autoscaler(
         &mut self,
@@ -293,7 +302,7 @@ impl<'o> Object<'o> {
     }
 
     /// What another tool does by annotations of its own, told once.
-    fn other_tool(&mut self, marks: &[MisplacedKey]) {
+    pub(super) fn other_tool(&mut self, marks: &[MisplacedKey]) {
         let is_other = |it: &&MisplacedKey| is_of_other_tool(&it.field.name);
         let Some(mark) = marks.iter().find(is_other) else {
             return;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{examples::right_line, rule::Rule};
-use crate::workload::{Inputs, Key, Prefix, Problem, ProblemKind};
+use crate::workload::{Inputs, Key, Origin, Prefix, Problem, ProblemKind};
 
 /// A finding in the text of an annotation. Equal inputs get equal findings, so they are shared.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub(super) struct ScheduleFinding {
     pub(super) span: Range<usize>,
     pub(super) message: String,
     pub(super) help: String,
+    /// Where the annotation is written.
+    pub(super) origin: Origin,
     /// The word that may have been meant by what is wrong.
     pub(super) meant: Option<&'static str>,
     /// Whether another text in its place may be right.
@@ -29,6 +31,7 @@ impl ScheduleFinding {
             span: 0..inputs.text(key).map_or(0, str::len),
             message,
             help,
+            origin: inputs.origin(key).unwrap_or(Origin::Own),
             meant: None,
             is_repairable: true,
         }
@@ -53,9 +56,16 @@ impl ScheduleFinding {
             span: problem.span.clone(),
             message: problem.message.to_string(),
             help,
+            origin: problem.origin,
             meant: problem.meant,
             is_repairable: problem.kind != ProblemKind::Meaningless,
         }
+    }
+
+    /// Whether it says the same of the same annotation.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let it = |it: &Self| (it.rule, it.span.clone(), it.origin);
+        it(self) == it(other) && self.name == other.name
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{examples::right_line, rule::Rule, schedule_finding::ScheduleFinding, times};
 use crate::{
     schedule::{Gap, Zone},
-    workload::{Inputs, Key, ParsedInputs, Prefix, read},
+    workload::{Inputs, Key, Origin, ParsedInputs, Prefix, read},
 };
 
 /// Everything to say of these inputs; what is refused gets no more than its errors.
@@ -29,12 +29,16 @@ pub(super) fn schedule_findings(
         return found;
     };
     let has = |key| inputs.text(key).is_some();
+    let what = match inputs.schedule_origin() {
+        Some(Origin::Namespace) => "what inherits it",
+        _ => "this Deployment",
+    };
     if has(Key::Stop) && !has(Key::Start) {
         found.push(ScheduleFinding::on(
             Key::Stop,
             inputs,
             Rule::StopWithoutStart,
-            "there is a stop but no start: nothing starts this Deployment again".to_owned(),
+            format!("there is a stop but no start: nothing starts {what} again"),
             format!("add {}", right_line(prefix, Key::Start)),
         ));
     }
@@ -43,7 +47,7 @@ pub(super) fn schedule_findings(
             Key::Start,
             inputs,
             Rule::StartWithoutStop,
-            "there is a start but no stop: nothing stops this Deployment".to_owned(),
+            format!("there is a start but no stop: nothing stops {what}"),
             format!("add {}", right_line(prefix, Key::Stop)),
         ));
     }
@@ -73,6 +77,24 @@ pub(super) fn schedule_findings(
             "remove it, or write a future time".to_owned(),
         ));
     }
+    for it in spec.overrides.inherited.all() {
+        let key = it.annotation();
+        if it.until().is_some_and(|until| until <= span.from) {
+            found.push(ScheduleFinding {
+                rule: Rule::PastUntil,
+                name: key.name().into(),
+                span: 0..inputs
+                    .defaults()
+                    .and_then(|it| it.text(key))
+                    .map_or(0, str::len),
+                message: format!("this {key} is in the past, and has no effect any more"),
+                help: "remove it, or write a future time".to_owned(),
+                origin: Origin::Namespace,
+                meant: None,
+                is_repairable: true,
+            });
+        }
+    }
     let zone = spec.schedule.zone();
     let look = times::Look {
         inputs,
@@ -84,9 +106,11 @@ pub(super) fn schedule_findings(
     found
 }
 
-/// Annotations that wait for another one.
+/// Annotations of the object itself that wait for another one. Those of a Namespace may well wait
+/// for what is in it.
 fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>) {
     let has = |key: &Key| inputs.text(*key).is_some();
+    let is_own = |key: &Key| inputs.origin(*key) == Some(Origin::Own);
     for (key, needs) in [
         (
             Key::Timezone,
@@ -99,7 +123,7 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
         (Key::Pause, &[Key::Start, Key::Stop, Key::Scale, Key::Hours]),
         (Key::Enforce, &[Key::Stop, Key::Scale, Key::Hours]),
     ] {
-        if has(&key) && !needs.iter().any(has) {
+        if is_own(&key) && !needs.iter().any(has) {
             let names = needs.iter().map(|key| prefix.annotation(*key));
             let names = names.collect::<Vec<_>>().join(" or ");
             let example = needs.last().copied().unwrap_or(Key::Hours);

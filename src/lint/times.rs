@@ -7,7 +7,7 @@ use crate::{
     schedule::{
         Boundary, ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone, list_items,
     },
-    workload::{Inputs, Key, Prefix, ScheduleSpec},
+    workload::{Inputs, Key, Origin, Prefix, ScheduleSpec},
 };
 
 /// The time that is looked at, and where clocks are that nothing is said of.
@@ -57,6 +57,11 @@ impl Look<'_> {
         self.inputs.text(key).and_then(|text| parse(text).ok())
     }
 
+    /// Where the times are written.
+    fn origin(&self) -> Origin {
+        self.inputs.schedule_origin().unwrap_or(Origin::Own)
+    }
+
     fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
         at.with_timezone(&self.zone.tz()).naive_local()
     }
@@ -98,6 +103,7 @@ is_repairable: true,
                         shown(on),
                         self.zone
                     ),
+                    origin: self.origin(),
                     meant: None,
                     help: format!("write another time, such as {}", right_line(self.prefix, Key::Stop)),
                 });
@@ -151,6 +157,7 @@ is_repairable: true,
                         gap.to.format("%H:%M"),
                         gap.to.format("%H:%M"),
                     ),
+                    origin: self.origin(),
                     meant: None,
                     help: format!(
                         "write a time before {} or from {} on",
@@ -186,6 +193,7 @@ is_repairable: true,
                 name: key.name().into(),
                 span,
                 message: format!("`{text}` is {count} times an hour, not once"),
+                origin: self.origin(),
                 meant: None,
                 help: once_an_hour(item).map_or_else(
                     || "write fewer times".to_owned(),
@@ -318,6 +326,7 @@ is_repairable: true,
                 name: key.name().into(),
                 span: span.clone(),
                 message: format!("`{}` is in the past", crate::text::quote(item)),
+                origin: self.origin(),
                 meant: None,
                 help: "remove it from the list".to_owned(),
             }));

@@ -5,11 +5,14 @@
 //! bounded: too large, too deep or too often repeated is an error as a missing quote is.
 
 mod annotation;
+mod annotation_map;
 mod count;
 mod error;
 mod examples;
 mod files;
+mod inheritance;
 mod misplaced_key;
+mod namespace;
 mod objects;
 mod other;
 mod scope;
@@ -23,7 +26,9 @@ pub use examples::EXAMPLES;
 pub use files::contents::Contents;
 pub use files::search::{Opened, STANDARD_INPUT, Search};
 pub use files::source::Source;
+pub use inheritance::inherit;
 pub use misplaced_key::{MisplacedKey, Site, is_of_other_tool};
+pub use namespace::Namespace;
 pub use other::{HpaTarget, Other};
 pub use tree::location::Location;
 pub(crate) use tree::node::{Entry, Node};

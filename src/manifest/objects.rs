@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::namespace::Namespace;
 use super::other::Other;
 use super::scope::Scope;
 use super::tree::node::Node;
@@ -15,6 +16,8 @@ use crate::workload::Kind;
 pub(super) enum Found<'n, 'a> {
     /// An object of a kind that dayshift scales, and what it was read from.
     Workload(Box<Workload>, &'n Node<'a>),
+    /// A Namespace, whose annotations are defaults.
+    Namespace(Box<Namespace>),
     /// Any other object that schedules have to do with.
     Other(Other),
     /// A kustomization that changes objects.
@@ -41,6 +44,10 @@ pub(super) fn objects<'n, 'a>(
         return;
     }
     match (version, name) {
+        (Some("v1"), Some("NamespaceList")) => match list(document) {
+            Ok(items) => items.iter().for_each(|item| namespace(item, scope, each)),
+            Err(fault) => each(Found::ParseError(fault)),
+        },
         (Some("v1"), Some("List")) => match list(document) {
             Ok(items) => items.iter().for_each(|item| object(item, scope, each)),
             Err(fault) => each(Found::ParseError(fault)),
@@ -60,6 +67,8 @@ fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Fo
             each(Found::Other(scaler));
         }
         workload(kind, node, scope, each);
+    } else if (version, name) == (Some("v1"), Some("Namespace")) {
+        namespace(node, scope, each);
     } else if let Some(unrendered) = Unrendered::read(node, scope.file) {
         each(Found::Unrendered(unrendered));
     } else if let Some(other) = Other::read(node, scope) {
@@ -75,6 +84,13 @@ fn workload<'n, 'a>(
 ) {
     each(match Workload::read(kind, node, scope) {
         Ok(workload) => Found::Workload(Box::new(workload), node),
+        Err(fault) => Found::ParseError(fault),
+    });
+}
+
+fn namespace<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Found<'n, 'a>)) {
+    each(match Namespace::read(node, scope) {
+        Ok(namespace) => Found::Namespace(Box::new(namespace)),
         Err(fault) => Found::ParseError(fault),
     });
 }

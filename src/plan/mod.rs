@@ -10,4 +10,4 @@ mod workload_plan;
 
 pub use occurrence::{Occurrence, occurrences};
 pub use period::{Period, PeriodError};
-pub use workload_plan::{Plan, PlannedBoundary, PlannedProblem, Planner, WorkloadPlan};
+pub use workload_plan::{Plan, PlannedBoundary, PlannedProblem, Planner, Refused, WorkloadPlan};

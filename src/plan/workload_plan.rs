@@ -1,6 +1,6 @@
 //! The plan of one object.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -11,8 +11,8 @@ use crate::{
     schedule::{Action, Zone},
     text::quote,
     workload::{
-        Inputs, Key, Observed, Override, ParsedInputs, Prefix, Problem, Replicas, ScheduleSpec,
-        WorkloadRef, read, started, stopped,
+        Inputs, Key, Observed, Origin, Override, ParsedInputs, Prefix, Problem, Replicas,
+        ScheduleSpec, WorkloadRef, read, started, stopped,
     },
 };
 
@@ -28,6 +28,53 @@ impl Plan {
     pub fn has_problems(&self) -> bool {
         self.workloads.iter().any(|it| !it.problems.is_empty())
     }
+
+    /// Whatever has problems: objects with those of their own, and Namespaces with those that
+    /// objects inherit, each of them once.
+    pub fn refused(&self) -> Vec<Refused<'_>> {
+        let mut refused: Vec<Refused<'_>> = Vec::new();
+        let mut namespaces: HashMap<&str, usize> = HashMap::new();
+        for workload in self.workloads.iter().filter(|it| !it.problems.is_empty()) {
+            let is_own = |it: &&PlannedProblem| it.origin == Origin::Own;
+            let own: Vec<_> = workload.problems.iter().filter(is_own).collect();
+            let inherited = workload.problems.iter().filter(|it| !is_own(it));
+            for problem in inherited {
+                let next = refused.len();
+                let at = *namespaces.entry(&workload.namespace).or_insert(next);
+                if at == next {
+                    refused.push(Refused {
+                        name: format!("Namespace {}", workload.namespace),
+                        origin: Origin::Namespace,
+                        problems: Vec::new(),
+                    });
+                }
+                if let Some(of) = refused.get_mut(at)
+                    && !of.problems.contains(&problem)
+                {
+                    of.problems.push(problem);
+                }
+            }
+            if !own.is_empty() {
+                refused.push(Refused {
+                    name: workload.to_string(),
+                    origin: Origin::Own,
+                    problems: own,
+                });
+            }
+        }
+        refused
+    }
+}
+
+/// An object or a Namespace whose annotations are at fault.
+#[derive(Clone, Debug)]
+pub struct Refused<'p> {
+    /// What it is called, such as `team/web` or `Namespace team`.
+    pub name: String,
+    /// Whether it is the object itself or its Namespace.
+    pub origin: Origin,
+    /// What is wrong; never empty.
+    pub problems: Vec<&'p PlannedProblem>,
 }
 
 /// What one object is asked to do, and what is wrong with how it is asked.
@@ -40,6 +87,12 @@ pub struct WorkloadPlan {
     #[serde(skip)]
     short_name: String,
     timezone: String,
+    #[serde(
+        rename = "from",
+        serialize_with = "place",
+        skip_serializing_if = "is_own"
+    )]
+    origin: Origin,
     boundaries: Boundaries,
     problems: Vec<PlannedProblem>,
 }
@@ -76,6 +129,13 @@ pub struct PlannedProblem {
     pub start: usize,
     /// The byte after the last one at fault.
     pub end: usize,
+    /// Where the annotation is written. In JSON `from`, only where that is not the object itself.
+    #[serde(
+        rename = "from",
+        serialize_with = "place",
+        skip_serializing_if = "is_own"
+    )]
+    pub origin: Origin,
 }
 
 /// What is alike for every object of a plan.
@@ -120,6 +180,7 @@ impl Planner {
             name: Arc::clone(&object.name),
             short_name: object.short_name(),
             timezone: self.timezone(inputs),
+            origin: inputs.schedule_origin().unwrap_or(Origin::Own),
             boundaries: Boundaries {
                 delay: spec.as_ref().map(|it| it.delay(object)).unwrap_or_default(),
                 spec,
@@ -162,6 +223,7 @@ impl Planner {
             message: problem.message,
             start: problem.span.start,
             end: problem.span.end,
+            origin: problem.origin,
         }
     }
 }
@@ -181,6 +243,11 @@ impl WorkloadPlan {
     /// `web`, or `sts/db`: a name alone is a Deployment's.
     pub fn short_name(&self) -> &str {
         &self.short_name
+    }
+
+    /// Where its schedule is written.
+    pub fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// What it is asked to do; `None` where anything is wrong.
@@ -271,6 +338,18 @@ fn rfc_3339<S: Serializer>(at: &DateTime<Tz>, serializer: S) -> Result<S::Ok, S:
 #[expect(clippy::trivially_copy_pass_by_ref)]
 fn is_true(value: &bool) -> bool {
     *value
+}
+
+// As serde asks for it.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn is_own(origin: &Origin) -> bool {
+    *origin == Origin::Own
+}
+
+// As serde asks for it.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn place<S: Serializer>(origin: &Origin, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(origin.name())
 }
 
 fn name<S: Serializer>(action: &Action, serializer: S) -> Result<S::Ok, S::Error> {

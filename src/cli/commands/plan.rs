@@ -21,14 +21,14 @@ use crate::{
         output::{
             chart::Chart,
             messages::print_error,
-            plan_table::{TooLong, table, write_problems},
+            plan_table::{WriteError, write_problems, write_table},
             terminal,
         },
         runtime::block_on,
     },
     clock::Clock,
     cluster::{ConnectError, FindError, Missing, Workload, connect, find},
-    manifest::{OpenError, SyntaxError},
+    manifest::{OpenError, Source, SyntaxError, inherit},
     plan::{Period, Plan, Planner},
     schedule::Zone,
     text::{TerminalSafe, quote},
@@ -121,15 +121,6 @@ enum PlanError {
     System(io::Error),
 }
 
-/// Why a plan is not shown.
-#[derive(Debug, thiserror::Error)]
-enum ShowError {
-    #[error(transparent)]
-    TooLong(#[from] TooLong),
-    #[error("cannot write the plan: {0}")]
-    Write(#[from] io::Error),
-}
-
 impl PlanArgs {
     pub(crate) fn run(self) -> Exit {
         let now = Clock::system().now();
@@ -164,7 +155,7 @@ impl PlanArgs {
         }
         match self.show(&plan, now, period) {
             // Who reads only the beginning has what they want.
-            Err(ShowError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            Err(WriteError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
             Err(error) => {
                 print_error(&error);
                 return Exit::CouldNotRun;
@@ -217,15 +208,17 @@ impl PlanArgs {
     fn of_files(&self, planner: &Planner) -> (Plan, Vec<PlanError>) {
         let namespace = self.targets.namespace.as_deref().unwrap_or("default");
         let opened = self.exclude.open(&self.file);
-        let mut plan = Plan::default();
-        let mut errors: Vec<_> = opened.errors.into_iter().map(PlanError::from).collect();
-        for source in &opened.sources {
-            let contents = source.contents(&planner.prefix, namespace);
-            let found = contents.workloads.iter();
-            let planned = found.filter_map(|it| planner.plan(&it.object, &it.inputs, &it.problems));
-            plan.workloads.extend(planned);
-            errors.extend(contents.errors.into_iter().map(PlanError::from));
-        }
+        let read = |source: &Source| source.contents(&planner.prefix, namespace);
+        let mut contents: Vec<_> = opened.sources.iter().map(read).collect();
+        inherit(&mut contents);
+        let found = contents.iter().flat_map(|it| &it.workloads);
+        let planned = found.filter_map(|it| planner.plan(&it.object, &it.inputs, &it.problems));
+        let plan = Plan {
+            workloads: planned.collect(),
+        };
+        let syntax = contents.into_iter().flat_map(|it| it.errors);
+        let open = opened.errors.into_iter().map(PlanError::from);
+        let errors = open.chain(syntax.map(PlanError::from)).collect();
         (plan, errors)
     }
 
@@ -250,7 +243,7 @@ impl PlanArgs {
         (Plan { workloads }, missing.collect())
     }
 
-    fn show(&self, plan: &Plan, now: DateTime<Utc>, period: Period) -> Result<(), ShowError> {
+    fn show(&self, plan: &Plan, now: DateTime<Utc>, period: Period) -> Result<(), WriteError> {
         let stdout = io::stdout();
         let style = terminal::style(&stdout);
         let output = self.output.unwrap_or(if stdout.is_terminal() {
@@ -267,7 +260,7 @@ impl PlanArgs {
             }
             Output::Table => {
                 if !plan.workloads.is_empty() {
-                    table(plan)?.write(&mut out, style)?;
+                    write_table(&mut out, plan, style)?;
                 }
                 out.flush()?;
                 let stderr = io::stderr();

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     plan::{Plan, PlannedBoundary, WorkloadPlan},
     schedule::Action,
-    workload::{CountKind, Key, Replicas},
+    workload::{CountKind, Key, Origin, Replicas},
 };
 
 /// More rows than anyone reads, and than memory should hold.
@@ -18,23 +18,39 @@ const MOST_ROWS: usize = 1_000_000;
 
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
-#[error("this would be over {MOST_ROWS} rows; show fewer days, or take -o json")]
-pub(crate) struct TooLong;
+pub(crate) enum WriteError {
+    #[error("this would be over {MOST_ROWS} rows; show fewer days, or take -o json")]
+    TooLong,
+    #[error("cannot write the plan: {0}")]
+    Write(#[from] io::Error),
+}
 
-/// A row for each boundary, and one for each object that something is wrong with.
-pub(crate) fn table(plan: &Plan) -> Result<Table<5>, TooLong> {
-    let mut table = Table::new(["NAMESPACE", "NAME", "TIME", "ACTION", "REPLICAS"]);
+/// Writes a row for each boundary, and one for each object that something is wrong with. Where the
+/// schedules come from is said as soon as one is inherited.
+pub(crate) fn write_table(
+    out: &mut impl Write,
+    plan: &Plan,
+    style: Style,
+) -> Result<(), WriteError> {
+    let is_inherited = |it: &WorkloadPlan| it.origin() != Origin::Own;
+    let table = table(plan)?;
+    if plan.workloads.iter().any(is_inherited) {
+        table.write(out, style)?;
+    } else {
+        table.write_columns(out, style, &[0, 1, 2, 3, 4])?;
+    }
+    Ok(())
+}
+
+fn table(plan: &Plan) -> Result<Table<6>, WriteError> {
+    let mut table = Table::new(["NAMESPACE", "NAME", "TIME", "ACTION", "REPLICAS", "FROM"]);
     let mut room = MOST_ROWS;
     let mut push = |of: &WorkloadPlan, [time, action, count]: [Cell; 3]| {
-        room = room.checked_sub(1).ok_or(TooLong)?;
-        table.push([
-            of.namespace().into(),
-            of.short_name().into(),
-            time,
-            action,
-            count,
-        ]);
-        Ok(())
+        room = room.checked_sub(1).ok_or(WriteError::TooLong)?;
+        let (namespace, name) = (of.namespace().into(), of.short_name().into());
+        let from = of.origin().name().into();
+        table.push([namespace, name, time, action, count, from]);
+        Ok::<_, WriteError>(())
     };
     for workload in &plan.workloads {
         for boundary in workload.boundaries() {
@@ -51,11 +67,12 @@ pub(crate) fn table(plan: &Plan) -> Result<Table<5>, TooLong> {
 
 /// What is wrong, a line for each annotation.
 pub(crate) fn write_problems(out: &mut impl Write, plan: &Plan, style: Style) -> io::Result<()> {
-    for workload in &plan.workloads {
-        for problem in workload.problems() {
+    for refused in plan.refused() {
+        for problem in refused.problems {
             let error = style.paint(Paint::Red, "error:");
             let (name, message) = (&problem.annotation, &problem.message);
-            let text = crate::text::printable(&format!("{workload}: {name}: {message}"));
+            let text = format!("{}: {name}: {message}", refused.name);
+            let text = crate::text::printable(&text);
             writeln!(out, "{error} {text}")?;
         }
     }

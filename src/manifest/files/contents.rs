@@ -1,6 +1,7 @@
 //! What a file holds.
 
 use crate::manifest::error::SyntaxError;
+use crate::manifest::namespace::Namespace;
 use crate::manifest::other::Other;
 use crate::manifest::unrendered::Unrendered;
 use crate::manifest::workload::Workload;
@@ -10,6 +11,8 @@ use crate::manifest::workload::Workload;
 pub struct Contents {
     /// Its Deployments.
     pub workloads: Vec<Workload>,
+    /// Its Namespaces.
+    pub namespaces: Vec<Namespace>,
     /// Other objects with names like ours on them, and those that scale Deployments too.
     pub others: Vec<Other>,
     /// What makes other objects of those in the files.

@@ -100,7 +100,7 @@ impl Source {
         let mut errors = Vec::new();
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, node) => manifests.push((*workload, node.json())),
-            Found::Other(_) | Found::Unrendered(_) => {}
+            Found::Namespace(_) | Found::Other(_) | Found::Unrendered(_) => {}
             Found::ParseError(fault) => errors.push(self.error(fault)),
         });
         (manifests, errors)
@@ -113,6 +113,7 @@ impl Source {
         let mut contents = Contents::default();
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, _) => contents.workloads.push(*workload),
+            Found::Namespace(namespace) => contents.namespaces.push(*namespace),
             Found::Other(other) => contents.others.push(other),
             Found::Unrendered(it) => contents.unrendered.push(it),
             Found::ParseError(fault) => contents.errors.push(self.error(fault)),

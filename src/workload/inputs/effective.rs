@@ -16,6 +16,16 @@ pub enum Origin {
     Namespace,
 }
 
+impl Origin {
+    /// Its name in tables and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Own => "object",
+            Self::Namespace => "namespace",
+        }
+    }
+}
+
 /// What is in force for one object: its own annotations and, where it has none for a key, the
 /// defaults of its Namespace. Equal inputs ask for the same thing, so what is read from them can
 /// be shared.
@@ -59,6 +69,12 @@ impl Inputs {
     pub fn with_defaults(self, defaults: Option<Arc<Annotations>>) -> Self {
         let defaults = defaults.filter(|it| !it.is_empty());
         Self { defaults, ..self }
+    }
+
+    /// What a Deployment without annotations of its own would inherit in the same place.
+    #[must_use]
+    pub fn inherited(&self) -> Self {
+        Self::default().with_defaults(self.defaults.clone())
     }
 
     /// These inputs with one text of the object's own more, or another text for a key.
@@ -132,10 +148,14 @@ impl Inputs {
         self.own.unknown_more() + inherited.map_or(0, Annotations::unknown_more)
     }
 
+    /// Where `start`, `stop`, `hours` or `scale` is written, of which any is in force.
+    pub fn schedule_origin(&self) -> Option<Origin> {
+        Key::SCHEDULE.into_iter().find_map(|key| self.origin(key))
+    }
+
     /// Whether any of `start`, `stop`, `hours` and `scale` is in force.
     pub fn has_schedule(&self) -> bool {
-        let keys = Key::SCHEDULE.into_iter();
-        keys.filter_map(|key| self.origin(key)).next().is_some()
+        self.schedule_origin().is_some()
     }
 
     /// Whether the object has nothing under the prefix, and no schedule of its Namespace either.

@@ -4,6 +4,7 @@ mod docs;
 mod files;
 mod golden;
 mod help;
+mod namespaces;
 mod program;
 mod rules;
 

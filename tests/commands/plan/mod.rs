@@ -1,6 +1,7 @@
 //! `dayshift plan`: the real program over the examples, files and periods.
 
 mod golden;
+mod namespaces;
 mod overrides;
 mod problems;
 mod program;

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 
 use crate::{
     plan::{Plan, WorkloadPlan},
-    workload::{Replicas, ScheduleSpec},
+    workload::{Origin, Replicas, ScheduleSpec},
 };
 
 /// Objects with equal timetables, in the order of the plan.
@@ -30,6 +30,7 @@ impl<'p> Group<'p> {
                 spec.replicas,
                 (spec.stop_replicas, spec.counts),
                 spec.jitter,
+                member.origin(),
                 (overrides.own, overrides.inherited),
             );
             let at = *known.entry(key).or_insert(groups.len());
@@ -42,6 +43,12 @@ impl<'p> Group<'p> {
             }
         }
         groups
+    }
+
+    /// Where the schedule of its members is written.
+    pub(super) fn origin(&self) -> Origin {
+        let first = self.members.first();
+        first.map_or(Origin::Own, |it| it.origin())
     }
 
     /// How much later than written the starts come, at least and at most.

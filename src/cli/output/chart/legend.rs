@@ -12,7 +12,7 @@ use crate::{
     cli::output::time_format::{date_and_time, span},
     plan::Period,
     schedule::{Action, Boundary, ClockChange, Rule, Zone},
-    workload::{CountKind, Override, Pause, Replicas, ScheduleSpec},
+    workload::{CountKind, Origin, Override, Pause, Replicas, ScheduleSpec},
 };
 
 const WEEK: i64 = 7 * 86_400;
@@ -118,12 +118,20 @@ fn hour(seconds: i64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Where the schedule is written, if that is not on the objects themselves.
+pub(super) fn origin(group: &Group<'_>) -> Option<String> {
+    match group.origin() {
+        Origin::Own => None,
+        Origin::Namespace => Some("The schedule comes from the Namespace.".to_owned()),
+    }
+}
+
 /// The overrides that are active at some time from `since` on.
 pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -> Vec<String> {
     let overrides = &group.spec.overrides;
     let zone = group.spec.schedule.zone();
     let holds = |it: &Override| it.until().is_none_or(|until| until > since);
-    let say = |it: Override| {
+    let say = |(it, origin): (Override, Origin)| {
         let (state, words) = match it {
             Override::Pause(Pause::Forever) => (
                 State::Paused,
@@ -145,10 +153,18 @@ pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -
                 (State::Slept, words)
             }
         };
+        let by = match origin {
+            Origin::Own => "",
+            Origin::Namespace => ", by its Namespace",
+        };
         let brackets = "; boundaries in brackets are skipped";
-        format!("{} {words}{brackets}", drawn(state, style).0)
+        format!("{} {words}{by}{brackets}", drawn(state, style).0)
     };
-    overrides.all().filter(holds).map(say).collect()
+    let own = overrides.own.all().map(|it| (it, Origin::Own));
+    let inherited = overrides.inherited.all();
+    let inherited = inherited.map(|it| (it, Origin::Namespace));
+    let all = own.chain(inherited);
+    all.filter(|(it, _)| holds(it)).map(say).collect()
 }
 
 /// Where starts come to lie by jitter.

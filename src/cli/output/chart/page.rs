@@ -8,7 +8,8 @@ use super::{
     group::Group,
     layout::Layout,
     legend::{
-        Totals, coming, counts, dates, jitter, laid_over, next_after, ranges, running, wrapped,
+        Totals, coming, counts, dates, jitter, laid_over, next_after, origin, ranges, running,
+        wrapped,
     },
     rows::Rows,
     timeline::timeline,
@@ -18,6 +19,7 @@ use crate::{
     plan::{Period, Plan},
     schedule::Zone,
     text::printable,
+    workload::Origin,
 };
 
 /// Draws plans: a row a day on the clocks of each schedule's zone, running hours solid.
@@ -57,19 +59,21 @@ impl Chart {
             let period = period(group.spec.schedule.zone());
             self.group(out, &group, period)?;
         }
-        for refused in plan.workloads.iter().filter(|it| !it.problems().is_empty()) {
+        for refused in plan.refused() {
             if !is_first {
                 writeln!(out)?;
             }
             is_first = false;
-            let name = self
-                .style
-                .paint(Paint::Bold, &printable(&refused.to_string()));
-            let refusal = self
-                .style
-                .paint(Paint::Red, "has an invalid schedule and is left as it is:");
+            let name = self.style.paint(Paint::Bold, &printable(&refused.name));
+            let refusal = match refused.origin {
+                Origin::Own => "has an invalid schedule and is left as it is:",
+                Origin::Namespace => {
+                    "has invalid annotations, and what inherits them is left as it is:"
+                }
+            };
+            let refusal = self.style.paint(Paint::Red, refusal);
             writeln!(out, "{name} {refusal}")?;
-            for problem in refused.problems() {
+            for problem in refused.problems {
                 let text = printable(&format!("{}: {}", problem.annotation, problem.message));
                 for line in wrapped(&text, self.width.saturating_sub(2), 2) {
                     writeln!(out, "  {line}")?;
@@ -117,6 +121,7 @@ impl Chart {
         if !excepted.is_empty() {
             words.push(format!("x excepted, no start: {}", ranges(&excepted)));
         }
+        words.extend(origin(group));
         words.extend(running(group, &totals));
         let next = next_after(group, period);
         if boundaries > 0 || next.is_some() {

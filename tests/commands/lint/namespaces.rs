@@ -1,0 +1,109 @@
+//! Namespaces among the files: their annotations are defaults.
+
+use super::program::{found, lint_of, web};
+
+/// A Namespace `default` with these lines as annotations; the first is line 6 of its document.
+fn namespace(lines: &[&str]) -> String {
+    web(lines)
+        .replace("apps/v1", "v1")
+        .replace("Deployment", "Namespace")
+        .replace("name: web", "name: default")
+}
+
+/// The Namespace first, then a Deployment whose first annotation is six lines further down.
+fn both(of_namespace: &[&str], own: &[&str]) -> Vec<String> {
+    found(&format!("{}---\n{}", namespace(of_namespace), web(own)))
+}
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn a_schedule_on_a_namespace_is_one() {
+    assert_eq!(found(&namespace(&["dayshift/hours: '09:00-19:00'"])), NONE);
+    // What waits for the schedule of whoever inherits it is no mistake.
+    let waits = [
+        "dayshift/timezone: Asia/Tokyo",
+        "dayshift/jitter: 5m",
+        "dayshift/pause: 'true'",
+    ];
+    assert_eq!(found(&namespace(&waits)), NONE);
+    // Of another API it is no Namespace.
+    let other = namespace(&["dayshift/hours: '09:00-19:00'"]).replace("v1", "v2");
+    assert_eq!(found(&other), ["other-kind 6:5"]);
+}
+
+#[test]
+fn its_mistakes_are_found_where_they_are_written() {
+    for (line, finding) in [
+        ("dayshift/hours: '9-5'", "bad-hours 6:22"),
+        ("dayshift/strat: '09:00'", "unknown-annotation 6:5"),
+        ("dayshift/timezone: Asia/Tokio", "bad-timezone 6:24"),
+        ("dayshift/wake-until: tonight", "bad-override 6:26"),
+        ("dayshift/wake-until: '2026-11-01 10:00'", "past-until 6:27"),
+        ("dayshift/pause: true", "not-text 6:21"),
+        ("dayshift/stop: '19:00'", "stop-without-start 6:21"),
+        (
+            "downscaler/uptime: 'Mon-Fri 09:00-19:00 UTC'",
+            "other-tool 6:5",
+        ),
+    ] {
+        assert_eq!(found(&namespace(&[line])), [finding], "{line}");
+        // What inherits it says nothing of it again.
+        let own = web(&["dayshift/stop-replicas: '1'"]);
+        let hours = "dayshift/hours: '09:00-19:00'";
+        let lines = if line.contains("hours") || line.contains("stop") {
+            vec![line]
+        } else {
+            vec![line, hours]
+        };
+        let all = format!("{}---\n{own}", namespace(&lines));
+        assert_eq!(found(&all), [finding], "{all}");
+    }
+    let label =
+        namespace(&["a: b"]).replace("annotations:\n    a: b", "labels: {dayshift/stop: x}");
+    assert_eq!(found(&label), ["schedule-as-label 5:12"]);
+    let (_, out, _) = lint_of(&["-"], &namespace(&["dayshift/stop: '19:00'"]));
+    assert!(
+        out.contains("Namespace default") && out.contains("nothing starts what inherits it"),
+        "{out}"
+    );
+}
+
+#[test]
+fn what_an_object_writes_itself_is_still_looked_at() {
+    let hours = ["dayshift/hours: '09:00-19:00'"];
+    // It is laid over what it inherits, and so has an effect.
+    assert_eq!(both(&hours, &["dayshift/jitter: 5m"]), NONE);
+    assert_eq!(
+        both(&["a: b"], &["dayshift/jitter: 5m"]),
+        ["no-effect 13:22"]
+    );
+    assert_eq!(both(&hours, &["dayshift/jitter: 5x"]), ["bad-jitter 13:22"]);
+    assert_eq!(
+        both(&["dayshift/hours: '9-5'"], &["dayshift/pause: maybe"]),
+        ["bad-hours 6:22", "bad-override 13:21"]
+    );
+    // Each is right, but not together.
+    let steps = ["dayshift/scale: '09:00 = 2; 19:00 = 0'"];
+    assert_eq!(
+        both(&steps, &["dayshift/replicas: '2'"]),
+        ["scale-beside-others 8:1"]
+    );
+    // A suppression on the Namespace is for what is written there.
+    let once = [
+        "dayshift/stop: '19:00'",
+        "lint.dayshift/stop-without-start: by hand",
+    ];
+    assert_eq!(found(&namespace(&once)), NONE);
+}
+
+#[test]
+fn the_count_of_what_inherits_a_schedule_is_told() {
+    let counted = format!("{}spec:\n  replicas: 3\n", web(&["a: b"]));
+    let hours = namespace(&["dayshift/hours: '09:00-19:00'"]);
+    assert_eq!(found(&counted), NONE);
+    assert_eq!(
+        found(&format!("{counted}---\n{hours}")),
+        ["replicas-in-manifest 8:13"]
+    );
+}

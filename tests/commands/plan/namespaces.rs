@@ -1,0 +1,146 @@
+//! Defaults of a Namespace among the files.
+
+use super::program::{Ended, plan_of, web};
+
+/// A Namespace with these lines as its annotations.
+fn namespace(name: &str, lines: &[&str]) -> String {
+    let annotations = lines.join("\n    ");
+    format!(
+        "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {name}\n  annotations:\n    {annotations}\n"
+    )
+}
+
+/// A Deployment with nothing of ours on it.
+fn plain(name: &str) -> String {
+    format!("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {name}\n")
+}
+
+fn day(output: &str, documents: &[String]) -> Ended {
+    let args = [
+        "-f",
+        "-",
+        "-n",
+        "team",
+        "--from",
+        "2026-11-23",
+        "--days",
+        "1",
+    ];
+    let args = [&args[..], &["-o", output]].concat();
+    plan_of(&args, &documents.join("---\n"))
+}
+
+#[test]
+fn what_has_no_schedule_has_that_of_its_namespace_in_the_same_files() {
+    let own = web(&["dayshift/stop: '20:00'"]);
+    let excluded = web(&["dayshift/exclude: 'true'"]).replace("name: web", "name: db");
+    let elsewhere = plain("other").replace("  name:", "  namespace: other\n  name:");
+    let team = namespace(
+        "team",
+        &[
+            "dayshift/hours: '09:00-19:00'",
+            "dayshift/timezone: Asia/Tokyo",
+        ],
+    );
+    let files = [plain("api"), own, excluded, elsewhere, team];
+    let ended = day("json", &files);
+    let plan = ended.json();
+    let workloads = plan["workloads"].as_array().unwrap().iter();
+    let rows: Vec<_> = workloads
+        .map(|it| {
+            let first = &it["boundaries"][0];
+            format!(
+                "{} {} {} {} {}",
+                it["name"], it["from"], it["timezone"], first["at"], first["action"]
+            )
+        })
+        .collect();
+    let expected = [
+        r#""api" "namespace" "Asia/Tokyo" "2026-11-23T09:00:00+09:00" "start""#,
+        r#""web" null "Asia/Tokyo" "2026-11-23T20:00:00+09:00" "stop""#,
+    ];
+    assert_eq!(
+        (ended.status, rows),
+        (0, expected.map(str::to_owned).to_vec())
+    );
+
+    let table = day("table", &files).out;
+    assert_eq!(
+        table,
+        "\
+NAMESPACE   NAME   TIME                       ACTION   REPLICAS   FROM
+team        api    Mon 2026-11-23 09:00 JST   start    <saved>    namespace
+team        api    Mon 2026-11-23 19:00 JST   stop     0          namespace
+team        web    Mon 2026-11-23 20:00 JST   stop     0          object
+"
+    );
+    let chart = day("chart", &files).out;
+    assert_eq!(
+        chart
+            .matches("The schedule comes from the Namespace.")
+            .count(),
+        1,
+        "{chart}"
+    );
+}
+
+#[test]
+fn lists_of_namespaces_and_the_last_of_two_count() {
+    let hours = |name: &str, hours: &str| {
+        format!("{{metadata: {{name: {name}, annotations: {{dayshift/hours: '{hours}'}}}}}}")
+    };
+    let list = format!(
+        "apiVersion: v1\nkind: NamespaceList\nitems: [{}, {}]\n",
+        hours("team", "09:00-10:00"),
+        hours("team", "11:00-12:00")
+    );
+    let ended = day("table", &[plain("api"), list]);
+    assert!(ended.out.contains("11:00 UTC   start"), "{ended:?}");
+    assert!(!ended.out.contains("09:00"), "{ended:?}");
+}
+
+#[test]
+fn a_bad_namespace_is_told_once() {
+    let bad = namespace("team", &["dayshift/hours: '9-5'", "dayshift/pause: true"]);
+    let files = [plain("api"), plain("web"), bad];
+    let ended = day("table", &files);
+    assert_eq!(ended.status, 1);
+    let told: Vec<_> = ended.err.lines().collect();
+    assert_eq!(told.len(), 2, "{ended:?}");
+    assert!(
+        told[0].starts_with("error: Namespace team: dayshift/pause: `true` is true or false"),
+        "{told:?}"
+    );
+    assert!(
+        told[1].starts_with("error: Namespace team: dayshift/hours: `9"),
+        "{told:?}"
+    );
+
+    let chart = day("chart", &files).out;
+    let says = "Namespace team has invalid annotations, and what inherits them is left as it is:";
+    assert_eq!(chart.matches(says).count(), 1, "{chart}");
+    let plan = day("json", &files).json();
+    let problem = &plan["workloads"][0]["problems"][1];
+    assert_eq!(
+        (&problem["from"], &problem["start"], &problem["end"]),
+        (&"namespace".into(), &0.into(), &1.into()),
+        "{plan}"
+    );
+}
+
+#[test]
+fn an_override_of_the_namespace_is_drawn_as_its_own() {
+    let team = namespace(
+        "team",
+        &[
+            "dayshift/hours: '09:00-19:00'",
+            "dayshift/sleep-until: '2026-11-23 12:00'",
+        ],
+    );
+    let chart = day("chart", &[plain("api"), team]).out;
+    let chart = chart.replace("\n  ", " ");
+    assert!(
+        chart.contains(", by its Namespace; boundaries in brackets"),
+        "{chart}"
+    );
+}
