@@ -1,12 +1,12 @@
 //! What a controller is told once, at its start.
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, sync::Arc};
 
 use chrono::TimeDelta;
 
 use crate::{
     schedule::Zone,
-    workload::{Kind, Prefix},
+    workload::{Annotations, Kind, Prefix},
 };
 
 /// How a controller behaves.
@@ -16,6 +16,9 @@ pub struct Settings {
     pub default_zone: Zone,
     /// What stands before the `/` of every annotation and label.
     pub prefix: Prefix,
+    /// The schedule of everything in scope that neither has nor inherits one and is not excluded.
+    /// It never holds in the namespace of this process, nor in those of Kubernetes itself (`kube-…`).
+    pub default_schedule: Option<Arc<Annotations>>,
     /// Which workloads are looked at.
     pub scope: Scope,
     /// What was missed for longer than this is adopted instead of done.
@@ -47,6 +50,9 @@ pub struct Scope {
     pub excluded_namespaces: Vec<String>,
     /// Of those, what this label selector matches.
     pub selector: Option<String>,
+    /// Of those, the namespaces that this label selector matches. That takes the permission to list
+    /// and watch Namespaces.
+    pub namespace_selector: Option<String>,
     /// Whether the annotations of a Namespace are defaults for the objects in it. That takes the
     /// permission to list and watch Namespaces.
     pub namespace_defaults: bool,
@@ -87,7 +93,8 @@ impl Scope {
             [] => vec![None],
             some => some.iter().map(|name| Some(&**name)).collect(),
         };
-        let defaults = self.namespace_defaults.then_some(Watched::Namespaces);
+        let are_watched = self.namespace_defaults || self.namespace_selector.is_some();
+        let defaults = are_watched.then_some(Watched::Namespaces);
         let kinds = self.kinds.iter().copied().map(Watched::Kind);
         let each = defaults.into_iter().chain(kinds);
         each.flat_map(move |what| namespaces.clone().into_iter().map(move |name| (what, name)))
@@ -102,6 +109,7 @@ impl Default for Scope {
             namespaces: Vec::new(),
             excluded_namespaces: Vec::new(),
             selector: None,
+            namespace_selector: None,
             namespace_defaults: true,
         }
     }
@@ -179,6 +187,7 @@ impl Default for Settings {
         Self {
             default_zone: Zone::UTC,
             prefix: Prefix::default(),
+            default_schedule: None,
             scope: Scope::default(),
             catch_up: TimeDelta::hours(72),
             max_clock_skew: Some(TimeDelta::seconds(30)),

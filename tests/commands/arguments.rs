@@ -104,3 +104,25 @@ fn words_in_another_order_do_what_is_meant_or_say_what_to_write() {
         assert!((out + &err).contains(says), "{line}");
     }
 }
+
+#[test]
+fn a_default_schedule_says_where_it_holds_and_is_right() {
+    for (line, part) in [
+        (
+            "run --default-hours 09:00-19:00",
+            "say where with --namespace or --namespace-selector",
+        ),
+        (
+            "run --namespace=dev --default-hours 9-19",
+            "--default-hours: ",
+        ),
+        (
+            "run --namespace=dev --default-hours 09:00-19:00 --default-stop 20:00",
+            "cannot be used with",
+        ),
+    ] {
+        let (status, _, err) = run(&[], line);
+        assert_eq!(status, 2, "{line}: {err}");
+        assert!(err.contains(part), "{line}: {err}");
+    }
+}

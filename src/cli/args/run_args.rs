@@ -5,6 +5,7 @@ use std::{
     hash::{BuildHasher, RandomState},
     net::SocketAddr,
     num::NonZeroUsize,
+    sync::Arc,
 };
 
 use chrono::TimeDelta;
@@ -21,6 +22,7 @@ use super::{
 use crate::{
     cluster::Connection,
     controller::{OwnPod, Scope, Settings},
+    workload::{Annotations, Inputs, Key, ParsedInputs, read},
 };
 
 /// Watch the workloads of a cluster, and start and stop them at their times
@@ -94,6 +96,14 @@ struct ScopeArgs {
     )]
     selector: Option<String>,
 
+    /// Only namespaces with these labels, such as `env in (dev,test)`
+    #[arg(
+        long,
+        value_name = "SELECTOR",
+        value_parser = selector
+    )]
+    namespace_selector: Option<String>,
+
     /// Take the annotations of a Namespace for defaults of the workloads in it; false where
     /// dayshift may not list and watch Namespaces
     #[arg(
@@ -114,6 +124,19 @@ struct ScopeArgs {
 struct TimingArgs {
     #[command(flatten)]
     schedules: ScheduleArgs,
+
+    /// Running hours of everything in scope that has no schedule, nor its Namespace; with
+    /// --namespace or --namespace-selector only, and never in kube-* or dayshift's own namespace
+    #[arg(long, value_name = "HOURS", conflicts_with_all = ["default_start", "default_stop"])]
+    default_hours: Option<String>,
+
+    /// The same as start times
+    #[arg(long, value_name = "TIMES")]
+    default_start: Option<String>,
+
+    /// The same as stop times
+    #[arg(long, value_name = "TIMES")]
+    default_stop: Option<String>,
 
     /// Skip a start or stop that was missed for longer than this
     #[arg(
@@ -191,6 +214,7 @@ impl TryFrom<RunArgs> for Run {
                  leave one of them out\n",
             ));
         }
+        let default_schedule = default_schedule(&args)?;
         let own_pod = match (args.own.pod_namespace, args.own.pod_name) {
             (Some(namespace), Some(name)) if !namespace.is_empty() && !name.is_empty() => {
                 Some(OwnPod { namespace, name })
@@ -207,11 +231,16 @@ impl TryFrom<RunArgs> for Run {
             settings: Settings {
                 default_zone: args.timing.schedules.timezone,
                 prefix: args.timing.schedules.annotation_prefix,
+                default_schedule,
                 scope: Scope {
                     kinds: args.scope.kinds.kinds(),
                     namespaces: args.scope.namespace,
                     excluded_namespaces: args.scope.exclude_namespace,
                     selector: args.scope.selector.filter(|selector| !selector.is_empty()),
+                    namespace_selector: args
+                        .scope
+                        .namespace_selector
+                        .filter(|selector| !selector.is_empty()),
                     namespace_defaults: args.scope.namespace_defaults,
                 },
                 catch_up: args.timing.catch_up,
@@ -225,5 +254,38 @@ impl TryFrom<RunArgs> for Run {
                 seed: RandomState::new().hash_one("jitter"),
             },
         })
+    }
+}
+
+/// The schedule that `--default-hours` and the like ask for.
+fn default_schedule(args: &RunArgs) -> Result<Option<Arc<Annotations>>, clap::Error> {
+    let (scope, timing) = (&args.scope, &args.timing);
+    let texts = [
+        (Key::Hours, &timing.default_hours),
+        (Key::Start, &timing.default_start),
+        (Key::Stop, &timing.default_stop),
+    ];
+    let given = |(key, text): (Key, &Option<String>)| Some((key, text.clone()?));
+    let schedule = Annotations::of(texts.into_iter().filter_map(given));
+    if !schedule.has_schedule() {
+        return Ok(None);
+    }
+    if scope.namespace.is_empty() && scope.namespace_selector.is_none() {
+        return Err(clap::Error::raw(
+            ErrorKind::MissingRequiredArgument,
+            "--default-hours, --default-start and --default-stop take in everything that has no \
+             schedule: say where with --namespace or --namespace-selector\n",
+        ));
+    }
+    let schedule = Arc::new(schedule);
+    let inputs = Inputs::default().with_defaults(Some(schedule.clone()));
+    match read(&inputs, timing.schedules.timezone) {
+        ParsedInputs::Invalid(refusal) => {
+            let problems = refusal.problems().iter();
+            let lines = problems.map(|it| format!("--default-{}: {}\n", it.annotation, it.message));
+            let text: String = lines.collect();
+            Err(clap::Error::raw(ErrorKind::ValueValidation, text))
+        }
+        ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => Ok(Some(schedule)),
     }
 }

@@ -1,8 +1,13 @@
 //! What is told of all objects together.
 
-use std::collections::HashMap;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
+
+use crate::workload::ParsedInputs;
 
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::index::Index;
@@ -21,10 +26,27 @@ impl Index {
     /// How many objects are in each state, `invalid` where the schedule is refused.
     pub(in crate::controller) fn census(&self) -> HashMap<&'static str, usize> {
         let mut census = HashMap::new();
-        for entry in self.entries.values() {
+        let in_scope = |it: &&Entry| self.namespaces.is_in_scope(&it.object().namespace);
+        for entry in self.entries.values().filter(in_scope) {
             *census.entry(entry.counted_as()).or_default() += 1;
         }
         census
+    }
+
+    /// The objects that go by the default schedule of the scaler: how many in which namespace.
+    pub(in crate::controller) fn by_default(&self) -> BTreeMap<Arc<str>, usize> {
+        let mut found = BTreeMap::new();
+        for entry in self.entries.values() {
+            let (inputs, namespace) = (&entry.observed.inputs, &entry.object().namespace);
+            let is_scheduled = matches!(*entry.parsed, ParsedInputs::Scheduled(_));
+            if is_scheduled
+                && !inputs.own().has_schedule()
+                && self.namespaces.goes_by_default(namespace)
+            {
+                *found.entry(namespace.clone()).or_default() += 1;
+            }
+        }
+        found
     }
 
     /// When how many objects become overdue.

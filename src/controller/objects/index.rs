@@ -36,7 +36,7 @@ pub(in crate::controller) struct Index {
     catch_up: TimeDelta,
     dry_run: bool,
     parse_cache: ParseCache,
-    namespaces: Namespaces,
+    pub(super) namespaces: Namespaces,
     bystanders: Bystanders,
     pub(super) entries: HashMap<Id, Entry>,
     by_name: HashMap<(Kind, Box<str>), Id>,
@@ -51,7 +51,7 @@ impl Index {
             catch_up: settings.catch_up,
             dry_run: settings.dry_run,
             parse_cache: ParseCache::new(settings.default_zone),
-            namespaces: Namespaces::new(settings.scope.namespace_defaults, settings.default_zone),
+            namespaces: Namespaces::new(settings),
             bystanders: Bystanders::default(),
             entries: HashMap::new(),
             by_name: HashMap::new(),
@@ -144,7 +144,10 @@ impl Index {
         let mut ids = Vec::new();
         for (id, entry) in &mut self.entries {
             let is_in_it = *entry.object().namespace == *namespace.name;
-            if is_in_it && entry.inherit(defaults.clone(), &mut self.parse_cache, seen_at) {
+            if is_in_it
+                && (entry.inherit(defaults.clone(), &mut self.parse_cache, seen_at)
+                    || news.has_entered)
+            {
                 ids.push(*id);
             }
         }

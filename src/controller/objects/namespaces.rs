@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use crate::{
     cluster::{ObservedNamespace, Version},
     controller::ids::WatchId,
+    controller::settings::Settings,
     schedule::Zone,
     workload::{
         Annotations, Fingerprint, Inputs, InvalidSchedule, Key, Observed, ParsedInputs, Prefix,
@@ -30,10 +31,19 @@ pub(in crate::controller) struct Namespaces {
     knowledge: Knowledge,
     known: HashMap<Box<str>, Known>,
     default_zone: Zone,
+    /// Whether their annotations are defaults.
+    have_defaults: bool,
+    /// Whether only those are in scope that a selector matches, which are all that is watched.
+    are_selected: bool,
+    /// The schedule of whatever has none, and the namespace in which it never holds.
+    default_schedule: Option<Arc<Annotations>>,
+    own: Option<Box<str>>,
 }
 
 struct Known {
     annotations: Arc<Annotations>,
+    /// What is in force for what is in it: the annotations, or they and the default schedule.
+    in_force: Option<Arc<Annotations>>,
     version: Version,
     watch: WatchId,
     listed: bool,
@@ -46,21 +56,29 @@ struct Known {
 pub(in crate::controller) struct NamespaceNews {
     /// Its annotations have changed: the objects in it have other defaults.
     pub(in crate::controller) is_changed: bool,
+    /// It has come into scope: whatever is known of what is in it counts from now on.
+    pub(in crate::controller) has_entered: bool,
     /// What is wrong with them, where that was not told yet.
     pub(in crate::controller) error: Option<String>,
 }
 
 impl Namespaces {
     /// Nothing is known yet.
-    pub(in crate::controller) fn new(are_used: bool, default_zone: Zone) -> Self {
+    pub(in crate::controller) fn new(settings: &Settings) -> Self {
+        let (scope, own_pod) = (&settings.scope, settings.own_pod.as_ref());
+        let are_selected = scope.namespace_selector.is_some();
         Self {
-            knowledge: if are_used {
+            knowledge: if scope.namespace_defaults || are_selected {
                 Knowledge::Awaited
             } else {
                 Knowledge::Unused
             },
             known: HashMap::new(),
-            default_zone,
+            default_zone: settings.default_zone,
+            have_defaults: scope.namespace_defaults,
+            are_selected,
+            default_schedule: settings.default_schedule.clone(),
+            own: own_pod.map(|pod| pod.namespace.as_str().into()),
         }
     }
 
@@ -83,9 +101,49 @@ impl Namespaces {
         is_news
     }
 
-    /// The defaults of a namespace, if it has any.
+    /// The defaults of what is in a namespace, if there are any.
     pub(in crate::controller) fn defaults(&self, namespace: &str) -> Option<Arc<Annotations>> {
-        self.known.get(namespace).map(|it| it.annotations.clone())
+        match self.known.get(namespace) {
+            Some(known) => known.in_force.clone(),
+            None if self.are_selected => None,
+            None => self.default_schedule_in(namespace),
+        }
+    }
+
+    /// Whether what has no schedule of its own in a namespace goes by the default of the scaler.
+    pub(in crate::controller) fn goes_by_default(&self, namespace: &str) -> bool {
+        let known = self.known.get(namespace);
+        let has_own = known.is_some_and(|it| self.have_defaults && it.annotations.has_schedule());
+        !has_own && self.is_in_scope(namespace) && self.default_schedule_in(namespace).is_some()
+    }
+
+    /// Whether the objects of a namespace are in scope, as far as its labels say.
+    pub(in crate::controller) fn is_in_scope(&self, namespace: &str) -> bool {
+        !self.are_selected || self.known.contains_key(namespace)
+    }
+
+    fn default_schedule_in(&self, namespace: &str) -> Option<Arc<Annotations>> {
+        let is_own = self.own.as_deref() == Some(namespace);
+        let is_left_alone = is_own || namespace.starts_with("kube-");
+        self.default_schedule.clone().filter(|_| !is_left_alone)
+    }
+
+    /// What is in force for what is in a namespace with these annotations.
+    fn in_force(
+        &self,
+        namespace: &str,
+        annotations: &Arc<Annotations>,
+    ) -> Option<Arc<Annotations>> {
+        if !self.have_defaults {
+            return self.default_schedule_in(namespace);
+        }
+        if annotations.has_schedule() {
+            return Some(annotations.clone());
+        }
+        match self.default_schedule_in(namespace) {
+            Some(default) => Some(Arc::new(annotations.with_schedule_of(&default))),
+            None => (!annotations.is_empty()).then(|| annotations.clone()),
+        }
     }
 
     /// How many are invalid.
@@ -101,14 +159,18 @@ impl Namespaces {
         watch: WatchId,
         prefix: &Prefix,
     ) -> NamespaceNews {
-        let known = self.known.get_mut(&namespace.name);
-        if known.is_none() && namespace.annotations.is_empty() {
+        let is_plain = namespace.annotations.is_empty() && !self.are_selected;
+        if is_plain && !self.known.contains_key(&namespace.name) {
             return NamespaceNews::default();
         }
-        let known = match known {
+        let annotations = Arc::new(namespace.annotations.clone());
+        let in_force = self.in_force(&namespace.name, &annotations);
+        let has_entered = self.are_selected && !self.known.contains_key(&namespace.name);
+        let known = match self.known.get_mut(&namespace.name) {
             Some(known) => known,
             None => self.known.entry(namespace.name.clone()).or_insert(Known {
                 annotations: Arc::default(),
+                in_force: None,
                 version: Version::default(),
                 watch,
                 listed: true,
@@ -121,20 +183,30 @@ impl Namespaces {
             return NamespaceNews::default();
         }
         known.version = namespace.version;
-        let is_changed = *known.annotations != namespace.annotations;
+        let is_changed = has_entered || known.annotations != annotations;
         if is_changed {
-            known.annotations = Arc::new(namespace.annotations.clone());
+            (known.annotations, known.in_force) = (annotations, in_force);
         }
         let error = problems(&known.annotations, self.default_zone);
+        let error = error.filter(|_| self.have_defaults);
         let error = error.map(|refusal| refusal.text(prefix));
         let is_news = error != known.told;
         known.told.clone_from(&error);
-        if known.annotations.is_empty() {
+        if is_plain {
             self.known.remove(&namespace.name);
         }
         NamespaceNews {
             is_changed,
+            has_entered,
             error: error.filter(|_| is_news),
+        }
+    }
+
+    /// A Namespace is gone, or the selector matches it no more. Where there is none, it keeps what
+    /// it said: the objects in it go too.
+    pub(in crate::controller) fn gone(&mut self, namespace: &str) {
+        if self.are_selected {
+            self.known.remove(namespace);
         }
     }
 
@@ -154,6 +226,9 @@ impl Namespaces {
     /// on that has a schedule of its own, with which its state agrees: it inherits nothing that
     /// would make another schedule of it.
     pub(in crate::controller) fn may_decide(&self, observed: &Observed) -> bool {
+        if !self.is_in_scope(&observed.object.namespace) {
+            return false;
+        }
         match self.knowledge {
             Knowledge::Unused | Knowledge::Complete => true,
             Knowledge::Awaited => false,

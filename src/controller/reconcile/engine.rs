@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     cluster::{EventObject, ObservedNamespace, Writer},
-    workload::{Decision, EventNote, Kind, Phase},
+    workload::{Decision, EventNote, Kind},
 };
 
 use crate::controller::ids::Id;
-use crate::controller::objects::entry::{Entry, INVALID, UNSCHEDULED};
+use crate::controller::objects::entry::Entry;
 use crate::controller::objects::index::Index;
 use crate::controller::objects::work::WorkState;
 use crate::controller::reconcile::census::Census;
@@ -48,10 +48,10 @@ pub(in crate::controller) struct Engine {
     pub(in crate::controller) outbox: Outbox,
     pub(in crate::controller) sender: Sender,
     pub(in crate::controller) retry: RetryPolicy,
-    census: Census,
-    overdue: OverdueLog,
+    pub(super) census: Census,
+    pub(super) overdue: OverdueLog,
     /// Whether the log says that it is ready.
-    said_ready: bool,
+    pub(super) said_ready: bool,
 }
 
 impl Engine {
@@ -291,55 +291,6 @@ impl Engine {
             at,
             objects: self.index.snapshots(at).collect(),
         }
-    }
-
-    /// Publishes how much is queued and, at most once a second, how many objects are in which
-    /// state: counting them costs as much as there are.
-    pub(in crate::controller) fn publish(&mut self) {
-        self.telemetry
-            .set(Condition::Permitted, self.retry.has_every_permission());
-        for (lane, depth) in self.outbox.depths() {
-            self.telemetry.queue_depth(lane, depth);
-        }
-        if self.overdue.is_due(self.clock.now()) {
-            self.census.note_change();
-        }
-        if self.census.take(self.clock.monotonic()) {
-            self.count_workloads();
-            self.telemetry.next_boundary(self.due.next_boundary());
-        }
-        if !self.said_ready && self.telemetry.is_ready() {
-            self.said_ready = true;
-            self.say_ready();
-        }
-    }
-
-    /// One line for who has just started it: what it has found, and when something happens.
-    fn say_ready(&self) {
-        let census = self.index.census();
-        let of = |state| census.get(state).copied().unwrap_or_default();
-        let invalid = of(INVALID);
-        let scheduled = census.values().sum::<usize>() - of(UNSCHEDULED) - invalid;
-        let next = self.due.next_boundary();
-        let next = next.map(|at| at.to_rfc3339_opts(SecondsFormat::Secs, true));
-        tracing::info!(scheduled, invalid, next, "ready");
-    }
-
-    fn count_workloads(&mut self) {
-        let census = self.index.census();
-        for phase in Phase::ALL {
-            let count = census.get(phase.name()).copied().unwrap_or_default();
-            self.telemetry.workloads(phase.name(), count);
-        }
-        self.telemetry
-            .invalid_schedules(census.get(INVALID).copied().unwrap_or_default());
-        self.telemetry
-            .invalid_namespaces(self.index.invalid_namespaces());
-        let now = self.clock.now();
-        let deadlines = self.index.deadlines(now);
-        let first = || self.index.first_overdue(now);
-        self.overdue.note(&deadlines, now, first);
-        self.telemetry.deadlines(deadlines, self.clock.clock());
     }
 
     /// Rule 13: while the clock is wrong nothing is due and nothing is written.

@@ -6,4 +6,5 @@ pub(super) mod dispatch;
 pub(super) mod due;
 pub(super) mod engine;
 pub(super) mod observe;
+mod publish;
 pub(super) mod scheduler;

@@ -60,8 +60,11 @@ impl Engine {
             watcher::Event::Apply(namespace) | watcher::Event::InitApply(namespace) => {
                 self.observe_namespace(&namespace, watch);
             }
-            // The objects in it go by themselves, and until then as they did.
-            watcher::Event::Delete(_) => {}
+            watcher::Event::Delete(namespace) => {
+                let name = namespace.metadata.name.unwrap_or_default();
+                self.index.namespaces().gone(&name);
+                self.note_change();
+            }
             watcher::Event::Init => self.index.namespaces().list_begins(watch),
             watcher::Event::InitDone => {
                 self.index.namespaces().list_ends(watch);

@@ -76,7 +76,10 @@ fn workloads_in(scope: &Scope) -> watcher::Config {
 
 /// Which Namespaces are asked for: one, or all.
 fn namespaces_in(scope: &Scope, namespace: Option<&str>) -> watcher::Config {
-    let config = watcher::Config::default();
+    let mut config = watcher::Config::default();
+    if let Some(selector) = &scope.namespace_selector {
+        config = config.labels(selector);
+    }
     match namespace {
         Some(name) => config.fields(&format!("metadata.name={name}")),
         None => but_for(scope, "metadata.name", config),

@@ -63,6 +63,25 @@ impl Annotations {
         self.texts[key as usize] = text.map(Into::into);
     }
 
+    /// These texts of keys, and nothing else.
+    pub fn of(texts: impl IntoIterator<Item = (Key, String)>) -> Self {
+        let mut annotations = Self::default();
+        for (key, text) in texts {
+            annotations.set(key, Some(&text));
+        }
+        annotations
+    }
+
+    /// These, with the schedule of others in place of their own.
+    #[must_use]
+    pub fn with_schedule_of(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        for key in Key::SCHEDULE {
+            both.set(key, other.text(key));
+        }
+        both
+    }
+
     /// The text of a key, as the user wrote it; `None` without it.
     pub fn text(&self, key: Key) -> Option<&str> {
         self.texts[key as usize].as_deref()

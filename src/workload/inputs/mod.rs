@@ -5,4 +5,6 @@ pub(super) mod effective;
 pub(super) mod fingerprint;
 pub(super) mod overrides;
 pub(super) mod parsed;
+#[cfg(test)]
+mod parsed_tests;
 pub(super) mod problem;

@@ -139,6 +139,7 @@ impl Harness<'_> {
                 namespaces: story.namespaces.clone(),
                 excluded_namespaces: story.excluded.clone(),
                 namespace_defaults: true,
+                namespace_selector: None,
             },
             dry_run: is_dry,
             max_in_flight: NonZeroUsize::new(story.in_flight)

@@ -1,0 +1,82 @@
+//! What is told of all objects together: metrics, and a line of the log once it is ready.
+
+use chrono::SecondsFormat;
+
+use crate::workload::Phase;
+
+use crate::controller::objects::entry::{INVALID, UNSCHEDULED};
+use crate::controller::reconcile::engine::Engine;
+use crate::controller::telemetry::readiness::Condition;
+
+/// How many namespaces one line of the log names.
+const MOST_NAMED: usize = 20;
+
+impl Engine {
+    /// Publishes how much is queued and, at most once a second, how many objects are in which
+    /// state: counting them costs as much as there are.
+    pub(in crate::controller) fn publish(&mut self) {
+        self.telemetry
+            .set(Condition::Permitted, self.retry.has_every_permission());
+        for (lane, depth) in self.outbox.depths() {
+            self.telemetry.queue_depth(lane, depth);
+        }
+        if self.overdue.is_due(self.clock.now()) {
+            self.census.note_change();
+        }
+        if self.census.take(self.clock.monotonic()) {
+            self.count_workloads();
+            self.telemetry.next_boundary(self.due.next_boundary());
+        }
+        if !self.said_ready && self.telemetry.is_ready() {
+            self.said_ready = true;
+            self.say_ready();
+        }
+    }
+
+    /// One line for who has just started it: what it has found, and when something happens.
+    fn say_ready(&self) {
+        let census = self.index.census();
+        let of = |state| census.get(state).copied().unwrap_or_default();
+        let invalid = of(INVALID);
+        let scheduled = census.values().sum::<usize>() - of(UNSCHEDULED) - invalid;
+        let next = self.due.next_boundary();
+        let next = next.map(|at| at.to_rfc3339_opts(SecondsFormat::Secs, true));
+        tracing::info!(scheduled, invalid, next, "ready");
+        if self.settings.default_schedule.is_some() {
+            let by_default = self.index.by_default();
+            let objects = by_default.values().sum::<usize>();
+            let each = by_default.iter().take(MOST_NAMED);
+            let each: Vec<_> = each
+                .map(|(name, count)| format!("{name} ({count})"))
+                .collect();
+            tracing::info!(
+                objects,
+                namespaces = by_default.len(),
+                "by the default schedule: {}{}",
+                each.join(", "),
+                if by_default.len() > MOST_NAMED {
+                    ", …"
+                } else {
+                    ""
+                }
+            );
+        }
+    }
+
+    fn count_workloads(&mut self) {
+        let census = self.index.census();
+        for phase in Phase::ALL {
+            let count = census.get(phase.name()).copied().unwrap_or_default();
+            self.telemetry.workloads(phase.name(), count);
+        }
+        self.telemetry
+            .invalid_schedules(census.get(INVALID).copied().unwrap_or_default());
+        self.telemetry
+            .invalid_namespaces(self.index.invalid_namespaces());
+        let now = self.clock.now();
+        let deadlines = self.index.deadlines(now);
+        let first = || self.index.first_overdue(now);
+        self.overdue.note(&deadlines, now, first);
+        self.telemetry.deadlines(deadlines, self.clock.clock());
+    }
+}
