@@ -14,6 +14,7 @@ pub use connection::server_time::server_time;
 pub use encoding::compact::compact;
 pub use reading::absence::Absence;
 pub use reading::autoscalers::Autoscalers;
+pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::discover;
 pub use reading::find::{
     FindError, Found, Missing, Query, find, missing_namespace, namespace_exists,

@@ -4,6 +4,7 @@
 //! Nothing here is shown to anyone: what happens to each object is reported to the caller.
 
 mod live_schedules;
+mod namespace_override;
 mod override_request;
 mod restore;
 mod retry;
@@ -12,6 +13,7 @@ mod until;
 mod wait;
 
 pub use live_schedules::{LiveQuery, LiveSchedules};
+pub use namespace_override::{AnnotatedNamespace, NamespaceError};
 pub use override_request::{
     Annotated, OverrideRequest, RequestError, RequestOutcome, RequestedOverride,
 };

@@ -10,11 +10,11 @@ use super::{
     until::{Until, UntilError},
 };
 use crate::{
-    cluster::{PatchError, ReadError, Writer},
+    cluster::{NamespaceDefaults, PatchError, ReadError, Writer},
     schedule::Zone,
     workload::{
-        Annotation, Observed, Override, OverrideCommand, OverrideError, ParsedInputs, Pause,
-        Prefix, Replicas, WorkloadRef, read,
+        Annotation, Inputs, Observed, Override, OverrideCommand, OverrideError, ParsedInputs,
+        Pause, Prefix, Replicas, WorkloadRef, read,
     },
 };
 
@@ -101,7 +101,10 @@ impl OverrideRequest {
     ) {
         let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
         let mut answers = stream::iter(&selection.observed)
-            .map(async |observed: &Observed| (observed, self.annotate(&writer, observed).await))
+            .map(async |observed: &Observed| {
+                let annotated = self.annotate(&writer, observed, &selection.defaults).await;
+                (observed, annotated)
+            })
             .buffered(AT_ONCE);
         while let Some((observed, answer)) = answers.next().await {
             report(observed, answer);
@@ -114,8 +117,9 @@ impl OverrideRequest {
         &self,
         writer: &Writer,
         before: &Observed,
+        defaults: &NamespaceDefaults,
     ) -> Result<RequestOutcome, RequestError> {
-        retry(writer, before, &self.prefix, async |observed| {
+        retry(writer, before, &self.prefix, defaults, async |observed| {
             let Some((command, zone)) = self.command(observed)? else {
                 return Ok(RequestOutcome::Unchanged);
             };
@@ -131,7 +135,7 @@ impl OverrideRequest {
                 observed.clone()
             } else {
                 let written = writer.annotate(observed, &annotations).await?;
-                written.observe(observed.object.kind, &self.prefix)
+                defaults.applied(written.observe(observed.object.kind, &self.prefix))
             };
             Ok(RequestOutcome::Annotated(Box::new(Annotated {
                 object: before.object.clone(),
@@ -151,6 +155,22 @@ impl OverrideRequest {
         &self,
         observed: &Observed,
     ) -> Result<Option<(OverrideCommand, Zone)>, RequestError> {
+        match self.requested {
+            RequestedOverride::Sync => self.sync(observed),
+            RequestedOverride::Resume if self.is_held_by_namespace(observed) => {
+                let namespace = observed.object.namespace.clone();
+                Err(OverrideError::HeldByNamespace(namespace).into())
+            }
+            _ => self.of_inputs(&observed.inputs).map(Some),
+        }
+    }
+
+    /// What is requested of something with these annotations of its own, and the zone of its
+    /// schedule.
+    pub(super) fn of_inputs(
+        &self,
+        inputs: &Inputs,
+    ) -> Result<(OverrideCommand, Zone), RequestError> {
         // The zone does not rest on what is wished, and the end of the wish rests on the zone.
         let probe = match &self.requested {
             RequestedOverride::Wake(_) => {
@@ -160,10 +180,9 @@ impl OverrideRequest {
                 OverrideCommand::Begin(Override::Sleep(DateTime::<Utc>::MAX_UTC))
             }
             RequestedOverride::Pause(_) => OverrideCommand::Begin(Override::Pause(Pause::Forever)),
-            RequestedOverride::Resume => OverrideCommand::Resume,
-            RequestedOverride::Sync => return self.sync(observed),
+            RequestedOverride::Resume | RequestedOverride::Sync => OverrideCommand::Resume,
         };
-        let zone = probe.zone(&observed.inputs, self.default_zone, self.now)?;
+        let zone = probe.zone(inputs, self.default_zone, self.now)?;
         let at = |until: &Until| until.in_zone(zone, self.now);
         let command = match &self.requested {
             RequestedOverride::Wake(until) => OverrideCommand::Begin(Override::Wake(at(until)?)),
@@ -175,7 +194,19 @@ impl OverrideRequest {
             }
             RequestedOverride::Resume | RequestedOverride::Sync => OverrideCommand::Resume,
         };
-        Ok(Some((command, zone)))
+        Ok((command, zone))
+    }
+
+    /// Whether there is nothing to resume on the object itself, and an override of its Namespace
+    /// holds it.
+    fn is_held_by_namespace(&self, observed: &Observed) -> bool {
+        match read(&observed.inputs, self.default_zone) {
+            ParsedInputs::Scheduled(spec) => {
+                let (own, inherited) = (spec.overrides.own_keys(), spec.overrides.inherited);
+                own.is_empty() && inherited.at(self.now).is_some()
+            }
+            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => false,
+        }
     }
 
     fn sync(&self, observed: &Observed) -> Result<Option<(OverrideCommand, Zone)>, RequestError> {

@@ -9,7 +9,7 @@ use super::{
     selection::Selection,
 };
 use crate::{
-    cluster::{PatchError, ReadError, Writer},
+    cluster::{NamespaceDefaults, PatchError, ReadError, Writer},
     workload::{NotRestored, Observed, Prefix, Replicas, restored},
 };
 
@@ -51,7 +51,10 @@ impl Restore {
     ) {
         let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
         let mut answers = stream::iter(&selection.observed)
-            .map(async |observed: &Observed| (observed, self.one(&writer, observed).await))
+            .map(async |observed: &Observed| {
+                let restored = self.one(&writer, observed, &selection.defaults).await;
+                (observed, restored)
+            })
             .buffered(AT_ONCE);
         while let Some((observed, answer)) = answers.next().await {
             report(observed, answer);
@@ -62,8 +65,9 @@ impl Restore {
         &self,
         writer: &Writer,
         before: &Observed,
+        defaults: &NamespaceDefaults,
     ) -> Result<RestoredCounts, RestoreError> {
-        retry(writer, before, &self.prefix, async |observed| {
+        retry(writer, before, &self.prefix, defaults, async |observed| {
             let Some(change) = restored(observed, self.now)? else {
                 return Ok(None);
             };

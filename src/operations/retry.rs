@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{
-    cluster::{ReadError, Writer},
+    cluster::{NamespaceDefaults, ReadError, Writer},
     workload::{Observed, Prefix},
 };
 
@@ -12,8 +12,8 @@ pub(super) const AT_ONCE: usize = 16;
 
 /// How often one object is tried, and how long to wait before the second try; then twice as long
 /// each time.
-const TRIES: u32 = 5;
-const PAUSE: Duration = Duration::from_millis(200);
+pub(super) const TRIES: u32 = 5;
+pub(super) const PAUSE: Duration = Duration::from_millis(200);
 
 /// An error that may go by.
 pub(super) trait Retry: From<ReadError> {
@@ -26,6 +26,7 @@ pub(super) async fn retry<T, E: Retry>(
     writer: &Writer,
     before: &Observed,
     prefix: &Prefix,
+    defaults: &NamespaceDefaults,
     attempt: impl AsyncFn(&Observed) -> Result<T, E>,
 ) -> Result<T, E> {
     let mut pause = PAUSE;
@@ -39,6 +40,7 @@ pub(super) async fn retry<T, E: Retry>(
         pause *= 2;
         let object = &before.object;
         let observed = writer.read(object).await?.observe(object.kind, prefix);
+        let observed = defaults.applied(observed);
         done = attempt(&observed).await;
     }
     done

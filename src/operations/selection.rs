@@ -3,7 +3,7 @@
 use kube::Client;
 
 use crate::{
-    cluster::{FindError, Missing, Query, Workload, find},
+    cluster::{FindError, Missing, NamespaceDefaults, Query, Workload, find},
     workload::{Observed, Prefix, WorkloadRef},
 };
 
@@ -16,6 +16,8 @@ pub struct Selection {
     pub missing: Vec<Missing>,
     /// Where they were looked for.
     pub query: Query,
+    /// What they inherit.
+    pub defaults: NamespaceDefaults,
 }
 
 impl Selection {
@@ -30,14 +32,19 @@ impl Selection {
         prefix: &Prefix,
         includes: impl Fn(&Observed) -> bool,
     ) -> Result<Self, FindError> {
-        let found = find::<Workload>(client, &query).await?;
+        let (found, defaults) = tokio::join!(
+            find::<Workload>(client, &query),
+            NamespaceDefaults::find(client, query.namespace(), prefix)
+        );
+        let found = found?;
         let named = query.is_by_name();
         let workloads = found.workloads.iter();
-        let observed = workloads.map(|(kind, it)| it.observe(*kind, prefix));
+        let observed = workloads.map(|(kind, it)| defaults.applied(it.observe(*kind, prefix)));
         Ok(Self {
             observed: observed.filter(|it| named || includes(it)).collect(),
             missing: found.missing,
             query,
+            defaults,
         })
     }
 

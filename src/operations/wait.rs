@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::override_request::Annotated;
 use crate::{
-    cluster::{FindError, Query, WatchEvent, Workload, watch},
+    cluster::{FindError, NamespaceDefaults, Query, WatchEvent, Workload, watch},
     workload::{Observed, Prefix},
 };
 
@@ -38,7 +38,7 @@ pub enum WaitEvent<'a> {
 pub async fn wait(
     client: &Client,
     query: &Query,
-    prefix: &Prefix,
+    (prefix, defaults): (&Prefix, &NamespaceDefaults),
     limit: Duration,
     annotated: &[Annotated],
     mut report: impl FnMut(WaitEvent<'_>),
@@ -60,7 +60,9 @@ pub async fn wait(
             let done = all - waiting.len();
             report(WaitEvent::Waiting { done, all });
             let seen = match events.next().await {
-                Some(Ok(WatchEvent::Is(kind, seen))) => seen.observe(kind, prefix),
+                Some(Ok(WatchEvent::Is(kind, seen))) => {
+                    defaults.applied(seen.observe(kind, prefix))
+                }
                 Some(Ok(WatchEvent::Gone {
                     kind,
                     namespace,

@@ -6,11 +6,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{note::Note, owner::Owner};
 use crate::{
-    cluster::WithManagers,
+    cluster::{NamespaceDefaults, WithManagers},
     schedule::{Action, Zone},
     workload::{
-        Duty, Enforce, Kind, Observed, Override, ParsedInputs, Phase, Prefix, Problem, Replicas,
-        ScheduleSpec, State, WorkloadRef, read,
+        Duty, Enforce, Kind, Observed, Origin, Override, ParsedInputs, Phase, Prefix, Problem,
+        Replicas, ScheduleSpec, State, WorkloadRef, read,
     },
 };
 
@@ -33,8 +33,10 @@ pub struct WorkloadStatus {
     pub next: Option<DateTime<Utc>>,
     /// What happens then, as far as that is known.
     pub next_action: Option<Action>,
-    /// The active override.
-    pub laid_over: Option<Override>,
+    /// The active override, and where it is written.
+    pub laid_over: Option<(Origin, Override)>,
+    /// Where its schedule is written.
+    pub origin: Origin,
     /// Where its clocks are.
     pub zone: Zone,
     /// What is wrong with its annotations.
@@ -71,11 +73,12 @@ impl WorkloadStatus {
     pub fn of(
         kind: Kind,
         managed: &WithManagers,
+        defaults: &NamespaceDefaults,
         prefix: &Prefix,
         default_zone: Zone,
         now: DateTime<Utc>,
     ) -> Option<Self> {
-        let observed = managed.workload.observe(kind, prefix);
+        let observed = defaults.applied(managed.workload.observe(kind, prefix));
         let state = observed.state();
         let mut status = Self {
             object: observed.object.clone(),
@@ -87,6 +90,7 @@ impl WorkloadStatus {
             next: None,
             next_action: None,
             laid_over: None,
+            origin: observed.inputs.schedule_origin().unwrap_or(Origin::Own),
             zone: default_zone,
             problems: Vec::new(),
             error: None,
@@ -108,6 +112,8 @@ impl WorkloadStatus {
                 status.error = observed.error.as_deref().map(str::to_owned);
                 status.follow(&spec, &observed, &state, managed.changed(), now);
             }
+            // Its schedule may well be the Namespace's.
+            ParsedInputs::Unscheduled if defaults.unreadable().is_some() => return None,
             ParsedInputs::Unscheduled => {
                 let saved = state.saved.filter(|saved| *saved > observed.replicas)?;
                 status.notes.push(Note::LeftDown { saved });
@@ -132,7 +138,8 @@ impl WorkloadStatus {
         self.leaves_count_to_hpa = spec.replicas == Some(Replicas::ONE)
             && spec.stop_replicas == Replicas::ZERO
             && spec.largest_count().is_none();
-        self.laid_over = spec.overrides.without_ended(began, state, now).at(now);
+        let overrides = spec.overrides.without_ended(began, state, now);
+        self.laid_over = overrides.with_origin_at(now);
         self.next = if state.phase.is_some() {
             state.next
         } else {

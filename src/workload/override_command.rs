@@ -1,5 +1,7 @@
 //! The commands `wake`, `sleep`, `pause` and `resume`, as annotations on one object.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::schedule::Zone;
@@ -36,10 +38,8 @@ pub enum OverrideError {
     #[error("it is paused, and a pause comes before everything else; run dayshift resume first")]
     Paused(Pause),
     /// An override of its Namespace holds it.
-    #[error(
-        "its Namespace holds it: run dayshift resume on the Namespace, or wake or sleep it alone"
-    )]
-    HeldByNamespace,
+    #[error("its Namespace holds it: run dayshift resume ns/{0}, or wake or sleep it alone")]
+    HeldByNamespace(Arc<str>),
     /// The schedule has had no boundary yet, so it says nothing now.
     #[error("its schedule says nothing yet: its first boundary is still to come")]
     SaysNothing,

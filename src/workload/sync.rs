@@ -37,7 +37,10 @@ impl ScheduleSpec {
         let began = observed.override_began.as_deref();
         let overrides = self.overrides.without_ended(began, &state, now);
         match overrides.with_origin_at(now) {
-            Some((Origin::Namespace, _)) => return Err(OverrideError::HeldByNamespace),
+            Some((Origin::Namespace, _)) => {
+                let namespace = observed.object.namespace.clone();
+                return Err(OverrideError::HeldByNamespace(namespace));
+            }
             Some((Origin::Own, Override::Pause(pause))) => {
                 return Err(OverrideError::Paused(pause));
             }

@@ -20,6 +20,7 @@ mod convert;
 mod fake_server;
 mod kinds;
 mod lint;
+mod namespaces;
 mod overrides;
 mod plan;
 mod program;

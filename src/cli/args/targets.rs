@@ -19,7 +19,7 @@ use crate::{
 #[command(next_help_heading = "Which workloads")]
 pub(crate) struct TargetArgs {
     /// The workloads, such as deploy/web sts/db, or deploy web api; a name alone is a Deployment's,
-    /// and dev/web is web in the namespace dev
+    /// dev/web is web in the namespace dev, and ns/dev is the whole namespace
     #[arg(value_name = "WORKLOAD")]
     pub(crate) deployments: Vec<String>,
 
@@ -64,6 +64,8 @@ pub(crate) struct Targets {
     namespace: Option<String>,
     all_namespaces: bool,
     selector: Option<String>,
+    /// Whether the whole namespace was named: `ns/team`.
+    is_whole: bool,
 }
 
 /// Why these arguments name no workloads.
@@ -77,6 +79,8 @@ enum TargetError {
     NameInAllNamespaces,
     #[error("`{0}` is in another namespace; name the workloads of one namespace at a time")]
     OtherNamespace(String),
+    #[error("`{0}` stands alone: name one namespace, and nothing else")]
+    NamespaceAndOthers(String),
     #[error("give either names or --selector, not both")]
     NameAndSelector,
 }
@@ -92,6 +96,9 @@ impl TargetArgs {
     }
 
     fn checked(&self) -> Result<Targets, TargetError> {
+        if let Some(whole) = self.whole_namespace()? {
+            return Ok(whole);
+        }
         let (kind, names, named_in) = names(&self.deployments)?;
         let selector = self.selector.clone().filter(|text| !text.is_empty());
         if !names.is_empty() && selector.is_some() {
@@ -112,8 +119,56 @@ impl TargetArgs {
             namespace: named_in.or_else(|| namespace.cloned()),
             all_namespaces: self.all_namespaces,
             selector,
+            is_whole: false,
         })
     }
+
+    /// All of one namespace, where that is what is named.
+    fn whole_namespace(&self) -> Result<Option<Targets>, TargetError> {
+        let words: Vec<_> = self.deployments.iter().map(|it| &**it).collect();
+        let name = match words[..] {
+            [word, name] if is_of_namespaces(word) => name,
+            _ => match words.iter().find_map(|word| namespace_of(word)) {
+                Some(name) if words.len() == 1 => name,
+                Some(name) => {
+                    return Err(TargetError::NamespaceAndOthers(quote(&format!(
+                        "ns/{name}"
+                    ))));
+                }
+                None => return Ok(None),
+            },
+        };
+        let is_alone = self.namespace.as_deref().is_none_or(|it| it == name)
+            && !self.all_namespaces
+            && self.selector.as_deref().is_none_or(str::is_empty);
+        if !is_alone {
+            return Err(TargetError::NamespaceAndOthers(quote(&format!(
+                "ns/{name}"
+            ))));
+        }
+        if !is_dns_label(name) {
+            return Err(TargetError::NoName(quote(name)));
+        }
+        Ok(Some(Targets {
+            kinds: self.kinds.kinds(),
+            names: Names::new(),
+            namespace: Some(name.to_owned()),
+            all_namespaces: false,
+            selector: None,
+            is_whole: true,
+        }))
+    }
+}
+
+/// Whether a word means Namespaces, as in kubectl.
+fn is_of_namespaces(word: &str) -> bool {
+    matches!(&*word.to_lowercase(), "ns" | "namespace" | "namespaces")
+}
+
+/// The name in `ns/team`.
+fn namespace_of(word: &str) -> Option<&str> {
+    let (kind, name) = word.split_once('/')?;
+    is_of_namespaces(kind).then_some(name)
 }
 
 impl Targets {
@@ -137,7 +192,12 @@ impl Targets {
 
     /// Whether workloads are named, or chosen by label.
     pub(crate) fn are_chosen(&self) -> bool {
-        !self.names.is_empty() || self.selector.is_some()
+        !self.names.is_empty() || self.selector.is_some() || self.is_whole
+    }
+
+    /// The namespace that was named as a whole: `ns/team`.
+    pub(crate) fn whole_namespace(&self) -> Option<&str> {
+        self.namespace.as_deref().filter(|_| self.is_whole)
     }
 }
 

@@ -4,6 +4,7 @@ pub(super) mod complete;
 pub(super) mod completions;
 pub(super) mod convert;
 pub(super) mod lint;
+mod namespace_override;
 mod override_command;
 pub(super) mod pause;
 pub(super) mod plan;

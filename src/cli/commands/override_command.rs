@@ -6,12 +6,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use clap::error::ErrorKind;
 use kube::Client;
 
+use super::namespace_override::override_namespace;
 use crate::{
     cli::{
         args::{override_args::OverrideArgs, targets::Targets, until::UntilArgs},
         exit::{Exit, wrong_usage},
         output::{
-            messages::{no_namespace, print_error, print_line},
+            messages::{no_namespace, note_unreadable, print_error, print_line},
             override_output::{action, annotations, failed, obeyed, unobeyed},
             progress::Progress,
         },
@@ -22,7 +23,7 @@ use crate::{
         Annotated, OverrideRequest, RequestOutcome, RequestedOverride, Selection, Until, WaitEvent,
         wait,
     },
-    workload::Observed,
+    workload::{Observed, ParsedInputs, read},
 };
 
 impl OverrideArgs {
@@ -68,7 +69,13 @@ impl OverrideArgs {
         };
         let timeout = (!self.wait.no_wait).then_some(self.wait.timeout);
         self.connection
-            .on_cluster(async |client| send(&client, &targets, &request, timeout).await)
+            .on_cluster(async |client| match targets.whole_namespace() {
+                Some(name) if !matches!(request.requested, RequestedOverride::Sync) => {
+                    let query = targets.query(client.default_namespace());
+                    override_namespace(&client, name, &query, &request, timeout).await
+                }
+                _ => send(&client, &targets, &request, timeout).await,
+            })
             .unwrap_or_else(|error| error.report())
     }
 }
@@ -88,9 +95,11 @@ async fn send(
     timeout: Option<TimeDelta>,
 ) -> Result<Exit, FindError> {
     // `--all` means all with a schedule.
-    let has_schedule = |it: &Observed| it.inputs.has_schedule();
+    let zone = request.default_zone;
+    let has_schedule = |it: &Observed| !matches!(read(&it.inputs, zone), ParsedInputs::Unscheduled);
     let query = targets.query(client.default_namespace());
     let selection = Selection::find(client, query, &request.prefix, has_schedule).await?;
+    note_unreadable(&selection.defaults);
     if selection.observed.is_empty()
         && let Some(namespace) = missing_namespace(client, &selection.query).await
     {
@@ -138,7 +147,7 @@ async fn send(
                 let subject = selection.subject(&it.object);
                 print_line(&format!(
                     "{subject} {}{dry}",
-                    annotations(it, &request.prefix)
+                    annotations(&it.annotations, &request.prefix)
                 ));
             }
         }
@@ -205,7 +214,7 @@ async fn wait_for_all(
     wait(
         client,
         &selection.query,
-        &request.prefix,
+        (&request.prefix, &selection.defaults),
         limit,
         annotated,
         report,

@@ -20,14 +20,14 @@ use crate::{
         exit::{Exit, wrong_usage},
         output::{
             chart::Chart,
-            messages::print_error,
+            messages::{note_unreadable, print_error},
             plan_table::{WriteError, write_problems, write_table},
             terminal,
         },
         runtime::block_on,
     },
     clock::Clock,
-    cluster::{ConnectError, FindError, Missing, Workload, connect, find},
+    cluster::{ConnectError, FindError, Missing, NamespaceDefaults, Workload, connect, find},
     manifest::{OpenError, Source, SyntaxError, inherit},
     plan::{Period, Plan, Planner},
     schedule::Zone,
@@ -228,16 +228,22 @@ impl PlanArgs {
         let found = async {
             let (client, _) = connect(&self.connection.clone().connection()).await?;
             let query = targets.query(client.default_namespace());
-            Ok::<_, PlanError>(find::<Workload>(&client, &query).await?)
+            let (found, defaults) = tokio::join!(
+                find::<Workload>(&client, &query),
+                NamespaceDefaults::find(&client, query.namespace(), &planner.prefix)
+            );
+            Ok::<_, PlanError>((found?, defaults))
         };
-        let found = match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
-            Ok(found) => found,
-            Err(error) => return (Plan::default(), vec![error]),
-        };
+        let (found, defaults) =
+            match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
+                Ok(found) => found,
+                Err(error) => return (Plan::default(), vec![error]),
+            };
+        note_unreadable(&defaults);
         let observed = found
             .workloads
             .iter()
-            .map(|(kind, it)| it.observe(*kind, &planner.prefix));
+            .map(|(kind, it)| defaults.applied(it.observe(*kind, &planner.prefix)));
         let workloads = observed.filter_map(|it| planner.plan_live(&it)).collect();
         let missing = found.missing.into_iter().map(PlanError::Missing);
         (Plan { workloads }, missing.collect())

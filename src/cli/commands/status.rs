@@ -17,7 +17,7 @@ use crate::{
         exit::{Exit, wrong_usage},
         output::{
             live_screen::LiveScreen,
-            messages::{no_namespace, print_error},
+            messages::{no_namespace, note_unreadable, print_error, unreadable},
             status_output::{SortBy, StatusOutput},
             style::Style,
             terminal::{stdout_width, style},
@@ -25,8 +25,8 @@ use crate::{
     },
     clock::Clock,
     cluster::{
-        Autoscalers, FindError, Found, Query, WithManagers, find, missing_namespace, server_time,
-        watch,
+        Autoscalers, FindError, Found, NamespaceDefaults, Query, WithManagers, find,
+        missing_namespace, server_time, watch,
     },
     status::{LiveView, Owner, WorkloadStatus},
     text::counted,
@@ -82,13 +82,14 @@ schedule that was removed from a workload that is down.
 With -o json or yaml there is one document, {\"workloads\": [...]}, with these fields for each workload,
 null where there is no value:
   kind, namespace, name, timezone, replicas
+  from           where the schedule is written: \"object\" or \"namespace\"
   state          adopted, running, stopped, woken, slept or paused; null until a controller has seen it
   since, next    RFC 3339 in the workload's zone
   nextAction     what happens then: \"start\", \"stop\", or null where that is open, as after a pause
   savedReplicas  the count that a start restores
-  override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null}
+  override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null, \"from\": as above}
   error          what is wrong
-  problems       [{\"annotation\", \"message\", \"start\", \"end\"}], start and end are bytes of the annotation's text
+  problems       [{\"annotation\", \"message\", \"start\", \"end\", \"from\"}], start and end are bytes of the annotation's text
   overdueSince   since when something should have been done
   notes          texts, as under the table
   restore        the command that restores a stopped workload without a schedule
@@ -111,6 +112,9 @@ const TICK: TimeDelta = TimeDelta::seconds(1);
 
 /// How often `--watch` reads the HPAs again, which it does not watch.
 const HPA_REFRESH: TimeDelta = TimeDelta::seconds(30);
+
+/// How often `--watch` reads the Namespaces again.
+const NAMESPACE_REFRESH: TimeDelta = TimeDelta::seconds(3);
 
 /// How often a server that broke off is asked whether it is back.
 const PROBE: TimeDelta = TimeDelta::seconds(3);
@@ -151,6 +155,7 @@ struct View {
 struct Live<'a> {
     found: &'a Found<WithManagers>,
     autoscalers: &'a Autoscalers,
+    defaults: &'a NamespaceDefaults,
 }
 
 /// All that is shown at one moment.
@@ -166,11 +171,17 @@ struct Shown {
 impl View {
     async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let query = targets.query(client.default_namespace());
-        let found = find::<WithManagers>(client, &query).await?;
+        let prefix = &self.schedules.annotation_prefix;
+        let (found, defaults) = tokio::join!(
+            find::<WithManagers>(client, &query),
+            NamespaceDefaults::find(client, query.namespace(), prefix)
+        );
+        let found = found?;
         let (now, autoscalers) = tokio::join!(now(client), autoscalers(client, &query, &found));
         let live = Live {
             found: &found,
             autoscalers: &autoscalers,
+            defaults: &defaults,
         };
         let mut shown = self.of(live, &query, now, style(&io::stdout()), stdout_width());
         if found.workloads.is_empty()
@@ -180,6 +191,7 @@ impl View {
             shown.note = None;
             shown.exit = Exit::CouldNotRun;
         }
+        note_unreadable(&defaults);
         for error in &shown.errors {
             print_error(error);
         }
@@ -204,6 +216,9 @@ impl View {
         let mut probe = clock.now();
         let mut hpas = Autoscalers::default();
         let mut hpas_known_until = clock.now();
+        let prefix = &self.schedules.annotation_prefix;
+        let mut defaults = NamespaceDefaults::find(client, query.namespace(), prefix).await;
+        let mut defaults_known_until = clock.now() + NAMESPACE_REFRESH;
         loop {
             let tick = clock.now() + TICK;
             tokio::select! {
@@ -218,6 +233,15 @@ impl View {
                         probe = clock.now() + PROBE;
                         if server_time(client).await.is_some() {
                             live.answered();
+                        }
+                    } else if live.outage().is_none() && clock.now() >= defaults_known_until {
+                        let namespace = query.namespace();
+                        let found = NamespaceDefaults::find(client, namespace, prefix).await;
+                        defaults_known_until = clock.now() + NAMESPACE_REFRESH;
+                        let is_news = found != defaults;
+                        defaults = found;
+                        if !is_news && !screen.ticks() {
+                            continue;
                         }
                     } else if !screen.ticks() {
                         continue;
@@ -237,10 +261,12 @@ impl View {
             let known = Live {
                 found: &found,
                 autoscalers: &hpas,
+                defaults: &defaults,
             };
             let shown = self.of(known, &query, at, screen.style(), stdout_width());
             let lines = shown.errors.iter().map(|it| format!("error: {it}"));
-            let lines: Vec<_> = lines.chain(shown.note).collect();
+            let unread = unreadable(&defaults).map(|it| format!("note: {it}"));
+            let lines: Vec<_> = unread.into_iter().chain(lines).chain(shown.note).collect();
             if let Some(exit) = written(screen.show(&lines, &shown.out)) {
                 return Ok(exit);
             }
@@ -249,7 +275,11 @@ impl View {
 
     fn of(
         &self,
-        Live { found, autoscalers }: Live<'_>,
+        Live {
+            found,
+            autoscalers,
+            defaults,
+        }: Live<'_>,
         query: &Query,
         now: DateTime<Utc>,
         style: Style,
@@ -262,7 +292,7 @@ impl View {
         let (mut exit, mut errors) = (Exit::Done, Vec::new());
         let mut statuses = Vec::new();
         for (kind, managed) in &found.workloads {
-            match WorkloadStatus::of(*kind, managed, annotation_prefix, *timezone, now) {
+            match WorkloadStatus::of(*kind, managed, defaults, annotation_prefix, *timezone, now) {
                 Some(mut status) => {
                     let object = &status.object;
                     if autoscalers.scale(*kind, &object.namespace, &object.name) {

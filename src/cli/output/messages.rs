@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use crate::text::printable;
+use crate::{cluster::NamespaceDefaults, text::printable};
 
 /// A line of the result.
 pub(crate) fn print_line(line: &str) {
@@ -12,6 +12,21 @@ pub(crate) fn print_line(line: &str) {
 /// A line beside the result.
 pub(crate) fn print_note(what: &str) {
     let _ = writeln!(io::stderr(), "note: {}", printable(what));
+}
+
+/// Says that what objects inherit is not seen, where that is so.
+pub(crate) fn note_unreadable(defaults: &NamespaceDefaults) {
+    if let Some(note) = unreadable(defaults) {
+        print_note(&note);
+    }
+}
+
+/// That what objects inherit is not seen, where that is so.
+pub(crate) fn unreadable(defaults: &NamespaceDefaults) -> Option<String> {
+    let why = defaults.unreadable()?;
+    Some(format!(
+        "Namespaces cannot be read, so what workloads inherit from them is not seen: {why}"
+    ))
 }
 
 /// A line about what may be wrong.

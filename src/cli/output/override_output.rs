@@ -6,20 +6,24 @@ use super::time_format::clock;
 use crate::{
     operations::{Annotated, OverrideRequest, RequestedOverride},
     schedule::{Action, Zone},
-    workload::{CountKind, Observed, Override, OverrideCommand, ParsedInputs, Pause, Prefix, read},
+    workload::{
+        Annotation, CountKind, Observed, Override, OverrideCommand, ParsedInputs, Pause, Prefix,
+        read,
+    },
 };
 
 /// What a controller does, such as `woken until 22:00 CET`.
 pub(crate) fn action(annotated: &Annotated, now: DateTime<Utc>) -> String {
-    let OverrideCommand::Begin(begun) = annotated.command else {
+    action_of(annotated.command, annotated.zone, now)
+}
+
+/// The same of a command, with times in `zone`.
+pub(crate) fn action_of(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> String {
+    let OverrideCommand::Begin(begun) = command else {
         return "resumed".to_owned();
     };
     match begun.until() {
-        Some(until) => format!(
-            "{} until {}",
-            begun.phase(),
-            clock(until, annotated.zone, now)
-        ),
+        Some(until) => format!("{} until {}", begun.phase(), clock(until, zone, now)),
         None => begun.phase().to_string(),
     }
 }
@@ -90,8 +94,8 @@ pub(crate) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> Strin
 }
 
 /// What was or would be written, in the form of `kubectl annotate`.
-pub(crate) fn annotations(annotated: &Annotated, prefix: &Prefix) -> String {
-    let texts = annotated.annotations.iter().map(|(key, text)| match text {
+pub(crate) fn annotations(written: &[Annotation], prefix: &Prefix) -> String {
+    let texts = written.iter().map(|(key, text)| match text {
         Some(text) => format!(" {}={text}", prefix.annotation(*key)),
         None => format!(" {}-", prefix.annotation(*key)),
     });

@@ -11,8 +11,8 @@ use super::{
 use crate::{
     schedule::Action,
     status::{Note, WorkloadStatus},
-    text::printable,
-    workload::{Duty, Overdue, Override, Phase, Prefix},
+    text::{cut_chars, printable},
+    workload::{Duty, Origin, Overdue, Override, Phase, Prefix},
 };
 
 /// So many objects are named where the same is said of more.
@@ -45,14 +45,23 @@ impl<'a> Notes<'a> {
     /// Adds all that is to be said of an object.
     pub(super) fn add(&mut self, status: &WorkloadStatus) {
         let object = status.object.full_name();
-        for error in status.error.iter().flat_map(|error| error.lines()) {
-            self.push(
-                "error",
-                Paint::Red,
-                &object,
-                error.to_owned(),
-                String::new(),
-            );
+        let error = match &*status.problems {
+            [] => status.error.as_deref(),
+            _ => None,
+        };
+        for error in error.iter().flat_map(|error| error.lines()) {
+            let text = error.to_owned();
+            self.push("error", Paint::Red, &object, text, String::new());
+        }
+        for problem in &status.problems {
+            let name = self.prefix.full(cut_chars(&problem.annotation, 60));
+            let text = format!("{name}: {}", problem.message);
+            let namespace = format!("Namespace {}", status.object.namespace);
+            let object = match problem.origin {
+                Origin::Own => &object,
+                Origin::Namespace => &namespace,
+            };
+            self.push("error", Paint::Red, object, text, String::new());
         }
         for note in &status.notes {
             let level = if note.is_warning() { "warning" } else { "note" };
@@ -80,6 +89,8 @@ impl<'a> Notes<'a> {
             .iter_mut()
             .find(|it| it.level == level && it.text == text);
         match same {
+            // Of a Namespace each object in it tells.
+            Some(line) if line.objects.last().is_some_and(|last| last == object) => {}
             Some(line) => line.objects.push(object.to_owned()),
             None => self.lines.push(Line {
                 paint,

@@ -19,11 +19,11 @@ use super::{
 use crate::{
     status::{Owner, ScheduleStatus, WorkloadStatus},
     text::TerminalSafe,
-    workload::{Override, Pause, Phase, Prefix, Replicas},
+    workload::{Origin, Override, Pause, Phase, Prefix, Replicas},
 };
 
 /// Every column. NEXT is there twice: with how long it is until then, and without.
-const HEADINGS: [&str; 11] = [
+const HEADINGS: [&str; 12] = [
     "NAMESPACE",
     "NAME",
     "REPLICAS",
@@ -35,6 +35,7 @@ const HEADINGS: [&str; 11] = [
     "OVERRIDE",
     "TIMEZONE",
     "ALSO SET BY",
+    "FROM",
 ];
 const NAMESPACE: usize = 0;
 const SINCE: usize = 4;
@@ -45,6 +46,8 @@ const OVERRIDE: usize = 8;
 /// Those of the table that is not wide, `-o wide` has all but the short NEXT.
 const COLUMNS: [usize; 8] = [NAMESPACE, 1, 2, 3, SINCE, SAVED, NEXT, OVERRIDE];
 const WIDE: [usize; 10] = [NAMESPACE, 1, 2, 3, SINCE, SAVED, NEXT, OVERRIDE, 9, 10];
+/// Where the schedules come from, which is said as soon as one is inherited.
+const FROM: usize = 11;
 
 /// What the rows are sorted by; then by what they were before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -108,7 +111,11 @@ impl<'a> StatusOutput<'a> {
             table.push(self.row(status));
         }
         if wide {
-            table.write_columns(out, style, &WIDE)?;
+            let mut columns = WIDE.to_vec();
+            if self.statuses.iter().any(|it| it.origin != Origin::Own) {
+                columns.push(FROM);
+            }
+            table.write_columns(out, style, &columns)?;
         } else {
             table.write_columns(out, style, &self.columns(&table, width))?;
         }
@@ -116,7 +123,7 @@ impl<'a> StatusOutput<'a> {
     }
 
     /// The columns that are shown.
-    fn columns(&self, table: &Table<11>, width: Option<usize>) -> Vec<usize> {
+    fn columns(&self, table: &Table<12>, width: Option<usize>) -> Vec<usize> {
         let mut columns = COLUMNS.to_vec();
         columns.retain(|it| !([SINCE, SAVED, OVERRIDE].contains(it) && table.is_empty(*it)));
         let Some(width) = width else {
@@ -140,7 +147,7 @@ impl<'a> StatusOutput<'a> {
         columns
     }
 
-    fn row(&self, status: &WorkloadStatus) -> [Cell; 11] {
+    fn row(&self, status: &WorkloadStatus) -> [Cell; 12] {
         let at = |at: DateTime<Utc>| clock(at, status.zone, self.now);
         // What should have been done and was not: nobody follows the schedule.
         let is_late = status.next.is_some_and(|next| next < self.now);
@@ -151,7 +158,7 @@ impl<'a> StatusOutput<'a> {
         });
         let long = next.as_ref().zip(status.next);
         let long = long.map(|(text, at)| format!("{text} ({})", distance(at, self.now)));
-        let laid_over = status.laid_over.map(|it| match it.until() {
+        let laid_over = status.laid_over.map(|(_, it)| match it.until() {
             Some(until) => format!("{} until {}", verb(it), at(until)),
             None => verb(it).to_owned(),
         });
@@ -168,6 +175,7 @@ impl<'a> StatusOutput<'a> {
             laid_over.into(),
             status.zone.name().into(),
             owners.join(", ").into(),
+            status.origin.name().into(),
         ]
     }
 
@@ -217,6 +225,7 @@ impl<'a> StatusOutput<'a> {
                 "message": it.message,
                 "start": it.span.start,
                 "end": it.span.end,
+                "from": it.origin.name(),
             })
         });
         json!({
@@ -224,15 +233,17 @@ impl<'a> StatusOutput<'a> {
             "namespace": &*status.object.namespace,
             "name": &*status.object.name,
             "timezone": status.zone.name(),
+            "from": status.origin.name(),
             "replicas": status.replicas.get(),
             "state": status.phase.map(Phase::name),
             "since": time(status.since),
             "savedReplicas": status.saved.map(Replicas::get),
             "next": time(status.next),
             "nextAction": status.next_action.map(|it| it.to_string()),
-            "override": status.laid_over.map(|it| json!({
+            "override": status.laid_over.map(|(origin, it)| json!({
                 "action": verb(it),
                 "until": time(it.until()),
+                "from": origin.name(),
             })),
             "error": status.error,
             "problems": problems.collect::<Vec<_>>(),

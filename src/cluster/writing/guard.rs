@@ -5,6 +5,7 @@ use json_patch::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::cluster::reading::namespace::NamespaceMeta;
 use crate::cluster::resource::Resource;
 use crate::workload::{Annotation, Change, Key, Label, Observed, PAUSED_REPLICAS, Prefix};
 
@@ -49,6 +50,12 @@ pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix:
     const MAP: [&str; 2] = ["metadata", "annotations"];
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
+    if !observed.has_annotations {
+        // What it has, it inherits.
+        patch.test(&MAP, Value::Null);
+        patch.add_map(annotations, prefix);
+        return Patch(patch.tests.into_iter().chain(patch.writes).collect());
+    }
     patch.inputs(observed, prefix);
     if let Some(began) = &observed.override_began {
         let name = prefix.override_began();
@@ -61,6 +68,30 @@ pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix:
     Patch(patch.tests.into_iter().chain(patch.writes).collect())
 }
 
+/// The JSON Patch that writes annotations of a user on a Namespace, if those that it changes still
+/// are as they were seen.
+pub fn namespace_patch(
+    namespace: &NamespaceMeta,
+    annotations: &[Annotation],
+    prefix: &Prefix,
+) -> Patch {
+    const MAP: [&str; 2] = ["metadata", "annotations"];
+    let mut patch = Operations::default();
+    patch.test(&["metadata", "uid"], json!(namespace.metadata.uid));
+    let Some(seen) = &namespace.metadata.annotations else {
+        patch.test(&MAP, Value::Null);
+        patch.add_map(annotations, prefix);
+        return Patch(patch.tests.into_iter().chain(patch.writes).collect());
+    };
+    for (key, text) in annotations {
+        let name = prefix.annotation(*key);
+        let path = [MAP[0], MAP[1], &name];
+        patch.test(&path, json!(seen.get(&name)));
+        patch.put(&path, text.as_deref());
+    }
+    Patch(patch.tests.into_iter().chain(patch.writes).collect())
+}
+
 #[derive(Default)]
 struct Operations {
     tests: Vec<PatchOperation>,
@@ -68,6 +99,18 @@ struct Operations {
 }
 
 impl Operations {
+    /// Adds the map of annotations as a whole, if there is anything to put there.
+    fn add_map(&mut self, annotations: &[Annotation], prefix: &Prefix) {
+        let text = |(key, text): &Annotation| {
+            let text = text.as_deref()?;
+            Some((prefix.annotation(*key), json!(text)))
+        };
+        let texts: Map<_, _> = annotations.iter().filter_map(text).collect();
+        if !texts.is_empty() {
+            self.add(&["metadata", "annotations"], Value::Object(texts));
+        }
+    }
+
     /// `paused` is a count that is an annotation, where it comes with the whole map.
     fn annotations(
         &mut self,

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
 use http::{HeaderMap, Request, header};
 use json_patch::Patch;
-use kube::{Client, client::Body, core::Status};
+use kube::{Client, ResourceExt as _, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -13,13 +14,14 @@ use crate::text::{cut_bytes, escape_json, printable};
 use crate::workload::{Annotation, Change, EventNote, Kind, Observed, Prefix, WorkloadRef};
 
 use crate::cluster::connection::redact::redacted_chain;
+use crate::cluster::reading::namespace::{NAMESPACES_PATH, NamespaceMeta};
 use crate::cluster::resource::Resource;
 use crate::cluster::workload::Workload;
 use crate::cluster::writing::error::{
     AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign,
 };
 use crate::cluster::writing::event_object::EventObject;
-use crate::cluster::writing::guard::{annotation_patch, guarded_patch};
+use crate::cluster::writing::guard::{annotation_patch, guarded_patch, namespace_patch};
 
 /// Who we are in `managedFields` and in Events.
 const FIELD_MANAGER: &str = "dayshift";
@@ -76,17 +78,52 @@ impl Writer {
         self.send_patch(&observed.object, &patch).await
     }
 
+    /// Reads a Namespace as it is now.
+    ///
+    /// # Errors
+    /// Where it does not exist, or the server is absent or unwilling.
+    pub async fn read_namespace(&self, name: &str) -> Result<NamespaceMeta, ReadError> {
+        let request = Request::get(format!("{NAMESPACES_PATH}/{name}"));
+        let answer = self
+            .send(request, Vec::new())
+            .await?
+            .body(ReadError::sort)?;
+        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
+    }
+
+    /// Writes annotations of a user on a Namespace, if those that change are as they were seen, and
+    /// returns what it became.
+    ///
+    /// # Errors
+    /// As for [`Writer::patch`].
+    pub async fn annotate_namespace(
+        &self,
+        namespace: &NamespaceMeta,
+        annotations: &[Annotation],
+    ) -> Result<NamespaceMeta, PatchError> {
+        let patch = namespace_patch(namespace, annotations, &self.prefix);
+        let name = namespace.name_any();
+        let answer = self
+            .patched(format!("{NAMESPACES_PATH}/{name}"), &patch)
+            .await?;
+        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
+    }
+
     async fn send_patch(
         &self,
         object: &WorkloadRef,
         patch: &Patch,
     ) -> Result<Workload, PatchError> {
-        let uri = format!("{}?fieldManager={FIELD_MANAGER}", Resource::path_of(object));
+        let answer = self.patched(Resource::path_of(object), patch).await?;
+        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
+    }
+
+    async fn patched(&self, path: String, patch: &Patch) -> Result<Bytes, PatchError> {
+        let uri = format!("{path}?fieldManager={FIELD_MANAGER}");
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
         let body = as_go_writes(patch).map_err(no_sense)?;
-        let answer = self.send(request, body).await?.body(PatchError::sort)?;
-        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
+        self.send(request, body).await?.body(PatchError::sort)
     }
 
     /// Reads the object as it is now.

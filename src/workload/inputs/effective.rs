@@ -53,6 +53,14 @@ impl Inputs {
         }
     }
 
+    /// Those that stand on an object itself.
+    pub fn of_own(own: Arc<Annotations>) -> Self {
+        Self {
+            own,
+            ..Self::default()
+        }
+    }
+
     /// These inputs on an object whose count means this.
     #[must_use]
     pub fn of(self, counts: CountKind) -> Self {

@@ -1,0 +1,96 @@
+//! What the live Namespaces give to the objects in them, for somebody who looks once.
+
+use std::{collections::HashMap, sync::Arc};
+
+use k8s_openapi::api::core::v1::Namespace;
+use kube::{Api, Client, Error, api::ListParams};
+
+use crate::cluster::connection::redact::redacted_chain;
+use crate::cluster::reading::find::in_time;
+use crate::cluster::reading::list_watch::PAGE;
+use crate::cluster::reading::namespace::{NamespaceMeta, ObservedNamespace};
+use crate::workload::{Annotations, Observed, Prefix};
+
+/// The annotations of Namespaces under the prefix, as far as they can be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamespaceDefaults {
+    known: HashMap<Box<str>, Arc<Annotations>>,
+    unreadable: Option<String>,
+}
+
+impl NamespaceDefaults {
+    /// Reads the metadata of one Namespace, or of all. Where that is not possible, nothing is
+    /// known, and [`NamespaceDefaults::unreadable`] says why.
+    pub async fn find(client: &Client, namespace: Option<&str>, prefix: &Prefix) -> Self {
+        let api = Api::<Namespace>::all(client.clone());
+        let found = match namespace {
+            Some(name) => in_time(api.get_metadata_opt(name)).await,
+            None => {
+                let all = listed(&api).await;
+                return Self::of(all, prefix);
+            }
+        };
+        Self::of(found.map(|it| it.into_iter().collect()), prefix)
+    }
+
+    fn of(found: Result<Vec<NamespaceMeta>, Error>, prefix: &Prefix) -> Self {
+        match found {
+            Ok(namespaces) => {
+                let observed = namespaces
+                    .iter()
+                    .map(|it| ObservedNamespace::of(it, prefix));
+                let known = observed.filter(|it| !it.annotations.is_empty());
+                Self {
+                    known: known
+                        .map(|it| (it.name, Arc::new(it.annotations)))
+                        .collect(),
+                    unreadable: None,
+                }
+            }
+            Err(error) => Self {
+                known: HashMap::new(),
+                unreadable: Some(match error {
+                    Error::Api(status) => status.message,
+                    error => redacted_chain(&error),
+                }),
+            },
+        }
+    }
+
+    /// One Namespace that is known already.
+    pub fn known(namespace: &ObservedNamespace) -> Self {
+        let annotations = Arc::new(namespace.annotations.clone());
+        Self {
+            known: HashMap::from([(namespace.name.clone(), annotations)]),
+            unreadable: None,
+        }
+    }
+
+    /// Why they cannot be read, if they cannot.
+    pub fn unreadable(&self) -> Option<&str> {
+        self.unreadable.as_deref()
+    }
+
+    /// The object with what its Namespace gives it.
+    #[must_use]
+    pub fn applied(&self, observed: Observed) -> Observed {
+        let defaults = self.known.get(&*observed.object.namespace).cloned();
+        Observed {
+            inputs: observed.inputs.with_defaults(defaults),
+            ..observed
+        }
+    }
+}
+
+async fn listed(api: &Api<Namespace>) -> Result<Vec<NamespaceMeta>, Error> {
+    let mut params = ListParams::default().limit(PAGE);
+    let mut all = Vec::new();
+    loop {
+        let page = in_time(api.list_metadata(&params)).await?;
+        all.extend(page.items);
+        match page.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) => params.continue_token = Some(token),
+            None => return Ok(all),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Asking for an override of everything in a namespace, by annotations of the Namespace.
+
+use kube::Client;
+
+use super::{
+    override_request::{Annotated, OverrideRequest, RequestError},
+    retry::{PAUSE, TRIES},
+};
+use crate::{
+    cluster::{
+        FindError, NamespaceDefaults, ObservedNamespace, PatchError, Query, ReadError, Workload,
+        Writer, find,
+    },
+    schedule::Zone,
+    workload::{
+        Annotation, Inputs, Key, Observed, Origin, OverrideCommand, ParsedInputs, ScheduleSpec,
+        read,
+    },
+};
+
+/// Why an override cannot be requested of a namespace.
+#[derive(Debug, thiserror::Error)]
+pub enum NamespaceError {
+    /// The Namespace does not exist.
+    #[error("the namespace does not exist")]
+    Missing,
+    /// Nothing in it has a schedule.
+    #[error("no workload in it has a schedule")]
+    NothingScheduled,
+    /// The Namespace could not be read.
+    #[error("the Namespace cannot be read: {0}")]
+    Read(ReadError),
+    /// The annotations of the Namespace do not allow it, or the end is not a time to come.
+    #[error("{0}")]
+    Request(#[from] RequestError),
+    /// The Namespace could not be written.
+    #[error("the Namespace cannot be patched: {0}")]
+    Patch(#[from] PatchError),
+    /// The workloads in it could not be read.
+    #[error("{0}")]
+    Find(#[from] FindError),
+}
+
+/// What a request did to a Namespace.
+#[derive(Clone, Debug)]
+pub struct AnnotatedNamespace {
+    /// What is requested.
+    pub command: OverrideCommand,
+    /// The annotations that were or would be written, `None` for those that are removed.
+    pub annotations: Vec<Annotation>,
+    /// The zone of its local times.
+    pub zone: Zone,
+    /// The workloads that have to obey.
+    pub affected: Vec<Annotated>,
+    /// How many have overrides of their own, which come first.
+    pub kept: usize,
+    /// What the Namespace gives now.
+    pub defaults: NamespaceDefaults,
+}
+
+impl OverrideRequest {
+    /// Writes the annotations on a Namespace; on a dry run, only says which. `query` finds the
+    /// workloads in it.
+    ///
+    /// # Errors
+    /// Where nothing in it has a schedule, its annotations do not allow it, or the server is
+    /// absent or unwilling.
+    pub async fn send_to_namespace(
+        &self,
+        client: &Client,
+        name: &str,
+        query: &Query,
+    ) -> Result<AnnotatedNamespace, NamespaceError> {
+        let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
+        let mut namespace = writer.read_namespace(name).await?;
+        let found = find::<Workload>(client, query).await?;
+        let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
+            let observed = found.workloads.iter();
+            observed
+                .map(|(kind, it)| defaults.applied(it.observe(*kind, &self.prefix)))
+                .collect()
+        };
+        let mut pause = PAUSE;
+        for tries in 1.. {
+            let observed = ObservedNamespace::of(&namespace, &self.prefix);
+            let defaults = NamespaceDefaults::known(&observed);
+            if !of(&defaults).iter().any(|it| self.spec(it).is_some()) {
+                return Err(NamespaceError::NothingScheduled);
+            }
+            let inputs = Inputs::of_own(observed.annotations.into());
+            // Without a schedule it may well override those of what is in it.
+            let inputs = if inputs.has_schedule() {
+                inputs
+            } else {
+                inputs.with(Key::Hours, "00:00-24:00")
+            };
+            let (command, zone) = self.of_inputs(&inputs)?;
+            let annotations = command.annotations(&inputs, zone);
+            if !self.dry_run && !annotations.is_empty() {
+                match writer.annotate_namespace(&namespace, &annotations).await {
+                    Ok(written) => namespace = written,
+                    Err(error) if tries < TRIES && error.is_worth_another_try() => {
+                        tokio::time::sleep(pause).await;
+                        pause *= 2;
+                        namespace = writer.read_namespace(name).await?;
+                        continue;
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            let now = ObservedNamespace::of(&namespace, &self.prefix);
+            let mut annotated = AnnotatedNamespace {
+                command,
+                annotations,
+                zone,
+                affected: Vec::new(),
+                kept: 0,
+                defaults: NamespaceDefaults::known(&now),
+            };
+            for observed in of(&annotated.defaults) {
+                if let Some(spec) = self.spec(&observed) {
+                    self.add(&mut annotated, &spec, observed);
+                }
+            }
+            return Ok(annotated);
+        }
+        Err(PatchError::Conflict.into())
+    }
+
+    /// Adds a workload to those that have to obey, unless an override of its own comes first.
+    fn add(&self, to: &mut AnnotatedNamespace, spec: &ScheduleSpec, observed: Observed) {
+        let began = observed.override_began.as_deref();
+        let overrides = spec
+            .overrides
+            .without_ended(began, &observed.state(), self.now);
+        if let Some((Origin::Own, _)) = overrides.with_origin_at(self.now) {
+            to.kept += 1;
+            return;
+        }
+        to.affected.push(Annotated {
+            object: observed.object.clone(),
+            before: observed.replicas,
+            now: observed,
+            command: to.command,
+            annotations: Vec::new(),
+            zone: spec.schedule.zone(),
+        });
+    }
+
+    /// What an object is asked for, if it has a good schedule.
+    fn spec(&self, observed: &Observed) -> Option<ScheduleSpec> {
+        match read(&observed.inputs, self.default_zone) {
+            ParsedInputs::Scheduled(spec) => Some(spec),
+            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
+        }
+    }
+}
+
+impl From<ReadError> for NamespaceError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Gone => Self::Missing,
+            error => Self::Read(error),
+        }
+    }
+}
+
+impl NamespaceError {
+    /// Whether it is about the Namespace or the request, and not about the cluster.
+    pub const fn is_refusal(&self) -> bool {
+        match self {
+            Self::NothingScheduled => true,
+            Self::Request(error) => error.is_refusal(),
+            Self::Missing | Self::Read(_) | Self::Patch(_) | Self::Find(_) => false,
+        }
+    }
+
+    /// Whether the user may not patch Namespaces.
+    pub const fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Patch(PatchError::Forbidden(_)))
+    }
+}

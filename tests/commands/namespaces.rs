@@ -1,0 +1,309 @@
+//! Live Namespaces: what workloads inherit, and overrides of a whole namespace.
+
+use chrono::{DateTime, Utc};
+use kube_in_memory::{Fault, Status};
+use serde_json::Value;
+
+use crate::fake_server::{Cluster, Scaler};
+use crate::overrides::label;
+
+const ALWAYS: &[(&str, &str)] = &[("hours", "00:00-24:00"), ("timezone", "Asia/Tokyo")];
+
+/// A cluster whose Namespace `dev` has these annotations.
+fn cluster(annotations: &[(&str, &str)]) -> Cluster {
+    let cluster = Cluster::new();
+    annotate(&cluster, annotations);
+    cluster
+}
+
+fn annotate(cluster: &Cluster, annotations: &[(&str, &str)]) {
+    for (key, text) in annotations {
+        let key = format!("dayshift/{key}");
+        let done = cluster
+            .api
+            .annotate_of("Namespace", "", "dev", &key, Some(text));
+        done.unwrap();
+    }
+}
+
+fn of_namespace(cluster: &Cluster, key: &str) -> Option<String> {
+    let namespace = cluster.api.get("Namespace", "", "dev").unwrap();
+    let text = &namespace["metadata"]["annotations"][format!("dayshift/{key}")];
+    text.as_str().map(str::to_owned)
+}
+
+fn refuse(cluster: &Cluster, verb: &'static str) {
+    cluster.api.on_request(move |request| {
+        let is_it = request.verb == verb && request.resource == "namespaces";
+        let message = format!("User \"me\" cannot {verb} resource \"namespaces\"");
+        is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", &message)))
+    });
+}
+
+#[test]
+fn status_and_plan_show_what_a_workload_inherits() {
+    let cluster = cluster(ALWAYS);
+    cluster.deployment("inherits", 1, &[]);
+    cluster.deployment("own", 1, &[("stop", "19:00")]);
+    cluster.deployment("excluded", 1, &[("exclude", "true")]);
+    for all in [&[][..], &["-A"]] {
+        let ran = cluster.dayshift(&[&["status", "-o", "json"], all].concat());
+        let status: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
+        let workloads = status["workloads"].as_array().unwrap().iter();
+        let mut rows: Vec<_> = workloads
+            .map(|it| format!("{} {} {}", it["name"], it["from"], it["timezone"]))
+            .collect();
+        rows.sort();
+        assert_eq!(
+            rows,
+            [
+                r#""inherits" "namespace" "Asia/Tokyo""#,
+                r#""own" "object" "Asia/Tokyo""#
+            ]
+        );
+        let ran = cluster.dayshift(&[&["plan", "-o", "json"], all].concat());
+        let plan: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
+        assert_eq!(plan["workloads"][0]["name"], "inherits");
+        assert_eq!(plan["workloads"][0]["from"], "namespace");
+        assert_eq!(plan["workloads"][1]["from"], Value::Null);
+    }
+    let wide = cluster.dayshift(&["status", "-o", "wide"]).out;
+    assert!(wide.lines().next().unwrap().ends_with("FROM"), "{wide}");
+    assert_eq!(wide.matches("   namespace\n").count(), 1, "{wide}");
+    let whole = cluster.dayshift(&["status", "ns/dev"]);
+    assert_eq!(
+        whole
+            .out
+            .lines()
+            .filter(|it| it.starts_with("dev "))
+            .count(),
+        2,
+        "{whole:?}"
+    );
+}
+
+#[test]
+fn a_bad_namespace_is_a_problem_of_the_namespace() {
+    let cluster = cluster(&[("hours", "9-5")]);
+    cluster.deployment("api", 1, &[]);
+    cluster.deployment("web", 1, &[]);
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1);
+    let told: Vec<_> = ran
+        .out
+        .lines()
+        .filter(|it| it.starts_with("error: "))
+        .collect();
+    assert_eq!(told.len(), 1, "{ran:?}");
+    assert!(
+        told[0].starts_with("error: Namespace dev: dayshift/hours: `9"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn namespaces_that_may_not_be_read_are_noted_once() {
+    let cluster = cluster(ALWAYS);
+    cluster.deployment("inherits", 1, &[]);
+    cluster.deployment("own", 1, &[("stop", "19:00")]);
+    refuse(&cluster, "get");
+    for command in ["status", "plan -o table"] {
+        let ran = cluster.dayshift(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(
+            ran.err,
+            "note: Namespaces cannot be read, so what workloads inherit from them is not seen: \
+             User \"me\" cannot get resource \"namespaces\"\n",
+            "{command}"
+        );
+        assert!(
+            ran.out.contains("own") && !ran.out.contains("inherits"),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn one_workload_is_woken_by_the_schedule_that_it_inherits() {
+    let cluster = cluster(ALWAYS);
+    cluster.deployment("web", 0, &[]);
+    let _scaler = Scaler::on(&cluster);
+    let ran = cluster.dayshift(&["wake", "web", "--until", "2099-12-24T18:00+09:00"]);
+    let said = "deployment.apps/web woken until Thu 2099-12-24 18:00 JST, 0 -> 1\n";
+    assert_eq!(
+        (ran.status, ran.out.as_str(), ran.err.as_str()),
+        (0, said, "")
+    );
+}
+
+#[test]
+fn a_namespace_is_put_to_sleep_and_resumed_as_a_whole() {
+    let cluster = cluster(ALWAYS);
+    cluster.deployment("api", 2, &[]);
+    cluster.deployment("web", 3, &[("timezone", "UTC")]);
+    cluster.deployment("excluded", 4, &[("exclude", "true")]);
+    cluster.deployment("own", 5, &[("pause", "true")]);
+    let _scaler = Scaler::on(&cluster);
+    let ran = cluster.dayshift(&["sleep", "ns/dev", "--until", "2099-12-24 18:00"]);
+    assert_eq!(
+        (ran.status, ran.out.as_str(), ran.err.as_str()),
+        (
+            0,
+            "namespace/dev slept until Thu 2099-12-24 18:00 JST: 2 of 2 workloads; 1 workload with \
+             an override of its own\n",
+            ""
+        )
+    );
+    let until: DateTime<Utc> = of_namespace(&cluster, "sleep-until")
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_eq!(
+        until,
+        "2099-12-24T09:00:00Z".parse::<DateTime<Utc>>().unwrap()
+    );
+    let counts = |name| cluster.api.replicas("dev", name);
+    assert_eq!(
+        ["api", "web", "excluded", "own"].map(counts),
+        [Some(0), Some(0), Some(4), Some(5)]
+    );
+    let status: Value =
+        serde_json::from_str(&cluster.dayshift(&["status", "api", "-o", "json"]).out).unwrap();
+    assert_eq!(status["workloads"][0]["override"]["from"], "namespace");
+    let synced = cluster.dayshift(&["sync", "api"]);
+    assert_eq!(synced.status, 1);
+    assert!(
+        synced.err.contains("run dayshift resume ns/dev, or"),
+        "{synced:?}"
+    );
+    let resumed = cluster.dayshift(&["resume", "api"]);
+    assert_eq!(resumed.err, synced.err.replace("not synced", "not resumed"));
+
+    let paused = cluster.dayshift(&["pause", "namespace/dev"]);
+    assert_eq!(
+        paused.out,
+        "namespace/dev paused: 2 of 2 workloads; 1 workload with an override of its own\n"
+    );
+    let refused = cluster.dayshift(&["wake", "namespaces/dev", "--for", "1h"]);
+    assert_eq!(refused.status, 1);
+    assert!(
+        refused
+            .err
+            .starts_with("error: namespace/dev: not woken: it is paused"),
+        "{refused:?}"
+    );
+
+    let resumed = cluster.dayshift(&["resume", "ns/dev"]);
+    assert_eq!(
+        (resumed.status, resumed.err.as_str()),
+        (0, ""),
+        "{resumed:?}"
+    );
+    assert_eq!(
+        ["pause", "sleep-until"].map(|key| of_namespace(&cluster, key)),
+        [None, None]
+    );
+    assert_eq!(label(&cluster, "own", "state").as_deref(), Some("paused"));
+    assert_ne!(label(&cluster, "api", "state").as_deref(), Some("paused"));
+    let hours = of_namespace(&cluster, "hours");
+    assert_eq!(hours.as_deref(), Some("00:00-24:00"));
+}
+
+#[test]
+fn a_namespace_without_annotations_may_have_an_override() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, ALWAYS);
+    let _scaler = Scaler::on(&cluster);
+    let ran = cluster.dayshift(&["wake", "ns/dev", "--until", "2099-12-24T18:00Z"]);
+    let said = "namespace/dev woken until Thu 2099-12-24 18:00 UTC: 1 of 1 workload\n";
+    assert_eq!(
+        (ran.status, ran.out.as_str(), ran.err.as_str()),
+        (0, said, "")
+    );
+}
+
+#[test]
+fn the_patch_tests_what_it_changes() {
+    let cluster = cluster(ALWAYS);
+    cluster.deployment("web", 0, &[]);
+    let patches = |line: &kube_in_memory::RequestLine| line.verb == "patch";
+    // Somebody else has paused it meanwhile: it is read again, and then the pause says no.
+    let api = cluster.api.clone();
+    let once = std::sync::atomic::AtomicBool::new(true);
+    cluster.api.on_request(move |request| {
+        if patches(request) && once.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            let until = Some("2099-01-01T00:00:00Z");
+            api.annotate_of("Namespace", "", "dev", "dayshift/wake-until", until)
+                .unwrap();
+        }
+        None
+    });
+    let ran = cluster.dayshift(&["wake", "ns/dev", "--for", "1h", "--no-wait"]);
+    assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{ran:?}");
+    let patched = cluster
+        .api
+        .requests()
+        .into_iter()
+        .filter(|it| patches(it))
+        .count();
+    assert_eq!(patched, 2, "the first one is refused by its tests");
+}
+
+#[test]
+fn who_may_not_patch_namespaces_is_told_so() {
+    let cluster = cluster(ALWAYS);
+    cluster.deployment("web", 0, &[]);
+    refuse(&cluster, "patch");
+    let ran = cluster.dayshift(&["wake", "ns/dev", "--for", "1h"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    assert_eq!(
+        ran.err,
+        "error: namespace/dev: not woken: the Namespace cannot be patched: the API server refuses: 403 \
+         Forbidden: User \"me\" cannot patch resource \"namespaces\"; `-n dev --all` annotates the workloads in it instead\n"
+    );
+    let dry = cluster.dayshift(&["pause", "ns/dev", "--dry-run"]);
+    assert_eq!(
+        dry.out,
+        "namespace/dev annotated dayshift/pause=true (dry run)\n"
+    );
+    assert_eq!(of_namespace(&cluster, "pause"), None);
+}
+
+#[test]
+fn what_stands_in_the_way_is_said() {
+    let empty = Cluster::new();
+    empty.deployment("web", 0, &[]);
+    let for_an_hour = ["--for", "1h"];
+    for (word, status, error) in [
+        (
+            "ns/dev",
+            1,
+            "namespace/dev: not woken: no workload in it has a schedule",
+        ),
+        ("ns/lab", 3, "namespace lab does not exist"),
+        ("ns/dev -n lab", 2, "`ns/dev` stands alone"),
+        ("ns/dev web", 2, "`ns/dev` stands alone"),
+        ("ns/Dev", 2, "is not the name of"),
+    ] {
+        let words: Vec<_> = word.split(' ').collect();
+        let ran = empty.dayshift(&[&["wake"], &words[..], &for_an_hour].concat());
+        assert_eq!(ran.status, status, "{word}: {ran:?}");
+        assert!(ran.err.contains(error), "{word}: {ran:?}");
+    }
+    let nobody = cluster(ALWAYS);
+    nobody.deployment("web", 0, &[]);
+    let ran = nobody.dayshift(&["wake", "ns/dev", "--for", "1h", "--timeout", "1s"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.out.ends_with(": 0 of 1 workload\n"), "{ran:?}");
+    let late =
+        "error: namespace/dev: annotated, but no controller has acted on 1 workload within 1 s";
+    assert!(ran.err.starts_with(late), "{ran:?}");
+    let bad = cluster(&[("hours", "9-5")]);
+    bad.deployment("web", 0, ALWAYS);
+    let ran = bad.dayshift(&["wake", "ns/dev", "--for", "1h"]);
+    assert_eq!(ran.status, 1);
+    assert!(
+        ran.err
+            .contains("its schedule is refused: dayshift/hours: `9"),
+        "{ran:?}"
+    );
+}
