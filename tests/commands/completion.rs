@@ -42,6 +42,12 @@ fn words_become_what_they_can() {
         (&["wake", "--context", "h"], &["here"], ":4"),
         (&["status", "--context=x"], &[], ":4"),
         (&["wake", "--timezone", "Asia/Tok"], &["Asia/Tokyo"], ":4"),
+        (&["run", "--kinds", "dep"], &["deployments"], ":4"),
+        (
+            &["run", "--kinds", "deployments,s"],
+            &["deployments,statefulsets", "deployments,scaledobjects"],
+            ":4",
+        ),
         (&["wake", "--timezone=Asia/Tok"], &["Asia/Tokyo"], ":4"),
         (&["plan", "-f", ""], &[], ":0"),
         (&["plan", "-o", "js"], &["json"], ":4"),

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, env, path::PathBuf, sync::mpsc, thread, time::D
 use clap::{Arg, Command};
 
 use crate::{
-    cli::runtime::block_on,
+    cli::{args::kind_args::custom_kind, runtime::block_on},
     cluster::{Connection, Query, Workload, connect_silently, find, namespaces},
     text::printable,
     workload::Kind,
@@ -171,6 +171,7 @@ impl<'a> Typed<'a> {
         });
         let found = match arg.get_id().as_str() {
             "deployments" => self.deployments(last),
+            "kinds" => kinds(last),
             "namespace" | "namespaces" => plain(last, self.namespaces()),
             "context" => plain(last, self.connection().contexts().ok()),
             "timezone" => {
@@ -188,7 +189,7 @@ impl<'a> Typed<'a> {
         let typed = last.rfind('/').map_or("", |at| &last[..=at]);
         let kind = match typed.strip_suffix('/') {
             None => Kind::Deployment,
-            Some(kind) => match Kind::from_argument(kind) {
+            Some(kind) => match Kind::from_argument(kind).or_else(|| custom_kind(kind)) {
                 None => return Candidates::default(),
                 Some(kind) => kind,
             },
@@ -279,6 +280,20 @@ fn help(arg: &Arg) -> String {
 fn plain(last: &str, names: Option<Vec<String>>) -> Candidates {
     let names = names.unwrap_or_default().into_iter();
     beginning(last, names.map(|name| (name, String::new())))
+}
+
+/// The kinds that are not in the list yet whose end is typed.
+fn kinds(last: &str) -> Candidates {
+    let typed = last.rfind(',').map_or("", |at| &last[..=at]);
+    let mut others = Kind::BUILT_IN
+        .into_iter()
+        .map(Kind::argument)
+        .collect::<Vec<_>>();
+    others.retain(|kind| !typed.split(',').any(|known| known == *kind));
+    let lists = others
+        .into_iter()
+        .map(|kind| (format!("{typed}{kind}"), String::new()));
+    beginning(last, lists)
 }
 
 fn beginning(last: &str, all: impl Iterator<Item = (String, String)>) -> Candidates {
