@@ -24,7 +24,12 @@ pub fn of(object: &Object, zone: Tz) -> Assumptions {
         .map(|(key, text)| (format!("dayshift/{key}"), text))
         .collect();
     let texts = texts.iter().map(|(key, text)| (&**key, text.as_str()));
-    let inputs = Inputs::from_annotations(&prefix, texts);
+    let kind = if object.is_switch {
+        Kind::CronJob
+    } else {
+        Kind::Deployment
+    };
+    let inputs = Inputs::from_annotations(&prefix, texts).of(kind.counts());
     match read(&inputs, Zone::parse(zone.name()).unwrap()) {
         ParsedInputs::Invalid(refusal) => Assumptions {
             complaint: Some(refusal.text(&prefix)),
@@ -34,7 +39,7 @@ pub fn of(object: &Object, zone: Tz) -> Assumptions {
             complaint: None,
             delay: spec
                 .delay(&WorkloadRef {
-                    kind: Kind::Deployment,
+                    kind,
                     namespace: object.namespace.as_str().into(),
                     name: object.name.as_str().into(),
                     uid: object.uid.as_str().into(),

@@ -218,6 +218,7 @@ impl Observer {
         } else {
             old.replicas.max(state.saved.unwrap_or(0))
         };
+        let floor = if old.is_switch { floor.min(1) } else { floor };
         if exact || new.recoverable() >= floor {
             return Ok(());
         }

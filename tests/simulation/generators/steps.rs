@@ -63,6 +63,7 @@ impl Story {
             dry: Vec::new(),
             in_flight: 0,
             is_local: random.u8(..4) == 0,
+            switches: random.u8(..4) == 0,
             steps: Vec::new(),
         };
         let has_fleet = kind == Kind::NoFaults && random.u8(..6) == 0;

@@ -6,6 +6,7 @@ use chrono::TimeDelta;
 use dayshift::{
     controller::{Scope, Settings},
     schedule::Zone,
+    workload::Kind,
 };
 
 use crate::{
@@ -134,7 +135,11 @@ impl Harness<'_> {
         let settings = Settings {
             default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {
-                kinds: vec![dayshift::workload::Kind::Deployment],
+                kinds: vec![if story.switches {
+                    Kind::CronJob
+                } else {
+                    Kind::Deployment
+                }],
                 selector: story.scoped.then(selector),
                 namespaces: story.namespaces.clone(),
                 excluded_namespaces: story.excluded.clone(),

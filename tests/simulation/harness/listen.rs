@@ -24,7 +24,7 @@ pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
             observer.lock().unwrap().event(admission.new, at);
         }
         if let Admission {
-            resource: "deployments",
+            resource: "deployments" | "cronjobs",
             old: Some(old),
             new,
             ..

@@ -240,8 +240,17 @@ impl<'a> Harness<'a> {
         self.troubled = self.troubled.max(self.now() + time);
     }
 
+    /// The kind of its objects.
+    pub(super) const fn kind(&self) -> &'static str {
+        if self.story.switches {
+            "CronJob"
+        } else {
+            "Deployment"
+        }
+    }
+
     pub(super) fn objects(&self) -> Vec<Value> {
-        self.api.list("Deployment")
+        self.api.list(self.kind())
     }
 
     /// Checks the objects, where they have to be in order by now.

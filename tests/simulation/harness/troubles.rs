@@ -21,12 +21,15 @@ struct Inner {
 
 impl Troubles {
     pub fn set(&self, namespace: &str, name: &str, trouble: Option<Trouble>) {
-        let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
         let objects = &mut self.0.lock().unwrap().objects;
-        match trouble {
-            Some(trouble) => objects.insert(path, trouble),
-            None => objects.remove(&path),
-        };
+        for kind in [("apps", "deployments"), ("batch", "cronjobs")] {
+            let (group, plural) = kind;
+            let path = format!("/apis/{group}/v1/namespaces/{namespace}/{plural}/{name}");
+            match trouble {
+                Some(trouble) => objects.insert(path, trouble),
+                None => objects.remove(&path),
+            };
+        }
     }
 
     pub fn set_events(&self, trouble: Option<Trouble>) {

@@ -68,8 +68,10 @@ impl Harness<'_> {
         match op {
             Op::Make(_, count, plan) => self.make_anew(slot, *count, *plan),
             Op::MakeFromV1(_, count, plan, hours) => {
-                self.make_anew(slot, *count, *plan);
-                if let Some(patch) = self.state_of_v1(slot, *count, (*hours).into()) {
+                let most = if self.story.switches { 1 } else { u32::MAX };
+                let count = most.min(*count);
+                self.make_anew(slot, count, *plan);
+                if let Some(patch) = self.state_of_v1(slot, count, (*hours).into()) {
                     self.merge(slot, &patch);
                 }
             }
@@ -78,7 +80,7 @@ impl Harness<'_> {
                 intent.plan = *plan;
                 intent.stop_replicas = *count;
             }),
-            Op::Scale(_, count) => self.merge(slot, &json!({"spec": {"replicas": count}})),
+            Op::Scale(_, count) => self.merge(slot, &json!({"spec": self.count(*count)})),
             Op::Autoscale(_, count) => self.autoscale(slot, *count),
             Op::Plan(_, plan) => self.ask(slot, |intent| intent.plan = *plan),
             Op::Replicas(_, count) => self.ask(slot, |intent| intent.replicas = *count),
@@ -107,7 +109,7 @@ impl Harness<'_> {
                     &json!({"metadata": {"finalizers": ["example.com/wait"]}}),
                 );
                 let (namespace, name) = place(slot);
-                let _ = self.api.delete(namespace, &name);
+                let _ = self.api.delete_of(self.kind(), namespace, &name);
             }
             Op::Undo(_, snapshot) => self.undo(slot, *snapshot),
             Op::ReplaceFromManifest(_, keeps_labels) => {
@@ -137,16 +139,25 @@ impl Harness<'_> {
         self.make(slot, None);
     }
 
+    /// A count in the form of its kind: a CronJob is suspended at 0.
+    pub(super) fn count(&self, count: u32) -> Value {
+        if self.story.switches {
+            json!({"suspend": count == 0})
+        } else {
+            json!({"replicas": count})
+        }
+    }
+
     pub(super) fn object_of(&self, slot: Slot) -> Option<Value> {
         let (namespace, name) = place(slot);
-        self.api.get("Deployment", namespace, &name)
+        self.api.get(self.kind(), namespace, &name)
     }
 
     pub(super) fn merge(&self, slot: Slot, patch: &Value) {
         let (namespace, name) = place(slot);
         if self.object_of(slot).is_some() {
             self.api
-                .merge("Deployment", namespace, &name, patch)
+                .merge(self.kind(), namespace, &name, patch)
                 .unwrap();
         }
     }
@@ -157,7 +168,7 @@ impl Harness<'_> {
             .object_of(slot)
             .is_some_and(|it| Object::of(&it).replicas > 0)
         {
-            self.merge(slot, &json!({"spec": {"replicas": count}}));
+            self.merge(slot, &json!({"spec": self.count(count)}));
         }
     }
 
@@ -224,6 +235,16 @@ impl Harness<'_> {
         });
         metadata["name"] = json!(name);
         metadata["namespace"] = json!(namespace);
+        if self.story.switches {
+            let containers = json!([{"name": "web", "image": "nginx"}]);
+            let pod = json!({"restartPolicy": "Never", "containers": containers});
+            let mut spec = self.count(wish.replicas);
+            spec["schedule"] = json!("0 * * * *");
+            spec["jobTemplate"] = json!({"spec": {"template": {"spec": pod}}});
+            return json!({
+                "apiVersion": "batch/v1", "kind": "CronJob", "metadata": metadata, "spec": spec,
+            });
+        }
         json!({
             "apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata,
             "spec": {
@@ -240,7 +261,7 @@ impl Harness<'_> {
     fn delete(&self, slot: Slot) {
         let (namespace, name) = place(slot);
         self.merge(slot, &json!({"metadata": {"finalizers": null}}));
-        let _ = self.api.delete(namespace, &name);
+        let _ = self.api.delete_of(self.kind(), namespace, &name);
     }
 
     fn undo(&mut self, slot: Slot, snapshot: usize) {
@@ -285,7 +306,11 @@ impl Harness<'_> {
             "annotations": then["metadata"]["annotations"],
         });
         let mut manifest = self.manifest(slot, Some(metadata));
-        manifest["spec"]["replicas"] = then["spec"]["replicas"].clone();
+        for count in ["replicas", "suspend"] {
+            if !then["spec"][count].is_null() {
+                manifest["spec"][count] = then["spec"][count].clone();
+            }
+        }
         self.replace(&live, manifest);
         self.wishes[slot].intent = intent;
     }

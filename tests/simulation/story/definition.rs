@@ -48,6 +48,9 @@ pub struct Story {
     /// `--max-in-flight`; 32 where it is 0.
     #[serde(default)]
     pub in_flight: usize,
+    /// Whether its objects are CronJobs, which run or are suspended, and not Deployments.
+    #[serde(default)]
+    pub switches: bool,
     /// Whether until-times are written in local time.
     #[serde(default)]
     pub is_local: bool,
@@ -91,6 +94,7 @@ impl fmt::Display for Story {
             dry,
             in_flight,
             is_local,
+            switches,
             ..
         } = self;
         let begin = show(self.begin.timestamp());
@@ -99,7 +103,7 @@ impl fmt::Display for Story {
             "{kind:?}, {begin}, {scalers} scalers in {zone}, guarded: {guarded}, catch up: \
              {catch_up} h, scoped: {scoped} \
              {selector:?}, namespaces: {namespaces:?} without {excluded:?}, zones: {zones:?}, dry: \
-             {dry:?}, in flight: {in_flight}, local times: {is_local}"
+             {dry:?}, in flight: {in_flight}, local times: {is_local}, CronJobs: {switches}"
         )?;
         for (number, plan) in self.plans.iter().enumerate() {
             writeln!(f, "  plan {number}: {:?}", plan.texts())?;

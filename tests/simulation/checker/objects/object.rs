@@ -28,7 +28,10 @@ pub struct Object {
     pub uid: String,
     pub namespace: String,
     pub name: String,
+    /// The count; of a CronJob 0 where it is suspended, else 1.
     pub replicas: u32,
+    /// Whether it is a CronJob.
+    pub is_switch: bool,
     /// A user's annotations, without the prefix.
     pub texts: BTreeMap<String, String>,
     pub state: State,
@@ -69,7 +72,11 @@ impl Object {
             uid: text("uid"),
             namespace: text("namespace"),
             name: text("name"),
-            replicas: u32::try_from(value["spec"]["replicas"].as_u64().unwrap_or(1)).unwrap(),
+            replicas: match value["spec"]["suspend"].as_bool() {
+                Some(is_suspended) => u32::from(!is_suspended),
+                None => u32::try_from(value["spec"]["replicas"].as_u64().unwrap_or(1)).unwrap(),
+            },
+            is_switch: value["spec"]["suspend"].is_boolean(),
             texts,
             state: State::of(&metadata["labels"]),
             error,
@@ -86,6 +93,18 @@ impl Object {
     /// The annotations that a user wrote.
     pub const fn inputs(&self) -> &BTreeMap<String, String> {
         &self.texts
+    }
+
+    /// Rule 4: what a start comes back to. What is suspended without a stop of ours is so because
+    /// somebody wants it.
+    pub fn remembered(&self, state: &State) -> Option<u32> {
+        self.wanted(state.remembered())
+    }
+
+    /// The same of what is known from elsewhere.
+    pub fn wanted(&self, known: Option<u32>) -> Option<u32> {
+        let is_wish = self.is_switch && self.replicas == 0;
+        known.or(is_wish.then_some(0))
     }
 
     /// Whether nothing on it concerns a scaler.
@@ -208,7 +227,9 @@ fn rest(value: &Value) -> Value {
             metadata.remove(map);
         }
     }
-    rest["spec"].as_object_mut().unwrap().remove("replicas");
+    let spec = rest["spec"].as_object_mut().unwrap();
+    spec.remove("replicas");
+    spec.remove("suspend");
     for key in ["kind", "apiVersion", "status"] {
         rest.as_object_mut().unwrap().remove(key);
     }

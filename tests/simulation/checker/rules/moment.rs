@@ -56,8 +56,14 @@ impl Moment<'_> {
             (None, None) => vec![self.remove()],
             (None, Some(_)) => self.follow(),
         };
+        // What runs or not has no larger count, whatever somebody wrote into the labels.
+        let most = if self.object.is_switch { 1 } else { u32::MAX };
+        let outcomes = outcomes.into_iter().map(|outcome| Outcome {
+            replicas: outcome.replicas.min(most),
+            ..outcome
+        });
         let news = |outcome: Outcome| (!self.is_so_already(&outcome)).then_some(outcome);
-        let outcomes = outcomes.into_iter().map(news);
+        let outcomes = outcomes.map(news);
         let owned = |outcome: Outcome| match outcome.what {
             What::Refuse | What::Remove => outcome,
             // What a pause keeps from being taken up stays as it was.
@@ -276,12 +282,12 @@ impl Moment<'_> {
         let seen = self.object.replicas;
         let (what, phase, replicas, saved) = match turn {
             Turn::On => {
-                let least = self.state.remembered().unwrap_or(1);
+                let least = self.object.remembered(self.state).unwrap_or(1);
                 let count = self.intent.replicas.unwrap_or(seen.max(least));
                 (What::Start, Phase::Running, count, None)
             }
             Turn::Off => {
-                let saved = self.worth_saving(self.state.remembered());
+                let saved = self.worth_saving(self.object.remembered(self.state));
                 (What::Stop, Phase::Stopped, seen.min(self.stop_count), saved)
             }
             // Exactly so many, and nothing is saved.

@@ -14,7 +14,7 @@ use crate::{
 impl Moment<'_> {
     /// Rule 7: what is laid over the schedule begins.
     pub(in crate::checker) fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
-        let (seen, known) = (self.object.replicas, self.remembered());
+        let (seen, known) = (self.object.replicas, self.object.wanted(self.remembered()));
         let (what, replicas, saved) = match phase {
             Phase::Woken => {
                 let count = self
@@ -31,7 +31,7 @@ impl Moment<'_> {
                 seen.min(self.stop_count),
                 self.worth_saving(known),
             ),
-            _ => (What::Pause, seen, known),
+            _ => (What::Pause, seen, self.remembered()),
         };
         let ahead = self.state.last.filter(|last| *last <= self.now + HOUR);
         let last = ahead.map_or(self.now, |ahead| ahead.max(self.now));

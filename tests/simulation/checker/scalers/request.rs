@@ -21,7 +21,7 @@ impl Request {
         let path = request.uri().path().to_owned();
         let is_watch = has("watch=true");
         // With one at most somebody asks for the time.
-        let is_list = path.ends_with("/deployments")
+        let is_list = (path.ends_with("/deployments") || path.ends_with("/cronjobs"))
             && request.method() == Method::GET
             && !is_watch
             && !query.split('&').any(|it| it == "limit=1");
@@ -35,9 +35,17 @@ impl Request {
     }
 }
 
+impl Request {
+    /// Whether it asks for Namespaces, which in these stories have nothing to say.
+    pub fn is_of_namespaces(&self) -> bool {
+        self.path == "/api/v1/namespaces"
+    }
+}
+
 /// Namespace and name of the object at a path.
 pub fn name_of(path: &str) -> Option<(&str, &str)> {
-    let rest = path.strip_prefix("/apis/apps/v1/namespaces/")?;
-    let (namespace, name) = rest.split_once("/deployments/")?;
-    Some((namespace, name))
+    let deployments = ("/apis/apps/v1/namespaces/", "/deployments/");
+    let cron_jobs = ("/apis/batch/v1/namespaces/", "/cronjobs/");
+    let mut kinds = [deployments, cron_jobs].into_iter();
+    kinds.find_map(|(root, plural)| path.strip_prefix(root)?.split_once(plural))
 }

@@ -119,6 +119,9 @@ impl Shown {
 
     /// A watch tells of these events.
     pub fn tells(&mut self, request: &Request, lines: &[u8], at: Instants) {
+        if request.is_of_namespaces() {
+            return;
+        }
         let lines = lines.split(|byte| *byte == b'\n');
         for line in lines.filter(|line| !line.is_empty()) {
             let Ok(event) = serde_json::from_slice::<Value>(line) else {
