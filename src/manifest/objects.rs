@@ -16,8 +16,8 @@ use crate::workload::Kind;
 pub(super) enum Found<'n, 'a> {
     /// An object of a kind that dayshift scales, and what it was read from.
     Workload(Box<Workload>, &'n Node<'a>),
-    /// A Namespace, whose annotations are defaults.
-    Namespace(Box<Namespace>),
+    /// A Namespace, whose annotations are defaults, and what it was read from.
+    Namespace(Box<Namespace>, &'n Node<'a>),
     /// Any other object that schedules have to do with.
     Other(Other),
     /// A kustomization that changes objects.
@@ -90,7 +90,7 @@ fn workload<'n, 'a>(
 
 fn namespace<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Found<'n, 'a>)) {
     each(match Namespace::read(node, scope) {
-        Ok(namespace) => Found::Namespace(Box::new(namespace)),
+        Ok(namespace) => Found::Namespace(Box::new(namespace), node),
         Err(fault) => Found::ParseError(fault),
     });
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kube_in_memory::StoredChange;
 
 use crate::{
-    cluster::Workload,
+    cluster::{NamespaceDefaults, NamespaceMeta, ObservedNamespace, Workload},
     schedule::{Action, Boundary, Zone},
     workload::{Enforce, Key, Kind, Observed, ParsedInputs, Phase, Prefix, Replicas, State, read},
 };
@@ -25,6 +25,7 @@ pub const MOST_IDLE: u32 = 2;
 pub(super) struct Observer {
     prefix: Prefix,
     default_zone: Zone,
+    defaults: NamespaceDefaults,
     watched: BTreeMap<(String, Kind), Watched>,
     lateness: TimeDelta,
     refusals: usize,
@@ -47,6 +48,7 @@ impl Observer {
         Self {
             prefix,
             default_zone,
+            defaults: NamespaceDefaults::default(),
             watched: BTreeMap::new(),
             lateness: TimeDelta::zero(),
             refusals: 0,
@@ -83,10 +85,17 @@ impl Observer {
         }
     }
 
+    /// Takes in a Namespace that is there before anything in it.
+    pub(super) fn learn(&mut self, namespace: &NamespaceMeta) {
+        let observed = ObservedNamespace::of(namespace, &self.prefix);
+        self.defaults.learn(&observed);
+    }
+
     /// Takes in a change; nothing where it is not worth telling.
     pub(super) fn saw(&mut self, kind: Kind, change: &StoredChange) -> Option<TimelineEvent> {
         let workload: Workload = change.object().ok()?;
         let observed = workload.observe(kind, &self.prefix);
+        let observed = self.defaults.applied(observed);
         let object = &observed.object;
         let name = (object.full_name(), kind);
         let at = change.at;

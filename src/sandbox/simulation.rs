@@ -48,6 +48,27 @@ async fn next_of(changes: &mut [(Kind, Changes)]) -> (Kind, Option<StoredChange>
     select_all(each).await.0
 }
 
+/// Takes out what only a server sets.
+fn without_server_fields(manifest: &mut Value) {
+    if let Some(object) = manifest.as_object_mut() {
+        object.remove("status");
+    }
+    if let Some(metadata) = manifest["metadata"].as_object_mut() {
+        for key in [
+            "creationTimestamp",
+            "deletionGracePeriodSeconds",
+            "deletionTimestamp",
+            "generation",
+            "managedFields",
+            "resourceVersion",
+            "selfLink",
+            "uid",
+        ] {
+            metadata.remove(key);
+        }
+    }
+}
+
 impl Simulation {
     /// An empty cluster at the time that a simulated clock shows. The runtime must be tokio's of
     /// one thread, its time paused: then every instant is exact, because time passes only while
@@ -87,27 +108,25 @@ impl Simulation {
         if is_fragment(&manifest) {
             manifest = completed(manifest);
         }
-        if let Some(object) = manifest.as_object_mut() {
-            object.remove("status");
-        }
-        if let Some(metadata) = manifest["metadata"].as_object_mut() {
-            for key in [
-                "creationTimestamp",
-                "deletionGracePeriodSeconds",
-                "deletionTimestamp",
-                "generation",
-                "managedFields",
-                "resourceVersion",
-                "selfLink",
-                "uid",
-            ] {
-                metadata.remove(key);
-            }
-            if let Some(namespace) = metadata.get("namespace").and_then(Value::as_str) {
-                self.api.namespace(namespace);
-            }
+        without_server_fields(&mut manifest);
+        if let Some(namespace) = manifest["metadata"]["namespace"].as_str() {
+            self.api.namespace(namespace);
         }
         self.api.create(manifest).map(drop).map_err(Box::new)
+    }
+
+    /// Puts a Namespace into the cluster; of two with one name the last counts.
+    ///
+    /// # Errors
+    /// What the API server would say to it.
+    pub fn load_namespace(&mut self, manifest: &Value) -> Result<(), Box<Status>> {
+        let mut manifest = manifest.clone();
+        without_server_fields(&mut manifest);
+        let stored = self.api.apply(manifest).map_err(Box::new)?;
+        if let Ok(namespace) = serde_json::from_value(stored) {
+            self.observer.learn(&namespace);
+        }
+        Ok(())
     }
 
     /// Has the cluster serve the kind of a manifest, if that is of a custom resource.

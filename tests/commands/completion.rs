@@ -33,6 +33,12 @@ fn words_become_what_they_can() {
         (&["wake", ""], &["api", "web", "web-2"], ":4"),
         (&["wake", "web", "a"], &["api"], ":4"),
         (&["wake", "deploy/w"], &["deploy/web", "deploy/web-2"], ":4"),
+        (&["wake", "ns/d"], &["ns/default", "ns/dev"], ":4"),
+        (
+            &["sync", "namespace/d"],
+            &["namespace/default", "namespace/dev"],
+            ":4",
+        ),
         (&["wake", "-n", "dev", "w"], &["web", "web-2"], ":4"),
         (&["wake", "--namespace=prod", "w"], &[], ":4"),
         (&["wake", "--for", ""], &[], ":4"),

@@ -187,6 +187,13 @@ impl<'a> Typed<'a> {
     /// The names of live workloads; empty where the cluster cannot be reached.
     fn deployments(&self, last: &str) -> Candidates {
         let typed = last.rfind('/').map_or("", |at| &last[..=at]);
+        if ["ns/", "namespace/", "namespaces/"].contains(&typed) {
+            let names = self.namespaces().unwrap_or_default().into_iter();
+            return beginning(
+                last,
+                names.map(|name| (format!("{typed}{name}"), String::new())),
+            );
+        }
         let kind = match typed.strip_suffix('/') {
             None => Kind::Deployment,
             Some(kind) => match Kind::from_argument(kind).or_else(|| custom_kind(kind)) {

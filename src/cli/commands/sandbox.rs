@@ -100,15 +100,19 @@ enum SandboxError {
 /// A workload, the whole object, and the file that it comes from.
 type Loaded = (String, Workload, Value);
 
+/// Workloads and Namespaces.
+type Read = (Vec<Loaded>, Vec<Value>);
+
 impl SandboxArgs {
     pub(crate) fn run(self) -> Exit {
         let from = match self.from() {
             Ok(from) => from,
             Err(error) => return wrong_usage(&error),
         };
-        let (workloads, unread) = self.workloads();
-        let outcome = workloads.and_then(|workloads| {
-            block_on_paused_time(self.simulate(&workloads, from)).map_err(SandboxError::System)?
+        let (files, unread) = self.read();
+        let outcome = files.and_then(|(workloads, namespaces)| {
+            block_on_paused_time(self.simulate(&workloads, &namespaces, from))
+                .map_err(SandboxError::System)?
         });
         match outcome {
             Ok(_) if unread => Exit::CouldNotRun,
@@ -152,9 +156,9 @@ impl SandboxArgs {
         }
     }
 
-    /// The workloads of the files, or of the examples; and whether anything could not be read,
-    /// which is reported.
-    fn workloads(&self) -> (Result<Vec<Loaded>, SandboxError>, bool) {
+    /// The workloads and the Namespaces of the files, or of the examples; and whether anything
+    /// could not be read, which is reported.
+    fn read(&self) -> (Result<Read, SandboxError>, bool) {
         let opened = self.exclude.open(&self.files);
         let mut unread = !opened.errors.is_empty();
         opened.errors.iter().for_each(print_error);
@@ -166,9 +170,10 @@ impl SandboxArgs {
                 EXAMPLES.map(|(name, text)| Source::new(name, text.replace(&ours, &prefix)));
             sources.extend(examples);
         }
-        let mut found = Vec::new();
+        let (mut found, mut namespaces) = (Vec::new(), Vec::new());
         for source in &sources {
             let prefix = &self.schedules.annotation_prefix;
+            namespaces.extend(source.namespaces(prefix));
             let (manifests, errors) = source.manifests(prefix, "default");
             unread |= !errors.is_empty();
             errors.iter().for_each(print_error);
@@ -179,7 +184,7 @@ impl SandboxArgs {
             );
         }
         let found = match (found.is_empty(), unread) {
-            (false, _) => Ok(found),
+            (false, _) => Ok((found, namespaces)),
             (true, true) => Err(SandboxError::NothingRead),
             (true, false) => {
                 let names: Vec<_> = sources.iter().map(Source::name).collect();
@@ -203,6 +208,7 @@ impl SandboxArgs {
     async fn simulate(
         &self,
         workloads: &[Loaded],
+        namespaces: &[Value],
         from: DateTime<Utc>,
     ) -> Result<Exit, SandboxError> {
         let clock = Clock::simulated(from);
@@ -219,6 +225,11 @@ impl SandboxArgs {
         };
         let mut stage = Simulation::new(clock, settings);
         let mut taken = Vec::new();
+        for namespace in namespaces {
+            if let Err(status) = stage.load_namespace(namespace) {
+                print_error(&status.message);
+            }
+        }
         for (file, workload, manifest) in workloads {
             match stage.load(manifest) {
                 Ok(()) => {

@@ -59,11 +59,15 @@ impl NamespaceDefaults {
 
     /// One Namespace that is known already.
     pub fn known(namespace: &ObservedNamespace) -> Self {
+        let mut known = Self::default();
+        known.learn(namespace);
+        known
+    }
+
+    /// Takes in one more.
+    pub fn learn(&mut self, namespace: &ObservedNamespace) {
         let annotations = Arc::new(namespace.annotations.clone());
-        Self {
-            known: HashMap::from([(namespace.name.clone(), annotations)]),
-            unreadable: None,
-        }
+        self.known.insert(namespace.name.clone(), annotations);
     }
 
     /// Why they cannot be read, if they cannot.

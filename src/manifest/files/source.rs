@@ -100,10 +100,21 @@ impl Source {
         let mut errors = Vec::new();
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, node) => manifests.push((*workload, node.json())),
-            Found::Namespace(_) | Found::Other(_) | Found::Unrendered(_) => {}
+            Found::Namespace(..) | Found::Other(_) | Found::Unrendered(_) => {}
             Found::ParseError(fault) => errors.push(self.error(fault)),
         });
         (manifests, errors)
+    }
+
+    /// The Namespaces in it, each as kubectl would send it.
+    pub fn namespaces(&self, prefix: &Prefix) -> Vec<Value> {
+        let mut namespaces = Vec::new();
+        self.objects(prefix, "default", |found| {
+            if let Found::Namespace(_, node) = found {
+                namespaces.push(node.json());
+            }
+        });
+        namespaces
     }
 
     /// Everything in it that schedules have to do with, and everything that is wrong with it. A
@@ -113,7 +124,7 @@ impl Source {
         let mut contents = Contents::default();
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, _) => contents.workloads.push(*workload),
-            Found::Namespace(namespace) => contents.namespaces.push(*namespace),
+            Found::Namespace(namespace, _) => contents.namespaces.push(*namespace),
             Found::Other(other) => contents.others.push(other),
             Found::Unrendered(it) => contents.unrendered.push(it),
             Found::ParseError(fault) => contents.errors.push(self.error(fault)),

@@ -55,3 +55,29 @@ fn the_fragment_of_the_readme_is_played_and_what_is_missing_is_named() {
     assert_eq!(ended.status, 3, "{}", ended.out);
     assert!(ended.err.contains("spec.selector"), "{}", ended.err);
 }
+
+#[test]
+fn what_a_namespace_of_the_files_gives_is_played() {
+    let plain = deployment("web", &[]);
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: default\n  annotations:\n    \
+                     dayshift/hours: 'Mon-Fri 09:00-19:00'\n    dayshift/timezone: Asia/Tokyo\n";
+    let args = [
+        "--from",
+        FRIDAY,
+        "--for",
+        "11h1s",
+        "--timezone",
+        "Asia/Tokyo",
+        "-",
+    ];
+    let ended = sandbox(&args, &format!("{plain}{namespace}"));
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert_eq!(
+        ended.of("web"),
+        [
+            "adopt default/web 3 adopted, nothing scaled; next start 09:00",
+            "start default/web 3 no change; next stop 19:00",
+            "stop default/web 3 -> 0 next start Mon 09:00",
+        ]
+    );
+}

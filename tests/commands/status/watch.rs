@@ -95,3 +95,18 @@ fn a_watch_tells_what_was_named_and_is_not_there() {
     cluster.deployment("gone", 3, OFFICE);
     watching.wait_for("gone ");
 }
+
+#[test]
+fn a_watch_shows_what_a_namespace_gives() {
+    let cluster = evening();
+    cluster.deployment("own", 3, OFFICE);
+    cluster.deployment("web", 3, &[]);
+    let mut watching = Watching::on(&cluster, &[]);
+    watching.wait_for("own ");
+    let key = "dayshift/hours";
+    let done = cluster
+        .api
+        .annotate_of("Namespace", "", "dev", key, Some("09:00-19:00"));
+    done.unwrap();
+    watching.wait_for("web ");
+}
