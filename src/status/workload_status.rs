@@ -114,6 +114,12 @@ impl WorkloadStatus {
             }
             // Its schedule may well be the Namespace's.
             ParsedInputs::Unscheduled if defaults.unreadable().is_some() => return None,
+            // Removing a schedule takes `next` away: a scaler has given it one of its own.
+            ParsedInputs::Unscheduled
+                if state.phase.is_some() && state.next.is_some_and(|next| next > now) =>
+            {
+                status.next = state.next;
+            }
             ParsedInputs::Unscheduled => {
                 let saved = state.saved.filter(|saved| *saved > observed.replicas)?;
                 status.notes.push(Note::LeftDown { saved });

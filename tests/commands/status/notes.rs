@@ -128,6 +128,31 @@ fn one_that_is_left_above_0_is_left_down_too() {
     assert_eq!(ran.status, 1);
 }
 
+/// `--default-hours` of a running scaler shows in nothing but what that writes.
+#[test]
+fn one_that_goes_by_the_default_of_a_scaler_is_not_left_down() {
+    let cluster = evening();
+    cluster.deployment("web", 0, &[]);
+    let labels = |next| {
+        [
+            ("state", "stopped"),
+            ("last", "2026-11-20T10.00.00Z"),
+            ("next", next),
+            ("saved-replicas", "3"),
+        ]
+    };
+    state(&cluster, "web", &labels("2026-11-23T00.00.00Z"));
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("stopped"), "{}", ran.out);
+    assert!(!ran.out.contains("removed"), "{}", ran.out);
+    // Nobody goes by a time that has gone by.
+    state(&cluster, "web", &labels("2026-11-20T10.30.00Z"));
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1, "{}", ran.out);
+    assert!(ran.out.contains("its schedule was removed"), "{}", ran.out);
+}
+
 #[test]
 fn commands_name_a_prefix_that_is_not_the_default() {
     let cluster = evening();
