@@ -12,6 +12,7 @@ mod counts;
 mod faults;
 mod kinds;
 mod leaving;
+mod namespaces;
 mod neighbours;
 mod objects;
 mod overrides;
@@ -34,6 +35,7 @@ pub(crate) fn stories() -> Vec<Story> {
         security::hostile::stories(),
         kinds::stories(),
         leaving::stories(),
+        namespaces::stories(),
         neighbours::stories(),
         security::access::stories(),
         boundaries::stories(),

@@ -27,7 +27,7 @@ pub(crate) fn stories() -> Vec<Story> {
     .concat()
 }
 
-const STATE: &str = ".metadata.labels.dayshift/state";
+pub(crate) const STATE: &str = ".metadata.labels.dayshift/state";
 const SAVED: &str = ".metadata.labels.dayshift/saved-replicas";
 
 /// Lets dayshift scale the kinds of `manifests/kinds`, as a user would. On a control plane of its
@@ -71,7 +71,7 @@ fn allow_toys(plane: &ControlPlane, plural: &str) {
 }
 
 /// A member of an object; empty where it has none.
-fn field(team: &Team<'_>, object: &str, path: &str) -> String {
+pub(crate) fn field(team: &Team<'_>, object: &str, path: &str) -> String {
     let path = format!("jsonpath={{{path}}}");
     team.kubectl(&["get", object, "-o", &path]).success()
 }
@@ -84,7 +84,7 @@ fn before(team: &Team<'_>, instant: Soon, object: &str, path: &str, expected: im
     });
 }
 
-fn await_field(team: &Team<'_>, object: &str, path: &str, expected: impl Display) {
+pub(crate) fn await_field(team: &Team<'_>, object: &str, path: &str, expected: impl Display) {
     let expected = expected.to_string();
     eventually(&format!("{object} {path} {expected}"), || {
         (field(team, object, path) == expected).then_some(())
@@ -92,7 +92,7 @@ fn await_field(team: &Team<'_>, object: &str, path: &str, expected: impl Display
 }
 
 /// Creates objects from a manifest.
-fn create(team: &Team<'_>, manifest: impl Display) {
+pub(crate) fn create(team: &Team<'_>, manifest: impl Display) {
     team.kubectl_with(&["create"], &manifest.to_string())
         .success();
 }

@@ -87,6 +87,8 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
     let ours = "[object, oldObject].all(it, it.metadata.?annotations.orValue({}).all(key, \
                 !key.startsWith('dayshift/') || object.metadata.?annotations[?key] == \
                 oldObject.metadata.?annotations[?key]))";
+    user.annotates_the_namespace("dayshift/timezone=Asia/Tokyo")
+        .success();
     user.is_refused_a_change_of(&team, ours, "schedule");
     let annotated = |key: &str, text: Option<u128>| {
         let annotations =
@@ -103,9 +105,11 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
         "nor may they remove it"
     );
     annotated("example.com/note", Some(1)).success();
+    assert!(!user.annotates_the_namespace("dayshift/timezone=UTC").ok);
+    user.annotates_the_namespace("example.com/note=1").success();
 }
 
-/// A ServiceAccount that may patch Deployments of the team.
+/// A ServiceAccount that may patch Deployments of the team, and its Namespace.
 struct Annotator<'a> {
     plane: &'a ControlPlane,
     kubeconfig: std::path::PathBuf,
@@ -129,11 +133,26 @@ impl<'a> Annotator<'a> {
             &account,
         ])
         .success();
+        let own = format!("--resource-name={namespace}");
+        let role = ["--verb=get,patch", "--resource=namespaces", &own];
+        let name = format!("annotator-{namespace}");
+        team.kubectl(&[&["create", "clusterrole", &name], &role[..]].concat())
+            .success();
+        let role = format!("--clusterrole={name}");
+        team.kubectl(&["create", "clusterrolebinding", &name, &role, &account])
+            .success();
         Self {
             plane: team.plane(),
             kubeconfig: team.plane().kubeconfig_of(&namespace, "annotator"),
             namespace,
         }
+    }
+
+    fn annotates_the_namespace(&self, text: &str) -> Output {
+        let namespace = &*self.namespace;
+        let arguments = ["annotate", "--overwrite", "namespace", namespace, text];
+        self.plane
+            .kubectl_as(Path::new(&self.kubeconfig), &arguments)
     }
 
     fn merge(&self, name: &str, patch: &serde_json::Value) -> Output {
@@ -160,10 +179,16 @@ impl<'a> Annotator<'a> {
             "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
             "metadata": {"name": name},
             "spec": {
-                "matchConstraints": {"resourceRules": [{
-                    "apiGroups": ["apps"], "apiVersions": ["v1"],
-                    "operations": ["UPDATE"], "resources": ["deployments"],
-                }]},
+                "matchConstraints": {"resourceRules": [
+                    {
+                        "apiGroups": ["apps"], "apiVersions": ["v1"],
+                        "operations": ["UPDATE"], "resources": ["deployments"],
+                    },
+                    {
+                        "apiGroups": [""], "apiVersions": ["v1"],
+                        "operations": ["UPDATE"], "resources": ["namespaces"],
+                    },
+                ]},
                 "matchConditions": [{
                     "name": "them", "expression": format!("request.userInfo.username == '{user}'"),
                 }],

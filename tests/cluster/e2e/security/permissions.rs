@@ -65,7 +65,10 @@ impl<'a> Scaler<'a> {
     }
 
     fn run(&self) -> Dayshift {
-        Dayshift::run_as(&self.kubeconfig, &["run", "-n", self.namespace.name()])
+        let name = self.namespace.name();
+        // As that manifest has it.
+        let arguments = ["run", "-n", name, "--namespace-defaults=false"];
+        Dayshift::run_as(&self.kubeconfig, &arguments)
     }
 
     /// `web`, which stops at that instant.

@@ -1,0 +1,306 @@
+//! Annotations of a Namespace, which are defaults for what is in it.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::e2e::kinds::{STATE, await_field, create, field};
+use crate::e2e::team::Team;
+use crate::support::{
+    ControlPlane, Dayshift, Parts, Soon, Story, cron_job, deployment, eventually, soon,
+    stateful_set, stories,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    [
+        stories![Parts::Pods; it_goes_with_what_is_in_it_and_comes_again],
+        stories![
+            Parts::Server;
+            all_kinds_follow_it_with_one_request_for_each_transition,
+            an_edit_is_an_edit_of_what_inherits_it,
+            a_bad_one_is_told_there_until_it_is_put_right,
+            an_override_holds_for_all_in_it_and_is_left_there,
+            where_it_may_not_be_read_what_depends_on_it_is_left_alone,
+            a_scaler_without_namespace_defaults_does_not_ask_for_it,
+        ],
+    ]
+    .concat()
+}
+
+/// `kubectl annotate` of the Namespace itself: `stop=19:00`, or `stop-`.
+fn annotate(team: &Team<'_>, texts: &[String]) {
+    let texts: Vec<_> = texts.iter().map(|it| format!("dayshift/{it}")).collect();
+    let mut arguments = vec!["annotate", "--overwrite", "namespace", team.name()];
+    arguments.extend(texts.iter().map(String::as_str));
+    team.plane().kubectl(&arguments).success();
+}
+
+fn stop_at(stop: Soon) -> String {
+    format!("stop={}", stop.text())
+}
+
+fn await_adopted(team: &Team<'_>, object: &str, before: Soon) {
+    before.before(&format!("{object} is adopted"), || {
+        (field(team, object, STATE) == "adopted").then_some(())
+    });
+}
+
+fn all_kinds_follow_it_with_one_request_for_each_transition(plane: &ControlPlane) {
+    let team = Team::new(plane, "shared");
+    let stop = soon(9);
+    let start = stop.plus(5);
+    team.create(deployment("web").replicas(3));
+    create(&team, Value::from(stateful_set("db").replicas(2)));
+    create(&team, Value::from(cron_job("report")));
+    let out = deployment("out").annotation("dayshift/exclude", "true");
+    team.create(out.replicas(3));
+    annotate(&team, &[stop_at(stop), format!("start={}", start.text())]);
+    // And what comes later.
+    team.create(deployment("late").replicas(4));
+    for object in ["deploy/web", "sts/db", "cj/report", "deploy/late"] {
+        await_adopted(&team, object, stop);
+    }
+    await_field(&team, "sts/db", ".spec.replicas", 0);
+    await_field(&team, "cj/report", ".spec.suspend", true);
+    team.await_replicas("web", 0);
+    team.await_replicas("late", 0);
+    start.is_to_come("all of it is stopped");
+    team.await_replicas("web", 3);
+    team.await_replicas("late", 4);
+    await_field(&team, "sts/db", ".spec.replicas", 2);
+    await_field(&team, "cj/report", ".spec.suspend", false);
+    for name in ["web", "db", "report", "late"] {
+        team.assert_punctual(name, 1, stop);
+        team.assert_punctual(name, 2, start);
+    }
+    team.assert_replicas("out", 3, Soon(chrono::DateTime::<chrono::Utc>::MAX_UTC));
+    team.ends([("web", 3), ("db", 3), ("report", 3), ("late", 3)]);
+}
+
+fn an_edit_is_an_edit_of_what_inherits_it(plane: &ControlPlane) {
+    let team = Team::new(plane, "shared-edit");
+    let old = soon(5);
+    let new = old.plus(5);
+    team.create(deployment("web").replicas(3));
+    team.create(deployment("own").replicas(3).stop(old.text()));
+    annotate(&team, &[stop_at(old)]);
+    for name in ["web", "own"] {
+        team.await_adopted(name, old);
+    }
+    annotate(&team, &[stop_at(new)]);
+    let told = team.await_event("web", "ScheduleChanged");
+    assert!(told.contains("nothing is scaled now"), "{told}");
+    old.is_to_come("it is edited");
+    team.await_replicas("own", 0);
+    old.plus(1).wait();
+    team.assert_replicas("web", 3, new);
+    team.await_replicas("web", 0);
+    team.assert_punctual("own", 1, old);
+    team.assert_punctual("web", 2, new);
+
+    // Taken away it scales nothing, and tells how to bring the count back.
+    annotate(&team, &["stop-".to_owned()]);
+    let told = team.await_event("web", "ScheduleRemoved");
+    assert!(told.contains("--replicas=3"), "{told}");
+    assert_eq!((team.replicas("web"), team.replicas("own")), (0, 0));
+    team.ends([("web", 4), ("own", 2)]);
+}
+
+/// The rows that kubectl shows of Warnings about the Namespace itself.
+fn warnings(team: &Team<'_>, arguments: &[&str]) -> Vec<String> {
+    let about = format!("namespace/{}", team.name());
+    let shown = team.kubectl(arguments).success();
+    let rows = shown.lines().map(str::to_lowercase);
+    rows.filter(|row| row.contains(&about) && row.contains("warning"))
+        .collect()
+}
+
+fn a_bad_one_is_told_there_until_it_is_put_right(plane: &ControlPlane) {
+    let team = Team::new(plane, "shared-bad");
+    let stop = soon(7);
+    for name in ["web", "api"] {
+        team.create(deployment(name).replicas(3));
+    }
+    team.create(deployment("own").replicas(3).stop(stop.text()));
+    annotate(&team, &[stop_at(stop)]);
+    for name in ["web", "api", "own"] {
+        team.await_adopted(name, stop);
+    }
+    annotate(&team, &["stop=Mon-Fry 19:00".to_owned()]);
+    eventually("it is told", || {
+        (!warnings(&team, &["events"]).is_empty()).then_some(())
+    });
+    stop.is_to_come("it is bad");
+    for command in [&["events"][..], &["get", "events"]] {
+        let told = warnings(&team, command);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains("invalidschedule"), "{told:?}");
+        let where_it_is = "dayshift/stop on the namespace: ";
+        assert!(told[0].contains(where_it_is), "{told:?}");
+    }
+    team.await_replicas("own", 0);
+    stop.plus(1).wait();
+    for name in ["web", "api"] {
+        assert_eq!(team.replicas(name), 3, "{name} stays as it is");
+        assert_eq!(team.annotation(name, "dayshift/error"), None);
+    }
+    // The same schedule again resumes and catches up.
+    annotate(&team, &[stop_at(stop)]);
+    for name in ["web", "api"] {
+        team.await_replicas(name, 0);
+    }
+    assert_eq!(warnings(&team, &["events"]).len(), 1);
+    team.ends([("web", 2), ("api", 2), ("own", 2)]);
+}
+
+fn an_override_holds_for_all_in_it_and_is_left_there(plane: &ControlPlane) {
+    let team = Team::new(plane, "shared-sleep");
+    let hours = "hours=00:00-24:00".to_owned();
+    annotate(&team, &[hours]);
+    team.create(deployment("web").replicas(3));
+    team.create(deployment("own").replicas(2).hours("00:00-24:00"));
+    let woken = deployment("woken").replicas(4);
+    let until = soon(3600).until();
+    team.create(woken.annotation("dayshift/wake-until", &*until));
+    for (name, state) in [("web", "adopted"), ("own", "adopted"), ("woken", "woken")] {
+        team.await_label(name, "dayshift/state", state);
+    }
+    let end = soon(5);
+    annotate(&team, &[format!("sleep-until={}", end.until())]);
+    for name in ["web", "own"] {
+        team.await_state(name, "slept", end);
+        team.assert_replicas(name, 0, end);
+    }
+    team.assert_replicas("woken", 4, end);
+    team.await_replicas("web", 3);
+    team.await_replicas("own", 2);
+    for name in ["web", "own"] {
+        team.assert_punctual(name, 2, end);
+    }
+    let path = r"jsonpath={.metadata.annotations.dayshift/sleep-until}";
+    let left = team.kubectl(&["get", "namespace", team.name(), "-o", path]);
+    assert_eq!(left.success(), end.until());
+    assert_eq!(team.replicas("woken"), 4);
+    team.ends([("web", 3), ("own", 3), ("woken", 1)]);
+}
+
+/// dayshift with `manifests/namespaced.yaml`, which has no rule for Namespaces.
+fn of_one_namespace(kubeconfig: &Path, team: &Team<'_>, flags: &[&str]) -> Dayshift {
+    let arguments = [&["run", "-n", team.name()], flags].concat();
+    Dayshift::run_as(kubeconfig, &arguments)
+}
+
+fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlane) {
+    let team = Team::without_scaler(plane, "unread");
+    let manifest = "manifests/namespaced.yaml";
+    team.kubectl(&["apply", "-f", manifest]).success();
+    let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
+    let stop = soon(7);
+    annotate(&team, &[stop_at(stop.plus(600))]);
+    team.create(deployment("web").replicas(3));
+    team.create(deployment("own").replicas(3).stop(stop.text()));
+    let mut dayshift = of_one_namespace(&kubeconfig, &team, &[]);
+    dayshift.wait_ready();
+    let expected = format!("ok\ncannot watch namespaces {}: forbidden\n", team.name());
+    assert_eq!(dayshift.get("/readyz"), Some((200, expected)));
+    stop.is_to_come("dayshift is ready");
+    team.await_replicas("own", 0);
+    team.assert_punctual("own", 1, stop);
+    assert_eq!((team.replicas("web"), team.writes("web").len()), (3, 0));
+    let log = dayshift.log();
+    let told: Vec<_> = log.lines().filter(|line| line.contains("WARN")).collect();
+    assert_eq!(told.len(), 2, "{log}");
+    assert!(told[0].contains("the watch failed"), "{log}");
+    assert!(told[1].contains("Namespaces cannot be read"), "{log}");
+
+    // It is enough to allow that one.
+    let name = team.name();
+    let account = format!("--serviceaccount={name}:dayshift");
+    let (role, one) = (
+        format!("--clusterrole={name}"),
+        format!("--resource-name={name}"),
+    );
+    for arguments in [
+        &[
+            "create",
+            "clusterrole",
+            name,
+            "--verb=list,watch",
+            "--resource=namespaces",
+            &one,
+        ][..],
+        &["create", "clusterrolebinding", name, &role, &account],
+    ] {
+        plane.kubectl(arguments).success();
+    }
+    team.await_label("web", "dayshift/state", "adopted");
+    assert_eq!(dayshift.get("/readyz"), Some((200, "ok\n".to_owned())));
+    assert_eq!(team.made("own").len(), 2);
+    assert!(dayshift.stop().success());
+}
+
+fn a_scaler_without_namespace_defaults_does_not_ask_for_it(plane: &ControlPlane) {
+    let team = Team::without_scaler(plane, "role-only");
+    let manifest = "manifests/namespaced.yaml";
+    team.kubectl(&["apply", "-f", manifest]).success();
+    let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
+    let stop = soon(6);
+    annotate(&team, &[stop_at(stop)]);
+    team.create(deployment("web").replicas(3));
+    team.create(deployment("own").replicas(3).stop(stop.text()));
+    let mark = plane.audit().mark();
+    let mut dayshift = of_one_namespace(&kubeconfig, &team, &["--namespace-defaults=false"]);
+    dayshift.wait_ready();
+    assert_eq!(dayshift.get("/readyz"), Some((200, "ok\n".to_owned())));
+    stop.is_to_come("dayshift is ready");
+    team.await_replicas("own", 0);
+    assert_eq!((team.replicas("web"), team.writes("web").len()), (3, 0));
+    assert!(!dayshift.log().contains("WARN"), "{}", dayshift.log());
+    assert!(dayshift.stop().success());
+    let requests = plane.audit().since(mark);
+    let user = format!("system:serviceaccount:{}:dayshift", team.name());
+    let asked = requests.iter().filter(|it| it.user == user);
+    let asked: Vec<_> = asked.filter(|it| it.resource == "namespaces").collect();
+    assert!(asked.is_empty(), "{asked:#?}");
+}
+
+fn it_goes_with_what_is_in_it_and_comes_again(plane: &ControlPlane) {
+    let team = Team::new(plane, "going");
+    let stop = soon(9);
+    annotate(&team, &[stop_at(stop)]);
+    team.create(deployment("api").replicas(1));
+    let mut held = Value::from(deployment("web").replicas(1));
+    held["metadata"]["finalizers"] = serde_json::json!(["example.com/hold"]);
+    create(&team, held);
+    for name in ["web", "api"] {
+        team.await_adopted(name, stop);
+    }
+    let name = team.name();
+    let delete = ["delete", "namespace", name, "--wait=false"];
+    plane.kubectl(&delete).success();
+    stop.before("all in it goes", || {
+        let path = "jsonpath={.metadata.deletionTimestamp}";
+        let going = team.kubectl(&["get", "deploy", "web", "-o", path]);
+        (!going.success().is_empty()).then_some(())
+    });
+    stop.plus(1).wait();
+    assert_eq!(team.replicas("web"), 1, "what goes is left alone");
+    let release = serde_json::json!({"metadata": {"finalizers": null}});
+    team.merge("web", &release);
+    eventually("the Namespace is gone", || {
+        (!plane.kubectl(&["get", "namespace", name]).ok).then_some(())
+    });
+
+    // The one of the same name is another one, and says nothing yet.
+    let again = soon(9);
+    plane.kubectl(&["create", "namespace", name]).success();
+    team.create(deployment("web").replicas(1));
+    team.create(deployment("api").replicas(1));
+    annotate(&team, &[stop_at(again)]);
+    for name in ["web", "api"] {
+        team.await_adopted(name, again);
+        team.assert_replicas(name, 1, again);
+        team.await_replicas(name, 0);
+    }
+    team.ends([("web", 3), ("api", 3)]);
+}
