@@ -6,7 +6,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use tokio::{sync::watch, task::AbortHandle};
+use tokio::{sync::broadcast, task::AbortHandle};
 
 use crate::story::fault::{Fault, Stage};
 
@@ -19,7 +19,8 @@ struct Inner {
     percent: u8,
     kill: Option<(u32, Stage)>,
     process: Option<AbortHandle>,
-    cut: watch::Sender<u64>,
+    /// Which wakes those who wait in their order; a `watch` channel does it in random order.
+    cut: broadcast::Sender<()>,
     happened: usize,
 }
 
@@ -31,7 +32,7 @@ impl Faults {
             percent: 0,
             kill: None,
             process: None,
-            cut: watch::Sender::new(0),
+            cut: broadcast::Sender::new(16),
             happened: 0,
         })))
     }
@@ -57,10 +58,11 @@ impl Faults {
     pub fn cut(&self) {
         let mut inner = self.lock();
         inner.happened += 1;
-        inner.cut.send_modify(|cuts| *cuts += 1);
+        // Where no watch is open there is nobody to hear it.
+        let _ = inner.cut.send(());
     }
 
-    pub fn cuts(&self) -> watch::Receiver<u64> {
+    pub fn cuts(&self) -> broadcast::Receiver<()> {
         self.lock().cut.subscribe()
     }
 

@@ -255,7 +255,7 @@ async fn never<T>() -> Result<T, BoxError> {
 struct Events {
     frames: stream::BoxStream<'static, Result<Bytes, kube::Error>>,
     faults: Faults,
-    cuts: tokio::sync::watch::Receiver<u64>,
+    cuts: tokio::sync::broadcast::Receiver<()>,
     older: Option<Bytes>,
     twice: Option<Bytes>,
 }
@@ -267,7 +267,7 @@ impl Events {
         }
         let frame = tokio::select! {
             biased;
-            _ = self.cuts.changed() => return None,
+            _ = self.cuts.recv() => return None,
             frame = self.frames.next() => match frame? {
                 Ok(frame) => frame,
                 Err(error) => return Some(Err(error.into())),
