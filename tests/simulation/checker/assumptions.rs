@@ -4,39 +4,50 @@
 use chrono_tz::Tz;
 use dayshift::{
     schedule::Zone,
-    workload::{Inputs, Kind, ParsedInputs, Prefix, WorkloadRef, read},
+    workload::{Annotations, Inputs, Kind, ParsedInputs, Prefix, WorkloadRef, read},
 };
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::checker::objects::object::Object;
 
 #[derive(Clone)]
 pub struct Assumptions {
     pub complaint: Option<String>,
+    /// Whether that is about the Namespace alone.
+    pub is_inherited: bool,
     /// How much later the object starts, in seconds.
     pub delay: i64,
 }
 
 pub fn of(object: &Object, zone: Tz) -> Assumptions {
     let prefix = Prefix::default();
-    let texts: Vec<_> = object
-        .texts
-        .iter()
-        .map(|(key, text)| (format!("dayshift/{key}"), text))
-        .collect();
-    let texts = texts.iter().map(|(key, text)| (&**key, text.as_str()));
     let kind = if object.is_switch {
         Kind::CronJob
     } else {
         Kind::Deployment
     };
-    let inputs = Inputs::from_annotations(&prefix, texts).of(kind.counts());
+    let named = |texts: &BTreeMap<String, String>| -> Vec<_> {
+        let texts = texts.iter();
+        let named = texts.map(|(key, text)| (format!("dayshift/{key}"), text.clone()));
+        named.collect()
+    };
+    let under = |texts: &BTreeMap<String, String>| {
+        let texts = named(texts);
+        Annotations::under(&prefix, texts.iter().map(|(key, text)| (&**key, &**text)))
+    };
+    let own = named(&object.texts);
+    let own = own.iter().map(|(key, text)| (&**key, &**text));
+    let inputs = Inputs::from_annotations(&prefix, own).of(kind.counts());
+    let inputs = inputs.with_defaults(Some(Arc::new(under(&object.defaults))));
     match read(&inputs, Zone::parse(zone.name()).unwrap()) {
         ParsedInputs::Invalid(refusal) => Assumptions {
             complaint: Some(refusal.text(&prefix)),
+            is_inherited: refusal.is_inherited(),
             delay: 0,
         },
         ParsedInputs::Scheduled(spec) => Assumptions {
             complaint: None,
+            is_inherited: false,
             delay: spec
                 .delay(&WorkloadRef {
                     kind,
@@ -48,6 +59,7 @@ pub fn of(object: &Object, zone: Tz) -> Assumptions {
         },
         ParsedInputs::Unscheduled => Assumptions {
             complaint: None,
+            is_inherited: false,
             delay: 0,
         },
     }

@@ -14,8 +14,15 @@ const LONGEST_QUOTE: usize = 60;
 /// How far ahead of the clock `last` may be, in seconds.
 const AHEAD: i64 = 3600;
 
-/// Whether a write may be made of an object at `now`, in seconds of the scaler's clock.
-pub fn check(old: &Object, new: &Object, what: What, now: i64) -> Result<(), String> {
+/// Whether a write may be made of an object at `now`, in seconds of the scaler's clock, where an
+/// exact count after a start is asked for or not.
+pub fn check(
+    old: &Object,
+    new: &Object,
+    what: What,
+    is_exact: bool,
+    now: i64,
+) -> Result<(), String> {
     let lowers = matches!(what, What::Stop | What::Sleep | What::Enforce);
     let raises = matches!(what, What::Start | What::Wake);
     if new.replicas != old.replicas && !lowers && !raises && what != What::Scale {
@@ -24,7 +31,6 @@ pub fn check(old: &Object, new: &Object, what: What, now: i64) -> Result<(), Str
     if lowers && new.replicas > old.replicas {
         return Err(format!("{what:?} raises"));
     }
-    let is_exact = old.texts.contains_key("replicas");
     if raises && !is_exact && new.replicas < old.replicas {
         return Err(format!("{what:?} lowers"));
     }

@@ -17,7 +17,9 @@ impl Observer {
     /// All is quiet: nothing is left to do, whichever of these processes is asked.
     pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
-        let object = Object::shown(object);
+        let mut object = Object::shown(object);
+        let defaults = self.defaults.get(&object.namespace).cloned();
+        object.defaults = defaults.unwrap_or_default();
         if !in_scope || !self.records.contains_key(&object.uid) {
             return;
         }
@@ -42,10 +44,13 @@ impl Observer {
         if self.processes[by].is_dry || may_wait {
             return Ok(());
         }
+        if !self.processes[by].shown.knows_namespaces() {
+            return Err(format!("{by} does not know the Namespaces"));
+        }
         let (namespace, name) = (&object.namespace, &object.name);
         let known = self.processes[by].shown.of(namespace, name, now.truth);
         let Some(known) = known.first() else {
-            if object.is_nothing_of_ours() {
+            if object.is_no_concern() {
                 return Ok(());
             }
             return Err(format!("{by} does not know {}", object.full_name()));

@@ -64,6 +64,10 @@ impl Observer {
         if write.sent.known.is_empty() {
             return Err("it was patched by who knows nothing of it".into());
         }
+        let may_be_taken = |it: &Known| !self.exact && it.object.rests_on_itself();
+        if !write.sent.knows_namespaces && !write.sent.known.iter().any(may_be_taken) {
+            return Err("it was patched before its Namespace was known".into());
+        }
         let (mut legal, mut found) = (Vec::new(), Vec::new());
         for known in write.sent.known.iter().filter(|it| it.is_still(old)) {
             let outcomes = self.outcomes(&write.sent.by, known, write.sent.at.clock);
@@ -91,11 +95,12 @@ impl Observer {
             return Err("rule 12: more than three corrections".into());
         }
         let now = write.sent.at.clock.div_euclid(1000);
-        change_invariants::check(old, new, outcome.what, now)?;
+        let is_exact = known.object.in_force().contains_key("replicas");
+        change_invariants::check(old, new, outcome.what, is_exact, now)?;
         change_invariants::check_labels(write.new)?;
         self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {
-            self.is_punctual(write, outcome, old, process, record)?;
+            self.is_punctual(write, outcome, &known.object, process, record)?;
         }
         Ok(Done {
             applied: applied.clone(),
@@ -108,7 +113,7 @@ impl Observer {
     fn intent(&self, object: &Object, zone: Tz) -> Intent {
         match self.assumptions(object, zone).complaint {
             Some(_) => Intent::default(),
-            None => Intent::of(&object.texts, &self.plans, zone),
+            None => Intent::of(&object.in_force(), &self.plans, zone),
         }
     }
 
@@ -123,7 +128,8 @@ impl Observer {
     }
 
     fn assumptions(&self, object: &Object, zone: Tz) -> Arc<Assumptions> {
-        let key = (object.full_name(), object.texts.clone(), zone);
+        let texts = object.inputs().map(Clone::clone);
+        let key = (object.full_name(), texts, zone);
         let mut known = self.parse_cache.lock().unwrap();
         known
             .entry(key)
@@ -145,13 +151,14 @@ impl Observer {
                 object: old,
                 state: &state,
                 complaint: assumed.complaint.as_deref(),
+                is_inherited: assumed.is_inherited,
                 intent: &intent,
                 ended: &ended,
                 timeline: &timeline,
                 now,
                 fraction: at.rem_euclid(1000),
                 seen,
-                stop_count: texts::stop_count(&old.texts),
+                stop_count: texts::stop_count(&old.in_force()),
                 catch_up: process.catch_up,
             };
             moment.outcomes()
@@ -202,7 +209,8 @@ impl Observer {
         new: &Object,
     ) -> Result<(), String> {
         let old = &known.object;
-        let is_exact = |key: &str| old.texts.contains_key(key);
+        let in_force = old.in_force();
+        let is_exact = |key: &str| in_force.contains_key(key);
         let exact = match outcome.what {
             What::Scale => true,
             What::Start => is_exact("replicas"),
@@ -212,7 +220,7 @@ impl Observer {
         let state = known.newest(write.sent.at.clock.div_euclid(1000));
         let is_of = |owner: &String| texts::is_of_object(owner, &old.uid);
         let is_copy = state.owner.as_ref().and_then(is_of) == Some(false);
-        let is_up = old.replicas > texts::stop_count(&old.texts);
+        let is_up = old.replicas > texts::stop_count(&in_force);
         let floor = if is_up && (is_copy || state.is_only_saved()) {
             old.replicas
         } else {

@@ -66,6 +66,8 @@ pub struct Sent {
     pub by: String,
     pub at: Instants,
     pub known: Vec<Known>,
+    /// Whether its sender had been shown all Namespaces.
+    pub knows_namespaces: bool,
     pub done: Option<Done>,
     /// Whether its sender has had an answer.
     pub is_answered: bool,
@@ -109,7 +111,9 @@ pub struct Observer {
     /// How many requests have been sent in a millisecond.
     requests: (i64, u32),
     pub(crate) records: HashMap<String, Record>,
-    pub(crate) parse_cache: Mutex<HashMap<(String, Texts, Tz), Arc<Assumptions>>>,
+    pub(crate) parse_cache: Mutex<HashMap<(String, [Texts; 2], Tz), Arc<Assumptions>>>,
+    /// The annotations of each Namespace, as they are.
+    pub(crate) defaults: HashMap<String, Texts>,
 }
 
 /// An accepted write of a scaler.
@@ -145,6 +149,7 @@ impl Observer {
             requests: (0, 0),
             records: HashMap::new(),
             parse_cache: Mutex::default(),
+            defaults: HashMap::new(),
         }
     }
 
@@ -213,6 +218,18 @@ impl Observer {
         }
     }
 
+    /// A Namespace was changed; rule: never by a scaler.
+    pub fn wrote_namespace(&mut self, at: i64) {
+        self.fail(at, "a scaler has written to a Namespace");
+    }
+
+    /// Somebody has changed the annotations of a Namespace.
+    pub fn annotated(&mut self, namespace: &Value) {
+        let texts = crate::checker::objects::texts::under_prefix(&namespace["metadata"]);
+        let name = namespace["metadata"]["name"].as_str().unwrap_or_default();
+        self.defaults.insert(name.to_owned(), texts);
+    }
+
     /// An Event is made.
     pub fn event(&mut self, event: &Value, at: i64) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -263,11 +280,14 @@ impl Observer {
     pub fn sends(&mut self, by: &str, path: &str) -> usize {
         let at = self.instants(by);
         let (namespace, name) = name_of(path).unwrap();
-        let known = self.processes[by].shown.of(namespace, name, at.truth);
+        let shown = &self.processes[by].shown;
+        let known = shown.of(namespace, name, at.truth);
+        let knows_namespaces = shown.knows_namespaces();
         self.sent.push(Sent {
             by: by.to_owned(),
             at,
             known,
+            knows_namespaces,
             done: None,
             is_answered: false,
         });

@@ -10,7 +10,7 @@ use crate::{
         definition::{Kind, Story},
         fault::{Fault, Stage},
         intent::Bad,
-        op::{Hold, NAMED, Op, Step},
+        op::{Asked, Hold, NAMED, Op, Step},
     },
 };
 
@@ -97,7 +97,14 @@ impl Steps<'_> {
         for slot in 0..self.objects {
             let (count, plan) = (self.count(), self.random.usize(..self.story.plans.len()));
             let at = self.random.u32(..2000);
-            let op = if from_v1 {
+            let op = if !self.story.switches && self.random.u8(..5) == 0 {
+                let before = at.saturating_sub(self.random.u32(..2000));
+                self.add(
+                    before,
+                    Op::Defaults(usize::from(slot > 1), Asked::Plan(Some(plan))),
+                );
+                Op::MakePlain(slot, count)
+            } else if from_v1 {
                 let hours = self.random.choice([0, 0, 1, 9, 30]).unwrap();
                 Op::MakeFromV1(slot, count, plan, hours)
             } else {
@@ -188,6 +195,10 @@ impl Steps<'_> {
     fn happen(&mut self, at: u32) {
         let slot = self.random.usize(..self.objects);
         let has_faults = self.story.kind == Kind::Faults;
+        // A CronJob inherits no counts, which is not told here yet.
+        if !self.story.switches && self.random.u8(..6) == 0 {
+            return self.default(at);
+        }
         let op = match self.random.u8(..if has_faults { 64 } else { 44 }) {
             0..=4 => Op::Scale(slot, self.count()),
             5..=6 => Op::Autoscale(slot, self.random.u32(1..9)),
@@ -241,6 +252,22 @@ impl Steps<'_> {
 
     fn maybe(&mut self, range: std::ops::Range<u32>) -> Option<u32> {
         self.random.bool().then(|| self.random.u32(range))
+    }
+
+    /// Somebody changes the annotations of a Namespace.
+    fn default(&mut self, at: u32) {
+        let place = usize::from(self.random.u8(..4) == 0);
+        let change = match self.random.u8(..10) {
+            0..=4 => {
+                let plan = self.random.usize(..self.story.plans.len());
+                Asked::Plan((self.random.u8(..5) != 0).then_some(plan))
+            }
+            5 => Asked::Replicas(self.maybe(0..6)),
+            6 => Asked::StopReplicas(self.maybe(1..3)),
+            7 => Asked::Break(self.random.choice(Bad::ALL).unwrap()),
+            _ => Asked::Fix,
+        };
+        self.add(at, Op::Defaults(place, change));
     }
 
     fn overlay(&mut self, slot: usize) -> Op {

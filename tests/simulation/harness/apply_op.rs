@@ -34,7 +34,7 @@ impl Harness<'_> {
     }
 
     fn trouble_by(&mut self, op: &Op) {
-        let is_users = user_ops::slot(op).is_some();
+        let is_users = user_ops::slot(op).is_some() || matches!(op, Op::Defaults(..));
         match (self.is_fault_free(), is_users) {
             _ if matches!(op, Op::Quiet) => {}
             (true, _) => self.trouble(SETTLING),
@@ -170,7 +170,7 @@ impl Harness<'_> {
                 catch_up: self.story.catch_up,
                 started,
                 clock: scaler.clock.clone(),
-                shown: Shown::default(),
+                shown: Shown::of_scope(&story.namespaces),
                 late: 0,
             };
             self.observer().processes.insert(by, process);

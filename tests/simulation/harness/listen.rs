@@ -23,6 +23,10 @@ pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
             let at = truth.now().timestamp_millis();
             observer.lock().unwrap().event(admission.new, at);
         }
+        if admission.resource == "namespaces" {
+            let at = truth.now().timestamp_millis();
+            observer.lock().unwrap().wrote_namespace(at);
+        }
         if let Admission {
             resource: "deployments" | "cronjobs",
             old: Some(old),

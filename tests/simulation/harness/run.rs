@@ -24,9 +24,10 @@ use crate::{
         troubles::Troubles,
     },
     story::{
+        calendar::Plan,
         definition::{Kind, Story},
         intent::Intent,
-        op::{NAMED, Op},
+        op::{NAMED, Op, PLACES},
     },
 };
 
@@ -45,6 +46,8 @@ pub struct Harness<'a> {
     crashes: Crashes,
     pub(super) troubles: Troubles,
     pub(crate) wishes: Vec<Wish>,
+    /// What the annotations of each Namespace ask for.
+    pub(crate) defaults: [Intent; PLACES.len()],
     pub(crate) snapshots: Vec<Vec<(Value, Intent)>>,
     pub(super) zone: Tz,
     /// Until when not everything has to be in order, in milliseconds.
@@ -68,6 +71,16 @@ pub struct StoryOutcome {
     pub faults: usize,
 }
 
+/// The plans, and each as it is where its object inherits from a Namespace that has another: all
+/// that it does not say itself.
+fn with_inherited(plans: &[Plan]) -> Vec<Plan> {
+    let mut all = plans.to_vec();
+    for own in plans {
+        all.extend(plans.iter().map(|other| own.beside(other)));
+    }
+    all
+}
+
 /// Runs a story from its beginning to its end.
 pub fn run(story: &Story) -> StoryOutcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -89,10 +102,11 @@ impl<'a> Harness<'a> {
             let truth = truth.clone();
             move || truth.now()
         });
-        api.namespace("dev");
-        api.namespace("prod");
+        for namespace in PLACES {
+            api.namespace(namespace);
+        }
         let mut observer = Observer::new(
-            story.plans.clone().into(),
+            with_inherited(&story.plans).into(),
             Timelines::new(story.dates()),
             truth.clone(),
             story.kind == Kind::NoFaults,
@@ -119,6 +133,7 @@ impl<'a> Harness<'a> {
             observer,
             scalers: (0..story.scalers).map(scaler).collect(),
             wishes: vec![Wish::default(); objects],
+            defaults: std::array::from_fn(|_| Intent::default()),
             snapshots: vec![Vec::new(); objects],
             crashes,
             troubles: Troubles::default(),

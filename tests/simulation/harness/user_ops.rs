@@ -12,7 +12,7 @@ use crate::{
     harness::run::Harness,
     story::{
         intent::{Intent, Pause},
-        op::{Hold, NAMED, Op, Slot, place},
+        op::{Asked, Hold, NAMED, Op, PLACES, Slot, place},
     },
 };
 
@@ -41,6 +41,7 @@ pub fn slot(op: &Op) -> Option<Slot> {
         | Op::ReplaceFromManifest(slot, _)
         | Op::Restore(slot, _)
         | Op::Copy(_, slot)
+        | Op::MakePlain(slot, _)
         | Op::Scope(slot, _) => Some(*slot),
         _ => None,
     }
@@ -52,6 +53,7 @@ pub fn touches(op: &Op, object: &Object) -> bool {
     let is_it = |slot: Slot| place(slot) == (namespace, name.to_owned());
     match op {
         Op::MakeFleet(count, ..) => (NAMED..NAMED + count).any(is_it),
+        Op::Defaults(place, _) => namespace == PLACES[*place],
         _ => slot(op).is_some_and(is_it),
     }
 }
@@ -63,14 +65,18 @@ impl Harness<'_> {
                 self.act(&Op::Make(slot, *replicas, *plan));
             }
         }
+        if let Op::Defaults(place, change) = op {
+            self.annotate_namespace(*place, *change);
+        }
         let Some(slot) = slot(op) else { return };
         let then = (self.now().div_euclid(1000), slot);
         match op {
-            Op::Make(_, count, plan) => self.make_anew(slot, *count, *plan),
+            Op::Make(_, count, plan) => self.make_anew(slot, *count, Some(*plan)),
+            Op::MakePlain(_, count) => self.make_anew(slot, *count, None),
             Op::MakeFromV1(_, count, plan, hours) => {
                 let most = if self.story.switches { 1 } else { u32::MAX };
                 let count = most.min(*count);
-                self.make_anew(slot, count, *plan);
+                self.make_anew(slot, count, Some(*plan));
                 if let Some(patch) = self.state_of_v1(slot, count, (*hours).into()) {
                     self.merge(slot, &patch);
                 }
@@ -128,9 +134,26 @@ impl Harness<'_> {
         }
     }
 
-    fn make_anew(&mut self, slot: Slot, count: u32, plan: usize) {
+    /// Changes the annotations of a Namespace.
+    fn annotate_namespace(&mut self, place: usize, change: Asked) {
+        let before = self.defaults[place].texts(&self.story.plans);
+        let intent = &mut self.defaults[place];
+        match change {
+            Asked::Plan(plan) => intent.plan = plan,
+            Asked::Replicas(count) => intent.replicas = count,
+            Asked::StopReplicas(count) => intent.stop_replicas = count,
+            Asked::Break(bad) => intent.bad = Some(bad),
+            Asked::Fix => intent.bad = None,
+        }
+        let after = self.defaults[place].texts(&self.story.plans);
+        let patch = annotations_from(&before, &after);
+        let namespace = self.api.merge("Namespace", "", PLACES[place], &patch);
+        self.observer().annotated(&namespace.unwrap());
+    }
+
+    fn make_anew(&mut self, slot: Slot, count: u32, plan: Option<usize>) {
         let intent = Intent {
-            plan: Some(plan),
+            plan,
             ..Intent::default()
         };
         self.wishes[slot].manifest = intent.clone();
@@ -187,14 +210,7 @@ impl Harness<'_> {
         let before = self.texts(&self.wishes[slot].intent);
         change(&mut self.wishes[slot].intent);
         let after = self.texts(&self.wishes[slot].intent);
-        let gone = before.keys().filter(|key| !after.contains_key(*key));
-        let gone = gone.map(|key| (format!("dayshift/{key}"), Value::Null));
-        let new = after
-            .iter()
-            .filter(|(key, text)| before.get(*key) != Some(text));
-        let new = new.map(|(key, text)| (format!("dayshift/{key}"), json!(text)));
-        let annotations: Map<_, _> = gone.chain(new).collect();
-        self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
+        self.merge(slot, &annotations_from(&before, &after));
     }
 
     /// The annotations, with until-times as people write them here.
@@ -339,4 +355,16 @@ impl Harness<'_> {
         let all = &self.snapshots[slot];
         all.get(number % all.len().max(1)).cloned()
     }
+}
+
+/// The patch that makes these annotations of those.
+fn annotations_from(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Value {
+    let gone = before.keys().filter(|key| !after.contains_key(*key));
+    let gone = gone.map(|key| (format!("dayshift/{key}"), Value::Null));
+    let new = after
+        .iter()
+        .filter(|(key, text)| before.get(*key) != Some(text));
+    let new = new.map(|(key, text)| (format!("dayshift/{key}"), json!(text)));
+    let annotations: Map<_, _> = gone.chain(new).collect();
+    json!({"metadata": {"annotations": annotations}})
 }

@@ -118,6 +118,21 @@ impl Plan {
         texts
     }
 
+    /// The plan of an object with this one in a Namespace with another.
+    pub fn beside(&self, other: &Self) -> Self {
+        let own = self.clone();
+        Self {
+            except: if own.except.is_empty() {
+                other.except.clone()
+            } else {
+                own.except
+            },
+            zone: own.zone.or(other.zone),
+            jitter: own.jitter.or(other.jitter),
+            ..own
+        }
+    }
+
     const fn separator(&self) -> &'static str {
         match self.style {
             Style::Loud => " ;  ",

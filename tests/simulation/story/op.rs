@@ -20,6 +20,12 @@ pub struct Step {
 /// One of the objects that there may be: the first ones have names, the others are a fleet.
 pub type Slot = usize;
 
+/// A Namespace: its place among [`PLACES`].
+pub type Place = usize;
+
+/// The Namespaces that there are.
+pub const PLACES: [&str; 2] = ["dev", "prod"];
+
 /// How many objects have names of their own.
 pub const NAMED: usize = 4;
 
@@ -77,6 +83,10 @@ pub enum Op {
     /// Made from another with all its annotations and labels.
     Copy(Slot, Slot),
     Scope(Slot, bool),
+    /// Creates an object without any annotation.
+    MakePlain(Slot, u32),
+    /// The annotations of a Namespace are changed.
+    Defaults(Place, Asked),
     Up(usize),
     Kill(usize),
     Stop(usize),
@@ -101,6 +111,16 @@ pub enum Op {
     Suspend(u32),
     /// Nothing happens for so long that everything has to be in order.
     Quiet,
+}
+
+/// What is changed in the annotations of a Namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Asked {
+    Plan(Option<usize>),
+    Replicas(Option<u32>),
+    StopReplicas(Option<u32>),
+    Break(Bad),
+    Fix,
 }
 
 /// How a pause is changed; times are in seconds from the step on.

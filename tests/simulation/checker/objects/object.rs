@@ -1,6 +1,9 @@
 //! A Deployment as the server stores it, read without any code of dayshift.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use chrono::{DateTime, NaiveDateTime};
 use serde_json::Value;
@@ -34,6 +37,8 @@ pub struct Object {
     pub is_switch: bool,
     /// A user's annotations, without the prefix.
     pub texts: BTreeMap<String, String>,
+    /// The annotations of its Namespace, where that is known.
+    pub defaults: BTreeMap<String, String>,
     pub state: State,
     pub error: Option<String>,
     /// When the override that holds began, as it is written for dayshift alone.
@@ -55,6 +60,7 @@ impl Object {
     pub fn shown(value: &Value) -> Self {
         let metadata = &value["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
+        let defaults = BTreeMap::new();
         let mut texts = BTreeMap::new();
         let (mut error, mut began) = (None, None);
         for (key, text) in metadata["annotations"].as_object().into_iter().flatten() {
@@ -78,6 +84,7 @@ impl Object {
             },
             is_switch: value["spec"]["suspend"].is_boolean(),
             texts,
+            defaults,
             state: State::of(&metadata["labels"]),
             error,
             began,
@@ -90,9 +97,26 @@ impl Object {
         format!("{}/{}", self.namespace, self.name)
     }
 
-    /// The annotations that a user wrote.
-    pub const fn inputs(&self) -> &BTreeMap<String, String> {
-        &self.texts
+    /// The annotations that users wrote, on the object and on its Namespace.
+    pub const fn inputs(&self) -> [&BTreeMap<String, String>; 2] {
+        [&self.texts, &self.defaults]
+    }
+
+    /// What is in force for it: its own annotations, and beside them those of its Namespace.
+    pub fn in_force(&self) -> Cow<'_, BTreeMap<String, String>> {
+        texts::in_force(&self.texts, &self.defaults)
+    }
+
+    /// Whether it has a schedule of its own, with which its state agrees: its Namespace makes no
+    /// other of it.
+    pub fn rests_on_itself(&self) -> bool {
+        let is_of = |owner: &String| texts::is_fingerprint(owner, &self.in_force(), &self.uid);
+        texts::has_schedule(&self.texts) && self.state.owner.as_ref().is_none_or(is_of)
+    }
+
+    /// Whether nothing is asked for it, and nothing on it concerns a scaler.
+    pub fn is_no_concern(&self) -> bool {
+        self.is_nothing_of_ours() && !texts::has_schedule(&self.defaults)
     }
 
     /// Rule 4: what a start comes back to. What is suspended without a stop of ours is so because

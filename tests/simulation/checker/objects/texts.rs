@@ -1,9 +1,10 @@
 //! Reads the texts of annotations: the intent behind them, and their fingerprint.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use chrono::{DateTime, NaiveDateTime};
 use chrono_tz::Tz;
+use serde_json::Value;
 
 use crate::{
     checker::objects::{object::State, phase::Phase},
@@ -95,6 +96,38 @@ impl Intent {
         let keys = ends.into_iter().filter(|(_, end)| over(*end));
         keys.map(|(key, _)| key).collect()
     }
+}
+
+/// The annotations under the prefix, without it, of an object with this metadata.
+pub fn under_prefix(metadata: &Value) -> BTreeMap<String, String> {
+    let texts = metadata["annotations"].as_object().into_iter().flatten();
+    let ours = texts.filter_map(|(key, text)| {
+        let key = key.strip_prefix("dayshift/")?;
+        Some((key.to_owned(), text.as_str()?.to_owned()))
+    });
+    ours.collect()
+}
+
+/// The annotations in force for an object that has these, in a Namespace that has those: each falls
+/// back on its own, but a schedule is taken from one place alone, and exact counts of an object's
+/// own do not meet the Namespace's.
+pub fn in_force<'a>(
+    own: &'a BTreeMap<String, String>,
+    defaults: &BTreeMap<String, String>,
+) -> Cow<'a, BTreeMap<String, String>> {
+    if defaults.is_empty() {
+        return Cow::Borrowed(own);
+    }
+    let mut all = own.clone();
+    for (key, text) in defaults {
+        let is_time = SCHEDULE.contains(&&**key);
+        let is_count = matches!(&**key, "replicas" | "stop-replicas");
+        let is_hidden = is_time && has_schedule(own) || is_count && own.contains_key("scale");
+        if !is_hidden && !all.contains_key(key) {
+            all.insert(key.clone(), text.clone());
+        }
+    }
+    Cow::Owned(all)
 }
 
 pub fn has_schedule(texts: &BTreeMap<String, String>) -> bool {

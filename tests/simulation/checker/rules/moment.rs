@@ -29,6 +29,8 @@ pub struct Moment<'a> {
     pub state: &'a State,
     /// What is wrong with the annotations.
     pub complaint: Option<&'a str>,
+    /// Whether that is about its Namespace alone.
+    pub is_inherited: bool,
     /// What the annotations ask for, without overrides that ended before.
     pub intent: &'a Intent,
     /// The overrides that have ended before.
@@ -52,6 +54,7 @@ impl Moment<'_> {
             return vec![None];
         }
         let outcomes = match (self.complaint, self.intent.plan) {
+            (Some(_), _) if self.is_inherited => return vec![self.leave_alone()],
             (Some(complaint), _) => vec![self.refuse(complaint)],
             (None, None) => vec![self.remove()],
             (None, Some(_)) => self.follow(),
@@ -81,13 +84,13 @@ impl Moment<'_> {
 
     /// Whether the state is that of this schedule on this object.
     fn is_ours(&self) -> bool {
-        let (texts, uid) = (&self.object.texts, &self.object.uid);
-        let is_of = |owner: &String| texts::is_fingerprint(owner, texts, uid);
+        let (texts, uid) = (self.object.in_force(), &self.object.uid);
+        let is_of = |owner: &String| texts::is_fingerprint(owner, &texts, uid);
         self.state.last.is_some() && self.state.owner.as_ref().is_some_and(is_of)
     }
 
     fn fingerprint(&self) -> String {
-        texts::fingerprint(&self.object.texts, &self.object.uid)
+        texts::fingerprint(&self.object.in_force(), &self.object.uid)
     }
 
     fn is_so_already(&self, outcome: &Outcome) -> bool {
@@ -128,6 +131,13 @@ impl Moment<'_> {
             due: None,
             considers: false,
         }
+    }
+
+    /// Rule 8, of a Namespace: what inherits it stays as it is, but for an error of its own that
+    /// was put right.
+    fn leave_alone(&self) -> Option<Outcome> {
+        let is_in_error = self.object.error.is_some();
+        is_in_error.then(|| self.keep(What::Refuse))
     }
 
     /// Rule 8.

@@ -100,7 +100,7 @@ impl Known {
             return self;
         }
         let newest = self.newest(at.clock.div_euclid(1000));
-        let is_gone = !texts::has_schedule(&self.object.texts)
+        let is_gone = !texts::has_schedule(&self.object.in_force())
             && self.object.state.read() == newest.after_removal(self.object.replicas);
         self.state = if is_gone {
             self.object.state.read()
@@ -130,13 +130,14 @@ impl Known {
             return own.clone();
         }
         let mut own = own.clone();
-        let is_of = |owner: &String| texts::is_fingerprint(owner, &self.object.texts, uid);
+        let in_force = self.object.in_force();
+        let is_of = |owner: &String| texts::is_fingerprint(owner, &in_force, uid);
         if own.last == known.last && known.owner.as_ref().is_some_and(is_of) {
             own.owner.clone_from(&known.owner);
         }
         let too_far = own.last.is_some_and(is_ahead) && !is_ahead(known_last);
         if own.last < known.last || too_far {
-            let is_down = self.object.replicas <= texts::stop_count(&self.object.texts);
+            let is_down = self.object.replicas <= texts::stop_count(&in_force);
             // A 0 says no more than that a start came before.
             let more = known.saved.filter(|saved| *saved > 0);
             let saved = more.or(own.saved.filter(|_| is_down));

@@ -5,6 +5,8 @@ use http::Method;
 /// What a request asks for.
 pub struct Request {
     pub path: String,
+    /// The one Namespace that is asked for, where Namespaces are.
+    pub one: Option<String>,
     pub is_watch: bool,
     /// Whether it is the first request of a list: a stream, or the first page.
     pub begins: bool,
@@ -12,6 +14,12 @@ pub struct Request {
     /// The number of the patch that it is.
     pub patch: Option<usize>,
 }
+
+/// Where Namespaces are.
+pub const NAMESPACES: &str = "/api/v1/namespaces";
+
+/// Asks for the one of that name; `metadata.name!=dev` asks for others.
+const NAME_IS: &str = "fieldSelector=metadata.name%3D";
 
 impl Request {
     pub fn of<B>(request: &http::Request<B>) -> Self {
@@ -21,24 +29,20 @@ impl Request {
         let path = request.uri().path().to_owned();
         let is_watch = has("watch=true");
         // With one at most somebody asks for the time.
-        let is_list = (path.ends_with("/deployments") || path.ends_with("/cronjobs"))
-            && request.method() == Method::GET
-            && !is_watch
-            && !query.split('&').any(|it| it == "limit=1");
+        let one = query.split('&').find_map(|it| it.strip_prefix(NAME_IS));
+        let is_list =
+            (path.ends_with("/deployments") || path.ends_with("/cronjobs") || path == NAMESPACES)
+                && request.method() == Method::GET
+                && !is_watch
+                && !query.split('&').any(|it| it == "limit=1");
         Self {
             begins: has("sendInitialEvents=true") || is_list && !has("continue="),
             patch: number.map(|number| number.parse().unwrap()),
             is_watch,
             is_list,
+            one: one.map(str::to_owned),
             path,
         }
-    }
-}
-
-impl Request {
-    /// Whether it asks for Namespaces, which in these stories have nothing to say.
-    pub fn is_of_namespaces(&self) -> bool {
-        self.path == "/api/v1/namespaces"
     }
 }
 

@@ -8,7 +8,8 @@ use crate::checker::{
     objects::object::Object,
     scalers::{
         known::{Done, Instants, Known},
-        request::{Request, name_of},
+        namespaces::Namespaces,
+        request::{NAMESPACES, Request, name_of},
     },
 };
 
@@ -17,6 +18,8 @@ use crate::checker::{
 #[derive(Default)]
 struct Track {
     known: Option<Known>,
+    /// The object and its version where nothing is asked for it: should its Namespace ask for more.
+    bystander: Option<(Object, u64)>,
     before: Vec<Known>,
     at: i64,
 }
@@ -30,6 +33,7 @@ pub struct Shown {
     tracks: HashMap<Name, Track>,
     /// Which a list has shown that has not ended yet; by its path.
     lists: HashMap<String, HashSet<Name>>,
+    namespaces: Namespaces,
 }
 
 impl Shown {
@@ -69,9 +73,9 @@ impl Shown {
     }
 
     fn shows(&mut self, value: &Value, at: Instants) {
-        let object = Object::shown(value);
-        let text = value["metadata"]["resourceVersion"].as_str();
-        let version = text.and_then(|text| text.parse().ok()).unwrap();
+        let mut object = Object::shown(value);
+        object.defaults = self.namespaces.defaults(&object.namespace);
+        let version = version_of(value);
         let name = (object.namespace.clone(), object.name.clone());
         let track = self.tracks.entry(name).or_default();
         let same = track
@@ -81,10 +85,48 @@ impl Shown {
         let known = match same {
             Some(known) if version < known.version => return,
             Some(known) => known.clone().shown(object, version, at),
-            None => Known::first(object, version, at),
+            None => {
+                let bystander = track.bystander.as_ref();
+                let bystander = bystander.filter(|(it, _)| it.uid == object.uid);
+                if bystander.is_some_and(|(_, known)| version < *known) {
+                    return;
+                }
+                Known::first(object, version, at)
+            }
         };
-        let is_over = known.object.is_nothing_of_ours() && known.applied.is_none();
-        track.becomes((!is_over).then_some(known), at.truth);
+        track.takes(known, at.truth);
+    }
+
+    /// Whether it has been shown all Namespaces.
+    pub fn knows_namespaces(&self) -> bool {
+        self.namespaces.are_known()
+    }
+
+    /// A process that looks at these Namespaces; at all where none is named.
+    pub fn of_scope(namespaces: &[String]) -> Self {
+        Self {
+            namespaces: Namespaces::of(namespaces),
+            ..Self::default()
+        }
+    }
+
+    /// A Namespace: what is in it may have other defaults now.
+    fn shows_namespace(&mut self, value: &Value, at: Instants) {
+        let Some((namespace, defaults)) = self.namespaces.shows(value, version_of(value)) else {
+            return;
+        };
+        let tracks = self.tracks.iter_mut();
+        for (_, track) in tracks.filter(|((place, _), _)| *place == namespace) {
+            if let Some(known) = track.known.clone() {
+                let mut object = known.object.clone();
+                object.defaults.clone_from(&defaults);
+                let version = known.version;
+                track.takes(known.shown(object, version, at), at.truth);
+            } else if let Some((mut object, version)) = track.bystander.take() {
+                object.defaults.clone_from(&defaults);
+                track.takes(Known::first(object, version, at), at.truth);
+            }
+        }
     }
 
     /// A patch of its own was answered with success.
@@ -107,11 +149,18 @@ impl Shown {
             if known.is_some_and(|known| uid.is_none_or(|uid| known.object.uid == uid)) {
                 track.becomes(None, at.truth);
             }
+            let bystander = track.bystander.as_ref();
+            if bystander.is_some_and(|(object, _)| uid.is_none_or(|uid| object.uid == uid)) {
+                track.bystander = None;
+            }
         }
     }
 
     /// A watch was opened.
     pub fn opens(&mut self, request: &Request) {
+        if request.path == NAMESPACES {
+            return;
+        }
         if request.begins {
             self.lists.insert(request.path.clone(), HashSet::new());
         }
@@ -119,9 +168,6 @@ impl Shown {
 
     /// A watch tells of these events.
     pub fn tells(&mut self, request: &Request, lines: &[u8], at: Instants) {
-        if request.is_of_namespaces() {
-            return;
-        }
         let lines = lines.split(|byte| *byte == b'\n');
         for line in lines.filter(|line| !line.is_empty()) {
             let Ok(event) = serde_json::from_slice::<Value>(line) else {
@@ -129,7 +175,10 @@ impl Shown {
             };
             let (object, metadata) = (&event["object"], &event["object"]["metadata"]);
             let text = |key: &str| metadata[key].as_str().unwrap_or_default();
+            let is_of_namespaces = request.path == NAMESPACES;
             match event["type"].as_str() {
+                Some("ADDED" | "MODIFIED") if is_of_namespaces => self.shows_namespace(object, at),
+                Some("DELETED") if is_of_namespaces => {}
                 Some("ADDED" | "MODIFIED") => self.lists(&request.path, object, at),
                 Some("DELETED") => {
                     self.gone(text("namespace"), text("name"), Some(text("uid")), at);
@@ -137,7 +186,7 @@ impl Shown {
                 Some("BOOKMARK")
                     if metadata["annotations"]["k8s.io/initial-events-end"] == "true" =>
                 {
-                    self.list_ends(&request.path, at);
+                    self.list_ends(request, at);
                 }
                 _ => {}
             }
@@ -159,11 +208,15 @@ impl Shown {
         if request.is_list && code == 200 {
             self.opens(request);
             for item in value["items"].as_array().into_iter().flatten() {
-                self.lists(&request.path, item, at);
+                if request.path == NAMESPACES {
+                    self.shows_namespace(item, at);
+                } else {
+                    self.lists(&request.path, item, at);
+                }
             }
             let more = value["metadata"]["continue"].as_str().unwrap_or_default();
             if more.is_empty() {
-                self.list_ends(&request.path, at);
+                self.list_ends(request, at);
             }
         } else if let Some((namespace, name)) = name_of(&request.path) {
             match code {
@@ -178,9 +231,12 @@ impl Shown {
     }
 
     fn knows(&self, namespace: &str, name: &str, value: &Value) -> bool {
-        let track = self.tracks.get(&(namespace.into(), name.into()));
-        let known = track.and_then(|track| track.known.as_ref());
-        known.is_some_and(|known| value["metadata"]["uid"] == *known.object.uid)
+        let Some(track) = self.tracks.get(&(namespace.into(), name.into())) else {
+            return false;
+        };
+        let known = track.known.as_ref().map(|it| &it.object);
+        let object = known.or(track.bystander.as_ref().map(|(object, _)| object));
+        object.is_some_and(|object| value["metadata"]["uid"] == *object.uid)
     }
 
     fn lists(&mut self, path: &str, value: &Value, at: Instants) {
@@ -192,7 +248,12 @@ impl Shown {
     }
 
     /// What the list did not show is there no more.
-    fn list_ends(&mut self, path: &str, at: Instants) {
+    fn list_ends(&mut self, request: &Request, at: Instants) {
+        if request.path == NAMESPACES {
+            self.namespaces.listed(request.one.as_deref());
+            return;
+        }
+        let path = &request.path;
         let Some(names) = self.lists.remove(path) else {
             return;
         };
@@ -202,12 +263,26 @@ impl Shown {
         for (name, track) in &mut self.tracks {
             if !names.contains(name) && namespace.is_none_or(|namespace| namespace == name.0) {
                 track.becomes(None, at.truth);
+                track.bystander = None;
             }
         }
     }
 }
 
+fn version_of(value: &Value) -> u64 {
+    let text = value["metadata"]["resourceVersion"].as_str();
+    text.and_then(|text| text.parse().ok()).unwrap()
+}
+
 impl Track {
+    /// This is known now, as long as anything is asked for it.
+    fn takes(&mut self, known: Known, at: i64) {
+        let is_over = known.object.is_no_concern() && known.applied.is_none();
+        let bystander = is_over.then(|| (known.object.clone(), known.version));
+        self.bystander = bystander;
+        self.becomes((!is_over).then_some(known), at);
+    }
+
     fn becomes(&mut self, known: Option<Known>, at: i64) {
         if self.at != at {
             self.before.clear();

@@ -1,0 +1,59 @@
+//! What a process has been shown of Namespaces.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use crate::checker::objects::texts::under_prefix;
+
+type Texts = BTreeMap<String, String>;
+
+/// The Namespaces as one process knows them.
+#[derive(Default)]
+pub struct Namespaces {
+    known: HashMap<String, (Texts, u64)>,
+    /// The watches that have not told all yet: of one Namespace, or of all.
+    awaited: Vec<Option<String>>,
+}
+
+impl Namespaces {
+    /// Nothing is known yet of these; of all where none is named.
+    pub fn of(names: &[String]) -> Self {
+        let mut awaited: Vec<_> = names.iter().cloned().map(Some).collect();
+        if awaited.is_empty() {
+            awaited.push(None);
+        }
+        Self {
+            awaited,
+            ..Self::default()
+        }
+    }
+
+    /// Whether all of them have been shown.
+    pub fn are_known(&self) -> bool {
+        self.awaited.is_empty()
+    }
+
+    /// All that one watch asked for has been shown.
+    pub fn listed(&mut self, one: Option<&str>) {
+        self.awaited.retain(|it| it.as_deref() != one);
+    }
+
+    pub fn defaults(&self, namespace: &str) -> Texts {
+        let known = self.known.get(namespace);
+        known.map(|(texts, _)| texts.clone()).unwrap_or_default()
+    }
+
+    /// One is shown; its name and annotations, if those are others than before.
+    pub fn shows(&mut self, value: &Value, version: u64) -> Option<(String, Texts)> {
+        let name = value["metadata"]["name"].as_str()?.to_owned();
+        let texts = under_prefix(&value["metadata"]);
+        let known = self.known.entry(name.clone()).or_default();
+        if version < known.1 {
+            return None;
+        }
+        let is_news = known.0 != texts;
+        *known = (texts.clone(), version);
+        is_news.then_some((name, texts))
+    }
+}
