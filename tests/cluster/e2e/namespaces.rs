@@ -300,6 +300,8 @@ fn it_goes_with_what_is_in_it_and_comes_again(plane: &ControlPlane) {
     for name in ["web", "api"] {
         team.await_adopted(name, again);
         team.assert_replicas(name, 1, again);
+    }
+    for name in ["web", "api"] {
         team.await_replicas(name, 0);
     }
     team.ends([("web", 3), ("api", 3)]);
