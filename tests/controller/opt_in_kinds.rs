@@ -19,7 +19,9 @@ const PAUSED_PATH: &str = "/metadata/annotations/autoscaling.keda.sh~1paused-rep
 
 /// The patches that a scaler sends, and what somebody does in the moment before the next one.
 #[derive(Clone, Default)]
-struct Line(Arc<Mutex<(Vec<Vec<Value>>, Option<Hand>)>>);
+struct Line(Arc<Mutex<Sent>>);
+
+type Sent = (Vec<Vec<Value>>, Option<Hand>);
 
 type Hand = fn(&Api);
 
@@ -88,7 +90,7 @@ fn begin(line: &Line, objects: &[Value]) -> Sandbox {
     story
 }
 
-fn object(api_version: &str, kind: &str, spec: Value) -> Value {
+fn object(api_version: &str, kind: &str, spec: &Value) -> Value {
     json!({
         "apiVersion": api_version, "kind": kind, "spec": spec,
         "metadata": {"name": "web", "namespace": "dev", "annotations": {
@@ -97,18 +99,18 @@ fn object(api_version: &str, kind: &str, spec: Value) -> Value {
     })
 }
 
-fn autoscaler(minimum: Value) -> Value {
+fn autoscaler(minimum: Option<u32>) -> Value {
     let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
     let spec = json!({"scaleTargetRef": target, "minReplicas": minimum, "maxReplicas": 9});
-    object("autoscaling/v2", "HorizontalPodAutoscaler", spec)
+    object("autoscaling/v2", "HorizontalPodAutoscaler", &spec)
 }
 
 fn scaled_object() -> Value {
     let spec = json!({"scaleTargetRef": {"name": "web"}, "triggers": []});
-    object("keda.sh/v1alpha1", "ScaledObject", spec)
+    object("keda.sh/v1alpha1", "ScaledObject", &spec)
 }
 
-fn rollout(spec: Value) -> Value {
+fn rollout(spec: &Value) -> Value {
     object("argoproj.io/v1alpha1", "Rollout", spec)
 }
 
@@ -138,20 +140,20 @@ fn each_kind_tests_and_writes_its_own_count_with_one_patch_each() {
             json!(false),
         ),
         (
-            autoscaler(json!(3)),
+            autoscaler(Some(3)),
             "/spec/minReplicas",
             json!(3),
             json!(1),
             json!(3),
         ),
         (
-            rollout(json!({"replicas": 3})),
+            rollout(&json!({"replicas": 3})),
             spec,
             json!(3),
             json!(0),
             json!(3),
         ),
-        (rollout(json!({})), spec, Value::Null, json!(0), json!(1)),
+        (rollout(&json!({})), spec, Value::Null, json!(0), json!(1)),
         (
             scaled_object(),
             PAUSED_PATH,
@@ -183,7 +185,7 @@ fn each_kind_tests_and_writes_its_own_count_with_one_patch_each() {
 #[test]
 fn an_autoscaler_without_a_minimum_has_one_of_1() {
     let line = Line::default();
-    let story = begin(&line, &[autoscaler(Value::Null)]);
+    let story = begin(&line, &[autoscaler(None)]);
     story.sleep_until("21:00");
     let object = story.api.get("HorizontalPodAutoscaler", "dev", "web");
     assert_eq!(object.unwrap()["spec"]["minReplicas"], 1);
@@ -205,7 +207,7 @@ fn a_count_that_somebody_sets_in_the_moment_of_a_stop_is_not_lost() {
             json!(true),
         ),
         (
-            autoscaler(json!(3)),
+            autoscaler(Some(3)),
             |api| {
                 let six = json!({"spec": {"minReplicas": 6}});
                 merge(api, "HorizontalPodAutoscaler", &six);
@@ -216,7 +218,7 @@ fn a_count_that_somebody_sets_in_the_moment_of_a_stop_is_not_lost() {
             json!(6),
         ),
         (
-            rollout(json!({})),
+            rollout(&json!({})),
             |api| merge(api, "Rollout", &json!({"spec": {"replicas": 5}})),
             "Rollout",
             "/spec/replicas",
@@ -313,7 +315,7 @@ fn a_custom_kind_that_is_defined_later_is_found() {
     assert_eq!(story.telemetry.unwatched(), [why]);
     assert_eq!(story.telemetry.ready(), Ok(()));
     story.api.serve_again("Rollout");
-    story.api.create(rollout(json!({"replicas": 3}))).unwrap();
+    story.api.create(rollout(&json!({"replicas": 3}))).unwrap();
     story.sleep_until("18:32");
     assert_eq!(story.telemetry.unwatched(), [""; 0]);
     story.sleep_until("19:00");

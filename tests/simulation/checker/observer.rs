@@ -82,6 +82,9 @@ pub(crate) struct Record {
     pub(crate) left: Option<(i64, i64)>,
 }
 
+/// What is asked for by the texts of an object and of its Namespace, in a zone.
+type ParseCache = Mutex<HashMap<(String, [Texts; 2], Tz), Arc<Assumptions>>>;
+
 pub struct Observer {
     pub plans: Arc<[Plan]>,
     pub timelines: Timelines,
@@ -111,7 +114,7 @@ pub struct Observer {
     /// How many requests have been sent in a millisecond.
     requests: (i64, u32),
     pub(crate) records: HashMap<String, Record>,
-    pub(crate) parse_cache: Mutex<HashMap<(String, [Texts; 2], Tz), Arc<Assumptions>>>,
+    pub(crate) parse_cache: ParseCache,
     /// The annotations of each Namespace, as they are.
     pub(crate) defaults: HashMap<String, Texts>,
 }
