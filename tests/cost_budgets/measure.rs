@@ -18,7 +18,17 @@ pub(crate) struct Memory {
 }
 
 /// Does the operation and measures it.
+///
+/// What a whole cluster holds at the end is the least of three times: a hash table whose entries
+/// come and go grows or not by where they happen to lie.
 pub(crate) fn memory(case: &Case) -> Memory {
+    let times = if case.twice { 3 } else { 1 };
+    let measured = (0..times).map(|_| once(case));
+    let least = measured.min_by(|one, other| one.held.total_cmp(&other.held));
+    least.unwrap_or_default()
+}
+
+fn once(case: &Case) -> Memory {
     let run = case.ready();
     let before = Totals::here();
     let result = counted_operation(run);
