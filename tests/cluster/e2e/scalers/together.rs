@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
+use chrono::Utc;
 use futures::{StreamExt as _, stream};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, ListParams, PostParams};
@@ -144,6 +145,7 @@ fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &Contro
 
     await_progress(&team, stop, 20);
     team.kill_scalers();
+    let killed = Utc::now().timestamp_micros();
     let stopped = assert_whole(&team, &fleet);
     assert!(stopped > 0);
     if stopped == 200 {
@@ -160,10 +162,15 @@ fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &Contro
     await_state(&team, "running", 200, start.plus(20));
     assert_eq!(team.all_replicas(), fleet);
 
-    // What was under way when the scalers were killed is no success in the log, made or not.
+    // What was under way when the scalers were killed is no success in the log, made or not. Nor is
+    // what a server that stands still for a while answers later.
     let mut unheard = team.requests();
     unheard.retain(|each| each.verb == "patch" && !matches!(each.code, 200 | 409 | 422));
-    assert!(unheard.len() <= 2, "one under way for each: {unheard:#?}");
+    let under_way = unheard.iter().filter(|each| each.received <= killed);
+    assert!(
+        under_way.count() <= 2,
+        "one under way for each: {unheard:#?}"
+    );
     let writes = |name: &String| {
         let is_unheard = unheard.iter().any(|each| each.name == *name);
         if is_unheard {
