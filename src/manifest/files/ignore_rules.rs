@@ -8,6 +8,9 @@ pub(in crate::manifest) struct IgnoreRules(Vec<IgnoreRule>);
 
 #[derive(Clone, Debug)]
 struct IgnoreRule {
+    /// What stands before the first sign that means something, letter by letter.
+    prefix: String,
+    /// What follows it.
     glob: String,
     /// Whether the line begins with `!`, and takes back what one before it ignores.
     keeps: bool,
@@ -29,7 +32,7 @@ impl IgnoreRules {
         let name = path.rsplit('/').next().unwrap_or(path);
         let is_about = |rule: &&IgnoreRule| {
             (is_folder || !rule.only_folders)
-                && glob_match(&rule.glob, if rule.is_path { path } else { name })
+                && rule.matches(if rule.is_path { path } else { name })
         };
         let rule = self.0.iter().rev().find(is_about)?;
         Some(!rule.keeps)
@@ -50,16 +53,49 @@ impl IgnoreRule {
             .map_or((false, line), |it| (true, it));
         let is_path = line.contains('/');
         let line = line.strip_prefix('/').unwrap_or(line);
+        let first_sign = line.find(['*', '?', '[', '\\']).unwrap_or(line.len());
+        let (prefix, rest) = line.split_at(first_sign);
         // Braces mean nothing to Git.
-        let glob = line.replace('{', "\\{").replace('}', "\\}");
+        let glob = with_plain_asterisks(rest)
+            .replace('{', "\\{")
+            .replace('}', "\\}");
         let is_glob = !line.is_empty() && fast_glob::validate(&glob).is_ok();
         is_glob.then_some(Self {
+            prefix: prefix.to_owned(),
             glob,
             keeps,
             only_folders,
             is_path,
         })
     }
+
+    /// As Git does it: the prefix first, and what is left of both as if they began there.
+    fn matches(&self, path: &str) -> bool {
+        let rest = path.strip_prefix(&self.prefix);
+        rest.is_some_and(|rest| glob_match(&self.glob, rest))
+    }
+}
+
+/// A glob in which `**` stands for folders alone: beside anything but a `/`, asterisks in a row
+/// are one ("other consecutive asterisks are considered regular asterisks", gitignore(5)).
+fn with_plain_asterisks(glob: &str) -> String {
+    let parts = glob.split('/').map(|part| {
+        if part.len() > 1 && part.bytes().all(|it| it == b'*') {
+            return "**".to_owned();
+        }
+        let mut plain = String::with_capacity(part.len());
+        let (mut is_escaped, mut after_asterisk) = (false, false);
+        for letter in part.chars() {
+            let is_asterisk = letter == '*' && !is_escaped;
+            if !(is_asterisk && after_asterisk) {
+                plain.push(letter);
+            }
+            is_escaped = letter == '\\' && !is_escaped;
+            after_asterisk = is_asterisk;
+        }
+        plain
+    });
+    parts.collect::<Vec<_>>().join("/")
 }
 
 /// A line without the blanks at its end, unless a backslash keeps the last one.
@@ -102,6 +138,11 @@ mod tests {
             ("a*", "b/ac", false, Some(true)),
             ("a*/c", "ab/c", false, Some(true)),
             ("a/*", "a/b/c", false, None),
+            ("**/a**/**/*", "a.yaml", false, None),
+            ("**/a**/**/*", "b/ac/d", false, Some(true)),
+            ("a\\**", "a*bc", false, Some(true)),
+            ("a\\**", "abc", false, None),
+            ("/a/***/d", "a/b/c/d", false, Some(true)),
         ] {
             let rules = IgnoreRules::parse(lines);
             assert_eq!(rules.decide(path, is_folder), expected, "{lines:?} {path}");

@@ -156,6 +156,7 @@ fn line() -> impl Strategy<Value = String> {
         "b/a{b",
         "a.yaml/",
         "*b*",
+        "**/a**/**/*",
     ];
     prop_oneof![
         2 => prop::sample::select(written.to_vec()).prop_map(str::to_owned),
