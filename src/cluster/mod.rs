@@ -24,6 +24,7 @@ pub use reading::live_watch::{WatchEvent, WatchEvents, watch};
 pub use reading::managers::{FieldManager, WithManagers};
 pub use reading::namespace::{NAMESPACES_PATH, NamespaceMeta, ObservedNamespace, watch_namespaces};
 pub use reading::raw::{RawList, get_raw, list_raw};
+pub use reading::view::WorkloadView;
 pub use resource::kind_of_collection;
 pub use workload::{Version, Workload};
 pub use writing::error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable};

@@ -138,7 +138,7 @@ impl Workload {
             },
             replicas,
             count_field,
-            inputs: Inputs::from_annotations(prefix, texts).of(kind.counts()),
+            inputs: Inputs::from_annotations(prefix, texts).with_counts(kind.counts()),
             labels: ours,
             error: written(&prefix.error()),
             override_began: written(&prefix.override_began()),

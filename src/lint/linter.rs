@@ -6,7 +6,6 @@ use chrono::{DateTime, Months, Utc};
 
 use super::{
     finding::{Finding, Report},
-    namespace::given,
     object::Object,
     rendered,
     rule::Rule,
@@ -93,7 +92,8 @@ impl Linter {
             let (annotations, problems) = (&workload.annotations, &workload.problems);
             object.schedule_finding(annotations, problems, Origin::Own, &found);
             if workload.inputs.defaults().is_some() {
-                let of_namespace = known.schedule_findings(&given(workload.inputs.inherited()));
+                let of_namespace =
+                    known.schedule_findings(&workload.inputs.inherited().or_always_on());
                 object.does_not_fit(workload, &found, &of_namespace);
             }
             object.manifest(workload);

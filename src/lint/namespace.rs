@@ -13,16 +13,6 @@ use crate::{
     workload::{Inputs, Key, Origin, Prefix},
 };
 
-/// What a Namespace gives by itself: its defaults, laid below hours where it has no schedule, since
-/// whoever has one may inherit the rest.
-pub(super) fn given(inherited: Inputs) -> Inputs {
-    if inherited.has_schedule() {
-        inherited
-    } else {
-        inherited.with(Key::Hours, "00:00-24:00")
-    }
-}
-
 impl<'o> Object<'o> {
     /// A Namespace.
     pub(super) fn namespace(source: usize, prefix: &'o Prefix, namespace: &Namespace) -> Self {
@@ -47,7 +37,7 @@ impl<'o> Object<'o> {
     ) {
         let defaults = Some(Arc::clone(&namespace.defaults));
         let inherited = Inputs::default().with_defaults(defaults);
-        let mut found = find(&given(inherited.clone()));
+        let mut found = find(&inherited.clone().or_always_on());
         if !inherited.has_schedule() {
             // What the hours below it come to is nobody's.
             let is_its_own = |it: &ScheduleFinding| {

@@ -66,7 +66,7 @@ impl Workload {
             place: node.place.clone(),
             replicas: count.as_ref().map(|(count, _)| *count),
             count_place: count.map(|(_, place)| place),
-            inputs: inputs.of(kind.counts()),
+            inputs: inputs.with_counts(kind.counts()),
             annotations: own.annotations,
             problems: own.problems,
             marks: marks(node, scope, true),

@@ -13,8 +13,7 @@ use crate::{
     },
     schedule::Zone,
     workload::{
-        Annotation, Inputs, Key, Observed, Origin, OverrideCommand, ParsedInputs, ScheduleSpec,
-        read,
+        Annotation, Inputs, Observed, Origin, OverrideCommand, ParsedInputs, ScheduleSpec, read,
     },
 };
 
@@ -87,13 +86,8 @@ impl OverrideRequest {
             if !of(&defaults).iter().any(|it| self.spec(it).is_some()) {
                 return Err(NamespaceError::NothingScheduled);
             }
-            let inputs = Inputs::of_own(observed.annotations.into());
             // Without a schedule it may well override those of what is in it.
-            let inputs = if inputs.has_schedule() {
-                inputs
-            } else {
-                inputs.with(Key::Hours, "00:00-24:00")
-            };
+            let inputs = Inputs::of_own(observed.annotations.into()).or_always_on();
             let (command, zone) = self.of_inputs(&inputs)?;
             let annotations = command.annotations(&inputs, zone);
             if !self.dry_run && !annotations.is_empty() {

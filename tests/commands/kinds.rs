@@ -1,9 +1,6 @@
 //! Workloads of each kind, in the commands that read files.
 
-use std::{
-    io::Write,
-    process::{Command, Stdio},
-};
+use crate::program::dayshift_with;
 
 const EVERY_KIND: &str = r#"
 apiVersion: batch/v1
@@ -46,33 +43,12 @@ const KINDS: &str = "deployments,statefulsets,cronjobs,hpa,so,rollouts.argoproj.
 
 /// What it prints on both outputs, each line's words with one space between, and how it ends.
 fn dayshift(args: &[&str], input: &str) -> (i32, Vec<String>, Vec<String>) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .env_clear()
-        .env("HOME", "/nonexistent")
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
-    let ended = child.wait_with_output().unwrap();
-    let lines = |bytes: Vec<u8>| {
-        let text = String::from_utf8(bytes).unwrap();
-        let lines = text.lines();
+    let ended = dayshift_with(&[], args, input);
+    let lines = |text: &str| {
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-        lines.map(words).collect::<Vec<_>>()
+        text.lines().map(words).collect::<Vec<_>>()
     };
-    (
-        ended.status.code().unwrap(),
-        lines(ended.stdout),
-        lines(ended.stderr),
-    )
+    (ended.status, lines(&ended.out), lines(&ended.err))
 }
 
 #[test]

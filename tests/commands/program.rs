@@ -4,7 +4,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     path::PathBuf,
-    process::{Child, Command, Stdio},
+    process::{Child, Command, Output, Stdio},
     sync::{LazyLock, mpsc},
     thread,
     time::{Duration, Instant},
@@ -23,14 +23,35 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            status: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
 /// Runs the program to its end, with no environment but an empty home.
 pub(crate) fn dayshift(args: &[&str]) -> Ended {
-    let output = command().args(args).output().unwrap();
-    Ended {
-        status: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    command().args(args).output().unwrap().into()
+}
+
+/// The same with these variables too, and this on its standard input.
+pub(crate) fn dayshift_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> Ended {
+    let mut child = command()
+        .envs(variables.iter().copied())
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // One that reads no input is gone already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap().into()
 }
 
 fn command() -> Command {

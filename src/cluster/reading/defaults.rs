@@ -2,12 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, Client, Error, api::ListParams};
+use kube::{Api, Client, Error};
 
 use crate::cluster::connection::redact::redacted_chain;
-use crate::cluster::reading::find::in_time;
-use crate::cluster::reading::list_watch::PAGE;
+use crate::cluster::reading::find::{in_time, listed};
 use crate::cluster::reading::namespace::{NamespaceMeta, ObservedNamespace};
 use crate::workload::{Annotations, Observed, Prefix};
 
@@ -22,15 +20,12 @@ impl NamespaceDefaults {
     /// Reads the metadata of one Namespace, or of all. Where that is not possible, nothing is
     /// known, and [`NamespaceDefaults::unreadable`] says why.
     pub async fn find(client: &Client, namespace: Option<&str>, prefix: &Prefix) -> Self {
-        let api = Api::<Namespace>::all(client.clone());
+        let api = Api::<NamespaceMeta>::all(client.clone());
         let found = match namespace {
-            Some(name) => in_time(api.get_metadata_opt(name)).await,
-            None => {
-                let all = listed(&api).await;
-                return Self::of(all, prefix);
-            }
+            Some(name) => in_time(api.get_opt(name)).await.map(Vec::from_iter),
+            None => listed(&api, None).await,
         };
-        Self::of(found.map(|it| it.into_iter().collect()), prefix)
+        Self::of(found, prefix)
     }
 
     fn of(found: Result<Vec<NamespaceMeta>, Error>, prefix: &Prefix) -> Self {
@@ -82,19 +77,6 @@ impl NamespaceDefaults {
         Observed {
             inputs: observed.inputs.with_defaults(defaults),
             ..observed
-        }
-    }
-}
-
-async fn listed(api: &Api<Namespace>) -> Result<Vec<NamespaceMeta>, Error> {
-    let mut params = ListParams::default().limit(PAGE);
-    let mut all = Vec::new();
-    loop {
-        let page = in_time(api.list_metadata(&params)).await?;
-        all.extend(page.items);
-        match page.metadata.continue_.filter(|token| !token.is_empty()) {
-            Some(token) => params.continue_token = Some(token),
-            None => return Ok(all),
         }
     }
 }

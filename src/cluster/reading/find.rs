@@ -5,9 +5,9 @@ use std::{fmt::Debug, time::Duration};
 use futures::{StreamExt as _, stream};
 use http::{Request, StatusCode};
 use kube::{
-    Api, Client, Error, Resource,
+    Api, Client, Error,
     api::ListParams,
-    core::{DynamicResourceScope, ObjectList, Status},
+    core::{ObjectList, Status},
 };
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use crate::cluster::connection::redact::{redacted, redacted_chain};
 use crate::cluster::reading::discovery::discover;
 use crate::cluster::reading::list_watch::PAGE;
+use crate::cluster::reading::view::{WorkloadView, api_of};
 use crate::workload::Kind;
 
 /// How many are read by name at a time.
@@ -98,13 +99,7 @@ pub enum FindError {
 /// # Errors
 /// Where the server is absent or unwilling. A name that does not exist is not an error; it stands in
 /// [`Found::missing`].
-pub async fn find<D>(client: &Client, query: &Query) -> Result<Found<D>, FindError>
-where
-    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
-        + Clone
-        + Debug
-        + DeserializeOwned,
-{
+pub async fn find<D: WorkloadView>(client: &Client, query: &Query) -> Result<Found<D>, FindError> {
     match query {
         Query::Named { namespace, names } => named(client, namespace, names).await,
         Query::All {
@@ -117,7 +112,7 @@ where
                 in_time(discover(client, *kind))
                     .await
                     .map_err(|error| FindError::sort("list", *kind, &query.place(), error))?;
-                let api = everywhere_or_in(client, *kind, namespace.as_deref());
+                let api = api_of(client, *kind, namespace.as_deref());
                 let of_kind = listed(&api, selector.as_deref())
                     .await
                     .map_err(|error| FindError::sort("list", *kind, &query.place(), error))?;
@@ -154,28 +149,11 @@ pub async fn missing_namespace<'q>(client: &Client, query: &'q Query) -> Option<
     (namespace_exists(client, name).await == Some(false)).then_some(name)
 }
 
-/// Those of one namespace, or of all.
-fn everywhere_or_in<D>(client: &Client, kind: Kind, namespace: Option<&str>) -> Api<D>
-where
-    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>,
-{
-    match namespace {
-        Some(namespace) => Api::namespaced_with(client.clone(), namespace, &kind),
-        None => Api::all_with(client.clone(), &kind),
-    }
-}
-
-async fn named<D>(
+async fn named<D: WorkloadView>(
     client: &Client,
     namespace: &str,
     names: &[(Kind, String)],
-) -> Result<Found<D>, FindError>
-where
-    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
-        + Clone
-        + Debug
-        + DeserializeOwned,
-{
+) -> Result<Found<D>, FindError> {
     let mut found = Found {
         workloads: Vec::new(),
         missing: Vec::new(),
@@ -184,7 +162,7 @@ where
         .map(|(kind, name)| async move {
             let answer = async {
                 discover(client, *kind).await?;
-                let api = Api::<D>::namespaced_with(client.clone(), namespace, kind);
+                let api = api_of::<D>(client, *kind, Some(namespace));
                 api.get_opt(name).await
             };
             (*kind, name, in_time(answer).await)
@@ -207,7 +185,8 @@ where
     Ok(found)
 }
 
-async fn listed<D: Clone + Debug + DeserializeOwned>(
+/// All of them, in pages.
+pub(in crate::cluster) async fn listed<D: Clone + Debug + DeserializeOwned>(
     api: &Api<D>,
     selector: Option<&str>,
 ) -> Result<Vec<D>, Error> {

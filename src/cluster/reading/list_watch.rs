@@ -11,13 +11,13 @@ use futures::{
 };
 use kube::{
     Api, Client, Resource,
-    core::DynamicResourceScope,
     runtime::watcher::{self, Error, Event, watcher},
 };
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use crate::cluster::reading::discovery::discover;
+use crate::cluster::reading::view::{WorkloadView, api_of};
 use crate::workload::Kind;
 
 /// How many objects are asked for at a time where they come in pages. A page is in memory three
@@ -59,25 +59,14 @@ where
 
 /// The same of a kind, in one namespace or in all. Where no more than its resource is known the
 /// server is asked about it first; that it does not have it is a list that fails.
-pub fn watch_of<D>(
+pub fn watch_of<D: WorkloadView>(
     client: Client,
     (kind, namespace): (Kind, Option<&str>),
     config: watcher::Config,
-) -> impl Stream<Item = Result<Event<D>, Error>> + Send + use<D>
-where
-    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
-        + Clone
-        + Debug
-        + DeserializeOwned
-        + Send
-        + 'static,
-{
+) -> impl Stream<Item = Result<Event<D>, Error>> + Send + use<D> {
     let namespace = namespace.map(str::to_owned);
     let watch = move |client: &Client| {
-        let api: Api<D> = match &namespace {
-            Some(name) => Api::namespaced_with(client.clone(), name, &kind),
-            None => Api::all_with(client.clone(), &kind),
-        };
+        let api: Api<D> = api_of(client, kind, namespace.as_deref());
         list_watch(api, config.clone()).boxed()
     };
     let known = (!matches!(kind, Kind::Custom(_))).then(|| watch(&client));

@@ -8,13 +8,12 @@ use futures::{
 };
 use kube::{
     Client, Error, Resource,
-    core::DynamicResourceScope,
     runtime::{WatchStreamExt as _, watcher},
 };
-use serde::de::DeserializeOwned;
 
 use crate::cluster::reading::find::{FindError, Query};
 use crate::cluster::reading::list_watch::watch_of;
+use crate::cluster::reading::view::WorkloadView;
 use crate::workload::Kind;
 
 /// What happens to workloads.
@@ -44,15 +43,7 @@ pub enum WatchEvent<D> {
 
 /// Watches the workloads that are asked for: what is there first, then each change. A watch that
 /// fails begins anew after a pause; what no new try can fix is an error, and the end.
-pub fn watch<D>(client: &Client, query: &Query) -> WatchEvents<D>
-where
-    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
-        + Clone
-        + Debug
-        + DeserializeOwned
-        + Send
-        + 'static,
-{
+pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WatchEvents<D> {
     let config = watcher::Config::default();
     let place = query.place();
     let watches: Vec<_> = match query {
@@ -96,20 +87,12 @@ fn complete_together<D: Send + 'static>(watches: Vec<WatchEvents<D>>) -> WatchEv
     }))
 }
 
-fn events<D>(
+fn events<D: WorkloadView>(
     client: &Client,
     (kind, namespace): (Kind, Option<&str>),
     config: watcher::Config,
     place: String,
-) -> WatchEvents<D>
-where
-    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
-        + Clone
-        + Debug
-        + DeserializeOwned
-        + Send
-        + 'static,
-{
+) -> WatchEvents<D> {
     let events = watch_of(client.clone(), (kind, namespace), config).default_backoff();
     let mut known = Known::default();
     Box::pin(events.flat_map(move |event| {

@@ -10,3 +10,4 @@ pub(super) mod live_watch;
 pub(super) mod managers;
 pub(super) mod namespace;
 pub(super) mod raw;
+pub(super) mod view;

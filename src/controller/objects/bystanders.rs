@@ -120,7 +120,7 @@ impl Bystanders {
                 },
                 replicas: it.replicas,
                 count_field: it.count_field,
-                inputs: Inputs::default().of(kind.counts()),
+                inputs: Inputs::default().with_counts(kind.counts()),
                 labels: Labels::default(),
                 error: None,
                 override_began: None,

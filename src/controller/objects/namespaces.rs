@@ -8,8 +8,7 @@ use crate::{
     controller::settings::Settings,
     schedule::Zone,
     workload::{
-        Annotations, Fingerprint, Inputs, InvalidSchedule, Key, Observed, ParsedInputs, Prefix,
-        read,
+        Annotations, Fingerprint, Inputs, InvalidSchedule, Observed, ParsedInputs, Prefix, read,
     },
 };
 
@@ -47,7 +46,7 @@ struct Known {
     version: Version,
     watch: WatchId,
     listed: bool,
-    /// What was last told of what is wrong with it.
+    /// What is wrong with it, which is told once.
     told: Option<String>,
 }
 
@@ -160,45 +159,51 @@ impl Namespaces {
         prefix: &Prefix,
     ) -> NamespaceNews {
         let is_plain = namespace.annotations.is_empty() && !self.are_selected;
-        if is_plain && !self.known.contains_key(&namespace.name) {
+        let known = self.known.get_mut(&namespace.name);
+        let is_new = known.is_none();
+        if is_new && is_plain {
             return NamespaceNews::default();
         }
-        let annotations = Arc::new(namespace.annotations.clone());
-        let in_force = self.in_force(&namespace.name, &annotations);
-        let has_entered = self.are_selected && !self.known.contains_key(&namespace.name);
-        let known = match self.known.get_mut(&namespace.name) {
-            Some(known) => known,
-            None => self.known.entry(namespace.name.clone()).or_insert(Known {
-                annotations: Arc::default(),
-                in_force: None,
-                version: Version::default(),
-                watch,
-                listed: true,
-                told: None,
-            }),
+        if let Some(known) = known {
+            known.listed = true;
+            known.watch = watch;
+            if namespace.deleting || namespace.version.is_before(known.version) {
+                return NamespaceNews::default();
+            }
+            known.version = namespace.version;
+            if *known.annotations == namespace.annotations {
+                return NamespaceNews::default();
+            }
+        }
+        let before = if is_plain {
+            self.known.remove(&namespace.name)
+        } else {
+            let known = self.read(namespace, watch, prefix);
+            self.known.insert(namespace.name.clone(), known)
         };
-        known.listed = true;
-        known.watch = watch;
-        if namespace.deleting || namespace.version.is_before(known.version) {
-            return NamespaceNews::default();
-        }
-        known.version = namespace.version;
-        let is_changed = has_entered || known.annotations != annotations;
-        if is_changed {
-            (known.annotations, known.in_force) = (annotations, in_force);
-        }
-        let error = problems(&known.annotations, self.default_zone);
-        let error = error.filter(|_| self.have_defaults);
-        let error = error.map(|refusal| refusal.text(prefix));
-        let is_news = error != known.told;
-        known.told.clone_from(&error);
-        if is_plain {
-            self.known.remove(&namespace.name);
-        }
+        let told = before.and_then(|it| it.told);
+        let error = self.known.get(&namespace.name);
+        let error = error.and_then(|it| it.told.clone());
         NamespaceNews {
-            is_changed,
-            has_entered,
-            error: error.filter(|_| is_news),
+            is_changed: true,
+            has_entered: is_new && self.are_selected,
+            error: error.filter(|error| told.as_ref() != Some(error)),
+        }
+    }
+
+    fn read(&self, namespace: &ObservedNamespace, watch: WatchId, prefix: &Prefix) -> Known {
+        let annotations = Arc::new(namespace.annotations.clone());
+        let refusal = self
+            .have_defaults
+            .then(|| problems(&annotations, self.default_zone))
+            .flatten();
+        Known {
+            in_force: self.in_force(&namespace.name, &annotations),
+            annotations,
+            version: namespace.version,
+            watch,
+            listed: true,
+            told: refusal.map(|refusal| refusal.text(prefix)),
         }
     }
 
@@ -245,13 +250,7 @@ impl Namespaces {
 /// What is wrong with the annotations of a Namespace by themselves, whatever is in it.
 fn problems(annotations: &Arc<Annotations>, default_zone: Zone) -> Option<InvalidSchedule> {
     let inputs = Inputs::default().with_defaults(Some(annotations.clone()));
-    // Whoever has a schedule of its own may inherit the rest.
-    let inputs = if inputs.has_schedule() {
-        inputs
-    } else {
-        inputs.with(Key::Hours, "00:00-24:00")
-    };
-    match read(&inputs, default_zone) {
+    match read(&inputs.or_always_on(), default_zone) {
         ParsedInputs::Invalid(refusal) => Some(refusal),
         ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => None,
     }

@@ -85,16 +85,10 @@ pub(in crate::convert) fn convert(
         ),
     }
     requests.ask(Wanted::Object(target), texts, "");
-    let object = &document.object;
-    requests.say(
-        Topic::DeleteAfter,
-        &document.node.place,
+    requests.delete_after(
+        document,
         "as long as it is there its controller acts too",
-        format!(
-            "kubectl delete cronhpa {} -n {}",
-            quote(&object.name),
-            object.namespace
-        ),
+        "kubectl delete cronhpa",
     );
 }
 

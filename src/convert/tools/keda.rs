@@ -78,16 +78,10 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
         },
     };
     requests.ask(Wanted::Object(target), texts, "");
-    let object = &document.object;
-    requests.say(
-        Topic::DeleteAfter,
-        &document.node.place,
+    requests.delete_after(
+        document,
         "as long as it is there KEDA's autoscaler sets the count too",
-        format!(
-            "kubectl delete scaledobject {} -n {}",
-            quote(&object.name),
-            object.namespace
-        ),
+        "kubectl delete scaledobject",
     );
 }
 

@@ -1,7 +1,8 @@
 //! What another tool's own objects ask for on other objects.
 
+use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
-use crate::manifest::Location;
+use crate::{manifest::Location, text::quote};
 
 /// Annotations of dayshift's by their short names, with their texts.
 pub(in crate::convert) type Texts = Vec<(&'static str, String)>;
@@ -86,5 +87,17 @@ impl Requests {
             place: place.clone(),
         };
         self.remarks.push((self.document, remark));
+    }
+
+    /// Says that the document is to be deleted after the move: `why`, and how by `command`.
+    pub(in crate::convert) fn delete_after(
+        &mut self,
+        document: &Document<'_>,
+        why: &str,
+        command: &str,
+    ) {
+        let (name, namespace) = (quote(&document.object.name), &document.object.namespace);
+        let help = format!("{command} {name} -n {namespace}");
+        self.say(Topic::DeleteAfter, &document.node.place, why, help);
     }
 }

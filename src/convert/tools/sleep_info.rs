@@ -49,15 +49,10 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
             "keep this SleepInfo for its patches, with suspendDeployments and the like set to false",
         );
     }
-    let name = &document.object.name;
-    requests.say(
-        Topic::DeleteAfter,
-        &document.node.place,
+    requests.delete_after(
+        document,
         "as long as it is there kube-green acts too",
-        format!(
-            "while everything is awake: kubectl delete sleepinfo {} -n {of}",
-            quote(name)
-        ),
+        "while everything is awake: kubectl delete sleepinfo",
     );
 }
 

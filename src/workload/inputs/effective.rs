@@ -63,7 +63,7 @@ impl Inputs {
 
     /// These inputs on an object whose count means this.
     #[must_use]
-    pub fn of(self, counts: CountKind) -> Self {
+    pub fn with_counts(self, counts: CountKind) -> Self {
         Self { counts, ..self }
     }
 
@@ -100,6 +100,17 @@ impl Inputs {
             own.set(*key, None);
         }
         self
+    }
+
+    /// These inputs, with hours that are always on where there is no schedule: what a Namespace
+    /// says without one, somebody may inherit who has one.
+    #[must_use]
+    pub fn or_always_on(self) -> Self {
+        if self.has_schedule() {
+            self
+        } else {
+            self.with(Key::Hours, "00:00-24:00")
+        }
     }
 
     /// What stands on the object itself: all that a patch may test and remove.

@@ -1,11 +1,8 @@
 //! The program, run.
 
-use std::{
-    io::Write,
-    process::{Command, Stdio},
-};
-
 use serde_json::Value;
+
+use crate::program::dayshift_with;
 
 /// The status, standard output and standard error of a run with this standard input.
 pub fn lint_of(args: &[&str], input: &str) -> (i32, String, String) {
@@ -14,25 +11,13 @@ pub fn lint_of(args: &[&str], input: &str) -> (i32, String, String) {
 
 /// The same with these variables in its environment, which is empty otherwise.
 pub fn lint_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> (i32, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .env_clear()
-        .envs(variables.iter().copied())
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["lint", "--from", "2026-11-20"])
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // One that reads no input is gone already.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    (
-        output.status.code().unwrap(),
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-    )
+    let args: Vec<_> = ["lint", "--from", "2026-11-20"]
+        .iter()
+        .chain(args)
+        .copied()
+        .collect();
+    let ended = dayshift_with(variables, &args, input);
+    (ended.status, ended.out, ended.err)
 }
 
 /// A Deployment with these lines as annotations; the first is line 6 of its file.

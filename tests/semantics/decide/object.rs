@@ -84,7 +84,7 @@ impl Object {
         let texts = self.annotations.iter().map(|(key, text)| (&**key, &**text));
         let counts = self.observed.object.kind.counts();
         self.observed.inputs = Inputs::from_annotations(&Prefix::default(), texts)
-            .of(counts)
+            .with_counts(counts)
             .with_defaults(self.defaults.clone());
         self.show()
     }
@@ -92,7 +92,7 @@ impl Object {
     /// The same as an object of another kind, whose count may mean something else.
     pub fn of_kind(mut self, kind: Kind) -> Self {
         self.observed.object.kind = kind;
-        self.observed.inputs = self.observed.inputs.of(kind.counts());
+        self.observed.inputs = self.observed.inputs.with_counts(kind.counts());
         self.restart();
         self
     }

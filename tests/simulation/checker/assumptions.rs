@@ -1,4 +1,5 @@
-//! What the checker takes from dayshift's own code: the text of errors, and the jitter of an
+//! What the checker takes from dayshift's own code: the text of errors and whether they are about
+//! the Namespace alone, and the jitter of an
 //! object. Both have tests of their own.
 
 use chrono_tz::Tz;
@@ -37,7 +38,7 @@ pub fn of(object: &Object, zone: Tz) -> Assumptions {
     };
     let own = named(&object.texts);
     let own = own.iter().map(|(key, text)| (&**key, &**text));
-    let inputs = Inputs::from_annotations(&prefix, own).of(kind.counts());
+    let inputs = Inputs::from_annotations(&prefix, own).with_counts(kind.counts());
     let inputs = inputs.with_defaults(Some(Arc::new(under(&object.defaults))));
     match read(&inputs, Zone::parse(zone.name()).unwrap()) {
         ParsedInputs::Invalid(refusal) => Assumptions {

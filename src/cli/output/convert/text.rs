@@ -8,7 +8,7 @@ use std::{
 use super::commands::command;
 use crate::{
     cli::output::{
-        lint::text::{headed, located, printable},
+        lint::text::{footed, headed, located, printable},
         style::{Paint, Style},
     },
     convert::{Change, Conversion, Finding, Severity, Target},
@@ -85,19 +85,9 @@ fn one(
         },
     )?;
     let sign = style.paint(Paint::Blue, "=");
-    writeln!(out, "{gutter} {sign} help: {}", printable(&finding.help))?;
-    if let Some(object) = &finding.object {
-        writeln!(
-            out,
-            "{gutter} {sign} in: {}",
-            printable(&object.to_string())
-        )?;
-    }
-    if more > 0 {
-        let what = counted(more, "more object");
-        writeln!(out, "{gutter} {sign} and: {what}; --output json lists each")?;
-    }
-    writeln!(out)
+    let object = finding.object.as_ref().map(ToString::to_string);
+    let margin = format!("{gutter} {sign}");
+    footed(out, &margin, &finding.help, object, (more, "more object"))
 }
 
 /// Writes each change in a line, and what comes and goes below.

@@ -83,20 +83,36 @@ fn one(
             style.paint(paint, &carets)
         )?;
     }
-    writeln!(out, "{gutter} {sign} help: {}", printable(&finding.help))?;
-    if let Some(object) = &finding.object {
-        writeln!(
-            out,
-            "{gutter} {sign} in: {}",
-            printable(&object.to_string())
-        )?;
+    let what = match finding.object {
+        Some(_) => "more object",
+        None => "more place",
+    };
+    let object = finding.object.as_ref().map(ToString::to_string);
+    footed(
+        out,
+        &format!("{gutter} {sign}"),
+        &finding.help,
+        object,
+        (more, what),
+    )
+}
+
+/// Writes what to do about a finding, which object it is of, and of how many more the same is
+/// said; `margin` stands before each line.
+pub(in crate::cli::output) fn footed(
+    out: &mut impl Write,
+    margin: &str,
+    help: &str,
+    object: Option<String>,
+    (more, what): (usize, &str),
+) -> io::Result<()> {
+    writeln!(out, "{margin} help: {}", printable(help))?;
+    if let Some(object) = object {
+        writeln!(out, "{margin} in: {}", printable(&object))?;
     }
     if more > 0 {
-        let what = match finding.object {
-            Some(_) => counted(more, "more object"),
-            None => counted(more, "more place"),
-        };
-        writeln!(out, "{gutter} {sign} and: {what}; --output json lists each")?;
+        let what = counted(more, what);
+        writeln!(out, "{margin} and: {what}; --output json lists each")?;
     }
     writeln!(out)
 }

@@ -1,0 +1,32 @@
+//! The annotations of a Namespace are defaults for what is in it.
+//!
+//! - `defaults`: what an object inherits, and what wins
+//! - `trouble`: Namespaces that are many, unknown, unreadable or going
+//! - `scope`: the default schedule of the scaler, and which namespaces it looks at
+
+mod defaults;
+mod scope;
+mod trouble;
+
+use crate::sandbox::Sandbox;
+
+/// Sets annotations of a Namespace, each as key and text.
+fn annotate(story: &Sandbox, namespace: &str, texts: &[(&str, Option<&str>)]) {
+    for (key, text) in texts {
+        let key = format!("dayshift/{key}");
+        story
+            .api
+            .annotate_of("Namespace", "", namespace, &key, *text)
+            .unwrap();
+    }
+    story.settle();
+}
+
+fn office() -> Vec<(&'static str, Option<&'static str>)> {
+    vec![("hours", Some("Mon-Fri 09:00-19:00"))]
+}
+
+fn patches(story: &Sandbox) -> usize {
+    let lines = story.api.requests();
+    lines.iter().filter(|line| line.verb == "patch").count()
+}

@@ -1,0 +1,200 @@
+//! Namespaces that are many, unknown, unreadable or going.
+
+use std::{fs, time::Duration};
+
+use dayshift::controller::Settings;
+use kube_in_memory::{Fault, Status};
+use serde_json::Value;
+
+use super::{annotate, office, patches};
+use crate::sandbox::{Sandbox, deployment, logged};
+
+#[test]
+fn a_thousand_objects_are_adopted_without_delay_to_anybody_else() {
+    let story = Sandbox::at("2026-11-20 18:59 UTC");
+    story.api.namespace("other");
+    story.apply(
+        deployment("far")
+            .namespace("other")
+            .replicas(3)
+            .stop("19:00"),
+    );
+    for number in 0..1000 {
+        let manifest: Value = deployment(&format!("web-{number}")).replicas(2).into();
+        story.api.apply(manifest).unwrap();
+    }
+    story.settle();
+    let before = patches(&story);
+    story.sleep_until("18:59:59");
+    annotate(&story, "dev", &[("hours", Some("Mon-Fri 09:00-19:30"))]);
+    story.sleep_until("19:00");
+    let far = story.api.replicas("other", "far").unwrap();
+    assert_eq!(far, 0);
+    let stopped = story.api.requests();
+    let stopped = stopped.iter().find(|line| {
+        line.verb == "patch"
+            && line.namespace == "other"
+            && line.at >= story.utc("2026-11-20 19:00")
+    });
+    let late = stopped.unwrap().at - story.utc("2026-11-20 19:00");
+    assert!(late.num_milliseconds() < 50, "{late}");
+    story.sleep_until("19:29");
+    assert_eq!(patches(&story) - before, 1000 + 1, "one write each");
+    for number in [0, 500, 999] {
+        let name = format!("web-{number}");
+        assert_eq!(story.label(&name, "state").as_deref(), Some("adopted"));
+        assert_eq!(story.replicas(&name), 2);
+    }
+    story.sleep_until("19:31");
+    assert_eq!(story.replicas("web-999"), 0);
+}
+
+/// Two scalers of which one has not seen the edit yet: each takes the schedule of the other for an
+/// edit, until both have seen it, or thrice.
+#[test]
+fn two_scalers_that_see_different_versions_for_a_while_converge() {
+    let mut story = Sandbox::at("2026-11-20 12:00 UTC");
+    story.apply(deployment("web").replicas(3));
+    annotate(&story, "dev", &office());
+    story.start_scaler(Settings::default());
+    // The second one's watch of Namespaces fails from now on.
+    story.api.on_request(|line| {
+        let is_it = line.resource == "namespaces" && line.who == "scaler-1";
+        is_it.then(|| Fault::Answer(Status::internal("away")))
+    });
+    story.api.close_watches();
+    story.pass(Duration::from_secs(1));
+    let before = patches(&story);
+    annotate(&story, "dev", &[("hours", Some("Mon-Fri 09:00-18:00"))]);
+    story.pass(Duration::from_secs(600));
+    let fought = patches(&story) - before;
+    assert!(fought <= 8, "{fought} writes");
+    story.api.serve_well();
+    story.api.close_watches();
+    story.sleep_until("18:00");
+    assert_eq!(story.replicas("web"), 0);
+    let settled = patches(&story);
+    story.sleep_until("18:59");
+    assert_eq!(patches(&story), settled);
+}
+
+#[test]
+fn nothing_is_done_before_the_namespaces_are_known() {
+    let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
+    story.apply(deployment("web").replicas(3));
+    annotate(&story, "dev", &office());
+    story.start_scaler(Settings::default());
+    story.sleep_until("19:00");
+    assert_eq!(story.replicas("web"), 0);
+    story.kill_scalers();
+    // The next one hears of the Namespaces late.
+    story
+        .api
+        .on_request(|line| (line.resource == "namespaces").then_some(Fault::Hang));
+    story.start_scaler(Settings::default());
+    story.pass(Duration::from_secs(5));
+    assert_eq!(story.label("web", "state").as_deref(), Some("stopped"));
+    story.api.serve_well();
+    story.api.close_watches();
+    story.sleep_until("2026-11-23 09:00");
+    assert_eq!(story.replicas("web"), 3);
+}
+
+/// A cluster whose RBAC has no rule for Namespaces: what may inherit is left alone, and told.
+#[test]
+fn where_namespaces_cannot_be_read_what_depends_on_them_is_left_alone() {
+    let (_guard, log) = logged();
+    let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
+    story.apply(deployment("web").replicas(3));
+    story.apply(deployment("own").replicas(3).hours("09:00-19:00"));
+    story.apply(deployment("mixed").replicas(3).hours("09:00-14:00"));
+    annotate(
+        &story,
+        "dev",
+        &[
+            ("hours", Some("09:00-20:00")),
+            ("timezone", Some("Asia/Tokyo")),
+        ],
+    );
+    story.apply(
+        deployment("own")
+            .replicas(3)
+            .hours("09:00-19:00")
+            .annotation("timezone", "UTC"),
+    );
+    story.start_scaler(Settings::default());
+    story.pass(Duration::from_secs(60));
+    story.kill_scalers();
+    let forbidden = Fault::Answer(Status::forbidden("", "namespaces", "", "no rule"));
+    story
+        .api
+        .on_request(move |line| (line.resource == "namespaces").then(|| forbidden.clone()));
+    story.start_scaler(Settings::default());
+    story.sleep_until("2026-11-21 12:00");
+    assert_eq!(story.replicas("own"), 3, "it has all it needs");
+    assert_eq!(
+        story.label("own", "next").as_deref(),
+        Some("2026-11-21T19.00.00Z")
+    );
+    for name in ["web", "mixed"] {
+        assert_eq!(story.replicas(name), 3, "{name}");
+        assert_eq!(
+            story.label(name, "state").as_deref(),
+            Some("adopted"),
+            "{name}"
+        );
+        assert!(story.events(name).is_empty(), "{name}");
+    }
+    assert_eq!(
+        story.telemetry.unwatched(),
+        ["cannot watch namespaces: forbidden"]
+    );
+    assert_eq!(story.telemetry.ready(), Ok(()));
+    let text = fs::read_to_string(log.path()).unwrap();
+    let told = text
+        .lines()
+        .filter(|line| line.contains("Namespaces cannot be read"));
+    assert_eq!(told.count(), 1);
+    // Once they may be read again everything goes on.
+    story.api.serve_well();
+    story.sleep_until("2026-11-23 12:00");
+    assert_eq!(story.replicas("web"), 0, "it is 21:00 in Tokyo");
+}
+
+#[test]
+fn a_namespace_that_is_being_deleted_takes_nothing_back() {
+    let story = Sandbox::at("2026-11-20 12:00 UTC");
+    let mut held: Value = deployment("web").replicas(3).into();
+    held["metadata"]["finalizers"] = serde_json::json!(["example.com/hold"]);
+    story.api.apply(held).unwrap();
+    annotate(&story, "dev", &office());
+    story.sleep_until("19:00");
+    let before = patches(&story);
+    story.api.delete_of("Namespace", "", "dev").unwrap();
+    story.sleep_until("2026-11-23 09:00");
+    assert_eq!(patches(&story), before, "what goes is never patched");
+    assert!(story.telemetry.ready().is_ok());
+}
+
+/// What hangs at the start is given up after a while, and asked again: what has a schedule of its
+/// own goes on by then, and what depends on the Namespace waits.
+#[test]
+fn a_list_of_namespaces_that_hangs_holds_up_what_needs_none_for_a_while_only() {
+    let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
+    story.apply(deployment("web").replicas(3));
+    annotate(&story, "dev", &office());
+    story.start_scaler(Settings::default());
+    story.sleep_until("18:58");
+    story.kill_scalers();
+    story.apply(deployment("own").replicas(3).hours("09:00-19:00"));
+    story
+        .api
+        .on_request(|line| (line.resource == "namespaces").then_some(Fault::Hang));
+    story.start_scaler(Settings::default());
+    story.sleep_until("18:59");
+    assert_eq!(story.label("own", "state").as_deref(), Some("adopted"));
+    story.sleep_until("19:00");
+    assert_eq!(story.replicas("own"), 0);
+    assert_eq!(story.replicas("web"), 3);
+    assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));
+}
