@@ -4,11 +4,12 @@ use serde_json::Value;
 
 use crate::{
     checker::{
-        check_write::{MOST_CORRECTIONS, all, told},
+        check_write::{MOST_CORRECTIONS, all},
         objects::{object::Object, phase::Phase},
         observer::{Observer, Sent},
         rules::outcome::Outcome,
         scalers::known::{Applied, Instants, Known},
+        told::told,
     },
     story::calendar::show,
 };

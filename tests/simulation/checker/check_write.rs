@@ -16,8 +16,9 @@ use crate::{
             timeline::Timeline,
         },
         scalers::known::{Applied, Done, Known},
+        told::told,
     },
-    story::{calendar::show, intent::Intent},
+    story::intent::Intent,
 };
 
 /// Rule 12: the most corrections between two boundaries.
@@ -268,28 +269,4 @@ pub fn all(outcomes: &[Outcome]) -> String {
     texts.sort();
     texts.dedup();
     texts.concat()
-}
-
-/// The difference between an object before and after a write, in words.
-pub fn told(old: &Object, new: &Object) -> String {
-    let at = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), show);
-    let state = &new.state;
-    let expired = if old.texts == new.texts {
-        ""
-    } else {
-        ", lifts"
-    };
-    let error = if new.error.is_some() { ", error" } else { "" };
-    let phase = state
-        .phase
-        .map_or_else(|| "-".to_owned(), |phase| format!("{phase:?}"));
-    format!(
-        "{}: {} -> {}, {phase}, last {}, next {}, saved {:?}{expired}{error}",
-        new.full_name(),
-        old.replicas,
-        new.replicas,
-        at(state.last),
-        at(state.next),
-        state.saved,
-    )
 }

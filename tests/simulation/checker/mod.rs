@@ -3,6 +3,7 @@
 //! - `objects/`: what stands on an object
 //! - `rules/`: what the rules allow at an instant
 //! - `scalers/`: what each scaler knows
+//! - `told`: a write in words
 //! - `observer`: sees every write; `check_write` and `check_settled` judge it
 
 pub mod assumptions;
@@ -13,3 +14,4 @@ pub mod objects;
 pub mod observer;
 pub mod rules;
 pub mod scalers;
+pub mod told;

@@ -12,7 +12,6 @@ use serde_json::Value;
 use crate::{
     checker::{
         assumptions::Assumptions,
-        check_write::told,
         objects::object::{Object, SCOPE},
         rules::timeline::Timelines,
         scalers::{
@@ -21,6 +20,7 @@ use crate::{
             shown::Shown,
             troubled::Troubled,
         },
+        told::told,
     },
     story::calendar::{Plan, show},
 };

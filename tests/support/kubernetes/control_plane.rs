@@ -21,7 +21,6 @@ use super::assets::Assets;
 use super::audit::Audit;
 use super::compaction::compact;
 use super::kubeconfig;
-use super::namespace::Namespace;
 use super::programs::{ETCD_SOCKET, ISSUER, Parts, Programs, User};
 use super::token::token;
 use crate::support::blocking::block_on;
@@ -173,14 +172,9 @@ impl ControlPlane {
         self.programs.lock().unwrap().assert_alive();
     }
 
-    /// A Namespace that no other test knows. Its name begins with `name`.
-    pub(crate) fn namespace(&self, name: &str) -> Namespace<'_> {
-        let name = format!("{name}-{}", self.names.fetch_add(1, Ordering::Relaxed));
-        let definition: Definition =
-            serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
-        let namespaces: Api<Definition> = Api::all(self.client.clone());
-        block_on(namespaces.create(&PostParams::default(), &definition)).unwrap();
-        Namespace::new(self, name)
+    /// A name that no other test has. It begins with `name`.
+    pub(crate) fn unused_name(&self, name: &str) -> String {
+        format!("{name}-{}", self.names.fetch_add(1, Ordering::Relaxed))
     }
 
     /// The real kubectl, as admin.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Namespace as Definition, Pod};
 use k8s_openapi::api::events::v1::Event;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
@@ -20,8 +20,20 @@ pub(crate) struct Namespace<'a> {
     begin: Mark,
 }
 
+impl ControlPlane {
+    /// A Namespace that no other test knows. Its name begins with `name`.
+    pub(crate) fn namespace(&self, name: &str) -> Namespace<'_> {
+        let name = self.unused_name(name);
+        let definition: Definition =
+            serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+        let namespaces: Api<Definition> = Api::all(self.client().clone());
+        block_on(namespaces.create(&PostParams::default(), &definition)).unwrap();
+        Namespace::new(self, name)
+    }
+}
+
 impl<'a> Namespace<'a> {
-    pub(crate) fn new(plane: &'a ControlPlane, name: String) -> Self {
+    fn new(plane: &'a ControlPlane, name: String) -> Self {
         Self {
             plane,
             name,

@@ -1,5 +1,6 @@
 //! What stands on an object: its count, its state labels, and what its annotations ask for.
 
+pub mod asked;
 pub mod object;
 pub mod phase;
 pub mod texts;

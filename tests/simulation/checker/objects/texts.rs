@@ -1,102 +1,15 @@
-//! Reads the texts of annotations: the intent behind them, and their fingerprint.
+//! The texts of annotations: which are in force, and their fingerprint.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use chrono::{DateTime, NaiveDateTime};
+use chrono::DateTime;
 use chrono_tz::Tz;
 use serde_json::Value;
-
-use crate::{
-    checker::objects::{object::State, phase::Phase},
-    story::{
-        calendar::{self, Plan},
-        intent::{Intent, Pause},
-    },
-};
 
 const SCHEDULE: [&str; 4] = ["start", "stop", "hours", "scale"];
 const FINGERPRINTED: [&str; 7] = [
     "start", "stop", "hours", "scale", "timezone", "except", "jitter",
 ];
-
-impl Intent {
-    pub fn texts(&self, plans: &[Plan]) -> BTreeMap<String, String> {
-        self.annotations(plans).into_iter().collect()
-    }
-
-    /// What valid texts ask for.
-    pub fn of(texts: &BTreeMap<String, String>, plans: &[Plan], default_zone: Tz) -> Self {
-        if !has_schedule(texts) {
-            return Self::default();
-        }
-        let count = |key: &str| texts.get(key).map(|text| text.parse().unwrap());
-        let own = texts.get("timezone").map(|zone| zone.parse().unwrap());
-        let zone = own.unwrap_or(default_zone);
-        let moment = |key: &str| texts.get(key).map(|text| instant(text, zone));
-        let schedule = schedule(texts);
-        let written = |plan: &Plan| -> BTreeMap<String, String> {
-            let texts = plan.texts().into_iter();
-            texts.map(|(key, text)| (key.to_owned(), text)).collect()
-        };
-        let plan = plans.iter().position(|plan| schedule == written(plan));
-        assert!(plan.is_some(), "a schedule of nobody: {schedule:?}");
-        Self {
-            plan,
-            bad: None,
-            replicas: count("replicas"),
-            stop_replicas: count("stop-replicas"),
-            pause: texts.get("pause").map(|text| match &**text {
-                "true" => Pause::Forever,
-                until => Pause::Until(instant(until, zone)),
-            }),
-            wake: moment("wake-until"),
-            sleep: moment("sleep-until"),
-            enforce: texts.contains_key("enforce"),
-        }
-    }
-
-    /// Without the overrides that have ended before and that a rollout undo has brought back, by
-    /// the annotation that came with them; and their names.
-    pub fn without_ended(
-        mut self,
-        began: Option<&str>,
-        state: &State,
-        now: i64,
-    ) -> (Self, Vec<&'static str>) {
-        let Some(began) = began else {
-            return (self, Vec::new());
-        };
-        let holds = |(phase, until)| state.phase == Some(phase) && state.next == until;
-        if state.began().as_deref() == Some(began) || self.held(now).is_some_and(holds) {
-            return (self, Vec::new());
-        }
-        let there = [
-            ("pause", self.pause.take().is_some()),
-            ("sleep-until", self.sleep.take().is_some()),
-            ("wake-until", self.wake.take().is_some()),
-        ];
-        let ended = there.into_iter().filter(|(_, is_there)| *is_there);
-        (self, ended.map(|(key, _)| key).collect())
-    }
-
-    /// The ends of all overrides that are written.
-    pub fn ends(&self) -> impl Iterator<Item = i64> {
-        let pause = self.end_of(Phase::Paused);
-        pause.into_iter().chain(self.wake).chain(self.sleep)
-    }
-
-    /// The override annotations that are over at `now`.
-    pub fn over(&self, now: i64) -> Vec<&'static str> {
-        let ends = [
-            ("pause", self.end_of(Phase::Paused)),
-            ("sleep-until", self.sleep),
-            ("wake-until", self.wake),
-        ];
-        let over = |end: Option<i64>| end.is_some_and(|end| end <= now);
-        let keys = ends.into_iter().filter(|(_, end)| over(*end));
-        keys.map(|(key, _)| key).collect()
-    }
-}
 
 /// The annotations under the prefix, without it, of an object with this metadata.
 pub fn under_prefix(metadata: &Value) -> BTreeMap<String, String> {
@@ -212,13 +125,6 @@ pub fn local(text: &str, zone: Tz) -> String {
     DateTime::parse_from_rfc3339(text).map_or_else(
         |_| text.to_owned(),
         |at| at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string(),
-    )
-}
-
-fn instant(text: &str, zone: Tz) -> i64 {
-    NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").map_or_else(
-        |_| DateTime::parse_from_rfc3339(text).unwrap().timestamp(),
-        |local| calendar::instant(zone, local),
     )
 }
 
