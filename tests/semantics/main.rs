@@ -5,11 +5,13 @@
 //! - `decide/`: each rule of behaviour, on the pure function
 //! - `manifest/`: which objects files hold, and where everything stands
 //! - `fuzz_corpus`: what fuzzing has kept
+//! - `pages/`: pages of `docs/` that list what the program has
 //! - `shipped_manifests`: what the manifests that users apply have in common
 
 mod convert;
 mod decide;
 mod fuzz_corpus;
 mod manifest;
+mod pages;
 mod schedule;
 mod shipped_manifests;

@@ -59,6 +59,29 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 19] = [
+        Self::Started,
+        Self::Stopped,
+        Self::Scaled,
+        Self::Woken,
+        Self::Slept,
+        Self::Paused,
+        Self::Resumed,
+        Self::StopsSoon,
+        Self::Enforced,
+        Self::OverrideExpired,
+        Self::Adopted,
+        Self::ScheduleChanged,
+        Self::ScheduleRemoved,
+        Self::InvalidSchedule,
+        Self::ScaleFailed,
+        Self::BoundariesSkipped,
+        Self::BoundaryMissed,
+        Self::StateFromFuture,
+        Self::CorrectionLimitReached,
+    ];
+
     /// Whether the Event is a Warning.
     pub const fn is_warning(self) -> bool {
         !matches!(

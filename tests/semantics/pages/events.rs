@@ -1,0 +1,41 @@
+//! `docs/events.md` has each reason of an Event, in the right table.
+
+use std::collections::BTreeMap;
+
+use dayshift::workload::Reason;
+
+const PAGE: &str = include_str!("../../../docs/events.md");
+const SOURCE: &str = include_str!("../../../src/workload/decision/event_note.rs");
+
+/// The names of the variants, as they are written.
+fn variants() -> Vec<&'static str> {
+    let (_, rest) = SOURCE.split_once("pub enum Reason {\n").unwrap();
+    let (variants, _) = rest.split_once("\n}\n").unwrap();
+    let lines = variants.lines().map(str::trim);
+    lines
+        .filter(|line| !line.starts_with("///"))
+        .map(|line| line.strip_suffix(',').unwrap())
+        .collect()
+}
+
+#[test]
+fn each_reason_is_on_the_page_and_no_other() {
+    let (normal, warnings) = PAGE.split_once("\n## Warnings\n").unwrap();
+    let mut documented = BTreeMap::new();
+    for (table, is_warning) in [(normal, false), (warnings, true)] {
+        for row in table.lines().filter_map(|line| line.strip_prefix("| `")) {
+            let (reason, _) = row.split_once('`').unwrap();
+            assert_eq!(documented.insert(reason.to_owned(), is_warning), None);
+        }
+    }
+    let there: BTreeMap<_, _> = Reason::ALL
+        .iter()
+        .map(|reason| (reason.to_string(), reason.is_warning()))
+        .collect();
+    assert_eq!(documented, there);
+    let mut all: Vec<_> = there.keys().map(String::as_str).collect();
+    let mut variants = variants();
+    all.sort_unstable();
+    variants.sort_unstable();
+    assert_eq!(all, variants, "Reason::ALL has each variant");
+}

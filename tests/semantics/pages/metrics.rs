@@ -1,0 +1,98 @@
+//! `docs/metrics.md` has each metric with its type, its labels and its help, as a scrape has them.
+
+use std::collections::BTreeMap;
+
+use dayshift::controller::Telemetry;
+
+const PAGE: &str = include_str!("../../../docs/metrics.md");
+
+const SOURCE: &str = include_str!("../../../src/controller/telemetry/metrics.rs");
+
+/// Of a metric, as the page shows them: its type, labels and meaning.
+type Shown = (String, Vec<String>, String);
+
+/// What Prometheus adds to the name for each sample of a histogram, and the label of its buckets.
+const OF_HISTOGRAMS: [&str; 3] = ["_bucket", "_count", "_sum"];
+
+fn documented() -> BTreeMap<String, Shown> {
+    let rows = PAGE.lines().filter(|line| line.starts_with("| `"));
+    let metric = |row: &str| {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let [_, name, kind, labels, meaning, ask, _] = cells[..] else {
+            panic!("not five columns: {row}");
+        };
+        let name = name.trim_matches('`').to_owned();
+        assert!(
+            ask.contains(&name),
+            "{name}: the example asks for something else"
+        );
+        let labels = labels.split(", ").filter(|it| !it.is_empty());
+        let labels = labels.map(|it| it.trim_matches('`').to_owned()).collect();
+        (name, (kind.to_owned(), labels, meaning.to_owned()))
+    };
+    rows.map(metric).collect()
+}
+
+/// The metrics in a scrape, under the names that their samples have.
+fn scraped(text: &str) -> BTreeMap<String, Shown> {
+    let after = |what: &str| -> BTreeMap<&str, &str> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(what));
+        lines.map(|line| line.split_once(' ').unwrap()).collect()
+    };
+    let (types, helps) = (after("# TYPE "), after("# HELP "));
+    let samples: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let metric = |(family, kind): (&&str, &&str)| {
+        let name = match *kind {
+            "counter" => format!("{family}_total"),
+            "info" => format!("{family}_info"),
+            _ => (*family).to_owned(),
+        };
+        let labels = samples.iter().find_map(|sample| {
+            let rest = sample.strip_prefix(&name)?;
+            let rest = OF_HISTOGRAMS
+                .iter()
+                .find_map(|suffix| rest.strip_prefix(suffix))
+                .unwrap_or(rest);
+            let (labels, _) = rest.strip_prefix('{')?.split_once('}')?;
+            let names = labels.split(',').map(|it| it.split('=').next().unwrap());
+            let names = names.filter(|it| !["", "le"].contains(it));
+            Some(names.map(str::to_owned).collect())
+        });
+        let meaning = helps[family].to_owned();
+        (
+            name,
+            ((*kind).to_owned(), labels.unwrap_or_default(), meaning),
+        )
+    };
+    types.iter().map(metric).collect()
+}
+
+#[test]
+fn each_metric_is_on_the_page_as_it_is_scraped() {
+    let told = Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap());
+    // Those whose labels are not known beforehand have no sample until something happens.
+    told.workloads("stopped", 1);
+    told.watch_up("deployments", true);
+    told.queue_depth("events", 0);
+    told.api_request("patch", Some(200));
+    told.next_boundary(Some(chrono::DateTime::UNIX_EPOCH));
+    told.clock_skew(0.5);
+    assert_eq!(documented(), scraped(&told.render()));
+}
+
+/// One without a sample is left out of a scrape: so nobody could miss it above.
+#[test]
+fn each_metric_that_is_registered_is_on_the_page() {
+    let documented = documented();
+    let calls = SOURCE.split("register").skip(1).filter_map(|call| {
+        let (_, arguments) = call.split_once('(')?;
+        let (_, name) = arguments.split(')').next()?.split_once('"')?;
+        Some(name.split_once('"')?.0)
+    });
+    let names: Vec<_> = calls.collect();
+    assert!(names.len() > 12, "{names:?}");
+    for name in names {
+        let is_it = |shown: &String| shown.starts_with(&format!("dayshift_{name}"));
+        assert!(documented.keys().any(is_it), "{name}");
+    }
+}

@@ -1,0 +1,4 @@
+//! Pages of `docs/` that list what the program has.
+
+mod events;
+mod metrics;
