@@ -81,7 +81,18 @@ pub async fn wait(
                     });
                     continue;
                 }
-                Some(Ok(WatchEvent::Complete | WatchEvent::Interrupted(_))) => continue,
+                Some(Ok(WatchEvent::Complete)) => {
+                    // What it does not show was deleted before it began.
+                    waiting.retain(|uid, one| {
+                        let is_there = seen_last.contains_key(uid);
+                        if !is_there {
+                            report(WaitEvent::Deleted(one));
+                        }
+                        is_there
+                    });
+                    continue;
+                }
+                Some(Ok(WatchEvent::Interrupted(_))) => continue,
                 Some(Err(error)) => {
                     unwatched = Some(error);
                     return;

@@ -308,6 +308,27 @@ fn an_object_that_is_deleted_ends_the_wait() {
     );
 }
 
+/// No watch tells of it then.
+#[test]
+fn an_object_that_is_deleted_before_the_watch_ends_the_wait() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    let api = cluster.api.clone();
+    cluster.api.on_request(move |line| {
+        if line.verb == "watch" {
+            let api = api.clone();
+            let deleted = thread::spawn(move || api.delete("dev", "web"));
+            deleted.join().unwrap().unwrap();
+        }
+        None
+    });
+    let ran = cluster.dayshift(&["pause", "web", "--timeout", "5s"]);
+    assert_eq!(
+        (ran.status, &*ran.err),
+        (1, "error: deployment.apps/web: annotated, then deleted\n")
+    );
+}
+
 #[test]
 fn what_is_wrong_with_an_override_that_goes_is_no_obstacle() {
     let cluster = Cluster::new();
