@@ -1,12 +1,12 @@
 //! What a controller is told once, at its start.
 
-use std::{num::NonZeroUsize, sync::Arc};
+use std::num::NonZeroUsize;
 
 use chrono::TimeDelta;
 
 use crate::{
     schedule::Zone,
-    workload::{Annotations, Kind, Prefix},
+    workload::{DefaultSchedule, Kind, Prefix},
 };
 
 /// How a controller behaves.
@@ -18,7 +18,7 @@ pub struct Settings {
     pub prefix: Prefix,
     /// The schedule of everything in scope that neither has nor inherits one and is not excluded.
     /// It never holds in the namespace of this process, nor in those of Kubernetes itself (`kube-…`).
-    pub default_schedule: Option<Arc<Annotations>>,
+    pub default_schedule: Option<DefaultSchedule>,
     /// Which workloads are looked at.
     pub scope: Scope,
     /// What was missed for longer than this is adopted instead of done.

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     manifest::{Contents, HpaTarget, Other, Source, SyntaxError, inherit},
     schedule::{Gap, Zone},
-    workload::{Inputs, Kind, Origin, Prefix},
+    workload::{Inheritance, Inputs, Kind, Origin, Prefix},
 };
 
 /// How files are looked at.
@@ -32,6 +32,8 @@ pub struct Linter {
     pub namespace: String,
     /// The kinds that dayshift looks at where these objects go.
     pub kinds: Vec<Kind>,
+    /// From what objects inherit.
+    pub inheritance: Inheritance,
 }
 
 /// The autoscalers of each workload, by kind, namespace and name, and the source that each is in.
@@ -42,7 +44,7 @@ impl Linter {
     pub fn lint(&self, sources: &[Source]) -> Report {
         let read = |source: &Source| source.contents(&self.prefix, &self.namespace);
         let mut contents: Vec<Contents> = sources.iter().map(read).collect();
-        inherit(&mut contents);
+        inherit(&mut contents, &self.inheritance);
         let mut autoscalers = Autoscalers::new();
         for (source, contents) in contents.iter().enumerate() {
             for other in &contents.others {
@@ -97,7 +99,9 @@ impl Linter {
                 object.does_not_fit(workload, &found, &of_namespace);
             }
             object.manifest(workload);
-            if workload.inputs.has_schedule() && !self.kinds.contains(&workload.object.kind) {
+            let origin = workload.inputs.schedule_origin();
+            let is_meant = origin.is_some_and(|it| it != Origin::Scaler);
+            if is_meant && !self.kinds.contains(&workload.object.kind) {
                 object.opt_in_kind(workload, &self.kinds);
             }
             let it = &workload.object;

@@ -82,7 +82,7 @@ impl OverrideRequest {
         let mut pause = PAUSE;
         for tries in 1.. {
             let observed = ObservedNamespace::of(&namespace, &self.prefix);
-            let defaults = NamespaceDefaults::known(&observed);
+            let defaults = NamespaceDefaults::known(&observed, &self.inheritance);
             if !of(&defaults).iter().any(|it| self.spec(it).is_some()) {
                 return Err(NamespaceError::NothingScheduled);
             }
@@ -109,7 +109,7 @@ impl OverrideRequest {
                 zone,
                 affected: Vec::new(),
                 kept: 0,
-                defaults: NamespaceDefaults::known(&now),
+                defaults: NamespaceDefaults::known(&now, &self.inheritance),
             };
             for observed in of(&annotated.defaults) {
                 if let Some(spec) = self.spec(&observed) {

@@ -13,8 +13,8 @@ use crate::{
     cluster::{NamespaceDefaults, PatchError, ReadError, Writer},
     schedule::Zone,
     workload::{
-        Annotation, Inputs, Observed, Override, OverrideCommand, OverrideError, ParsedInputs,
-        Pause, Prefix, Replicas, WorkloadRef, read,
+        Annotation, Inheritance, Inputs, Observed, Override, OverrideCommand, OverrideError,
+        ParsedInputs, Pause, Prefix, Replicas, WorkloadRef, read,
     },
 };
 
@@ -42,6 +42,8 @@ pub struct OverrideRequest {
     pub default_zone: Zone,
     /// What stands before the slash in annotations and labels.
     pub prefix: Prefix,
+    /// From what objects inherit.
+    pub inheritance: Inheritance,
     /// The time of the request.
     pub now: DateTime<Utc>,
     /// Whether nothing is written.

@@ -4,7 +4,7 @@ use kube::Client;
 
 use crate::{
     cluster::{FindError, Missing, NamespaceDefaults, Query, Workload, find},
-    workload::{Observed, Prefix, WorkloadRef},
+    workload::{Inheritance, Observed, Prefix, WorkloadRef},
 };
 
 /// The Deployments that a user has selected, as they are.
@@ -30,11 +30,12 @@ impl Selection {
         client: &Client,
         query: Query,
         prefix: &Prefix,
+        inheritance: &Inheritance,
         includes: impl Fn(&Observed) -> bool,
     ) -> Result<Self, FindError> {
         let (found, defaults) = tokio::join!(
             find::<Workload>(client, &query),
-            NamespaceDefaults::find(client, query.namespace(), prefix)
+            NamespaceDefaults::find(client, query.namespace(), prefix, inheritance)
         );
         let found = found?;
         let named = query.is_by_name();

@@ -33,6 +33,8 @@ pub enum Note {
         /// Until the boundary that ends it, if one does.
         until: Option<DateTime<Utc>>,
     },
+    /// It has no schedule that can be seen, and a scaler goes by one: its default.
+    OfScaler,
     /// It is stopped, and no start is to come.
     NoStart,
 }

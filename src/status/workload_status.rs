@@ -119,6 +119,8 @@ impl WorkloadStatus {
                 if state.phase.is_some() && state.next.is_some_and(|next| next > now) =>
             {
                 status.next = state.next;
+                status.origin = Origin::Scaler;
+                status.notes.push(Note::OfScaler);
             }
             ParsedInputs::Unscheduled => {
                 let saved = state.saved.filter(|saved| *saved > observed.replicas)?;

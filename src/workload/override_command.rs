@@ -29,7 +29,10 @@ pub type Annotation = (Key, Option<String>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
     /// The object has no schedule.
-    #[error("it has no schedule, so there is nothing to override")]
+    #[error(
+        "it has no schedule, so there is nothing to override; if it goes by the default of the \
+         scaler, give the same --default-hours"
+    )]
     NoSchedule,
     /// The object's schedule is refused.
     #[error("its schedule is refused: {0}")]

@@ -37,7 +37,7 @@ impl ScheduleSpec {
         let began = observed.override_began.as_deref();
         let overrides = self.overrides.without_ended(began, &state, now);
         match overrides.with_origin_at(now) {
-            Some((Origin::Namespace, _)) => {
+            Some((Origin::Namespace | Origin::Scaler, _)) => {
                 let namespace = observed.object.namespace.clone();
                 return Err(OverrideError::HeldByNamespace(namespace));
             }

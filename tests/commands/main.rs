@@ -5,7 +5,8 @@
 //! - `convert/`: other tools' schedules, in files and in a cluster
 //! - `sandbox/`: the cluster in memory that a newcomer sees
 //! - `kinds`: workloads of each kind in files
-//! - `status/`, `overrides`, `restore`: what they do to a cluster
+//! - `status/`, `overrides`, `restore`: what they do to a cluster; `default_schedule`: with the
+//!   schedule of the scaler itself
 //! - `terminal/`: nothing that somebody wrote acts on a terminal
 //! - `program`: the program as a child; `fake_server`: the API in memory behind a socket
 //!
@@ -17,6 +18,7 @@ mod arguments;
 mod cli;
 mod completion;
 mod convert;
+mod default_schedule;
 mod fake_server;
 mod kinds;
 mod lint;

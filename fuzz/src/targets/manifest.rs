@@ -32,6 +32,7 @@ pub fn run(bytes: &[u8]) {
         default_zone: Zone::UTC,
         prefix: Prefix::default(),
         namespace: "default".to_owned(),
+        inheritance: dayshift::workload::Inheritance::default(),
     };
     for finding in linter.lint(std::slice::from_ref(&source)).findings {
         let span = &finding.place.span;

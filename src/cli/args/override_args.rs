@@ -5,7 +5,7 @@ use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{
     connection::ConnectionArgs,
-    schedule_args::ScheduleArgs,
+    schedule_args::{InheritanceArgs, ScheduleArgs},
     targets::{TargetArgs, Targets},
     value_parsers::span,
 };
@@ -25,6 +25,9 @@ pub(crate) struct OverrideArgs {
 
     #[command(flatten)]
     pub(crate) schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    pub(crate) inheritance: InheritanceArgs,
 
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,

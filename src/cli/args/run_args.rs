@@ -5,24 +5,23 @@ use std::{
     hash::{BuildHasher, RandomState},
     net::SocketAddr,
     num::NonZeroUsize,
-    sync::Arc,
 };
 
 use chrono::TimeDelta;
-use clap::{ArgAction, builder::BoolishValueParser, error::ErrorKind};
+use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{
     connection::ConnectionArgs,
     kind_args::KindArgs,
     log::LogArgs,
-    schedule_args::ScheduleArgs,
+    schedule_args::{InheritanceArgs, ScheduleArgs},
     selector::selector,
     value_parsers::{ClockSkew, catch_up, clock_skew, listen, namespace},
 };
 use crate::{
     cluster::Connection,
     controller::{OwnPod, Scope, Settings},
-    workload::{Annotations, Inputs, Key, ParsedInputs, read},
+    workload::Inheritance,
 };
 
 /// Watch the workloads of a cluster, and start and stop them at their times
@@ -103,20 +102,6 @@ struct ScopeArgs {
         value_parser = selector
     )]
     namespace_selector: Option<String>,
-
-    /// Take the annotations of a Namespace for defaults of the workloads in it; false where
-    /// dayshift may not list and watch Namespaces
-    #[arg(
-        long,
-        value_name = "BOOLEAN",
-        default_value = "true",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        action = ArgAction::Set,
-        value_parser = BoolishValueParser::new()
-    )]
-    namespace_defaults: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -125,18 +110,8 @@ struct TimingArgs {
     #[command(flatten)]
     schedules: ScheduleArgs,
 
-    /// Running hours of everything in scope that has no schedule, nor its Namespace; with
-    /// --namespace or --namespace-selector only, and never in kube-* or dayshift's own namespace
-    #[arg(long, value_name = "HOURS", conflicts_with_all = ["default_start", "default_stop"])]
-    default_hours: Option<String>,
-
-    /// The same as start times
-    #[arg(long, value_name = "TIMES")]
-    default_start: Option<String>,
-
-    /// The same as stop times
-    #[arg(long, value_name = "TIMES")]
-    default_stop: Option<String>,
+    #[command(flatten)]
+    inheritance: InheritanceArgs,
 
     /// Skip a start or stop that was missed for longer than this
     #[arg(
@@ -214,7 +189,7 @@ impl TryFrom<RunArgs> for Run {
                  leave one of them out\n",
             ));
         }
-        let default_schedule = default_schedule(&args)?;
+        let inheritance = args.inheritance()?;
         let own_pod = match (args.own.pod_namespace, args.own.pod_name) {
             (Some(namespace), Some(name)) if !namespace.is_empty() && !name.is_empty() => {
                 Some(OwnPod { namespace, name })
@@ -231,7 +206,7 @@ impl TryFrom<RunArgs> for Run {
             settings: Settings {
                 default_zone: args.timing.schedules.timezone,
                 prefix: args.timing.schedules.annotation_prefix,
-                default_schedule,
+                default_schedule: inheritance.default_schedule,
                 scope: Scope {
                     kinds: args.scope.kinds.kinds(),
                     namespaces: args.scope.namespace,
@@ -241,7 +216,7 @@ impl TryFrom<RunArgs> for Run {
                         .scope
                         .namespace_selector
                         .filter(|selector| !selector.is_empty()),
-                    namespace_defaults: args.scope.namespace_defaults,
+                    namespace_defaults: inheritance.from_namespaces,
                 },
                 catch_up: args.timing.catch_up,
                 max_clock_skew: args.timing.max_clock_skew.0,
@@ -257,35 +232,19 @@ impl TryFrom<RunArgs> for Run {
     }
 }
 
-/// The schedule that `--default-hours` and the like ask for.
-fn default_schedule(args: &RunArgs) -> Result<Option<Arc<Annotations>>, clap::Error> {
-    let (scope, timing) = (&args.scope, &args.timing);
-    let texts = [
-        (Key::Hours, &timing.default_hours),
-        (Key::Start, &timing.default_start),
-        (Key::Stop, &timing.default_stop),
-    ];
-    let given = |(key, text): (Key, &Option<String>)| Some((key, text.clone()?));
-    let schedule = Annotations::of(texts.into_iter().filter_map(given));
-    if !schedule.has_schedule() {
-        return Ok(None);
-    }
-    if scope.namespace.is_empty() && scope.namespace_selector.is_none() {
-        return Err(clap::Error::raw(
-            ErrorKind::MissingRequiredArgument,
-            "--default-hours, --default-start and --default-stop take in everything that has no \
-             schedule: say where with --namespace or --namespace-selector\n",
-        ));
-    }
-    let schedule = Arc::new(schedule);
-    let inputs = Inputs::default().with_defaults(Some(schedule.clone()));
-    match read(&inputs, timing.schedules.timezone) {
-        ParsedInputs::Invalid(refusal) => {
-            let problems = refusal.problems().iter();
-            let lines = problems.map(|it| format!("--default-{}: {}\n", it.annotation, it.message));
-            let text: String = lines.collect();
-            Err(clap::Error::raw(ErrorKind::ValueValidation, text))
+impl RunArgs {
+    /// From what objects inherit. A default schedule needs to be told where it holds.
+    fn inheritance(&self) -> Result<Inheritance, clap::Error> {
+        let (scope, timing) = (&self.scope, &self.timing);
+        let inheritance = timing.inheritance.inheritance(timing.schedules.timezone)?;
+        let is_everywhere = scope.namespace.is_empty() && scope.namespace_selector.is_none();
+        if inheritance.default_schedule.is_some() && is_everywhere {
+            return Err(clap::Error::raw(
+                ErrorKind::MissingRequiredArgument,
+                "--default-hours, --default-start and --default-stop take in everything that has \
+                 no schedule: say where with --namespace or --namespace-selector\n",
+            ));
         }
-        ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => Ok(Some(schedule)),
+        Ok(inheritance)
     }
 }

@@ -1,6 +1,11 @@
 //! The flags that say how annotations are read, alike in every subcommand that reads any.
 
-use crate::{schedule::Zone, workload::Prefix};
+use clap::{ArgAction, builder::BoolishValueParser, error::ErrorKind};
+
+use crate::{
+    schedule::Zone,
+    workload::{DefaultSchedule, Inheritance, Inputs, Key, ParsedInputs, Prefix, read},
+};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
@@ -22,4 +27,67 @@ pub(crate) struct ScheduleArgs {
         value_parser = Prefix::parse
     )]
     pub(crate) annotation_prefix: Prefix,
+}
+
+/// From what workloads inherit: as `run` is told, so the others have to be.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Schedules")]
+pub(crate) struct InheritanceArgs {
+    /// Running hours of everything that has no schedule, nor its Namespace; `run` takes them with
+    /// --namespace or --namespace-selector only. Never in kube-* or dayshift's own namespace
+    #[arg(long, value_name = "HOURS", conflicts_with_all = ["default_start", "default_stop"])]
+    default_hours: Option<String>,
+
+    /// The same as start times
+    #[arg(long, value_name = "TIMES")]
+    default_start: Option<String>,
+
+    /// The same as stop times
+    #[arg(long, value_name = "TIMES")]
+    default_stop: Option<String>,
+
+    /// Take the annotations of a Namespace for defaults of the workloads in it; false where
+    /// dayshift may not read Namespaces
+    #[arg(
+        long,
+        value_name = "BOOLEAN",
+        default_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        action = ArgAction::Set,
+        value_parser = BoolishValueParser::new()
+    )]
+    namespace_defaults: bool,
+}
+
+impl InheritanceArgs {
+    /// From what workloads inherit.
+    ///
+    /// # Errors
+    /// Where the default schedule cannot be read; `zone` is where its clocks are.
+    pub(crate) fn inheritance(&self, zone: Zone) -> Result<Inheritance, clap::Error> {
+        let texts = [
+            (Key::Hours, &self.default_hours),
+            (Key::Start, &self.default_start),
+            (Key::Stop, &self.default_stop),
+        ];
+        let given = |(key, text): (Key, &Option<String>)| Some((key, text.clone()?));
+        let default_schedule = DefaultSchedule::of(texts.into_iter().filter_map(given));
+        if let Some(schedule) = &default_schedule {
+            let inherited = Some(schedule.annotations().clone());
+            let inputs = Inputs::default().with_defaults(inherited);
+            if let ParsedInputs::Invalid(refusal) = read(&inputs, zone) {
+                let problems = refusal.problems().iter();
+                let lines =
+                    problems.map(|it| format!("--default-{}: {}\n", it.annotation, it.message));
+                let text: String = lines.collect();
+                return Err(clap::Error::raw(ErrorKind::ValueValidation, text));
+            }
+        }
+        Ok(Inheritance {
+            from_namespaces: self.namespace_defaults,
+            default_schedule,
+        })
+    }
 }

@@ -11,8 +11,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crate::{
     cli::{
         args::{
-            exclude::ExcludeArgs, kind_args::KindArgs, schedule_args::ScheduleArgs,
-            time_flag::time_flag, value_parsers::one_namespace,
+            exclude::ExcludeArgs,
+            kind_args::KindArgs,
+            schedule_args::{InheritanceArgs, ScheduleArgs},
+            time_flag::time_flag,
+            value_parsers::one_namespace,
         },
         exit::{Exit, wrong_usage},
         output::{
@@ -89,6 +92,9 @@ pub(crate) struct LintArgs {
 
     #[command(flatten)]
     schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    inheritance: InheritanceArgs,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -122,8 +128,10 @@ fn rule() -> impl TypedValueParser<Value = Rule> {
 
 impl LintArgs {
     pub(crate) fn run(self) -> Exit {
-        let from = match self.from(Clock::system().now()) {
-            Ok(from) => from,
+        let from = self.from(Clock::system().now());
+        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let (from, inheritance) = match from.and_then(|from| Ok((from, inheritance?))) {
+            Ok(given) => given,
             Err(error) => return wrong_usage(&error),
         };
         let opened = self.exclude.open(self.files.iter().chain(&self.file));
@@ -133,6 +141,7 @@ impl LintArgs {
             prefix: self.schedules.annotation_prefix.clone(),
             namespace: self.namespace.clone(),
             kinds: self.kinds.kinds(),
+            inheritance,
         };
         let mut report = linter.lint(&opened.sources);
         report.keep(self.min_severity, &self.disable);

@@ -56,14 +56,17 @@ impl OverrideArgs {
     }
 
     fn request(self, now: DateTime<Utc>, requested: RequestedOverride) -> Exit {
-        let targets = match self.chosen.targets() {
-            Ok(targets) => targets,
+        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let targets = self.chosen.targets();
+        let (targets, inheritance) = match targets.and_then(|it| Ok((it, inheritance?))) {
+            Ok(asked) => asked,
             Err(error) => return wrong_usage(&error),
         };
         let request = OverrideRequest {
             requested,
             default_zone: self.schedules.timezone,
             prefix: self.schedules.annotation_prefix,
+            inheritance,
             now,
             dry_run: self.wait.dry_run,
         };
@@ -98,7 +101,8 @@ async fn send(
     let zone = request.default_zone;
     let has_schedule = |it: &Observed| !matches!(read(&it.inputs, zone), ParsedInputs::Unscheduled);
     let query = targets.query(client.default_namespace());
-    let selection = Selection::find(client, query, &request.prefix, has_schedule).await?;
+    let (prefix, inheritance) = (&request.prefix, &request.inheritance);
+    let selection = Selection::find(client, query, prefix, inheritance, has_schedule).await?;
     note_unreadable(&selection.defaults);
     if selection.observed.is_empty()
         && let Some(namespace) = missing_namespace(client, &selection.query).await

@@ -13,7 +13,7 @@ use crate::{
         args::{
             connection::ConnectionArgs,
             exclude::ExcludeArgs,
-            schedule_args::ScheduleArgs,
+            schedule_args::{InheritanceArgs, ScheduleArgs},
             targets::{TargetArgs, Targets},
             time_flag::time_flag,
         },
@@ -28,10 +28,11 @@ use crate::{
     },
     clock::Clock,
     cluster::{ConnectError, FindError, Missing, NamespaceDefaults, Workload, connect, find},
-    manifest::{OpenError, Source, SyntaxError, inherit},
+    manifest::{self, OpenError, Source, SyntaxError, inherit},
     plan::{Period, Plan, Planner},
     schedule::Zone,
     text::{TerminalSafe, quote},
+    workload::{Inheritance, Origin},
 };
 
 /// Show when Deployments will start and stop, from files or from the cluster
@@ -83,6 +84,9 @@ pub(crate) struct PlanArgs {
 
     #[command(flatten)]
     schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    inheritance: InheritanceArgs,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -125,7 +129,9 @@ impl PlanArgs {
     pub(crate) fn run(self) -> Exit {
         let now = Clock::system().now();
         let asked = self.period(now, self.schedules.timezone);
-        let (period, targets) = match asked.and_then(|period| Ok((period, self.targets()?))) {
+        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let asked = asked.and_then(|period| Ok((period, self.targets()?, inheritance?)));
+        let (period, targets, inheritance) = match asked {
             Ok(asked) => asked,
             Err(error) => return wrong_usage(&error),
         };
@@ -135,8 +141,8 @@ impl PlanArgs {
             prefix: self.schedules.annotation_prefix.clone(),
         };
         let (plan, errors) = match &targets {
-            None => self.of_files(&planner),
-            Some(targets) => self.of_cluster(&planner, targets),
+            None => self.of_files(&planner, &inheritance),
+            Some(targets) => self.of_cluster(&planner, &inheritance, targets),
         };
         for error in &errors {
             print_error(&error);
@@ -205,13 +211,19 @@ impl PlanArgs {
     }
 
     /// The plan of all files, and what kept any of them from being read.
-    fn of_files(&self, planner: &Planner) -> (Plan, Vec<PlanError>) {
+    fn of_files(&self, planner: &Planner, inheritance: &Inheritance) -> (Plan, Vec<PlanError>) {
         let namespace = self.targets.namespace.as_deref().unwrap_or("default");
         let opened = self.exclude.open(&self.file);
         let read = |source: &Source| source.contents(&planner.prefix, namespace);
         let mut contents: Vec<_> = opened.sources.iter().map(read).collect();
-        inherit(&mut contents);
+        inherit(&mut contents, inheritance);
+        // A scaler gives its default to the kinds that it looks at.
+        let kinds = self.targets.kinds.kinds();
+        let is_looked_at = |it: &&manifest::Workload| {
+            it.inputs.schedule_origin() != Some(Origin::Scaler) || kinds.contains(&it.object.kind)
+        };
         let found = contents.iter().flat_map(|it| &it.workloads);
+        let found = found.filter(is_looked_at);
         let planned = found.filter_map(|it| planner.plan(&it.object, &it.inputs, &it.problems));
         let plan = Plan {
             workloads: planned.collect(),
@@ -224,13 +236,18 @@ impl PlanArgs {
 
     /// The plan of live Deployments, and those that are not there, or what kept all from being
     /// found.
-    fn of_cluster(&self, planner: &Planner, targets: &Targets) -> (Plan, Vec<PlanError>) {
+    fn of_cluster(
+        &self,
+        planner: &Planner,
+        inheritance: &Inheritance,
+        targets: &Targets,
+    ) -> (Plan, Vec<PlanError>) {
         let found = async {
             let (client, _) = connect(&self.connection.clone().connection()).await?;
             let query = targets.query(client.default_namespace());
             let (found, defaults) = tokio::join!(
                 find::<Workload>(&client, &query),
-                NamespaceDefaults::find(&client, query.namespace(), &planner.prefix)
+                NamespaceDefaults::find(&client, query.namespace(), &planner.prefix, inheritance)
             );
             Ok::<_, PlanError>((found?, defaults))
         };

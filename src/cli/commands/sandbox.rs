@@ -11,8 +11,12 @@ use serde_json::Value;
 use crate::{
     cli::{
         args::{
-            exclude::ExcludeArgs, kind_args::KindArgs, log::LogArgs, schedule_args::ScheduleArgs,
-            time_flag::time_flag, value_parsers::span,
+            exclude::ExcludeArgs,
+            kind_args::KindArgs,
+            log::LogArgs,
+            schedule_args::{InheritanceArgs, ScheduleArgs},
+            time_flag::time_flag,
+            value_parsers::span,
         },
         exit::{Exit, wrong_usage},
         output::{
@@ -29,7 +33,7 @@ use crate::{
     sandbox::{Simulation, Speed, example_actions, is_fragment, lacks},
     schedule::Zone,
     text::printable,
-    workload::{Kind, ParsedInputs, Prefix, read},
+    workload::{Inheritance, Kind, ParsedInputs, Prefix, read},
 };
 
 /// Watch the controller at work on a cluster in memory, in simulated time
@@ -76,6 +80,9 @@ pub(crate) struct SandboxArgs {
     schedules: ScheduleArgs,
 
     #[command(flatten)]
+    inheritance: InheritanceArgs,
+
+    #[command(flatten)]
     log: LogArgs,
 }
 
@@ -105,13 +112,15 @@ type Read = (Vec<Loaded>, Vec<Value>);
 
 impl SandboxArgs {
     pub(crate) fn run(self) -> Exit {
-        let from = match self.from() {
-            Ok(from) => from,
+        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let asked = self.from().and_then(|from| Ok((from, inheritance?)));
+        let (from, inheritance) = match asked {
+            Ok(asked) => asked,
             Err(error) => return wrong_usage(&error),
         };
         let (files, unread) = self.read();
         let outcome = files.and_then(|(workloads, namespaces)| {
-            block_on_paused_time(self.simulate(&workloads, &namespaces, from))
+            block_on_paused_time(self.simulate(&workloads, &namespaces, from, inheritance))
                 .map_err(SandboxError::System)?
         });
         match outcome {
@@ -194,9 +203,13 @@ impl SandboxArgs {
         (found, unread)
     }
 
-    /// The kinds of `--kinds`, and those of the files.
-    fn kinds_of(&self, workloads: &[Loaded]) -> Vec<Kind> {
+    /// The kinds of `--kinds`, and those of the files, unless a default schedule would take in
+    /// what nobody means.
+    fn kinds_of(&self, workloads: &[Loaded], inheritance: &Inheritance) -> Vec<Kind> {
         let mut kinds = self.kinds.kinds();
+        if inheritance.default_schedule.is_some() {
+            return kinds;
+        }
         for (_, workload, _) in workloads {
             if !kinds.contains(&workload.object.kind) {
                 kinds.push(workload.object.kind);
@@ -210,15 +223,19 @@ impl SandboxArgs {
         workloads: &[Loaded],
         namespaces: &[Value],
         from: DateTime<Utc>,
+        inheritance: Inheritance,
     ) -> Result<Exit, SandboxError> {
         let clock = Clock::simulated(from);
         self.log.start_on(clock.clone());
+        let kinds = self.kinds_of(workloads, &inheritance);
         let settings = Settings {
             default_zone: self.schedules.timezone,
             prefix: self.schedules.annotation_prefix.clone(),
+            default_schedule: inheritance.default_schedule,
             instance: "sandbox".to_owned(),
             scope: Scope {
-                kinds: self.kinds_of(workloads),
+                kinds,
+                namespace_defaults: inheritance.from_namespaces,
                 ..Scope::default()
             },
             ..Settings::default()

@@ -11,7 +11,7 @@ use crate::{
     cli::{
         args::{
             connection::ConnectionArgs,
-            schedule_args::ScheduleArgs,
+            schedule_args::{InheritanceArgs, ScheduleArgs},
             targets::{TargetArgs, Targets},
         },
         exit::{Exit, wrong_usage},
@@ -30,6 +30,7 @@ use crate::{
     },
     status::{LiveView, Owner, WorkloadStatus},
     text::counted,
+    workload::Inheritance,
 };
 
 /// Show the state of scheduled workloads, what they do next, and what is wrong
@@ -73,6 +74,9 @@ pub(crate) struct StatusArgs {
 
     #[command(flatten)]
     schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    inheritance: InheritanceArgs,
 }
 
 const AFTER_LONG_HELP: &str = "\
@@ -82,7 +86,8 @@ schedule that was removed from a workload that is down.
 With -o json or yaml there is one document, {\"workloads\": [...]}, with these fields for each workload,
 null where there is no value:
   kind, namespace, name, timezone, replicas
-  from           where the schedule is written: \"object\" or \"namespace\"
+  from           where the schedule is written: \"object\" or \"namespace\"; \"scaler\" where it is
+                 the default of the scaler, such as its --default-hours
   state          adopted, running, stopped, woken, slept or paused; null until a controller has seen it
   since, next    RFC 3339 in the workload's zone
   nextAction     what happens then: \"start\", \"stop\", or null where that is open, as after a pause
@@ -121,8 +126,10 @@ const PROBE: TimeDelta = TimeDelta::seconds(3);
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Exit {
-        let targets = match self.targets.targets() {
-            Ok(targets) => targets,
+        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let targets = self.targets.targets();
+        let (targets, inheritance) = match targets.and_then(|it| Ok((it, inheritance?))) {
+            Ok(asked) => asked,
             Err(error) => return wrong_usage(&error),
         };
         let view = View {
@@ -130,6 +137,7 @@ impl StatusArgs {
             sort_by: self.sort_by,
             problems: self.problems,
             schedules: self.schedules,
+            inheritance,
         };
         let shown = self.connection.on_cluster(async |client| {
             if self.watch {
@@ -148,6 +156,7 @@ struct View {
     sort_by: SortBy,
     problems: bool,
     schedules: ScheduleArgs,
+    inheritance: Inheritance,
 }
 
 /// What is known of the cluster at one moment.
@@ -171,10 +180,9 @@ struct Shown {
 impl View {
     async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let query = targets.query(client.default_namespace());
-        let prefix = &self.schedules.annotation_prefix;
         let (found, defaults) = tokio::join!(
             find::<WithManagers>(client, &query),
-            NamespaceDefaults::find(client, query.namespace(), prefix)
+            self.defaults(client, &query)
         );
         let found = found?;
         let (now, autoscalers) = tokio::join!(now(client), autoscalers(client, &query, &found));
@@ -216,8 +224,7 @@ impl View {
         let mut probe = clock.now();
         let mut hpas = Autoscalers::default();
         let mut hpas_known_until = clock.now();
-        let prefix = &self.schedules.annotation_prefix;
-        let mut defaults = NamespaceDefaults::find(client, query.namespace(), prefix).await;
+        let mut defaults = self.defaults(client, &query).await;
         let mut defaults_known_until = clock.now() + NAMESPACE_REFRESH;
         loop {
             let tick = clock.now() + TICK;
@@ -235,8 +242,7 @@ impl View {
                             live.answered();
                         }
                     } else if live.outage().is_none() && clock.now() >= defaults_known_until {
-                        let namespace = query.namespace();
-                        let found = NamespaceDefaults::find(client, namespace, prefix).await;
+                        let found = self.defaults(client, &query).await;
                         defaults_known_until = clock.now() + NAMESPACE_REFRESH;
                         let is_news = found != defaults;
                         defaults = found;
@@ -271,6 +277,12 @@ impl View {
                 return Ok(exit);
             }
         }
+    }
+
+    /// What is inherited where the query looks.
+    async fn defaults(&self, client: &Client, query: &Query) -> NamespaceDefaults {
+        let prefix = &self.schedules.annotation_prefix;
+        NamespaceDefaults::find(client, query.namespace(), prefix, &self.inheritance).await
     }
 
     fn of(

@@ -59,7 +59,7 @@ impl<'a> Notes<'a> {
             let namespace = format!("Namespace {}", status.object.namespace);
             let object = match problem.origin {
                 Origin::Own => &object,
-                Origin::Namespace => &namespace,
+                Origin::Namespace | Origin::Scaler => &namespace,
             };
             self.push("error", Paint::Red, object, text, String::new());
         }
@@ -149,6 +149,12 @@ impl<'a> Notes<'a> {
                     }
                 },
                 format!("; `{sync}` {} now", verb(says)),
+            ),
+            Note::OfScaler => (
+                "scheduled by the default of the scaler, as its labels say; with the \
+                 --default-hours of the scaler, status says more"
+                    .to_owned(),
+                String::new(),
             ),
             Note::NoStart => (
                 "nothing will start it again: its schedule has no start to come".to_owned(),

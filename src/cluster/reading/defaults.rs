@@ -7,11 +7,12 @@ use kube::{Api, Client, Error};
 use crate::cluster::connection::redact::redacted_chain;
 use crate::cluster::reading::find::{in_time, listed};
 use crate::cluster::reading::namespace::{NamespaceMeta, ObservedNamespace};
-use crate::workload::{Annotations, Observed, Prefix};
+use crate::workload::{Annotations, Inheritance, Observed, Prefix};
 
-/// The annotations of Namespaces under the prefix, as far as they can be read.
+/// What Namespaces, and the scaler itself, give to the objects in them, as far as that can be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamespaceDefaults {
+    inheritance: Inheritance,
     known: HashMap<Box<str>, Arc<Annotations>>,
     unreadable: Option<String>,
 }
@@ -19,42 +20,48 @@ pub struct NamespaceDefaults {
 impl NamespaceDefaults {
     /// Reads the metadata of one Namespace, or of all. Where that is not possible, nothing is
     /// known, and [`NamespaceDefaults::unreadable`] says why.
-    pub async fn find(client: &Client, namespace: Option<&str>, prefix: &Prefix) -> Self {
+    pub async fn find(
+        client: &Client,
+        namespace: Option<&str>,
+        prefix: &Prefix,
+        inheritance: &Inheritance,
+    ) -> Self {
+        let mut defaults = Self::new(inheritance.clone());
+        if !inheritance.from_namespaces {
+            return defaults;
+        }
         let api = Api::<NamespaceMeta>::all(client.clone());
         let found = match namespace {
             Some(name) => in_time(api.get_opt(name)).await.map(Vec::from_iter),
             None => listed(&api, None).await,
         };
-        Self::of(found, prefix)
-    }
-
-    fn of(found: Result<Vec<NamespaceMeta>, Error>, prefix: &Prefix) -> Self {
         match found {
             Ok(namespaces) => {
-                let observed = namespaces
-                    .iter()
-                    .map(|it| ObservedNamespace::of(it, prefix));
-                let known = observed.filter(|it| !it.annotations.is_empty());
-                Self {
-                    known: known
-                        .map(|it| (it.name, Arc::new(it.annotations)))
-                        .collect(),
-                    unreadable: None,
+                for namespace in &namespaces {
+                    defaults.learn(&ObservedNamespace::of(namespace, prefix));
                 }
             }
-            Err(error) => Self {
-                known: HashMap::new(),
-                unreadable: Some(match error {
+            Err(error) => {
+                defaults.unreadable = Some(match error {
                     Error::Api(status) => status.message,
                     error => redacted_chain(&error),
-                }),
-            },
+                });
+            }
+        }
+        defaults
+    }
+
+    /// Those of no Namespace yet.
+    pub fn new(inheritance: Inheritance) -> Self {
+        Self {
+            inheritance,
+            ..Self::default()
         }
     }
 
     /// One Namespace that is known already.
-    pub fn known(namespace: &ObservedNamespace) -> Self {
-        let mut known = Self::default();
+    pub fn known(namespace: &ObservedNamespace, inheritance: &Inheritance) -> Self {
+        let mut known = Self::new(inheritance.clone());
         known.learn(namespace);
         known
     }
@@ -62,7 +69,13 @@ impl NamespaceDefaults {
     /// Takes in one more.
     pub fn learn(&mut self, namespace: &ObservedNamespace) {
         let annotations = Arc::new(namespace.annotations.clone());
-        self.known.insert(namespace.name.clone(), annotations);
+        let in_force = self
+            .inheritance
+            .in_force(&namespace.name, Some(&annotations));
+        match in_force {
+            Some(in_force) => self.known.insert(namespace.name.clone(), in_force),
+            None => self.known.remove(&namespace.name),
+        };
     }
 
     /// Why they cannot be read, if they cannot.
@@ -70,10 +83,17 @@ impl NamespaceDefaults {
         self.unreadable.as_deref()
     }
 
-    /// The object with what its Namespace gives it.
+    /// The object with what its Namespace gives it, or else the scaler: that is not known while
+    /// Namespaces cannot be read.
     #[must_use]
     pub fn applied(&self, observed: Observed) -> Observed {
-        let defaults = self.known.get(&*observed.object.namespace).cloned();
+        let namespace = &*observed.object.namespace;
+        let of_scaler = || self.inheritance.in_force(namespace, None);
+        let defaults = match self.known.get(namespace) {
+            Some(known) => Some(known.clone()),
+            None if self.unreadable.is_none() => of_scaler(),
+            None => None,
+        };
         Observed {
             inputs: observed.inputs.with_defaults(defaults),
             ..observed

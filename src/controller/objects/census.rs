@@ -7,7 +7,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 
-use crate::workload::ParsedInputs;
+use crate::workload::{Origin, ParsedInputs};
 
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::index::Index;
@@ -40,8 +40,8 @@ impl Index {
             let (inputs, namespace) = (&entry.observed.inputs, &entry.object().namespace);
             let is_scheduled = matches!(*entry.parsed, ParsedInputs::Scheduled(_));
             if is_scheduled
-                && !inputs.own().has_schedule()
-                && self.namespaces.goes_by_default(namespace)
+                && inputs.schedule_origin() == Some(Origin::Scaler)
+                && self.namespaces.is_in_scope(namespace)
             {
                 *found.entry(namespace.clone()).or_default() += 1;
             }

@@ -8,7 +8,8 @@ use crate::{
     controller::settings::Settings,
     schedule::Zone,
     workload::{
-        Annotations, Fingerprint, Inputs, InvalidSchedule, Observed, ParsedInputs, Prefix, read,
+        Annotations, Fingerprint, Inheritance, Inputs, InvalidSchedule, Observed, ParsedInputs,
+        Prefix, read,
     },
 };
 
@@ -30,13 +31,10 @@ pub(in crate::controller) struct Namespaces {
     knowledge: Knowledge,
     known: HashMap<Box<str>, Known>,
     default_zone: Zone,
-    /// Whether their annotations are defaults.
-    have_defaults: bool,
     /// Whether only those are in scope that a selector matches, which are all that is watched.
     are_selected: bool,
-    /// The schedule of whatever has none, and the namespace in which it never holds.
-    default_schedule: Option<Arc<Annotations>>,
-    own: Option<Box<str>>,
+    /// What they, and the scaler itself, give to objects.
+    inheritance: Inheritance,
 }
 
 struct Known {
@@ -64,7 +62,9 @@ pub(in crate::controller) struct NamespaceNews {
 impl Namespaces {
     /// Nothing is known yet.
     pub(in crate::controller) fn new(settings: &Settings) -> Self {
-        let (scope, own_pod) = (&settings.scope, settings.own_pod.as_ref());
+        let scope = &settings.scope;
+        let own_namespace = settings.own_pod.as_ref().map(|pod| &*pod.namespace);
+        let default_schedule = settings.default_schedule.clone();
         let are_selected = scope.namespace_selector.is_some();
         Self {
             knowledge: if scope.namespace_defaults || are_selected {
@@ -74,10 +74,11 @@ impl Namespaces {
             },
             known: HashMap::new(),
             default_zone: settings.default_zone,
-            have_defaults: scope.namespace_defaults,
             are_selected,
-            default_schedule: settings.default_schedule.clone(),
-            own: own_pod.map(|pod| pod.namespace.as_str().into()),
+            inheritance: Inheritance {
+                from_namespaces: scope.namespace_defaults,
+                default_schedule: default_schedule.map(|it| it.but_not_in(own_namespace)),
+            },
         }
     }
 
@@ -105,44 +106,13 @@ impl Namespaces {
         match self.known.get(namespace) {
             Some(known) => known.in_force.clone(),
             None if self.are_selected => None,
-            None => self.default_schedule_in(namespace),
+            None => self.inheritance.in_force(namespace, None),
         }
-    }
-
-    /// Whether what has no schedule of its own in a namespace goes by the default of the scaler.
-    pub(in crate::controller) fn goes_by_default(&self, namespace: &str) -> bool {
-        let known = self.known.get(namespace);
-        let has_own = known.is_some_and(|it| self.have_defaults && it.annotations.has_schedule());
-        !has_own && self.is_in_scope(namespace) && self.default_schedule_in(namespace).is_some()
     }
 
     /// Whether the objects of a namespace are in scope, as far as its labels say.
     pub(in crate::controller) fn is_in_scope(&self, namespace: &str) -> bool {
         !self.are_selected || self.known.contains_key(namespace)
-    }
-
-    fn default_schedule_in(&self, namespace: &str) -> Option<Arc<Annotations>> {
-        let is_own = self.own.as_deref() == Some(namespace);
-        let is_left_alone = is_own || namespace.starts_with("kube-");
-        self.default_schedule.clone().filter(|_| !is_left_alone)
-    }
-
-    /// What is in force for what is in a namespace with these annotations.
-    fn in_force(
-        &self,
-        namespace: &str,
-        annotations: &Arc<Annotations>,
-    ) -> Option<Arc<Annotations>> {
-        if !self.have_defaults {
-            return self.default_schedule_in(namespace);
-        }
-        if annotations.has_schedule() {
-            return Some(annotations.clone());
-        }
-        match self.default_schedule_in(namespace) {
-            Some(default) => Some(Arc::new(annotations.with_schedule_of(&default))),
-            None => (!annotations.is_empty()).then(|| annotations.clone()),
-        }
     }
 
     /// How many are invalid.
@@ -194,11 +164,14 @@ impl Namespaces {
     fn read(&self, namespace: &ObservedNamespace, watch: WatchId, prefix: &Prefix) -> Known {
         let annotations = Arc::new(namespace.annotations.clone());
         let refusal = self
-            .have_defaults
+            .inheritance
+            .from_namespaces
             .then(|| problems(&annotations, self.default_zone))
             .flatten();
         Known {
-            in_force: self.in_force(&namespace.name, &annotations),
+            in_force: self
+                .inheritance
+                .in_force(&namespace.name, Some(&annotations)),
             annotations,
             version: namespace.version,
             watch,

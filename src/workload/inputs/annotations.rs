@@ -10,7 +10,9 @@ pub struct Annotations {
     texts: [Option<Box<str>>; Key::ALL.len()],
     unknown: Vec<Unknown>,
     /// How many more there are.
-    unknown_more: usize,
+    unknown_more: u32,
+    /// Whether its schedule is the default of the scaler, and written on no object.
+    has_default_schedule: bool,
 }
 
 /// An annotation under the prefix that is not a [`Key`].
@@ -72,10 +74,12 @@ impl Annotations {
         annotations
     }
 
-    /// These, with the schedule of others in place of their own.
+    /// These, with the schedule of others, which is the default of the scaler, in place of their
+    /// own.
     #[must_use]
-    pub fn with_schedule_of(&self, other: &Self) -> Self {
+    pub(super) fn with_default_schedule(&self, other: &Self) -> Self {
         let mut both = self.clone();
+        both.has_default_schedule = true;
         for key in Key::SCHEDULE {
             both.set(key, other.text(key));
         }
@@ -94,7 +98,12 @@ impl Annotations {
 
     /// How many annotations are no key besides those.
     pub const fn unknown_more(&self) -> usize {
-        self.unknown_more
+        self.unknown_more as usize
+    }
+
+    /// Whether the schedule is the default of the scaler, and written on no object.
+    pub(super) const fn has_default_schedule(&self) -> bool {
+        self.has_default_schedule
     }
 
     /// Whether any of `start`, `stop`, `hours` and `scale` is there.

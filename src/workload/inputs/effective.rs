@@ -14,6 +14,8 @@ pub enum Origin {
     Own,
     /// On its Namespace, as a default.
     Namespace,
+    /// Nowhere in the cluster: it is the default of the scaler, its `--default-hours` say.
+    Scaler,
 }
 
 impl Origin {
@@ -22,6 +24,7 @@ impl Origin {
         match self {
             Self::Own => "object",
             Self::Namespace => "namespace",
+            Self::Scaler => "scaler",
         }
     }
 }
@@ -127,7 +130,7 @@ impl Inputs {
     pub fn text(&self, key: Key) -> Option<&str> {
         match self.origin(key)? {
             Origin::Own => self.own.text(key),
-            Origin::Namespace => self.defaults()?.text(key),
+            Origin::Namespace | Origin::Scaler => self.defaults()?.text(key),
         }
     }
 
@@ -136,13 +139,19 @@ impl Inputs {
         if self.own.text(key).is_some() {
             return Some(Origin::Own);
         }
-        self.defaults()?.text(key)?;
+        let defaults = self.defaults()?;
+        defaults.text(key)?;
         let is_of_schedule = Key::SCHEDULE.contains(&key);
         let is_count = matches!(key, Key::Replicas | Key::StopReplicas);
         let is_hidden = is_of_schedule && self.own.has_schedule()
             || is_count && self.own.text(Key::Scale).is_some()
             || !self.counts.has(key);
-        (!is_hidden).then_some(Origin::Namespace)
+        let origin = if is_of_schedule && defaults.has_default_schedule() {
+            Origin::Scaler
+        } else {
+            Origin::Namespace
+        };
+        (!is_hidden).then_some(origin)
     }
 
     /// The first annotations that are not keys, the object's own before its Namespace's. What its
@@ -155,9 +164,9 @@ impl Inputs {
         own.chain(inherited.iter().map(|it| (Origin::Namespace, it)))
     }
 
-    /// Whether anything that is in force is written on its Namespace.
+    /// Whether anything that is in force is not written on the object itself.
     pub fn inherits(&self) -> bool {
-        let is_inherited = |key: Key| self.origin(key) == Some(Origin::Namespace);
+        let is_inherited = |key: Key| self.origin(key).is_some_and(|it| it != Origin::Own);
         Key::ALL.into_iter().any(is_inherited)
     }
 

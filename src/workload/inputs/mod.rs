@@ -3,6 +3,7 @@
 pub(super) mod annotations;
 pub(super) mod effective;
 pub(super) mod fingerprint;
+pub(super) mod inheritance;
 pub(super) mod overrides;
 pub(super) mod parsed;
 #[cfg(test)]

@@ -105,10 +105,10 @@ impl InvalidSchedule {
         &self.problems
     }
 
-    /// Whether all of them are on the Namespace: then it is for whoever may change that.
+    /// Whether none of them is on the object: then it is for whoever may change its Namespace.
     pub fn is_inherited(&self) -> bool {
         let mut problems = self.problems.iter();
-        problems.all(|it| it.origin == Origin::Namespace)
+        problems.all(|it| it.origin != Origin::Own)
     }
 
     /// The text for the annotation `error` and the Event: at most 1 kB, cut between characters.
@@ -120,6 +120,7 @@ impl InvalidSchedule {
             let place = match problem.origin {
                 Origin::Own => "",
                 Origin::Namespace => " on the Namespace",
+                Origin::Scaler => " by the default of the scaler",
             };
             let name = match problem.kind {
                 ProblemKind::Count => name.to_owned(),

@@ -4,7 +4,7 @@ use std::fs;
 
 use dayshift::{
     controller::{OwnPod, Scope, Settings},
-    workload::{Annotations, Key},
+    workload::{DefaultSchedule, Key},
 };
 
 use super::{annotate, office, patches};
@@ -13,7 +13,7 @@ use crate::sandbox::{Sandbox, deployment, logged};
 fn by_default(scope: Scope) -> Settings {
     let hours = [(Key::Hours, "Mon-Fri 09:00-19:00".to_owned())];
     Settings {
-        default_schedule: Some(Annotations::of(hours).into()),
+        default_schedule: DefaultSchedule::of(hours),
         own_pod: Some(OwnPod {
             namespace: "ops".to_owned(),
             name: "dayshift-6c8f7d9b5-x2x4z".to_owned(),
@@ -79,7 +79,7 @@ fn another_default_schedule_is_an_edit() {
     story.stop_scalers();
     let hours = [(Key::Hours, "Mon-Fri 09:00-21:00".to_owned())];
     story.start_scaler(Settings {
-        default_schedule: Some(Annotations::of(hours).into()),
+        default_schedule: DefaultSchedule::of(hours),
         ..by_default(scope())
     });
     story.sleep_until("19:30");

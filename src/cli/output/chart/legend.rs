@@ -123,6 +123,7 @@ pub(super) fn origin(group: &Group<'_>) -> Option<String> {
     match group.origin() {
         Origin::Own => None,
         Origin::Namespace => Some("The schedule comes from the Namespace.".to_owned()),
+        Origin::Scaler => Some("The schedule is the default of the scaler.".to_owned()),
     }
 }
 
@@ -155,7 +156,7 @@ pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -
         };
         let by = match origin {
             Origin::Own => "",
-            Origin::Namespace => ", by its Namespace",
+            Origin::Namespace | Origin::Scaler => ", by its Namespace",
         };
         let brackets = "; boundaries in brackets are skipped";
         format!("{} {words}{by}{brackets}", drawn(state, style).0)

@@ -67,7 +67,7 @@ impl Chart {
             let name = self.style.paint(Paint::Bold, &printable(&refused.name));
             let refusal = match refused.origin {
                 Origin::Own => "has an invalid schedule and is left as it is:",
-                Origin::Namespace => {
+                Origin::Namespace | Origin::Scaler => {
                     "has invalid annotations, and what inherits them is left as it is:"
                 }
             };

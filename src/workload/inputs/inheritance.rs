@@ -1,0 +1,137 @@
+//! From what an object inherits: its Namespace, and the default schedule of the scaler.
+
+use std::sync::Arc;
+
+use super::annotations::Annotations;
+use crate::workload::keys::Key;
+
+/// From what objects inherit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inheritance {
+    /// Whether the annotations of a Namespace are defaults for the objects in it.
+    pub from_namespaces: bool,
+    /// The schedule of everything that neither has nor inherits one.
+    pub default_schedule: Option<DefaultSchedule>,
+}
+
+/// The schedule that a scaler gives to everything in its scope that neither has nor inherits one:
+/// `--default-hours` and the like. It never holds in the namespaces of Kubernetes itself
+/// (`kube-…`), nor in that of the scaler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefaultSchedule {
+    annotations: Arc<Annotations>,
+    own_namespace: Option<Box<str>>,
+}
+
+impl Default for Inheritance {
+    fn default() -> Self {
+        Self {
+            from_namespaces: true,
+            default_schedule: None,
+        }
+    }
+}
+
+impl DefaultSchedule {
+    /// The schedule that these texts of keys make; `None` where they make none.
+    pub fn of(texts: impl IntoIterator<Item = (Key, String)>) -> Option<Self> {
+        let annotations = Annotations::of(texts);
+        annotations.has_schedule().then(|| Self {
+            annotations: Arc::new(Annotations::default().with_default_schedule(&annotations)),
+            own_namespace: None,
+        })
+    }
+
+    /// The same, but not in the namespace that a scaler runs in.
+    #[must_use]
+    pub fn but_not_in(self, own_namespace: Option<&str>) -> Self {
+        Self {
+            own_namespace: own_namespace.map(Into::into),
+            ..self
+        }
+    }
+
+    /// It, as annotations that an object inherits.
+    pub fn annotations(&self) -> &Arc<Annotations> {
+        &self.annotations
+    }
+
+    /// Whether it holds in a namespace.
+    pub fn holds_in(&self, namespace: &str) -> bool {
+        self.own_namespace.as_deref() != Some(namespace) && !namespace.starts_with("kube-")
+    }
+}
+
+impl Inheritance {
+    /// What the objects of a namespace inherit, whose annotations are these; `None` if nothing.
+    pub fn in_force(
+        &self,
+        namespace: &str,
+        annotations: Option<&Arc<Annotations>>,
+    ) -> Option<Arc<Annotations>> {
+        let default = self.default_schedule.as_ref();
+        let default = default.filter(|it| it.holds_in(namespace));
+        let annotations = annotations.filter(|it| self.from_namespaces && !it.is_empty());
+        match (annotations, default) {
+            (None, default) => default.map(|it| it.annotations.clone()),
+            (Some(annotations), Some(default)) if !annotations.has_schedule() => {
+                let both = annotations.with_default_schedule(&default.annotations);
+                Some(Arc::new(both))
+            }
+            (Some(annotations), _) => Some(annotations.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Inputs, Origin};
+
+    fn annotations(texts: &[(Key, &str)]) -> Arc<Annotations> {
+        let texts = texts.iter().map(|(key, text)| (*key, (*text).to_owned()));
+        Arc::new(Annotations::of(texts))
+    }
+
+    #[test]
+    fn each_key_says_on_which_of_three_levels_it_is_written() {
+        let hours = [(Key::Hours, "08:00-19:00".to_owned())];
+        let levels = Inheritance {
+            default_schedule: DefaultSchedule::of(hours),
+            ..Inheritance::default()
+        };
+        let zone = annotations(&[(Key::Timezone, "Asia/Tokyo")]);
+        let night = annotations(&[(Key::Hours, "20:00-22:00")]);
+        let in_namespace = |annotations: Option<&Arc<Annotations>>| {
+            Inputs::default().with_defaults(levels.in_force("dev", annotations))
+        };
+        let (plain, zoned) = (in_namespace(None), in_namespace(Some(&zone)));
+        let night = in_namespace(Some(&night));
+        let own = plain.clone().with(Key::Hours, "10:00-11:00");
+        for (inputs, key, text, origin) in [
+            (&plain, Key::Hours, "08:00-19:00", Origin::Scaler),
+            (&zoned, Key::Hours, "08:00-19:00", Origin::Scaler),
+            (&zoned, Key::Timezone, "Asia/Tokyo", Origin::Namespace),
+            (&night, Key::Hours, "20:00-22:00", Origin::Namespace),
+            (&own, Key::Hours, "10:00-11:00", Origin::Own),
+        ] {
+            assert_eq!(inputs.text(key), Some(text));
+            assert_eq!(inputs.origin(key), Some(origin), "{key}={text}");
+        }
+    }
+
+    #[test]
+    fn a_default_schedule_leaves_kubernetes_and_the_scaler_alone() {
+        let hours = [(Key::Hours, "08:00-19:00".to_owned())];
+        let schedule = DefaultSchedule::of(hours).unwrap();
+        let schedule = schedule.but_not_in(Some("tools"));
+        for (namespace, holds) in [("dev", true), ("kube-system", false), ("tools", false)] {
+            assert_eq!(schedule.holds_in(namespace), holds, "{namespace}");
+        }
+        assert_eq!(
+            DefaultSchedule::of([(Key::Jitter, "5m".to_owned())]),
+            None,
+            "a schedule without times"
+        );
+    }
+}
