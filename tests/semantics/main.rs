@@ -5,7 +5,7 @@
 //! - `decide/`: each rule of behaviour, on the pure function
 //! - `manifest/`: which objects files hold, and where everything stands
 //! - `fuzz_corpus`: what fuzzing has kept
-//! - `pages/`: pages of `docs/` that list what the program has
+//! - `pages/`: pages that list what the program and the chart have
 //! - `shipped_manifests`: what the manifests that users apply have in common
 
 mod convert;

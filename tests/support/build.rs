@@ -1,4 +1,5 @@
-//! Builds programs with `go`, from the modules in `tests/controlplane` and `tests/toxiproxy`.
+//! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy` and
+//! `tests/helm`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -29,6 +30,12 @@ const PACKAGES: &[(&str, &str)] = &[
 /// The name of the proxy that disturbs connections, and its package.
 pub(crate) const PROXY: (&str, &str) = ("toxiproxy", "github.com/Shopify/toxiproxy/v2/cmd/server");
 
+/// Both Helms that people have, and their packages.
+const HELMS: &[(&str, &str)] = &[
+    ("helm4", "helm.sh/helm/v4/cmd/helm"),
+    ("helm3", "helm.sh/helm/v3/cmd/helm"),
+];
+
 /// What is built and how. Its hash names the folder of the result.
 pub(crate) struct Recipe {
     name: &'static str,
@@ -51,6 +58,10 @@ impl Recipe {
 
     pub(crate) fn proxy() -> Self {
         Self::read("toxiproxy", "some 20 s, 11 MB", &[PROXY])
+    }
+
+    pub(crate) fn helm() -> Self {
+        Self::read("helm", "minutes, 140 MB", HELMS)
     }
 
     fn read(

@@ -10,6 +10,7 @@ mod cluster;
 mod commands;
 mod counts;
 mod faults;
+mod install;
 mod kinds;
 mod leaving;
 mod namespaces;
@@ -32,6 +33,7 @@ pub(crate) fn stories() -> Vec<Story> {
         overrides::ended::stories(),
         overrides::annotated::stories(),
         faults::stories(),
+        install::stories(),
         security::hostile::stories(),
         kinds::stories(),
         leaving::stories(),

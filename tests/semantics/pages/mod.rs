@@ -1,5 +1,6 @@
-//! Pages of `docs/` that list what the program has.
+//! Pages that list what the program and the chart have.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod chart;
 mod events;
 mod metrics;

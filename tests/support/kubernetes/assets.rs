@@ -56,6 +56,12 @@ impl Assets {
         Ok(folder.join(build::PROXY.0))
     }
 
+    /// Helm of that major version, 3 or 4, from the cache or built into it.
+    pub(crate) fn helm(version: u32) -> Result<PathBuf, Missing> {
+        let folder = built(&build::Recipe::helm(), "no `go` to build Helm with")?;
+        Ok(folder.join(format!("helm{version}")))
+    }
+
     /// Whether Deployments get pods with these programs; the error says what is missing.
     pub(crate) fn make_pods(&self) -> Result<(), Missing> {
         self.has(&PODS)

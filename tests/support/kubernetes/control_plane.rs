@@ -189,6 +189,14 @@ impl ControlPlane {
         self.output(&line, kubectl.args(arguments), kubeconfig)
     }
 
+    /// The real Helm of that major version, 3 or 4, as admin.
+    pub(crate) fn helm(&self, version: u32, arguments: &[&str]) -> Output {
+        let program = Assets::helm(version).unwrap_or_else(|why| panic!("{why:?}"));
+        let line = format!("helm{version} {}", arguments.join(" "));
+        let mut helm = Command::new(program);
+        self.output(&line, helm.args(arguments), &self.kubeconfig())
+    }
+
     /// A line for a shell that has the real kubectl and the real dayshift, as admin.
     pub(crate) fn shell(&self, line: &str) -> Output {
         let programs = self.assets.path("kubectl");

@@ -1,0 +1,137 @@
+{{- define "dayshift.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "dayshift.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- $name := include "dayshift.name" . }}
+{{- if contains $name .Release.Name }}
+{{- .Release.Name | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "dayshift.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "dayshift.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "dayshift.labels" -}}
+{{ include "dayshift.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") }}
+{{- end }}
+
+{{- define "dayshift.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create }}
+{{- default (include "dayshift.fullname" .) .Values.serviceAccount.name }}
+{{- else }}
+{{- required "serviceAccount.name: which ServiceAccount, as serviceAccount.create is false?" .Values.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{- define "dayshift.image" -}}
+{{- if .Values.image.digest }}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest }}
+{{- else }}
+{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) }}
+{{- end }}
+{{- end }}
+
+{{/* What the schema cannot say. */}}
+{{- define "dayshift.check" -}}
+{{- if not .Values.kinds }}
+{{- fail "kinds is empty: name at least one, such as --set kinds={deployments}" }}
+{{- end }}
+{{- $scope := .Values.scope }}
+{{- if not $scope.clusterWide }}
+{{- if not $scope.namespaces }}
+{{- fail "scope.namespaces is empty: with scope.clusterWide=false name the namespaces, such as --set scope.namespaces={team-a,team-b}" }}
+{{- end }}
+{{- if $scope.namespaceSelector }}
+{{- fail "scope.namespaceSelector needs to read Namespaces, which no Role can allow: name them in scope.namespaces, or leave scope.clusterWide=true" }}
+{{- end }}
+{{- end }}
+{{- $default := .Values.defaultSchedule }}
+{{- if and $default.hours (or $default.start $default.stop) }}
+{{- fail "defaultSchedule: give hours, or start and stop, and not both" }}
+{{- end }}
+{{- if and (or $default.hours $default.start $default.stop) (not $scope.namespaces) (not $scope.namespaceSelector) }}
+{{- fail "defaultSchedule would stop whatever has no schedule: bound it by scope.namespaces or scope.namespaceSelector" }}
+{{- end }}
+{{- end }}
+
+{{/* The arguments of the program: what differs from its own defaults. */}}
+{{- define "dayshift.args" -}}
+{{- $args := list "run" }}
+{{- $kinds := join "," .Values.kinds }}
+{{- if ne $kinds "deployments,statefulsets,cronjobs" }}
+{{- $args = append $args (printf "--kinds=%s" $kinds) }}
+{{- end }}
+{{- range .Values.scope.namespaces }}
+{{- $args = append $args (printf "--namespace=%s" .) }}
+{{- end }}
+{{- range .Values.scope.excludeNamespaces }}
+{{- $args = append $args (printf "--exclude-namespace=%s" .) }}
+{{- end }}
+{{- if not (and .Values.namespaceDefaults .Values.scope.clusterWide) }}
+{{- $args = append $args "--namespace-defaults=false" }}
+{{- end }}
+{{- $flags := list
+  (list "namespace-selector" .Values.scope.namespaceSelector "")
+  (list "selector" .Values.scope.selector "")
+  (list "default-hours" .Values.defaultSchedule.hours "")
+  (list "default-start" .Values.defaultSchedule.start "")
+  (list "default-stop" .Values.defaultSchedule.stop "")
+  (list "timezone" .Values.timezone "UTC")
+  (list "annotation-prefix" .Values.annotationPrefix "dayshift")
+  (list "catch-up" .Values.catchUp "72h")
+  (list "max-clock-skew" .Values.maxClockSkew "30s")
+  (list "log-format" .Values.log.format "text")
+  (list "log-level" .Values.log.level "info")
+}}
+{{- range $flags }}
+{{- if ne (index . 1) (index . 2) }}
+{{- $args = append $args (printf "--%s=%s" (index . 0) (index . 1)) }}
+{{- end }}
+{{- end }}
+{{- if .Values.dryRun }}
+{{- $args = append $args "--dry-run" }}
+{{- end }}
+{{- concat $args .Values.extraArgs | toJson }}
+{{- end }}
+
+{{/* All that dayshift may do in a namespace, for the kinds that were chosen. */}}
+{{- define "dayshift.rules" -}}
+{{- $groups := dict "deployments" "apps" "statefulsets" "apps" "cronjobs" "batch" "horizontalpodautoscalers" "autoscaling" "scaledobjects" "keda.sh" }}
+{{- $order := list }}
+{{- $resources := dict }}
+{{- range .Values.kinds }}
+{{- $plural := . }}
+{{- $group := get $groups . }}
+{{- if contains "." . }}
+{{- $plural = splitList "." . | first }}
+{{- $group = trimPrefix (printf "%s." $plural) . }}
+{{- end }}
+{{- if not (hasKey $resources $group) }}
+{{- $order = append $order $group }}
+{{- end }}
+{{- $_ := set $resources $group (append (get $resources $group | default list) $plural) }}
+{{- end }}
+{{- range $order }}
+- apiGroups: [{{ . | quote }}]
+  resources: [{{ range $index, $it := get $resources . }}{{ if $index }}, {{ end }}{{ $it | quote }}{{ end }}]
+  verbs: ["get", "list", "watch", "patch"]
+{{- end }}
+{{- end }}
+
+{{- define "dayshift.eventRule" -}}
+- apiGroups: ["events.k8s.io"]
+  resources: ["events"]
+  verbs: ["create"]
+{{- end }}

@@ -1,0 +1,90 @@
+//! The chart's own page has each of its values, and its alerts ask for metrics that there are.
+
+use std::collections::BTreeSet;
+
+const VALUES: &str = include_str!("../../../charts/dayshift/values.yaml");
+const SCHEMA: &str = include_str!("../../../charts/dayshift/values.schema.json");
+const PAGE: &str = include_str!("../../../charts/dayshift/README.md");
+const CHART: &str = include_str!("../../../charts/dayshift/Chart.yaml");
+const ALERTS: &str = include_str!("../../../charts/dayshift/files/alerts.yaml");
+const METRICS: &str = include_str!("../../../docs/metrics.md");
+
+/// What Kubernetes itself defines: nothing below is ours to list.
+const OF_KUBERNETES: [&str; 6] = [
+    "podSecurityContext",
+    "securityContext",
+    "resources",
+    "nodeSelector",
+    "livenessProbe",
+    "readinessProbe",
+];
+
+/// The paths of the values, two deep at most, as they are written.
+fn values() -> BTreeSet<String> {
+    let mut paths = BTreeSet::new();
+    let mut top = "";
+    for line in VALUES.lines() {
+        let Some((key, value)) = line.split_once(':') else {
+            continue;
+        };
+        let is_parent = value.is_empty() && !OF_KUBERNETES.contains(&key);
+        if key.trim_start().starts_with(['#', '-']) {
+            continue;
+        } else if !key.starts_with(' ') {
+            top = key;
+            if !is_parent {
+                paths.insert(key.to_owned());
+            }
+        } else if key.trim_start().len() + 2 == key.len() && !OF_KUBERNETES.contains(&top) {
+            paths.insert(format!("{top}.{}", key.trim_start()));
+        }
+    }
+    paths
+}
+
+#[test]
+fn each_value_is_on_the_page() {
+    let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `"));
+    let documented: Vec<_> = rows.map(|row| row.split('`').next().unwrap()).collect();
+    let listed: BTreeSet<_> = documented.iter().map(|&it| it.to_owned()).collect();
+    assert_eq!(documented.len(), listed.len(), "twice");
+    assert_eq!(listed, values());
+}
+
+#[test]
+fn each_value_is_in_the_schema_and_no_other() {
+    let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
+    let mut allowed = BTreeSet::new();
+    for (name, value) in schema["properties"].as_object().unwrap() {
+        match value["properties"].as_object() {
+            Some(members) => allowed.extend(members.keys().map(|it| format!("{name}.{it}"))),
+            None => drop(allowed.insert(name.clone())),
+        }
+    }
+    // What Helm gives to each chart.
+    assert!(allowed.remove("global"));
+    assert_eq!(allowed, values());
+}
+
+#[test]
+fn the_chart_has_the_version_of_the_package() {
+    for key in ["version", "appVersion"] {
+        let line = format!("\n{key}: {}\n", env!("CARGO_PKG_VERSION"));
+        assert!(CHART.contains(&line), "{line}");
+    }
+}
+
+#[test]
+fn alerts_ask_for_metrics_that_are_there() {
+    let letter = |it: char| it.is_ascii_lowercase() || it == '_';
+    let mut asked = BTreeSet::new();
+    for line in ALERTS.lines().filter(|line| line.contains(" expr: ")) {
+        let words = line.split(|it| !letter(it));
+        asked.extend(words.filter(|word| word.starts_with("dayshift_")));
+    }
+    assert!(asked.len() > 6, "{asked:?}");
+    for name in asked {
+        let name = name.strip_suffix("_bucket").unwrap_or(name);
+        assert!(METRICS.contains(&format!("| `{name}` |")), "{name}");
+    }
+}
