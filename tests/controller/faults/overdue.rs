@@ -47,3 +47,20 @@ fn who_hangs_is_seen_to_be_late() {
     story.sleep_until("19:00:11");
     assert_eq!(overdue(&story), "1");
 }
+
+/// A count that is to be put back has no time at which it was due.
+#[test]
+fn what_enforce_cannot_put_back_is_not_overdue() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let web = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
+    story.apply(web.annotation("enforce", "true"));
+    story.sleep_until("19:30");
+    assert_eq!(story.replicas("web"), 0);
+    let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
+    story
+        .api
+        .on_request(move |line| (line.verb == "patch").then(no));
+    story.scale("web", 2);
+    story.sleep_until("19:40");
+    assert_eq!((story.replicas("web"), &*overdue(&story)), (2, "0"));
+}
