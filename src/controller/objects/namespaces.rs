@@ -44,6 +44,8 @@ struct Known {
     version: Version,
     watch: WatchId,
     listed: bool,
+    /// Whether it was deleted, and no other of its name was seen since.
+    is_gone: bool,
     /// What is wrong with it, which is told once.
     told: Option<String>,
 }
@@ -137,12 +139,17 @@ impl Namespaces {
         if let Some(known) = known {
             known.listed = true;
             known.watch = watch;
+            let has_come_back = std::mem::take(&mut known.is_gone);
             if namespace.deleting || namespace.version.is_before(known.version) {
                 return NamespaceNews::default();
             }
             known.version = namespace.version;
             if *known.annotations == namespace.annotations {
-                return NamespaceNews::default();
+                return NamespaceNews {
+                    is_changed: has_come_back,
+                    has_entered: has_come_back,
+                    error: None,
+                };
             }
         }
         let before = if is_plain {
@@ -176,15 +183,19 @@ impl Namespaces {
             version: namespace.version,
             watch,
             listed: true,
+            is_gone: false,
             told: refusal.map(|refusal| refusal.text(prefix)),
         }
     }
 
     /// A Namespace is gone, or the selector matches it no more. Where there is none, it keeps what
-    /// it said: the objects in it go too.
+    /// it said: the objects in it go too, and what is made in another of that name waits for it.
     pub(in crate::controller) fn gone(&mut self, namespace: &str) {
         if self.are_selected {
             self.known.remove(namespace);
+        } else if let Some(known) = self.known.get_mut(namespace) {
+            known.is_gone = true;
+            known.listed = false;
         }
     }
 
@@ -204,7 +215,9 @@ impl Namespaces {
     /// on that has a schedule of its own, with which its state agrees: it inherits nothing that
     /// would make another schedule of it.
     pub(in crate::controller) fn may_decide(&self, observed: &Observed) -> bool {
-        if !self.is_in_scope(&observed.object.namespace) {
+        let namespace = &*observed.object.namespace;
+        let is_gone = self.known.get(namespace).is_some_and(|it| it.is_gone);
+        if is_gone || !self.is_in_scope(namespace) {
             return false;
         }
         match self.knowledge {

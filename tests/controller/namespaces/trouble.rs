@@ -198,3 +198,44 @@ fn a_list_of_namespaces_that_hangs_holds_up_what_needs_none_for_a_while_only() {
     assert_eq!(story.replicas("web"), 3);
     assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));
 }
+
+/// What is made in a Namespace that was deleted and made again waits for what that one says.
+#[test]
+fn a_namespace_that_is_made_again_does_not_say_what_the_old_one_said() {
+    let story = Sandbox::at("2026-11-20 12:00 UTC");
+    story.api.namespace("team");
+    annotate(&story, "team", &office());
+    let web = || deployment("web").namespace("team").replicas(3);
+    story.apply(web());
+    let label = || {
+        let web = story.api.get("Deployment", "team", "web").unwrap();
+        web["metadata"]["labels"]["dayshift/state"].clone()
+    };
+    assert_eq!(label(), "adopted");
+    let again = |texts: &[(&str, Option<&str>)]| {
+        story.api.delete_of("Namespace", "", "team").unwrap();
+        story.settle();
+        // The next one is heard of late.
+        let away = || Fault::Answer(Status::internal("away"));
+        story
+            .api
+            .on_request(move |line| (line.resource == "namespaces").then(away));
+        story.api.close_watches();
+        story.api.namespace("team");
+        annotate(&story, "team", texts);
+        story.apply(web());
+        story.pass(Duration::from_secs(5));
+        assert_eq!(label(), Value::Null, "before it is known");
+        story.api.serve_well();
+        story.pass(Duration::from_secs(20));
+    };
+    let before = patches(&story);
+    again(&[]);
+    assert_eq!((label(), patches(&story) - before), (Value::Null, 0));
+    annotate(&story, "team", &office());
+    assert_eq!(label(), "adopted");
+    // One that says the same is followed once it is seen.
+    let before = patches(&story);
+    again(&office());
+    assert_eq!((label(), patches(&story) - before), ("adopted".into(), 1));
+}
