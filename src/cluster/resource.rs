@@ -44,6 +44,17 @@ pub(super) struct Spec {
     suspend: Option<bool>,
     #[serde(default)]
     min_replicas: Option<u32>,
+    /// What a ScaledObject scales.
+    #[serde(default)]
+    pub(super) scale_target_ref: Option<ScaleTarget>,
+}
+
+/// What an object scales.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ScaleTarget {
+    pub(super) kind: Option<String>,
+    pub(super) name: Option<String>,
 }
 
 /// A count, or what a custom kind has in its place: one odd object is no reason not to read the

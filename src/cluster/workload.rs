@@ -85,6 +85,18 @@ impl Workload {
         Row::of(kind).read(&self.spec, self.metadata.annotations.as_ref())
     }
 
+    /// What a ScaledObject scales, by kind and name. One that is not a StatefulSet has pods that
+    /// are named as a Deployment's are.
+    pub fn scale_target(&self, kind: Kind) -> Option<(Kind, &str)> {
+        let target = self.spec.scale_target_ref.as_ref();
+        let target = target.filter(|_| kind == Kind::ScaledObject)?;
+        let kind = match target.kind.as_deref() {
+            Some("StatefulSet") => Kind::StatefulSet,
+            _ => Kind::Deployment,
+        };
+        Some((kind, target.name.as_deref()?))
+    }
+
     /// Whether it has any label at all.
     pub fn has_labels(&self) -> bool {
         let labels = self.metadata.labels.as_ref();

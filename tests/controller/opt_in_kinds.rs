@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use dayshift::{
-    controller::{Scope, Settings},
+    controller::{OwnPod, Scope, Settings},
     workload::{CustomKind, Kind},
 };
 use http::{Method, Request};
@@ -321,4 +321,48 @@ fn a_custom_kind_that_is_defined_later_is_found() {
     story.sleep_until("19:00");
     let object = story.api.get("Rollout", "dev", "web").unwrap();
     assert_eq!(object["spec"]["replicas"], 0);
+}
+
+/// Rule 14: dayshift never scales what it runs from, and nobody scales it to 0 by way of KEDA.
+#[test]
+fn a_scaled_object_of_the_scaler_itself_is_left_alone() {
+    let target = |target: Value| {
+        let mut object = scaled_object();
+        object["spec"]["scaleTargetRef"] = target;
+        object
+    };
+    for (pod, scaled, paused) in [
+        (
+            "dayshift-7c9f8d6b5-x2x4z",
+            json!({"name": "dayshift"}),
+            false,
+        ),
+        (
+            "dayshift-0",
+            json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "dayshift"}),
+            false,
+        ),
+        ("dayshift-7c9f8d6b5-x2x4z", json!({"name": "web"}), true),
+        ("dayshift-0", json!({"name": "dayshift"}), true),
+    ] {
+        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        let keda = ("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
+        story.api.serve_custom(keda.0, keda.1, keda.2, keda.3);
+        story.api.create(target(scaled)).unwrap();
+        story.start_scaler(Settings {
+            scope: Scope {
+                kinds: vec![Kind::ScaledObject],
+                ..Scope::default()
+            },
+            own_pod: Some(OwnPod {
+                namespace: "dev".to_owned(),
+                name: pod.to_owned(),
+            }),
+            ..Settings::default()
+        });
+        story.sleep_until("20:00");
+        let object = story.api.get("ScaledObject", "dev", "web").unwrap();
+        let is_paused = object["metadata"]["annotations"][PAUSED].is_string();
+        assert_eq!(is_paused, paused, "{pod}: {object}");
+    }
 }

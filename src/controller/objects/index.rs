@@ -69,7 +69,13 @@ impl Index {
         let name = (kind, full_name(workload.namespace(), workload.name()));
         let known = self.by_name.get(&name).copied();
         if self.is_own(kind, workload) {
-            return Observation::default();
+            if let Some(id) = known {
+                self.forget(id);
+            }
+            return Observation {
+                id: None,
+                replaced: known,
+            };
         }
         let defaults = self.namespaces.defaults(workload.namespace());
         let is_plain = defaults.is_none() && !workload.concerns(&self.prefix);
@@ -370,10 +376,14 @@ impl Index {
         }
     }
 
+    /// Whether it is what this process runs from, or scales that.
     fn is_own(&self, kind: Kind, workload: &Workload) -> bool {
-        self.own_pod
-            .as_ref()
-            .is_some_and(|pod| pod.belongs_to(kind, workload.namespace(), workload.name()))
+        let Some(pod) = &self.own_pod else {
+            return false;
+        };
+        let is_it = |kind, name| pod.belongs_to(kind, workload.namespace(), name);
+        let target = workload.scale_target(kind);
+        is_it(kind, workload.name()) || target.is_some_and(|(kind, name)| is_it(kind, name))
     }
 }
 
