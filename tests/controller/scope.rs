@@ -8,7 +8,7 @@ use dayshift::{
 };
 use kube_in_memory::{Fault, Status};
 
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, deployment, logged};
 
 fn story_with(settings: Settings) -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -174,4 +174,51 @@ fn a_namespace_that_cannot_be_listed_holds_up_no_other() {
     assert_eq!(story.api.replicas("a", "web"), Some(0));
     assert_eq!(story.api.replicas("b", "web"), Some(2));
     assert!(story.telemetry.ready().is_err());
+}
+
+/// A name with a typing error looks like a namespace without workloads.
+#[test]
+fn a_namespace_that_is_named_and_does_not_exist_is_said_until_it_does() {
+    let (_guard, log) = logged();
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.api.namespace("a");
+    story.apply(deployment("web").namespace("a").replicas(3).stop("19:00"));
+    let scope = Scope {
+        namespaces: vec!["a".to_owned(), "tema".to_owned()],
+        ..Scope::default()
+    };
+    story.start_scaler(Settings {
+        scope,
+        ..Settings::default()
+    });
+    let told = || std::fs::read_to_string(log.path()).unwrap();
+    let missing = "namespace tema does not exist";
+    assert_eq!(story.telemetry.unwatched(), [missing]);
+    assert_eq!(story.telemetry.ready(), Ok(()), "the others go on");
+    story.api.close_watches();
+    story.sleep_until("19:00");
+    assert_eq!(story.api.replicas("a", "web"), Some(0));
+    assert_eq!(told().matches("the namespace does not exist").count(), 1);
+    story.api.namespace("tema");
+    story.settle();
+    assert_eq!(story.telemetry.unwatched(), [""; 0]);
+    assert_eq!(told().matches("the namespace exists now").count(), 1);
+    // One that is deleted is missing too.
+    story.api.delete_of("Namespace", "", "tema").unwrap();
+    story.settle();
+    assert_eq!(story.telemetry.unwatched(), [missing]);
+    assert_eq!(told().matches("the namespace does not exist").count(), 2);
+    // A selector may be the reason why one is not seen.
+    story.kill_scalers();
+    let scope = Scope {
+        namespaces: vec!["a".to_owned()],
+        namespace_selector: Some("env=dev".to_owned()),
+        ..Scope::default()
+    };
+    story.start_scaler(Settings {
+        scope,
+        ..Settings::default()
+    });
+    assert_eq!(story.telemetry.unwatched(), [""; 0]);
+    assert!(story.requests("get").is_empty(), "it asks for nothing more");
 }

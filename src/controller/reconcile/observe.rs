@@ -58,15 +58,21 @@ impl Engine {
     fn observe_namespaces(&mut self, watch: WatchId, event: watcher::Event<NamespaceMeta>) {
         match event {
             watcher::Event::Apply(namespace) | watcher::Event::InitApply(namespace) => {
+                self.exists(watch, true);
                 self.observe_namespace(&namespace, watch);
             }
             watcher::Event::Delete(namespace) => {
+                self.exists(watch, false);
                 let name = namespace.metadata.name.unwrap_or_default();
                 self.index.namespaces().gone(&name);
                 self.note_change();
             }
-            watcher::Event::Init => self.index.namespaces().list_begins(watch),
+            watcher::Event::Init => {
+                self.watches.shows_nothing(watch);
+                self.index.namespaces().list_begins(watch);
+            }
             watcher::Event::InitDone => {
+                self.exists(watch, self.watches.is_shown(watch));
                 self.index.namespaces().list_ends(watch);
                 self.listed(watch);
                 if self.watches.is_listed(Watched::Namespaces)
@@ -76,6 +82,26 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// A namespace of `--namespace` is there, or it is not: a name with a typing error looks like
+    /// an empty one, and schedules nothing. With a selector its labels may be the reason.
+    fn exists(&mut self, watch: WatchId, exists: bool) {
+        if self.settings.scope.namespace_selector.is_some() {
+            return;
+        }
+        let Some(namespace) = self.watches.shows(watch, exists) else {
+            return;
+        };
+        if exists {
+            tracing::info!(namespace, "the namespace exists now");
+        } else {
+            tracing::warn!(
+                namespace,
+                "the namespace does not exist; nothing is scheduled in it until it does"
+            );
+        }
+        self.watches.publish(&self.telemetry);
     }
 
     /// The annotations of a Namespace are defaults: another text is an edit of everything that

@@ -41,11 +41,18 @@ struct WatchState {
     logged: Option<Absence>,
     /// The tries that have failed one soon after another.
     outage: Option<Outage>,
+    /// Whether the one Namespace that it watches is there, as far as it has told, and whether it
+    /// has shown it since its list began.
+    exists: Option<bool>,
+    is_shown: bool,
 }
 
 impl WatchState {
     /// Why what it watches is not seen, if that is for the cluster to change.
     fn told(&self) -> Option<String> {
+        if let (Some(false), Some(name)) = (self.exists, &self.namespace) {
+            return Some(format!("namespace {name} does not exist"));
+        }
         let (what, why) = (self.what.resource(), self.absence?);
         let place = self.namespace.as_ref();
         let place = place.map_or_else(String::new, |name| match self.what {
@@ -68,6 +75,8 @@ impl WatchStates {
             absence: None,
             logged: None,
             outage: None,
+            exists: None,
+            is_shown: false,
         };
         Self(Arc::new(Mutex::new(scope.watches().map(of).collect())))
     }
@@ -117,6 +126,29 @@ impl WatchStates {
             watch.is_listed = true;
             watch.was_tried = true;
         }
+    }
+
+    /// Notes whether a watch shows the one Namespace that it was asked for. Returns its name where
+    /// that is news: that it is missing, or that it is there after all.
+    pub(in crate::controller) fn shows(&self, watch: WatchId, exists: bool) -> Option<String> {
+        let mut watches = self.lock();
+        let watch = watches.get_mut(watch)?;
+        let name = watch.namespace.clone()?;
+        watch.is_shown = exists;
+        let before = watch.exists.replace(exists);
+        (before.unwrap_or(true) != exists).then_some(name)
+    }
+
+    /// Notes that a watch begins to tell everything there is.
+    pub(in crate::controller) fn shows_nothing(&self, watch: WatchId) {
+        if let Some(watch) = self.lock().get_mut(watch) {
+            watch.is_shown = false;
+        }
+    }
+
+    /// Whether a watch has shown what it was asked for since then.
+    pub(in crate::controller) fn is_shown(&self, watch: WatchId) -> bool {
+        self.lock().get(watch).is_some_and(|it| it.is_shown)
     }
 
     /// Notes that a watch has failed, and why.
