@@ -138,6 +138,7 @@ impl OverrideRequest {
             command: to.command,
             annotations: Vec::new(),
             zone: spec.schedule.zone(),
+            then_held: None,
         });
     }
 

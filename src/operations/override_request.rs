@@ -14,7 +14,7 @@ use crate::{
     schedule::Zone,
     workload::{
         Annotation, Inheritance, Inputs, Observed, Override, OverrideCommand, OverrideError,
-        ParsedInputs, Pause, Prefix, Replicas, WorkloadRef, read,
+        ParsedInputs, Pause, Prefix, Replicas, State, WorkloadRef, read,
     },
 };
 
@@ -91,6 +91,18 @@ pub struct Annotated {
     pub annotations: Vec<Annotation>,
     /// The zone of its schedule.
     pub zone: Zone,
+    /// The override of its Namespace that holds it once those of its own are over, after a resume.
+    pub then_held: Option<Override>,
+}
+
+impl Annotated {
+    /// Whether a controller has acted on it, by the state labels of the object.
+    pub fn is_obeyed(&self, state: &State) -> bool {
+        match self.then_held {
+            Some(held) => held.holds(state),
+            None => self.command.is_obeyed(state),
+        }
+    }
 }
 
 impl OverrideRequest {
@@ -146,6 +158,7 @@ impl OverrideRequest {
                 command,
                 annotations,
                 zone,
+                then_held: self.then_held(command, observed),
             })))
         })
         .await
@@ -197,6 +210,16 @@ impl OverrideRequest {
             RequestedOverride::Resume | RequestedOverride::Sync => OverrideCommand::Resume,
         };
         Ok((command, zone))
+    }
+
+    /// What holds an object after a resume: an override of its Namespace.
+    fn then_held(&self, command: OverrideCommand, observed: &Observed) -> Option<Override> {
+        match read(&observed.inputs, self.default_zone) {
+            ParsedInputs::Scheduled(spec) if command == OverrideCommand::Resume => {
+                spec.overrides.inherited.at(self.now)
+            }
+            _ => None,
+        }
     }
 
     /// Whether there is nothing to resume on the object itself, and an override of its Namespace

@@ -46,7 +46,7 @@ pub async fn wait(
     let all = annotated.len();
     let mut waiting = BTreeMap::new();
     for one in annotated {
-        if one.command.is_obeyed(&one.now.state()) {
+        if one.is_obeyed(&one.now.state()) {
             report(WaitEvent::Obeyed(one, &one.now));
         } else {
             waiting.insert(one.object.uid.clone(), one);
@@ -105,7 +105,7 @@ pub async fn wait(
             };
             if let Some(why) = &seen.error {
                 report(WaitEvent::Refused(one, why));
-            } else if one.command.is_obeyed(&seen.state()) {
+            } else if one.is_obeyed(&seen.state()) {
                 report(WaitEvent::Obeyed(one, &seen));
             } else {
                 seen_last.insert(uid.clone(), seen);

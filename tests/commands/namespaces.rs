@@ -307,3 +307,27 @@ fn what_stands_in_the_way_is_said() {
         "{ran:?}"
     );
 }
+
+/// What held it alone is over, and its Namespace holds it still.
+#[test]
+fn one_workload_that_is_resumed_under_an_override_of_its_namespace_says_what_holds_it() {
+    let cluster = cluster(ALWAYS);
+    cluster.deployment("web", 2, &[]);
+    let _scaler = Scaler::on(&cluster);
+    let done = |words: &[&str]| {
+        let ran = cluster.dayshift(&[words, &["--timeout", "20s"]].concat());
+        assert_eq!(ran.status, 0, "{ran:?}");
+    };
+    done(&["pause", "ns/dev", "--until", "2099-12-24 18:00"]);
+    done(&["sleep", "web", "--until", "2099-12-31 18:00"]);
+    let ran = cluster.dayshift(&["resume", "web", "--timeout", "20s"]);
+    assert_eq!(
+        (ran.status, ran.out.as_str(), ran.err.as_str()),
+        (
+            0,
+            "deployment.apps/web resumed, replicas 0; its Namespace holds it: paused until \
+             Thu 2099-12-24 18:00 JST\n",
+            ""
+        )
+    );
+}

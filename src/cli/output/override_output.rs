@@ -19,12 +19,17 @@ pub(crate) fn action(annotated: &Annotated, now: DateTime<Utc>) -> String {
 
 /// The same of a command, with times in `zone`.
 pub(crate) fn action_of(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> String {
-    let OverrideCommand::Begin(begun) = command else {
-        return "resumed".to_owned();
-    };
-    match begun.until() {
-        Some(until) => format!("{} until {}", begun.phase(), clock(until, zone, now)),
-        None => begun.phase().to_string(),
+    match command {
+        OverrideCommand::Begin(begun) => held(begun, zone, now),
+        OverrideCommand::Resume => "resumed".to_owned(),
+    }
+}
+
+/// `woken until 22:00 CET`.
+fn held(by: Override, zone: Zone, now: DateTime<Utc>) -> String {
+    match by.until() {
+        Some(until) => format!("{} until {}", by.phase(), clock(until, zone, now)),
+        None => by.phase().to_string(),
     }
 }
 
@@ -48,7 +53,16 @@ pub(crate) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideR
             )
         }
         OverrideCommand::Begin(_) => String::new(),
-        OverrideCommand::Resume => outlook(seen, request).unwrap_or_default(),
+        OverrideCommand::Resume => match annotated.then_held {
+            Some(by) => {
+                let zone = match read(&seen.inputs, request.default_zone) {
+                    ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
+                    ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => annotated.zone,
+                };
+                format!("; its Namespace holds it: {}", held(by, zone, request.now))
+            }
+            None => outlook(seen, request).unwrap_or_default(),
+        },
     };
     format!("{}, {counts}{outlook}", action(annotated, request.now))
 }
