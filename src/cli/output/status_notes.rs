@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::{
     style::{Paint, Style},
+    terminal::wrapped,
     time_format::{clock, duration},
 };
 use crate::{
@@ -191,8 +192,14 @@ impl<'a> Notes<'a> {
         Override::key(phase).map_or_else(String::new, |key| self.prefix.annotation(key))
     }
 
-    /// Writes the lines after an empty one, if there are any.
-    pub(super) fn write(&self, out: &mut impl Write, style: Style) -> io::Result<()> {
+    /// Writes the lines after an empty one, if there are any, broken at blanks where the screen has
+    /// so many columns.
+    pub(super) fn write(
+        &self,
+        out: &mut impl Write,
+        style: Style,
+        width: Option<usize>,
+    ) -> io::Result<()> {
         if !self.lines.is_empty() {
             writeln!(out)?;
         }
@@ -211,7 +218,14 @@ impl<'a> Notes<'a> {
                 _ => line.command.clone(),
             };
             let text = format!("{}: {objects}: {}{command}", line.level, line.text);
-            writeln!(out, "{}", style.paint(line.paint, &printable(&text)))?;
+            let text = printable(&text);
+            let lines = match width {
+                Some(width) => wrapped(&text, width, 2),
+                None => vec![text],
+            };
+            for text in lines {
+                writeln!(out, "{}", style.paint(line.paint, &text))?;
+            }
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use super::{
     status_notes::Notes,
     style::{Paint, Style},
     table::{Cell, Table},
+    terminal::wrapped,
     time_format::{clock, distance},
     yaml::write_yaml,
 };
@@ -119,7 +120,7 @@ impl<'a> StatusOutput<'a> {
         } else {
             table.write_columns(out, style, &self.columns(&table, width))?;
         }
-        self.write_notes(out, style)
+        self.write_notes(out, style, width)
     }
 
     /// The columns that are shown.
@@ -179,12 +180,17 @@ impl<'a> StatusOutput<'a> {
         ]
     }
 
-    fn write_notes(&self, out: &mut impl Write, style: Style) -> io::Result<()> {
+    fn write_notes(
+        &self,
+        out: &mut impl Write,
+        style: Style,
+        width: Option<usize>,
+    ) -> io::Result<()> {
         let mut notes = Notes::new(self.prefix, self.now);
         for status in &self.statuses {
             notes.add(status);
         }
-        notes.write(out, style)?;
+        notes.write(out, style, width)?;
         let owners: BTreeSet<Owner> = self
             .statuses
             .iter()
@@ -195,7 +201,21 @@ impl<'a> StatusOutput<'a> {
             })
             .collect();
         for owner in owners {
-            writeln!(out, "\n{}", owner.advice(self.prefix))?;
+            writeln!(out)?;
+            let advice = owner.advice(self.prefix);
+            // What is to be copied into a file stays as it is.
+            let (words, lines) = advice.split_once("\n  ").unwrap_or((&advice, ""));
+            match width {
+                Some(width) => {
+                    for line in wrapped(&words.replace('\n', " "), width, 0) {
+                        writeln!(out, "{line}")?;
+                    }
+                }
+                None => writeln!(out, "{words}")?,
+            }
+            if !lines.is_empty() {
+                writeln!(out, "  {lines}")?;
+            }
         }
         Ok(())
     }

@@ -6,6 +6,8 @@ use std::{
     io::{self, IsTerminal},
 };
 
+use unicode_width::UnicodeWidthStr as _;
+
 use super::style::Style;
 
 /// What a screen that is written to can show.
@@ -64,6 +66,38 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// Words in lines of at most `width` columns, the later ones after `indent` blanks. A longer word
+/// has a line of its own, and a command in backticks is one word: who copies it has all of it.
+pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut is_begun = false;
+    for word in words(text) {
+        if is_begun && line.width() + 1 + word.width() > width {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+        } else if is_begun {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_begun = true;
+    }
+    lines.push(line);
+    lines
+}
+
+/// What stands between blanks that are not in backticks. One backtick alone is no pair.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut left = text.matches('`').count();
+    let mut is_command = false;
+    text.split(move |character| {
+        if character == '`' {
+            left -= 1;
+            is_command = !is_command && left > 0;
+        }
+        character == ' ' && !is_command
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +115,27 @@ mod tests {
         ] {
             assert_eq!(is_utf8(locale), expected, "{locale}");
         }
+    }
+
+    #[test]
+    fn lines_are_as_wide_as_they_may_be() {
+        let text = "one two three fourteen";
+        assert_eq!(wrapped(text, 80, 2), [text]);
+        assert_eq!(wrapped(text, 9, 2), ["one two", "  three", "  fourteen"]);
+        assert_eq!(wrapped("fourteen", 3, 2), ["fourteen"]);
+    }
+
+    #[test]
+    fn a_command_is_one_word() {
+        let text = "down; `dayshift sync web` stops it; an odd ` and the rest";
+        let expected = [
+            "down;",
+            "  `dayshift sync web`",
+            "  stops it; an",
+            "  odd ` and the",
+            "  rest",
+        ];
+        assert_eq!(wrapped(text, 15, 2), expected);
+        assert_eq!(wrapped("月曜 月曜", 8, 2), ["月曜", "  月曜"]);
     }
 }

@@ -240,16 +240,29 @@ fn who_else_sets_the_count_is_told_with_what_to_do() {
 #[test]
 fn a_table_fits_the_terminal_and_has_no_empty_columns() {
     let cluster = busy();
-    for columns in [80, 60] {
+    for columns in [200, 80, 60] {
         let variable = columns.to_string();
         let ran =
             cluster.dayshift_with(&[("COLUMNS", &variable)], &["status", "--sort-by", "name"]);
         compare(&format!("table-{columns}-columns.txt"), &ran.out);
-        let rows = ran.out.lines().take_while(|line| !line.is_empty());
-        for row in rows {
+        for row in ran.out.lines() {
             assert!(row.chars().count() <= columns, "{columns}: {row}");
         }
     }
+    // Notes and advice too, and no word is broken: without the breaks they say the same.
+    cluster.autoscaler("new", ("apps/v1", "Deployment", "new"));
+    let whole = cluster.dayshift(&["status", "--sort-by", "name"]).out;
+    let narrow = cluster.dayshift_with(&[("COLUMNS", "80")], &["status", "--sort-by", "name"]);
+    let notes = |text: &str| {
+        let (_, notes) = text.split_once("\n\n").unwrap();
+        notes.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(notes(&narrow.out), notes(&whole));
+    assert!(
+        narrow.out.lines().all(|it| it.len() <= 80),
+        "{}",
+        narrow.out
+    );
     let cluster = evening();
     cluster.deployment("new", 1, OFFICE);
     let ran = cluster.dayshift(&["status"]);

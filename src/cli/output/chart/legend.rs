@@ -243,26 +243,6 @@ pub(super) fn ranges(days: &[NaiveDate]) -> String {
     ranges.collect::<Vec<_>>().join(", ")
 }
 
-/// Words in lines of at most `width` columns, the later ones after `indent` blanks. A longer word
-/// has a line of its own.
-pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut is_begun = false;
-    for word in text.split(' ') {
-        let length = line.chars().count() + 1 + word.chars().count();
-        if is_begun && length > width {
-            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
-        } else if is_begun {
-            line.push(' ');
-        }
-        line.push_str(word);
-        is_begun = true;
-    }
-    lines.push(line);
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,13 +258,5 @@ mod tests {
         ] {
             assert_eq!(hour(seconds), expected);
         }
-    }
-
-    #[test]
-    fn lines_are_as_wide_as_they_may_be() {
-        let text = "one two three fourteen";
-        assert_eq!(wrapped(text, 80, 2), [text]);
-        assert_eq!(wrapped(text, 9, 2), ["one two", "  three", "  fourteen"]);
-        assert_eq!(wrapped("fourteen", 3, 2), ["fourteen"]);
     }
 }

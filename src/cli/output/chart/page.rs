@@ -9,13 +9,15 @@ use super::{
     layout::Layout,
     legend::{
         Totals, coming, counts, dates, jitter, laid_over, next_after, origin, ranges, running,
-        wrapped,
     },
     rows::Rows,
     timeline::timeline,
 };
 use crate::{
-    cli::output::style::{Paint, Style},
+    cli::output::{
+        style::{Paint, Style},
+        terminal::wrapped,
+    },
     plan::{Period, Plan},
     schedule::Zone,
     text::printable,
