@@ -17,6 +17,7 @@ mod namespaces;
 mod neighbours;
 mod objects;
 mod overrides;
+mod policy;
 mod protobuf;
 mod scalers;
 mod security;
@@ -45,6 +46,7 @@ pub(crate) fn stories() -> Vec<Story> {
         commands::stories(),
         counts::stories(),
         objects::stories(),
+        policy::stories(),
         security::permissions::stories(),
         scalers::split::stories(),
         protobuf::stories(),

@@ -1,0 +1,359 @@
+//! `manifests/policy`: what the API server itself says of a wrong text, held against the parser.
+
+use futures::{StreamExt, stream};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{Api, PostParams};
+use tempfile::NamedTempFile;
+
+use dayshift::schedule::{
+    ExceptedDates, Hours, Times, Zone, parse_grace, parse_jitter, parse_moment, parse_scale,
+};
+use dayshift::workload::{Key, Replicas};
+
+use crate::support::{
+    ControlPlane, DeploymentBuilder, Namespace, Parts, Story, block_on, deployment, eventually,
+    stories,
+};
+
+const POLICY: &str = include_str!("../../../manifests/policy/texts.yaml");
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        the_policy_refuses_no_text_that_is_read,
+        the_policy_knows_every_zone,
+        the_policy_is_told_by_kubectl_at_apply,
+        the_policy_costs_less_than_a_tenth_of_the_budget,
+    ]
+}
+
+/// The policy for one namespace alone, which refuses; other stories have theirs.
+struct Policy<'a> {
+    team: Namespace<'a>,
+}
+
+impl<'a> Policy<'a> {
+    fn new(plane: &'a ControlPlane, name: &str, action: &str, most: u32) -> Self {
+        let team = plane.namespace(name);
+        let own = format!(
+            "validationActions: [{action}]\n  matchResources: {{namespaceSelector: {{matchLabels: \
+             {{kubernetes.io/metadata.name: {}}}}}}}",
+            team.name()
+        );
+        let text = POLICY
+            .replace(r#"validationActions: ["Warn", "Audit"]"#, &own)
+            .replace("dayshift-texts", &format!("texts-{}", team.name()))
+            .replace("<= 4096", &format!("<= {most}"));
+        assert!(text.contains(&own));
+        let file = NamedTempFile::with_suffix(".yaml").unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let path = file.path().to_str().unwrap();
+        plane.kubectl(&["apply", "-f", path]).success();
+        Self { team }
+    }
+
+    fn denying(plane: &'a ControlPlane, name: &str) -> Self {
+        let policy = Self::new(plane, name, "Deny", 4096);
+        let bad = deployment("web").annotation("dayshift/strat", "09:00");
+        eventually("the policy is in force", || {
+            policy.refusal(bad.clone()).map(drop)
+        });
+        policy
+    }
+
+    /// Why the API server would not take it; `None` where it would.
+    fn refusal(&self, web: DeploymentBuilder) -> Option<String> {
+        block_on(refusal(self.api(), web))
+    }
+
+    fn api(&self) -> Api<Deployment> {
+        Api::namespaced(self.team.plane().client().clone(), self.team.name())
+    }
+
+    /// Of each text, whether it is refused.
+    fn refused(&self, texts: &[(&'static str, String)]) -> Vec<Option<String>> {
+        let asked = texts.iter().map(|(key, text)| {
+            let web = deployment("web").annotation(&format!("dayshift/{key}"), text);
+            refusal(self.api(), web)
+        });
+        block_on(stream::iter(asked).buffered(16).collect())
+    }
+}
+
+async fn refusal(api: Api<Deployment>, web: DeploymentBuilder) -> Option<String> {
+    let params = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    match api.create(&params, &web.into()).await {
+        Ok(_) => None,
+        Err(kube::Error::Api(status)) => {
+            let text = status.message;
+            assert!(text.contains("ValidatingAdmissionPolicy"), "{text}");
+            Some(text)
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Whether dayshift reads the text of that key.
+fn is_read(key: &str, text: &str) -> bool {
+    let zone = Zone::UTC;
+    let is_truth = ["true", "false"]
+        .iter()
+        .any(|it| text.trim().eq_ignore_ascii_case(it));
+    match key {
+        "start" | "stop" => Times::parse(text).is_ok(),
+        "hours" => Hours::parse(text).is_ok(),
+        "scale" => parse_scale(text).is_ok(),
+        "timezone" => Zone::parse(text).is_ok(),
+        "replicas" | "stop-replicas" => Replicas::parse(text).is_ok(),
+        "jitter" => parse_jitter(text).is_ok(),
+        "except" => ExceptedDates::parse(text).is_ok(),
+        "pause" => is_truth || parse_moment(text, zone).is_ok(),
+        "wake-until" | "sleep-until" => parse_moment(text, zone).is_ok(),
+        "enforce" => is_truth || parse_grace(text).is_ok(),
+        "exclude" => is_truth,
+        _ => panic!("{key}"),
+    }
+}
+
+/// Texts of each key that are read, from which others are made.
+const SEEDS: [(&str, &[&str]); 11] = [
+    (
+        "start",
+        &[
+            "Mon-Fri 09:00",
+            "9:05",
+            "daily 00:00, 12:30,23:59",
+            "weekdays,Sat 8:00;Sunday 10:00",
+            "fri - mon , wed 07:45",
+            "0 9 * * Mon-Fri",
+            "*/15 8-18/2 1,15 jan-dec ?",
+            "30 0 9 * * 7",
+            "@daily",
+            "@Hourly; 2026-12-24 18:00",
+            "2199-12-31  23:59",
+        ],
+    ),
+    ("stop", &["Mon-Fri 19:00; Sat 14:00", "0 19 * * 1-5"]),
+    (
+        "hours",
+        &[
+            "Mon-Fri 09:00-19:00; Sat 10:00-14:00",
+            "22:00-06:00",
+            "weekends 00:00 - 24:00",
+            "mon,wed-fri 8:00-12:00,13:00-17:00;Sun 9:00-10:00",
+        ],
+    ),
+    (
+        "scale",
+        &[
+            "Mon-Fri 08:00 = 5; 12:00=10; 19:00 = 0",
+            "0 8 * * 1-5 = 3",
+            "2026-12-24 18:00 = 2147483647",
+        ],
+    ),
+    ("replicas", &["3", "0", "2147483647", "007"]),
+    ("jitter", &["5m", "1m30s", "1h", "90s"]),
+    (
+        "except",
+        &[
+            "2026-12-28..2027-01-03; 2027-01-11",
+            "2026-02-28",
+            "2026-01-01 .. 2026-01-02;2026-05-01",
+        ],
+    ),
+    (
+        "pause",
+        &["true", "FALSE", "2026-12-24 18:00", "2026-12-24T18:00:00Z"],
+    ),
+    (
+        "wake-until",
+        &[
+            "2026-12-24 18:00",
+            "2026-12-24T18:00:00.5+09:00",
+            "2026-12-24t8:00Z",
+            "2026-12-24 18:00:30",
+        ],
+    ),
+    ("enforce", &["true", "30m", "1h30m", "24h", "1s"]),
+    ("exclude", &["false", " False "]),
+];
+
+/// Signs that are put into texts: what texts are made of, blanks of Unicode, and what is none.
+const SIGNS: &str =
+    " \t\u{a0}\u{2003}\u{3000};,-:=*?/@.0123456789TZtzMonFriSatweekdaysjanhms+\u{2013}é";
+
+/// Numbers without a pattern, the same in each run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 16).unwrap() % bound
+    }
+}
+
+/// A seed with some signs taken out, put in, doubled or in other case.
+fn changed(seed: &str, numbers: &mut Numbers) -> String {
+    let signs: Vec<char> = SIGNS.chars().collect();
+    let mut text: Vec<char> = seed.chars().collect();
+    for _ in 0..numbers.below(4) {
+        let at = numbers.below(text.len() + 1);
+        let is_there = at < text.len();
+        match numbers.below(5) {
+            0 if is_there => drop(text.remove(at)),
+            1 if is_there => text[at] = signs[numbers.below(signs.len())],
+            2 if is_there => text.insert(at, text[at]),
+            3 if is_there => text[at] = text[at].to_ascii_uppercase(),
+            _ => text.insert(at, signs[numbers.below(signs.len())]),
+        }
+    }
+    text.into_iter().collect()
+}
+
+fn the_policy_refuses_no_text_that_is_read(plane: &ControlPlane) {
+    for key in Key::ALL {
+        assert!(POLICY.contains(&format!("'dayshift/{key}'")), "{key}");
+    }
+    let policy = Policy::denying(plane, "texts");
+    let mut numbers = Numbers(20_261_122);
+    let mut texts: Vec<(&'static str, String)> = Vec::new();
+    for (key, seeds) in SEEDS {
+        for seed in seeds {
+            assert!(is_read(key, seed), "{key}: {seed}");
+            texts.push((key, (*seed).to_owned()));
+            texts.extend((0..90).map(|_| (key, changed(seed, &mut numbers))));
+        }
+    }
+    let refused = policy.refused(&texts);
+    let (mut good, mut bad, mut caught) = (0, 0, 0);
+    let mut missed = Vec::new();
+    for ((key, text), refusal) in texts.iter().zip(refused) {
+        match (is_read(key, text), refusal) {
+            (true, Some(why)) => panic!("{key}: {text:?} is read, and refused: {why}"),
+            (true, None) => good += 1,
+            (false, Some(why)) => {
+                assert!(why.contains(&format!("dayshift/{key}")), "{why}");
+                bad += 1;
+                caught += 1;
+            }
+            (false, None) => {
+                bad += 1;
+                missed.push(format!("{key}: {text:?}"));
+            }
+        }
+    }
+    println!("policy: {good} good texts, none refused; {caught} of {bad} bad ones refused");
+    assert!(good > 1_000 && bad > 1_000, "{good} {bad}");
+    // What only cron's own bounds, a calendar or a clock can tell.
+    assert!(caught * 10 > bad * 9, "{caught} of {bad}: {missed:#?}");
+}
+
+fn the_policy_knows_every_zone(plane: &ControlPlane) {
+    let policy = Policy::denying(plane, "zones");
+    let zones = chrono_tz::TZ_VARIANTS.iter();
+    let mut texts: Vec<_> = zones.map(|it| ("timezone", it.name().to_owned())).collect();
+    assert!(texts.len() > 500, "{}", texts.len());
+    texts.push(("timezone", " Europe/Berlin ".to_owned()));
+    for ((_, zone), refusal) in texts.iter().zip(policy.refused(&texts)) {
+        assert_eq!(refusal, None, "{zone}");
+    }
+    for zone in ["Asia/Tokio", "+09:00", "Mars/Olympus", "asia/tokyo", ""] {
+        let web = deployment("web").annotation("dayshift/timezone", zone);
+        assert!(policy.refusal(web).is_some(), "{zone}");
+    }
+}
+
+fn the_policy_is_told_by_kubectl_at_apply(plane: &ControlPlane) {
+    let policy = Policy::new(plane, "told", "Warn, Audit", 4096);
+    let team = &policy.team;
+    team.create(deployment("web").start("Mon-Fri 09:00").stop("19:00"));
+    let annotate = |text: &str| team.kubectl(&["annotate", "--overwrite", "deployment/web", text]);
+    let told = |text: &str, expected: &str| {
+        let said = eventually("the policy is in force", || {
+            let said = annotate(text);
+            assert!(said.ok, "a warning keeps nobody from it: {}", said.stderr);
+            annotate(&format!("{}-", text.split('=').next().unwrap())).success();
+            (!said.stderr.is_empty()).then_some(said.stderr)
+        });
+        assert!(
+            said.starts_with("Warning: ") && said.contains(expected),
+            "{said}"
+        );
+    };
+    told(
+        "dayshift/strat=09:00",
+        "no such annotation of dayshift: dayshift/strat",
+    );
+    told(
+        "dayshift/hours=Mon-Fri 9-17",
+        "dayshift/hours is not a list of windows",
+    );
+    told(
+        "dayshift/hours=09:00-17:00",
+        "stands in place of dayshift/start",
+    );
+    told(
+        "dayshift/scale=08:00 = 5",
+        "dayshift/scale says all counts itself",
+    );
+    told(
+        "dayshift/timezone=Asia/Tokio",
+        "unknown time zone Asia/Tokio",
+    );
+    told(
+        "dayshift/replicas=three",
+        "are numbers; write for example `3`",
+    );
+    told("dayshift/exclude=yes", "dayshift/exclude is neither");
+
+    // What dayshift writes, what is left alone and what was there before says nothing.
+    for text in [
+        "dayshift/error=x",
+        "dayshift/replicas=3",
+        "other/strat=x",
+        "dayshift/exclude=true",
+    ] {
+        let said = annotate(text);
+        assert_eq!((said.ok, &*said.stderr), (true, ""), "{text}");
+    }
+    let said = annotate("dayshift/strat=09:00");
+    assert_eq!(said.stderr, "", "it is left alone");
+    team.kubectl(&["annotate", "deployment/web", "dayshift/exclude-"])
+        .success();
+    let said = team.kubectl(&["scale", "deployment/web", "--replicas=5"]);
+    assert_eq!(said.stderr, "", "no text of it is new");
+
+    let namespace = ["annotate", "namespace", team.name(), "dayshift/stop=7pm"];
+    let said = plane.kubectl(&namespace);
+    assert!(
+        said.stderr.contains("dayshift/stop is not a list of times"),
+        "{}",
+        said.stderr
+    );
+}
+
+/// The budget bounds what one object costs the API server. Costs grow with the length of a text, so
+/// ten times the longest text within it is less than a tenth for the longest.
+fn the_policy_costs_less_than_a_tenth_of_the_budget(plane: &ControlPlane) {
+    let policy = Policy::new(plane, "costs", "Deny", 65_536);
+    eventually("the policy is in force", || {
+        let bad = deployment("web").annotation("dayshift/strat", "09:00");
+        policy.refusal(bad).map(drop)
+    });
+    for (key, item) in [
+        ("start", "weekdays,Saturday 09:00,10:00"),
+        ("hours", "weekdays,Saturday 09:00-10:00,11:00-24:00"),
+        ("scale", "*/15 8-18/2 1,15 jan-dec ? = 5"),
+        ("except", "2026-12-28..2027-01-03"),
+    ] {
+        let text = vec![item; 40_960 / (item.len() + 1)].join(";");
+        assert!(text.len() > 40_000);
+        let web = deployment("web").annotation(&format!("dayshift/{key}"), &text);
+        assert_eq!(policy.refusal(web), None, "{key}");
+    }
+}
