@@ -18,6 +18,14 @@ const KUBECTL: Writer<'static> = Writer {
     manager: "kubectl",
     subresource: "",
 };
+const APPLY: Writer<'static> = Writer {
+    manager: "kubectl-client-side-apply",
+    subresource: "",
+};
+const REPLACE: Writer<'static> = Writer {
+    manager: "kubectl-replace",
+    subresource: "",
+};
 const SCALE: Writer<'static> = Writer {
     manager: "kubectl",
     subresource: "scale",
@@ -55,9 +63,9 @@ impl Api {
             .unwrap_or_default();
         if live.is_some() {
             let patch = three_way(&last, &manifest);
-            return self.merge_as(KUBECTL, resource, &namespace, &name, &patch);
+            return self.merge_as(APPLY, resource, &namespace, &name, &patch);
         }
-        self.put(resource, &namespace, &name, KUBECTL, |write| {
+        self.put(resource, &namespace, &name, APPLY, |write| {
             write.create(manifest)
         })
     }
@@ -68,7 +76,7 @@ impl Api {
     /// 404 where there is none, 409 for a stale resourceVersion, 422 where it is invalid.
     pub fn replace(&self, manifest: Value) -> Result<Value, Status> {
         let (resource, namespace, name, manifest) = self.place(manifest)?;
-        self.put(resource, &namespace, &name, KUBECTL, |write| {
+        self.put(resource, &namespace, &name, REPLACE, |write| {
             write.update(manifest)
         })
     }
@@ -85,6 +93,26 @@ impl Api {
         patch: &Value,
     ) -> Result<Value, Status> {
         self.merge_as(KUBECTL, self.server.kind(kind)?, namespace, name, patch)
+    }
+
+    /// The same by a field manager of that name, through a subresource such as `scale`, or none
+    /// where that is empty: `managedFields` says so afterwards.
+    ///
+    /// # Errors
+    /// As for [`Api::merge`].
+    pub fn merge_by(
+        &self,
+        (manager, subresource): (&str, &str),
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        patch: &Value,
+    ) -> Result<Value, Status> {
+        let writer = Writer {
+            manager,
+            subresource,
+        };
+        self.merge_as(writer, self.server.kind(kind)?, namespace, name, patch)
     }
 
     /// The object, with its kind and version.
