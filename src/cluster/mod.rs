@@ -21,7 +21,7 @@ pub use reading::find::{
 };
 pub use reading::list_watch::{list_watch, watch_of};
 pub use reading::live_watch::{WatchEvent, WatchEvents, watch};
-pub use reading::managers::{FieldManager, WithManagers};
+pub use reading::managers::WithManagers;
 pub use reading::namespace::{NAMESPACES_PATH, NamespaceMeta, ObservedNamespace, watch_namespaces};
 pub use reading::raw::{RawList, get_raw, list_raw};
 pub use reading::view::WorkloadView;

@@ -16,8 +16,6 @@ pub(super) struct Resource {
     kind: Kind,
     /// `/apis/apps/v1/`, under which the API server has it.
     root: &'static str,
-    /// Where the count lies, as the tokens of a JSON pointer.
-    pub(super) count: &'static [&'static str],
     /// The message that the API server sends of it where it is asked for protobuf; `None` where
     /// it has none.
     pub(super) message: Option<Message>,
@@ -90,31 +88,26 @@ impl Resource {
             Kind::Deployment | Kind::StatefulSet => Self {
                 kind,
                 root: "/apis/apps/v1/",
-                count: &["spec", "replicas"],
                 message: Some(Message::Workload),
             },
             Kind::CronJob => Self {
                 kind,
                 root: "/apis/batch/v1/",
-                count: &["spec", "suspend"],
                 message: Some(Message::CronJob),
             },
             Kind::HorizontalPodAutoscaler => Self {
                 kind,
                 root: "/apis/autoscaling/v2/",
-                count: &["spec", "minReplicas"],
                 message: Some(Message::Autoscaler),
             },
             Kind::ScaledObject => Self {
                 kind,
                 root: "/apis/keda.sh/v1alpha1/",
-                count: &["metadata", "annotations", PAUSED_REPLICAS],
                 message: None,
             },
             Kind::Custom(custom) => Self {
                 kind,
                 root: custom.root(),
-                count: &["spec", "replicas"],
                 message: None,
             },
         }
@@ -178,15 +171,20 @@ impl Resource {
         }
     }
 
+    /// Where the count lies, as the tokens of a JSON pointer.
+    pub(super) const fn count(&self) -> &'static [&'static str] {
+        self.kind.counts().path()
+    }
+
     /// Whether the count is an annotation.
     pub(super) fn count_is_annotation(&self) -> bool {
-        self.count.first() == Some(&"metadata")
+        self.count().first() == Some(&"metadata")
     }
 
     /// Where the count lies in the `fieldsV1` of a manager (structured merge diff v4), as the
     /// tokens of a JSON pointer.
     pub(super) fn managed_count(&self) -> String {
-        self.count
+        self.count()
             .iter()
             .map(|token| format!("/f:{}", token.replace('~', "~0").replace('/', "~1")))
             .collect()

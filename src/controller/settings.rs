@@ -1,12 +1,12 @@
 //! What a controller is told once, at its start.
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, time::Duration};
 
 use chrono::TimeDelta;
 
 use crate::{
     schedule::Zone,
-    workload::{DefaultSchedule, Kind, Prefix},
+    workload::{DefaultSchedule, Kind, Prefix, REVERT_WINDOW},
 };
 
 /// How a controller behaves.
@@ -29,6 +29,8 @@ pub struct Settings {
     /// As many requests that take longer than a second may be besides, half as many other writes,
     /// and 8 Events.
     pub max_in_flight: NonZeroUsize,
+    /// For how long after dayshift has set a count it says who sets it back; zero where it does not.
+    pub revert_window: Duration,
     /// Say what would be done, and write nothing.
     pub dry_run: bool,
     /// The pod that this process runs in: the Deployment it belongs to is never scaled.
@@ -192,6 +194,7 @@ impl Default for Settings {
             catch_up: TimeDelta::hours(72),
             max_clock_skew: Some(TimeDelta::seconds(30)),
             max_in_flight: NonZeroUsize::new(32).unwrap_or(NonZeroUsize::MIN),
+            revert_window: REVERT_WINDOW,
             dry_run: false,
             own_pod: None,
             instance: "dayshift".to_owned(),

@@ -3,10 +3,10 @@
 
 mod live_view;
 mod note;
-mod owner;
+mod reverted;
 mod workload_status;
 
 pub use live_view::LiveView;
 pub use note::Note;
-pub use owner::Owner;
+pub use reverted::RevertedBy;
 pub use workload_status::{ScheduleStatus, WorkloadStatus};

@@ -26,6 +26,13 @@ pub enum Note {
         /// Until the boundary that ends it, if one does.
         until: Option<DateTime<Utc>>,
     },
+    /// Another program has set another count than what was done last: the status says which.
+    Reverted {
+        /// Whether that was soon afterwards, so that it undoes what dayshift does.
+        soon: bool,
+        /// Until the boundary that ends it, if one does.
+        until: Option<DateTime<Utc>>,
+    },
     /// It was taken up as it was, and the schedule says otherwise.
     Contradicted {
         /// What the schedule says.
@@ -42,6 +49,9 @@ pub enum Note {
 impl Note {
     /// Whether somebody has to do something.
     pub const fn is_warning(self) -> bool {
-        matches!(self, Self::Overdue(_) | Self::LeftDown { .. })
+        matches!(
+            self,
+            Self::Overdue(_) | Self::LeftDown { .. } | Self::Reverted { soon: true, .. }
+        )
     }
 }

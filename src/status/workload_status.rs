@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{note::Note, owner::Owner};
+use super::{note::Note, reverted::RevertedBy};
 use crate::{
     cluster::{NamespaceDefaults, WithManagers},
     schedule::{Action, Zone},
     workload::{
-        Duty, Enforce, Kind, Observed, Origin, Override, ParsedInputs, Phase, Prefix, Problem,
-        Replicas, ScheduleSpec, State, WorkloadRef, read,
+        Duty, Enforce, Kind, ManagerKind, Observed, Origin, Override, Owner, ParsedInputs, Phase,
+        Prefix, Problem, Replicas, ScheduleSpec, State, WorkloadRef, read,
     },
 };
 
@@ -45,6 +45,8 @@ pub struct WorkloadStatus {
     pub error: Option<String>,
     /// Who else sets its count, in order.
     pub owners: BTreeSet<Owner>,
+    /// Which other program has set the count since dayshift did.
+    pub reverted_by: Option<RevertedBy>,
     /// Whether its schedule leaves the count to an HPA: a start sets 1, and a stop 0, at which an HPA
     /// rests.
     pub leaves_count_to_hpa: bool,
@@ -97,8 +99,12 @@ impl WorkloadStatus {
             owners: managed
                 .managers(kind)
                 .iter()
-                .filter_map(Owner::of)
+                .filter_map(|it| match it.kind() {
+                    ManagerKind::Owner(owner) => Some(owner).filter(|it| it.comes_back()),
+                    _ => None,
+                })
                 .collect(),
+            reverted_by: None,
             leaves_count_to_hpa: false,
             notes: Vec::new(),
         };
@@ -111,6 +117,7 @@ impl WorkloadStatus {
             ParsedInputs::Scheduled(spec) => {
                 status.error = observed.error.as_deref().map(str::to_owned);
                 status.follow(&spec, &observed, &state, managed.changed(), now);
+                status.find_revert(managed, &observed);
             }
             // Its schedule may well be the Namespace's.
             ParsedInputs::Unscheduled if defaults.unreadable().is_some() => return None,

@@ -46,6 +46,7 @@ fn wrong_usage_is_2_and_says_what_would_be_right() {
         (&["--catch-up", "10s"], "a minute or more"),
         (&["--max-clock-skew=-1"], "such as 30s"),
         (&["--max-clock-skew", "500ms"], "or 0 to turn the check off"),
+        (&["--revert-window", "2d"], "24h or less, such as 15m, or 0"),
         (&["--namespace", "Team_A"], "such as team-a"),
         (&["--namespace", "a,,b"], "such as team-a"),
         (&["--exclude-namespace", "a b"], "such as team-a"),

@@ -21,6 +21,7 @@ mod namespaces;
 mod objects;
 mod opt_in_kinds;
 mod overrides;
+mod reverts;
 mod sandbox;
 mod scope;
 mod server;

@@ -16,7 +16,7 @@ use super::{
     log::LogArgs,
     schedule_args::{InheritanceArgs, ScheduleArgs},
     selector::selector,
-    value_parsers::{ClockSkew, catch_up, clock_skew, listen, namespace},
+    value_parsers::{ClockSkew, catch_up, clock_skew, listen, namespace, revert_window},
 };
 use crate::{
     cluster::Connection,
@@ -130,6 +130,16 @@ struct TimingArgs {
         value_parser = clock_skew
     )]
     max_clock_skew: ClockSkew,
+
+    /// Say who changes a count back within this time after dayshift set it, by one read and one
+    /// Event; 0 turns it off
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "15m",
+        value_parser = revert_window
+    )]
+    revert_window: TimeDelta,
 }
 
 #[derive(Debug, clap::Args)]
@@ -222,6 +232,7 @@ impl TryFrom<RunArgs> for Run {
                 max_clock_skew: args.timing.max_clock_skew.0,
                 max_in_flight: NonZeroUsize::new(args.requests.max_in_flight.into())
                     .unwrap_or(NonZeroUsize::MIN),
+                revert_window: args.timing.revert_window.to_std().unwrap_or_default(),
                 dry_run: args.requests.dry_run,
                 own_pod,
                 // What the API server takes in an Event.

@@ -48,6 +48,16 @@ pub(crate) fn clock_skew(text: &str) -> Result<ClockSkew, String> {
     }
 }
 
+/// For how long reverts are looked for; `0` turns that off.
+pub(crate) fn revert_window(text: &str) -> Result<TimeDelta, String> {
+    match duration(text)? {
+        long if long > TimeDelta::hours(24) => {
+            Err("write 24h or less, such as 15m, or 0 to turn it off".to_owned())
+        }
+        window => Ok(window),
+    }
+}
+
 /// The greatest skew of the clock; `None` where it is not checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockSkew(pub(crate) Option<TimeDelta>);

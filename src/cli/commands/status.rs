@@ -28,9 +28,9 @@ use crate::{
         Autoscalers, FindError, Found, NamespaceDefaults, Query, WithManagers, find,
         missing_namespace, server_time, watch,
     },
-    status::{LiveView, Owner, WorkloadStatus},
+    status::{LiveView, WorkloadStatus},
     text::counted,
-    workload::Inheritance,
+    workload::{Inheritance, Owner},
 };
 
 /// Show the state of scheduled workloads, what they do next, and what is wrong
@@ -80,8 +80,9 @@ pub(crate) struct StatusArgs {
 }
 
 const AFTER_LONG_HELP: &str = "\
-A problem is an error in a schedule, a start, a stop or an override that is more than 10 s overdue, and a
-schedule that was removed from a workload that is down.
+A problem is an error in a schedule, a start, a stop or an override that is more than 10 s overdue, a
+schedule that was removed from a workload that is down, and a count that another program has set back
+within 15 minutes.
 
 With -o json or yaml there is one document, {\"workloads\": [...]}, with these fields for each workload,
 null where there is no value:
@@ -98,6 +99,8 @@ null where there is no value:
   overdueSince   since when something should have been done
   notes          texts, as under the table
   restore        the command that restores a stopped workload without a schedule
+  revertedBy     the program that has set another count since: {\"manager\", \"at\", \"cure\": the setting that
+                 ends it, or null}; null also where a person did
   owners         who else sets the count: \"HPA\" (also one that has not scaled yet, where you may list HPAs),
                  \"Argo CD\", \"Flux Kustomization\", ...
 

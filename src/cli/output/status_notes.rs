@@ -133,6 +133,14 @@ impl<'a> Notes<'a> {
                 format!("held {} by hand {}", counts.held(replicas), until(end)),
                 format!("; `{sync}` {} now", verb(says)),
             ),
+            Note::Reverted { until: end, .. } => (
+                format!(
+                    "{}; that holds {}",
+                    status.revert_words().unwrap_or_default(),
+                    until(end)
+                ),
+                String::new(),
+            ),
             Note::Contradicted { says, until: end } => (
                 match says {
                     Action::Stop => {

@@ -2,7 +2,7 @@
 
 use std::{
     cmp::Ordering,
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     io::{self, Write},
 };
 
@@ -18,9 +18,9 @@ use super::{
     yaml::write_yaml,
 };
 use crate::{
-    status::{Owner, ScheduleStatus, WorkloadStatus},
+    status::{ScheduleStatus, WorkloadStatus},
     text::TerminalSafe,
-    workload::{Origin, Override, Pause, Phase, Prefix, Replicas},
+    workload::{Kind, Origin, Override, Owner, Pause, Phase, Prefix, Replicas},
 };
 
 /// Every column. NEXT is there twice: with how long it is until then, and without.
@@ -191,18 +191,19 @@ impl<'a> StatusOutput<'a> {
             notes.add(status);
         }
         notes.write(out, style, width)?;
-        let owners: BTreeSet<Owner> = self
-            .statuses
-            .iter()
-            .flat_map(|it| {
-                let owners = it.owners.iter().copied();
+        let mut owners: BTreeMap<Owner, BTreeSet<Kind>> = BTreeMap::new();
+        for status in &self.statuses {
+            for owner in &status.owners {
                 // Who has followed the advice already needs no more of it.
-                owners.filter(|owner| !(it.leaves_count_to_hpa && *owner == Owner::Hpa))
-            })
-            .collect();
-        for owner in owners {
+                if !(status.leaves_count_to_hpa && *owner == Owner::Hpa) {
+                    owners.entry(*owner).or_default().insert(status.object.kind);
+                }
+            }
+        }
+        for (owner, kinds) in owners {
             writeln!(out)?;
-            let advice = owner.advice(self.prefix);
+            let kinds: Vec<_> = kinds.into_iter().collect();
+            let advice = owner.advice(&kinds, self.prefix);
             // What is to be copied into a file stays as it is.
             let (words, lines) = advice.split_once("\n  ").unwrap_or((&advice, ""));
             match width {
@@ -270,6 +271,11 @@ impl<'a> StatusOutput<'a> {
             "overdueSince": time(status.overdue_since()),
             "notes": Notes::new(self.prefix, self.now).texts(status),
             "restore": status.is_left_down().then(|| status.restore(self.prefix)),
+            "revertedBy": status.reverted_by.as_ref().map(|by| json!({
+                "manager": by.manager.manager,
+                "at": time(Some(by.at)),
+                "cure": status.cure(self.prefix),
+            })),
             "owners": status.owners.iter().map(|it| it.name()).collect::<Vec<_>>(),
         })
     }

@@ -27,6 +27,11 @@ pub fn compact(client: Client) -> Client {
     Client::new(Compact(client), namespace)
 }
 
+/// Among the extensions of a request, that more is read of the answer than a
+/// [`Workload`](crate::cluster::Workload).
+#[derive(Clone, Copy)]
+pub(in crate::cluster) struct InFull;
+
 #[derive(Clone)]
 struct Compact(Client);
 
@@ -43,7 +48,8 @@ impl Service<Request<Body>> for Compact {
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let client = self.0.clone();
-        if speaks_protobuf(request.uri().path()) {
+        let is_in_full = request.extensions().get::<InFull>().is_some();
+        if !is_in_full && speaks_protobuf(request.uri().path()) {
             request.headers_mut().insert(header::ACCEPT, ACCEPT);
         }
         Box::pin(async move {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::cluster::resource::{Resource as Row, Spec};
 use crate::cluster::workload::{Meta, Workload};
-use crate::workload::Kind;
+use crate::workload::{FieldManager, Kind, ManagerKind};
 
 /// A workload and who has set its count. Its managed fields are read, which the controller has no
 /// need of and does not pay for.
@@ -19,17 +19,6 @@ pub struct WithManagers {
     /// The workload.
     pub workload: Workload,
     managed_fields: Vec<ManagedFieldsEntry>,
-}
-
-/// One of those who have set the count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldManager {
-    /// What it calls itself.
-    pub manager: String,
-    /// Whether it declares the field (server-side apply) and does not only write it.
-    pub applies: bool,
-    /// Whether it came through the subresource `scale`.
-    pub scales: bool,
 }
 
 #[derive(Deserialize)]
@@ -64,33 +53,50 @@ impl WithManagers {
         let count = Row::of(kind).managed_count();
         let entries = self.managed_fields.iter();
         entries
-            .filter_map(|entry| FieldManager::of(entry, &count))
+            .filter_map(|entry| field_manager(entry, &count))
             .collect()
+    }
+
+    /// Who has set the count last. Several may have it as it is: those that apply it share it. None
+    /// where the API server does not say.
+    pub fn last_manager(&self, kind: Kind) -> Option<FieldManager> {
+        let all = self.managers(kind).into_iter();
+        let last = all.max_by_key(|it| (it.kind() != ManagerKind::Dayshift, it.at));
+        last.or_else(|| self.last_writer())
+    }
+
+    /// Who may have taken the count away: nobody owns what is not there. Whoever wrote last.
+    fn last_writer(&self) -> Option<FieldManager> {
+        let entries = self.managed_fields.iter().filter(|it| is_whole(it));
+        entries.map(described).max_by_key(|it| it.at)
     }
 
     /// When anybody changed the object last, other than its status or its count through the
     /// subresource `scale`: its annotations are that old, or older. None where the API server
     /// does not say.
     pub fn changed(&self) -> Option<DateTime<Utc>> {
-        let whole = |it: &&ManagedFieldsEntry| it.subresource.as_deref().is_none_or(str::is_empty);
-        let entries = self.managed_fields.iter().filter(whole);
-        entries
-            .filter_map(|entry| {
-                let time = entry.time.as_ref()?.0;
-                DateTime::from_timestamp(time.as_second(), 0)
-            })
-            .max()
+        let entries = self.managed_fields.iter().filter(|it| is_whole(it));
+        entries.filter_map(|entry| described(entry).at).max()
     }
 }
 
-impl FieldManager {
-    fn of(entry: &ManagedFieldsEntry, count: &str) -> Option<Self> {
-        entry.fields_v1.as_ref()?.0.pointer(count)?;
-        Some(Self {
-            manager: entry.manager.clone().unwrap_or_default(),
-            applies: entry.operation.as_deref() == Some("Apply"),
-            scales: entry.subresource.as_deref() == Some("scale"),
-        })
+/// Whether what it did was not done through a subresource.
+fn is_whole(entry: &ManagedFieldsEntry) -> bool {
+    entry.subresource.as_deref().is_none_or(str::is_empty)
+}
+
+fn field_manager(entry: &ManagedFieldsEntry, count: &str) -> Option<FieldManager> {
+    entry.fields_v1.as_ref()?.0.pointer(count)?;
+    Some(described(entry))
+}
+
+fn described(entry: &ManagedFieldsEntry) -> FieldManager {
+    let time = entry.time.as_ref().map(|time| time.0.as_second());
+    FieldManager {
+        manager: entry.manager.clone().unwrap_or_default(),
+        applies: entry.operation.as_deref() == Some("Apply"),
+        scales: entry.subresource.as_deref() == Some("scale"),
+        at: time.and_then(|seconds| DateTime::from_timestamp(seconds, 0)),
     }
 }
 
@@ -149,6 +155,7 @@ mod tests {
             manager: manager.to_owned(),
             applies,
             scales,
+            at: None,
         };
         assert_eq!(
             managed.managers(Kind::Deployment),

@@ -26,7 +26,7 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     let is_in_map = row.count_is_annotation() && !observed.has_annotations;
     let with_map = is_in_map && is_changed;
     if let Some(value) = count.test.filter(|_| !is_in_map) {
-        patch.test(row.count, value);
+        patch.test(row.count(), value);
     }
     patch.annotations(
         observed,
@@ -36,7 +36,7 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     );
     patch.labels(observed, change, prefix);
     if is_changed && !with_map {
-        patch.put_value(row.count, count.write);
+        patch.put_value(row.count(), count.write);
     }
     Patch(patch.tests.into_iter().chain(patch.writes).collect())
 }

@@ -14,6 +14,8 @@ use crate::text::{cut_bytes, escape_json, printable};
 use crate::workload::{Annotation, Change, EventNote, Kind, Observed, Prefix, WorkloadRef};
 
 use crate::cluster::connection::redact::redacted_chain;
+use crate::cluster::encoding::compact::InFull;
+use crate::cluster::reading::managers::WithManagers;
 use crate::cluster::reading::namespace::{NAMESPACES_PATH, NamespaceMeta};
 use crate::cluster::resource::Resource;
 use crate::cluster::workload::Workload;
@@ -132,6 +134,19 @@ impl Writer {
     /// Where it is gone, or the server absent or unwilling.
     pub async fn read(&self, object: &WorkloadRef) -> Result<Workload, ReadError> {
         let request = Request::get(Resource::path_of(object));
+        let answer = self
+            .send(request, Vec::new())
+            .await?
+            .body(ReadError::sort)?;
+        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
+    }
+
+    /// Reads the object as it is now, with who has set its count.
+    ///
+    /// # Errors
+    /// Where it is gone, or the server absent or unwilling.
+    pub async fn read_managers(&self, object: &WorkloadRef) -> Result<WithManagers, ReadError> {
+        let request = Request::get(Resource::path_of(object)).extension(InFull);
         let answer = self
             .send(request, Vec::new())
             .await?

@@ -8,4 +8,5 @@ pub(super) mod index;
 mod index_tests;
 pub(super) mod namespaces;
 pub(super) mod parse_cache;
+pub(super) mod reverts;
 pub(super) mod work;

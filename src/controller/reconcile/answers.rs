@@ -26,6 +26,7 @@ impl Engine {
             Finished::Patched(patched) => self.patched(*patched),
             Finished::Read { id, known, result } => self.read(id, known, *result),
             Finished::Announced { event, result } => self.announced(*event, result),
+            Finished::LookedUp { lookup, result } => self.looked_up(&lookup, *result),
             Finished::ToldTheTime(Ok(())) => {}
             Finished::ToldTheTime(Err(error)) => {
                 tracing::warn!(error = %error, "cannot ask the API server for its time");
@@ -91,6 +92,8 @@ impl Engine {
             }
         }
         self.index.wrote(id, &observed, &change);
+        let now = self.clock.monotonic();
+        self.reverts.wrote(id, observed.replicas, &change, now);
         if let Some(entry) = self.index.get_mut(id) {
             entry.work.succeeded();
         }
@@ -282,6 +285,7 @@ impl Engine {
     fn idle(&mut self, id: Id) {
         if let Some(entry) = self.index.get_mut(id) {
             entry.work.rest();
+            self.look_for_revert(id);
             self.reconcile(id);
         }
     }

@@ -21,6 +21,7 @@ impl Engine {
                 self.send_next(id, lane);
             }
         }
+        self.dispatch_lookups();
         self.dispatch_events();
     }
 

@@ -12,6 +12,7 @@ use crate::{
 use crate::controller::ids::Id;
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::index::Index;
+use crate::controller::objects::reverts::Reverts;
 use crate::controller::objects::work::WorkState;
 use crate::controller::reconcile::census::Census;
 use crate::controller::reconcile::due::Due;
@@ -20,6 +21,7 @@ use crate::controller::send::events::PendingEvent;
 use crate::controller::send::in_flight::Finished;
 use crate::controller::send::outbox::Outbox;
 use crate::controller::send::queue::Lane;
+use crate::controller::send::revert_notes::RevertNotes;
 use crate::controller::send::sender::Sender;
 use crate::controller::settings::Settings;
 use crate::controller::telemetry::metrics::Telemetry;
@@ -48,6 +50,8 @@ pub(in crate::controller) struct Engine {
     pub(in crate::controller) outbox: Outbox,
     pub(in crate::controller) sender: Sender,
     pub(in crate::controller) retry: RetryPolicy,
+    pub(super) reverts: Reverts,
+    pub(super) revert_notes: RevertNotes,
     pub(super) census: Census,
     pub(super) overdue: OverdueLog,
     /// Whether the log says that it is ready.
@@ -72,6 +76,8 @@ impl Engine {
             outbox: Outbox::new(),
             sender: Sender::new(writer, places),
             retry: RetryPolicy::new(places, settings.seed),
+            reverts: Reverts::new(settings.revert_window),
+            revert_notes: RevertNotes::default(),
             census: Census::default(),
             overdue: OverdueLog::default(),
             said_ready: false,
@@ -223,7 +229,7 @@ impl Engine {
         self.queue_event(EventObject::from(namespace), note);
     }
 
-    fn queue_event(&mut self, object: EventObject, note: EventNote) {
+    pub(super) fn queue_event(&mut self, object: EventObject, note: EventNote) {
         if self.settings.dry_run {
             tracing::info!(kind = object.kind, %object, reason = %note.reason, "would tell: {}", note.text);
             return;
@@ -274,6 +280,7 @@ impl Engine {
             self.sender.in_flight().next_slow(),
             self.clock.next_probe(),
             self.census.next(),
+            self.revert_notes.next().filter(|_| may_act),
         ];
         instants
             .into_iter()

@@ -7,4 +7,5 @@ pub(super) mod due;
 pub(super) mod engine;
 pub(super) mod observe;
 mod publish;
+mod reverts;
 pub(super) mod scheduler;

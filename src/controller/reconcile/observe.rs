@@ -176,6 +176,7 @@ impl Engine {
             if !self.index.get(id).is_some_and(is_in_flight) {
                 self.confirm(id);
             }
+            self.look_for_revert(id);
             self.reconcile(id);
         }
     }

@@ -15,11 +15,12 @@ use futures::{
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{AnnounceError, PatchError, ReadError, Unavailable, Version, Workload},
+    cluster::{AnnounceError, PatchError, ReadError, Unavailable, Version, WithManagers, Workload},
     workload::{Change, Observed},
 };
 
 use crate::controller::ids::Id;
+use crate::controller::objects::reverts::Lookup;
 use crate::controller::send::events::PendingEvent;
 use crate::controller::send::queue::Lane;
 
@@ -35,6 +36,10 @@ pub(in crate::controller) enum Finished {
     Announced {
         event: Box<PendingEvent>,
         result: Result<(), AnnounceError>,
+    },
+    LookedUp {
+        lookup: Box<Lookup>,
+        result: Box<Result<WithManagers, ReadError>>,
     },
     ToldTheTime(Result<(), ReadError>),
 }

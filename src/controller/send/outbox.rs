@@ -87,6 +87,11 @@ impl Outbox {
         self.queues.pop(lane, may)
     }
 
+    /// Whether starts and stops wait.
+    pub(in crate::controller) fn has_transitions(&self) -> bool {
+        self.queues.has_transitions()
+    }
+
     /// Notes whether starts and stops wait, before which Events stand back.
     pub(in crate::controller) fn look_at_transitions(&mut self, now: Instant) {
         self.events.set_busy(now, self.queues.has_transitions());

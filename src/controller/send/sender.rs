@@ -1,6 +1,6 @@
 //! The requests: how each is made, and those that are under way.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::{Instant, timeout};
 
@@ -10,10 +10,14 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
+use crate::controller::objects::reverts::Lookup;
 use crate::controller::send::events;
 use crate::controller::send::events::PendingEvent;
 use crate::controller::send::in_flight::{Finished, InFlight, Patched, Sent, unless_given_up};
 use crate::controller::send::queue::Lane;
+
+/// How long the read of one object for who has set its count may take.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Sends requests, and gives back what comes of them.
 pub(in crate::controller) struct Sender {
@@ -93,6 +97,21 @@ impl Sender {
                     result,
                 }
             });
+    }
+
+    /// Reads an object for who has set its count. That takes no place from anything else.
+    pub(in crate::controller) fn look_up(&mut self, lookup: Lookup) {
+        let writer = self.writer.clone();
+        self.in_flight.send_aside(async move {
+            let read = writer.read_managers(&lookup.object);
+            let result = timeout(LOOKUP_TIMEOUT, read)
+                .await
+                .unwrap_or_else(|_| Err(Unavailable::timed_out(LOOKUP_TIMEOUT).into()));
+            Finished::LookedUp {
+                lookup: Box::new(lookup),
+                result: Box::new(result),
+            }
+        });
     }
 
     /// Asks for a list of a kind, for the sake of the server's time.

@@ -20,7 +20,11 @@ use crate::controller::telemetry::overdue::Deadlines;
 use crate::controller::telemetry::process_metrics::ProcessMetrics;
 use crate::controller::telemetry::readiness::{Condition, Readiness};
 use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
-use crate::{clock::Clock, schedule::Action};
+use crate::{
+    clock::Clock,
+    schedule::Action,
+    workload::{ManagerKind, Owner},
+};
 
 /// The metrics of one scaler, and whether it is ready. The controller tells, the server asks.
 ///
@@ -46,6 +50,7 @@ pub struct Telemetry {
     clock_skew: Optional<Gauge<f64, AtomicU64>>,
     boundaries_skipped: Counter,
     events: Family<Labels<1>, Counter>,
+    reverts: Family<Labels<1>, Counter>,
 }
 
 /// A histogram by action.
@@ -157,6 +162,12 @@ impl Telemetry {
                  come faster than they can be carried out",
             ),
             events: registered(ours, "events", "Kubernetes Events, by what became of them"),
+            reverts: registered(
+                ours,
+                "reverts",
+                "Counts that another program has set back within --revert-window after dayshift set \
+                 them, by that program",
+            ),
             readiness: Readiness::new(),
             snapshots: SnapshotRequests::default(),
             registry,
@@ -175,6 +186,10 @@ impl Telemetry {
             for outcome in Outcome::ALL {
                 drop(self.transitions.get_or_create(&transition(action, outcome)));
             }
+        }
+        let owners = Owner::ALL.map(ManagerKind::Owner).into_iter();
+        for manager in owners.chain([ManagerKind::Unknown]) {
+            drop(self.reverts.get_or_create(&[("manager", label(manager))]));
         }
         for outcome in EventOutcome::ALL {
             drop(self.events.get_or_create(&[("outcome", outcome.name())]));
@@ -287,6 +302,13 @@ impl Telemetry {
             .inc();
     }
 
+    /// Another program has set back a count that dayshift set.
+    pub fn revert(&self, manager: ManagerKind) {
+        self.reverts
+            .get_or_create(&[("manager", label(manager))])
+            .inc();
+    }
+
     /// That condition of being ready holds now, or does not.
     pub fn set(&self, condition: Condition, holds: bool) {
         self.readiness.set(condition, holds);
@@ -354,6 +376,14 @@ fn registered<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, 
 
 const fn transition(action: Action, outcome: Outcome) -> Labels<2> {
     [("action", action.name()), ("outcome", outcome.name())]
+}
+
+/// Who sets counts back: one of those that are known, or `other`.
+const fn label(manager: ManagerKind) -> &'static str {
+    match manager {
+        ManagerKind::Owner(owner) => owner.label(),
+        ManagerKind::Dayshift | ManagerKind::Person | ManagerKind::Unknown => "other",
+    }
 }
 
 /// A count as a gauge takes it.

@@ -56,11 +56,13 @@ pub enum Reason {
     StateFromFuture,
     /// Somebody undoes each correction of the state.
     CorrectionLimitReached,
+    /// Somebody else has set back a count that dayshift set.
+    Reverted,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
@@ -80,6 +82,7 @@ impl Reason {
         Self::BoundaryMissed,
         Self::StateFromFuture,
         Self::CorrectionLimitReached,
+        Self::Reverted,
     ];
 
     /// Whether the Event is a Warning.

@@ -1,7 +1,7 @@
 //! What the count of a kind means.
 
 use crate::text::counted;
-use crate::workload::keys::Key;
+use crate::workload::keys::{Key, PAUSED_REPLICAS};
 use crate::workload::replicas::Replicas;
 
 /// What the count of a kind means, and so which counts a user may ask for.
@@ -22,6 +22,24 @@ impl CountKind {
     /// Whether there is only on and off. A 0 is then always somebody's wish: nothing else makes one.
     pub const fn is_switch(self) -> bool {
         matches!(self, Self::Suspend | Self::Pause)
+    }
+
+    /// Where an object holds it, as the tokens of a JSON pointer.
+    pub const fn path(self) -> &'static [&'static str] {
+        match self {
+            Self::Replicas => &["spec", "replicas"],
+            Self::Minimum => &["spec", "minReplicas"],
+            Self::Suspend => &["spec", "suspend"],
+            Self::Pause => &["metadata", "annotations", PAUSED_REPLICAS],
+        }
+    }
+
+    /// The same as a JSON pointer (RFC 6901): `/spec/replicas`.
+    pub fn pointer(self) -> String {
+        let tokens = self.path().iter();
+        tokens
+            .map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1")))
+            .collect()
     }
 
     /// The least count.
@@ -51,6 +69,16 @@ impl CountKind {
             Self::Suspend => "no longer suspended".to_owned(),
             Self::Pause if is_down => "paused".to_owned(),
             Self::Pause => "no longer paused".to_owned(),
+        }
+    }
+
+    /// What somebody else has made of a count of ours, as in `set 3 again`.
+    pub fn undone(self, from: Replicas, now: Replicas) -> String {
+        let again = if from == now { " again" } else { "" };
+        match self {
+            Self::Replicas => format!("set {now}{again}"),
+            Self::Minimum => format!("set minReplicas {now}{again}"),
+            Self::Suspend | Self::Pause => format!("made it {} again", self.shown(now)),
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use tempfile::NamedTempFile;
 
 use crate::e2e::team::Team;
-use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+use crate::support::{ControlPlane, Parts, Request, Story, deployment, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
     [
@@ -53,6 +53,12 @@ fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlan
     let four = web.replicas(4).manifest();
     apply(&["--force-conflicts"], &four).success();
     assert_eq!(team.replicas("web"), 4);
+    let told = team.await_event("web", "Reverted");
+    assert!(
+        told.starts_with("kubectl (server-side apply) set 4 "),
+        "{told}"
+    );
+    assert_named_once(&team, "web");
     start.is_to_come("all of it is by night");
 
     team.await_label("web", "dayshift/state", "running");
@@ -79,6 +85,12 @@ fn a_client_side_apply_by_night_holds_until_the_start(plane: &ControlPlane) {
     soon(0).wait();
     team.assert_replicas("less", 2, start);
     team.assert_replicas("more", 4, start);
+    for (name, count) in [("less", 2), ("more", 4)] {
+        let told = team.await_event(name, "Reverted");
+        let by = format!("kubectl-client-side-apply (kubectl apply) set {count} ");
+        assert!(told.starts_with(&by), "{told}");
+        assert_named_once(&team, name);
+    }
 
     for (name, count) in [("less", 3), ("more", 4)] {
         team.await_label(name, "dayshift/state", "running");
@@ -86,6 +98,15 @@ fn a_client_side_apply_by_night_holds_until_the_start(plane: &ControlPlane) {
         team.assert_punctual(name, 2, start);
     }
     team.ends([("less", 3), ("more", 3)]);
+}
+
+/// Asserts that the controller has read a Deployment once, and told once who had set it back.
+fn assert_named_once(team: &Team<'_>, name: &str) {
+    let is_read = |it: &&Request| it.verb == "get" && it.name == name;
+    assert_eq!(team.requests().iter().filter(is_read).count(), 1, "{name}");
+    let told = team.events(name).into_iter();
+    let told = told.filter(|(reason, _)| reason == "Reverted");
+    assert_eq!(told.count(), 1, "{name}");
 }
 
 /// What `dayshift lint` says of `spec.replicas` in a manifest.

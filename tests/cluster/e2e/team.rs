@@ -157,7 +157,8 @@ impl<'a> Team<'a> {
             }
         };
         let closed_watches = self.namespace.plane().closed_watches() - self.closed_watches;
-        assert_frugal(&requests, self.runs, closed_watches);
+        let changes = self.changes_by_others().len();
+        assert_frugal(&requests, self.runs, closed_watches, changes);
         let wrong: Vec<&Request> = requests
             .iter()
             .filter(|request| made.get(&request.name) != expected.get(&request.name))
@@ -177,10 +178,16 @@ fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
 
 /// Asserts that so many runs of dayshift did not poll and were never forbidden anything: a watch
 /// for each, one more for each that the server has closed, a list only where the server tells
-/// nothing as a stream, a `get` only after a conflict, and no verb but those and `patch`.
-pub(crate) fn assert_frugal(requests: &[Request], runs: usize, closed_watches: usize) {
+/// nothing as a stream, a `get` only after a conflict or one of so many `changes` that others have
+/// made, and no verb but those and `patch`.
+pub(crate) fn assert_frugal(
+    requests: &[Request],
+    runs: usize,
+    closed_watches: usize,
+    changes: usize,
+) {
     for resource in WORKLOADS {
-        assert_frugal_with(resource, requests, runs, closed_watches);
+        assert_frugal_with(resource, requests, runs, (closed_watches, changes));
     }
     for request in requests {
         let known = if request.is_of_workload() {
@@ -193,7 +200,12 @@ pub(crate) fn assert_frugal(requests: &[Request], runs: usize, closed_watches: u
 }
 
 /// The same of one resource.
-fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_watches: usize) {
+fn assert_frugal_with(
+    resource: &str,
+    requests: &[Request],
+    runs: usize,
+    (closed_watches, changes): (usize, usize),
+) {
     let of_it = || requests.iter().filter(|each| each.resource == resource);
     let count = |verb: &str| of_it().filter(|each| each.verb == verb).count();
     // The further pages of a list belong to it.
@@ -214,7 +226,7 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
             count("watch") - refused_streams,
             runs + closed_watches,
         ),
-        ("gets", count("get"), conflicts),
+        ("gets", count("get"), conflicts + runs * changes),
     ] {
         assert!(
             seen <= allowed,

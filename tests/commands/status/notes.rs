@@ -166,3 +166,80 @@ fn commands_name_a_prefix_that_is_not_the_default() {
         "`dayshift restore deploy/web -n dev --annotation-prefix x.io` brings it back to 5";
     assert!(ran.out.contains(command), "{}", ran.out);
 }
+
+/// Stopped at 19:50, and set to 3 at 20:00 by that manager.
+fn set_back(cluster: &Cluster, name: &str, by: (&str, &str)) {
+    cluster.deployment(
+        name,
+        0,
+        &[("hours", "Mon-Fri 09:00-19:50"), ("timezone", "Asia/Tokyo")],
+    );
+    state(
+        cluster,
+        name,
+        &[
+            ("state", "stopped"),
+            ("last", "2026-11-20T10.50.00Z"),
+            ("next", "2026-11-23T00.00.00Z"),
+            ("saved-replicas", "3"),
+        ],
+    );
+    let patch = serde_json::json!({"spec": {"replicas": 3}});
+    let api = &cluster.api;
+    api.merge_by(by, "Deployment", "dev", name, &patch).unwrap();
+}
+
+#[test]
+fn who_has_set_a_count_back_is_named_with_the_cure() {
+    let cluster = evening();
+    set_back(&cluster, "argo", ("argocd-controller", ""));
+    set_back(&cluster, "applied", ("kubectl-client-side-apply", ""));
+    set_back(&cluster, "odd", ("\u{1b}[2J\u{202e}", ""));
+    set_back(&cluster, "person", ("kubectl", "scale"));
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1, "somebody has to do something");
+    for line in [
+        "warning: dev/argo: argocd-controller set 3 again 10 minutes after the stop; that holds until Mon",
+        "warning: dev/applied: kubectl-client-side-apply (kubectl apply) set 3 again 10 minutes after the stop;",
+        "warning: dev/odd: \\u{1b}[2J\\u{202e} set 3 again 10 minutes after",
+        "note: dev/person: held at 3 by hand until Mon",
+        "    ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]\n",
+        "(kubectl apply edit-last-applied), then out of the manifest",
+    ] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+    let ran = cluster.dayshift(&["status", "-o", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let workloads = document["workloads"].as_array().unwrap();
+    let by = |name: &str| {
+        let found = workloads.iter().find(|it| it["name"] == name).unwrap();
+        found["revertedBy"].clone()
+    };
+    assert_eq!(by("argo")["manager"], "argocd-controller");
+    assert_eq!(by("argo")["at"], "2026-11-20T20:00:00+09:00");
+    let cure = by("argo")["cure"].as_str().unwrap().to_owned();
+    assert!(
+        cure.starts_with("in the Application, set spec.ignoreDifferences"),
+        "{cure}"
+    );
+    assert!(by("odd")["cure"].is_null() && by("person").is_null());
+    assert!(!ran.out.contains(['\u{1b}', '\u{202e}']));
+}
+
+/// What somebody sets hours later is no fight: it is said, and is no problem.
+#[test]
+fn a_program_that_comes_hours_later_is_a_note() {
+    let cluster = evening();
+    cluster.deployment("web", 0, OFFICE);
+    state(&cluster, "web", STOPPED);
+    let patch = serde_json::json!({"spec": {"replicas": 2}});
+    let by = ("helm", "");
+    cluster
+        .api
+        .merge_by(by, "Deployment", "dev", "web", &patch)
+        .unwrap();
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 0);
+    let note = "note: dev/web: helm set 2 60 minutes after the stop; that holds until Mon 09:00";
+    assert!(ran.out.contains(note), "{}", ran.out);
+}

@@ -104,6 +104,22 @@ impl Audit {
         requests
     }
 
+    /// Those of [`Audit::since`] that somebody else has changed workloads with in `namespace`, or
+    /// their counts. What Kubernetes' own controllers do is not in the log.
+    pub(crate) fn changes_by_others(&self, mark: Mark, namespace: &str) -> Vec<Request> {
+        let mut requests = self.read(mark, |line| line.contains(namespace));
+        requests.retain(|request| {
+            let resource = request.resource.split('/').next().unwrap_or_default();
+            let is_of_workload = WORKLOADS.contains(&resource);
+            !request.is_dayshift()
+                && request.namespace == namespace
+                && is_of_workload
+                && request.is_write()
+                && request.code == 200
+        });
+        requests
+    }
+
     fn read(&self, mark: Mark, wanted: impl Fn(&str) -> bool) -> Vec<Request> {
         let text = self.bytes(mark.0, self.settled().0).unwrap();
         let text = String::from_utf8(text).unwrap();

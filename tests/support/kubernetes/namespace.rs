@@ -219,6 +219,12 @@ impl<'a> Namespace<'a> {
         self.plane.audit().by_dayshift(self.begin, &self.name)
     }
 
+    /// What others have changed in this Namespace's workloads, Kubernetes' own controllers apart.
+    pub(crate) fn changes_by_others(&self) -> Vec<Request> {
+        let audit = self.plane.audit();
+        audit.changes_by_others(self.begin, &self.name)
+    }
+
     /// dayshift's writes to workloads of a name, in order, refused ones included.
     pub(crate) fn writes(&self, name: &str) -> Vec<Request> {
         let mut requests = self.requests();

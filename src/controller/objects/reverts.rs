@@ -1,0 +1,193 @@
+//! Counts that dayshift has set of late, and those of them that somebody else has set back.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use crate::workload::{Change, ChangeKind, Observed, Replicas, Reverted, WorkloadRef};
+
+use crate::controller::ids::Id;
+
+/// How many objects are read at once to learn who it was.
+const PLACES: usize = 4;
+
+/// How many at once while starts and stops wait.
+const PLACES_BESIDE_TRANSITIONS: usize = 1;
+
+/// For how long the same is not told again of an object and a manager.
+const TOLD_FOR: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// Counts that dayshift has set of late, and those of them that somebody else has set back.
+///
+/// A count is forgotten when somebody has set it back, so each such change is looked up once.
+pub(in crate::controller) struct Reverts {
+    /// For how long a count is watched over; zero where none is.
+    window: Duration,
+    counts: HashMap<Id, SetCount>,
+    waiting: VecDeque<Lookup>,
+    in_flight: usize,
+    told: HashMap<Id, Told>,
+    pruned: Option<Instant>,
+}
+
+/// A count that dayshift has set.
+struct SetCount {
+    by: ChangeKind,
+    from: Replicas,
+    to: Replicas,
+    /// The label `last` that came with it.
+    last: Option<i64>,
+    at: Instant,
+}
+
+/// Of whom the user was told, and when.
+struct Told {
+    manager: String,
+    at: Instant,
+}
+
+/// An object that somebody has set back, to be read for who it was.
+pub(in crate::controller) struct Lookup {
+    pub(in crate::controller) id: Id,
+    pub(in crate::controller) object: WorkloadRef,
+    pub(in crate::controller) reverted: Reverted,
+    /// Whether `enforce` has put it back as often as it does.
+    pub(in crate::controller) gave_up: bool,
+    seen: Instant,
+}
+
+impl Reverts {
+    /// None yet, where each count is watched over for so long.
+    pub(in crate::controller) fn new(window: Duration) -> Self {
+        Self {
+            window,
+            counts: HashMap::new(),
+            waiting: VecDeque::new(),
+            in_flight: 0,
+            told: HashMap::new(),
+            pruned: None,
+        }
+    }
+
+    /// Takes in a change of ours that the server has made.
+    pub(in crate::controller) fn wrote(
+        &mut self,
+        id: Id,
+        from: Replicas,
+        change: &Change,
+        now: Instant,
+    ) {
+        self.prune(now);
+        let last = change.state.last.map(|last| last.timestamp());
+        if change.replicas == from {
+            if change.kind.is_transition() {
+                self.counts.remove(&id);
+            } else if let Some(set) = self.counts.get_mut(&id) {
+                set.last = last;
+            }
+        } else if !self.window.is_zero() {
+            let set = SetCount {
+                by: change.kind,
+                from,
+                to: change.replicas,
+                last,
+                at: now,
+            };
+            self.counts.insert(id, set);
+        }
+    }
+
+    /// How an object was set back, if it was.
+    pub(in crate::controller) fn find(
+        &self,
+        id: Id,
+        observed: &Observed,
+        now: Instant,
+    ) -> Option<Reverted> {
+        let set = self.counts.get(&id)?;
+        let after = now.saturating_duration_since(set.at);
+        // Another dayshift has done something since.
+        let is_others = observed.state().last.map(|last| last.timestamp()) > set.last;
+        let is_back = Reverted::is_back(set.from, set.to, observed.replicas);
+        (is_back && !is_others && !observed.deleting && after <= self.window).then_some(Reverted {
+            by: set.by,
+            from: set.from,
+            to: set.to,
+            now: observed.replicas,
+            after,
+        })
+    }
+
+    /// Queues an object to be read for who it was.
+    pub(in crate::controller) fn look_up(
+        &mut self,
+        (id, object): (Id, WorkloadRef),
+        reverted: Reverted,
+        gave_up: bool,
+        now: Instant,
+    ) {
+        self.counts.remove(&id);
+        self.waiting.push_back(Lookup {
+            id,
+            object,
+            reverted,
+            gave_up,
+            seen: now,
+        });
+    }
+
+    /// The next object to read, if there is a place for it.
+    pub(in crate::controller) fn pop(&mut self, is_busy: bool, now: Instant) -> Option<Lookup> {
+        let places = if is_busy {
+            PLACES_BESIDE_TRANSITIONS
+        } else {
+            PLACES
+        };
+        if self.in_flight >= places {
+            return None;
+        }
+        // What has waited for so long says nothing any more of who it was.
+        let window = self.window;
+        while let Some(lookup) = self.waiting.pop_front() {
+            if now.saturating_duration_since(lookup.seen) <= window {
+                self.in_flight += 1;
+                return Some(lookup);
+            }
+        }
+        None
+    }
+
+    /// One that was read is no longer under way.
+    pub(in crate::controller) const fn ended(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// Notes that the user is told of this manager; false where that was done of late.
+    pub(in crate::controller) fn tell(&mut self, id: Id, manager: &str, now: Instant) -> bool {
+        let is_told = self.told.get(&id).is_some_and(|told| {
+            told.manager == manager && now.saturating_duration_since(told.at) < TOLD_FOR
+        });
+        if !is_told {
+            let manager = manager.to_owned();
+            self.told.insert(id, Told { manager, at: now });
+        }
+        !is_told
+    }
+
+    /// Forgets what is too old to say anything, at most once in the time that a count is watched
+    /// over.
+    fn prune(&mut self, now: Instant) {
+        let window = self.window;
+        let is_due = |pruned: Instant| now.saturating_duration_since(pruned) > window;
+        if self.pruned.is_none_or(is_due) {
+            self.pruned = Some(now);
+            let within = |at: Instant, time| now.saturating_duration_since(at) <= time;
+            self.counts.retain(|_, set| within(set.at, window));
+            self.told.retain(|_, told| within(told.at, TOLD_FOR));
+            self.counts.shrink_to_fit();
+        }
+    }
+}

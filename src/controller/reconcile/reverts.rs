@@ -1,0 +1,98 @@
+//! Who has set back what dayshift set: one read, one Event.
+
+use crate::{
+    cluster::{EventObject, ReadError, WithManagers},
+    workload::{ChangeKind, Decision, EventNote, FieldManager, ManagerKind},
+};
+
+use crate::controller::ids::Id;
+use crate::controller::objects::entry::Entry;
+use crate::controller::objects::reverts::Lookup;
+use crate::controller::objects::work::WorkState;
+use crate::controller::reconcile::engine::Engine;
+
+impl Engine {
+    /// Looks whether somebody has set back what was set, to be told who it was.
+    pub(in crate::controller) fn look_for_revert(&mut self, id: Id) {
+        let is_in_flight = |entry: &Entry| entry.work.state() == WorkState::InFlight;
+        let Some(entry) = self.index.get(id).filter(|entry| !is_in_flight(entry)) else {
+            return; // What is under way may be what it shows already.
+        };
+        let now = self.clock.monotonic();
+        let Some(reverted) = self.reverts.find(id, &entry.observed, now) else {
+            return;
+        };
+        let object = entry.object().clone();
+        let gave_up = match self.index.decide(id, self.clock.now()) {
+            // It is put back, or set to something else: who does that again and again is told then.
+            Some(Decision::Write(change))
+                if change.kind.is_transition() || change.kind == ChangeKind::Enforce =>
+            {
+                return;
+            }
+            Some(Decision::CorrectionLimitReached { .. }) => reverted.by == ChangeKind::Enforce,
+            _ => false,
+        };
+        self.reverts.look_up((id, object), reverted, gave_up, now);
+    }
+
+    /// Reads what was set back, as far as there are places, and tells what was gathered.
+    pub(in crate::controller) fn dispatch_lookups(&mut self) {
+        let now = self.clock.monotonic();
+        while let Some(lookup) = self.reverts.pop(self.outbox.has_transitions(), now) {
+            self.sender.look_up(lookup);
+        }
+        while let Some((object, note)) = self.revert_notes.take_due(now, &self.settings.prefix) {
+            tracing::warn!(namespace = &*object.namespace, "{}", note.text);
+            self.queue_event(object, note);
+        }
+    }
+
+    /// Who it was is known now, or is not.
+    pub(in crate::controller) fn looked_up(
+        &mut self,
+        lookup: &Lookup,
+        result: Result<WithManagers, ReadError>,
+    ) {
+        self.reverts.ended();
+        let object = &lookup.object;
+        match result {
+            Ok(managed) if managed.workload.uid() == &*object.uid => {
+                let manager = managed.last_manager(object.kind);
+                self.reverted(lookup, manager.as_ref());
+            }
+            Ok(_) | Err(ReadError::Gone) => {}
+            Err(error) => {
+                let what = lookup.reverted.words(object.kind);
+                tracing::warn!(kind = %object.kind, %object, "somebody {what}; who cannot be read: {error}");
+            }
+        }
+    }
+
+    fn reverted(&mut self, lookup: &Lookup, manager: Option<&FieldManager>) {
+        let object = &lookup.object;
+        let name = manager.map_or_else(|| "somebody".to_owned(), FieldManager::name);
+        let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
+        let prefix = &self.settings.prefix;
+        let reverted = &lookup.reverted;
+        let note = EventNote::reverted(reverted, object, manager, lookup.gave_up, prefix);
+        let Some(note) = note else {
+            let what = reverted.words(object.kind);
+            tracing::debug!(kind = %object.kind, %object, "{name} {what}");
+            return;
+        };
+        self.telemetry.revert(kind);
+        let now = self.clock.monotonic();
+        if !self.reverts.tell(lookup.id, &name, now) {
+            tracing::debug!(kind = %object.kind, %object, "{}", note.text);
+            return;
+        }
+        let about = EventObject::from(object);
+        if self.revert_notes.may_tell(&about, &name, now) {
+            tracing::warn!(kind = %object.kind, %object, "{}", note.text);
+            self.queue_event(about, note);
+        } else {
+            tracing::debug!(kind = %object.kind, %object, "{}", note.text);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What is told of reverted counts where many of one namespace are reverted at once.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use crate::{
+    cluster::EventObject,
+    workload::{EventNote, Prefix, Reason},
+};
+
+/// So many of a namespace have an Event of their own within [`PERIOD`]; one tells of all others.
+const MOST_EVENTS: usize = 5;
+
+/// Within so long.
+const PERIOD: Duration = Duration::from_secs(10 * 60);
+
+/// What comes together is told together.
+const GATHERED_FOR: Duration = Duration::from_secs(5);
+
+/// So many managers are told apart.
+const MOST_MANAGERS: usize = 3;
+
+/// What was told of each namespace of late, and what is to be told of it together.
+#[derive(Default)]
+pub(in crate::controller) struct RevertNotes {
+    namespaces: HashMap<Arc<str>, Told>,
+}
+
+struct Told {
+    since: Instant,
+    events: usize,
+    summed: bool,
+    rest: Option<Rest>,
+}
+
+/// Those that have no Event of their own.
+struct Rest {
+    first: EventObject,
+    count: usize,
+    managers: BTreeMap<String, usize>,
+    due: Instant,
+}
+
+impl RevertNotes {
+    /// Whether an object may have an Event of its own; else it is gathered with others.
+    pub(in crate::controller) fn may_tell(
+        &mut self,
+        object: &EventObject,
+        manager: &str,
+        now: Instant,
+    ) -> bool {
+        let told = self
+            .namespaces
+            .entry(object.namespace.clone())
+            .or_insert_with(|| Told::new(now));
+        if now >= told.since + PERIOD && told.rest.is_none() {
+            *told = Told::new(now);
+        }
+        if told.events < MOST_EVENTS {
+            told.events += 1;
+            return true;
+        }
+        let due = if told.summed {
+            told.since + PERIOD
+        } else {
+            now + GATHERED_FOR
+        };
+        let rest = told.rest.get_or_insert_with(|| Rest {
+            first: object.clone(),
+            count: 0,
+            managers: BTreeMap::new(),
+            due: due.max(now),
+        });
+        rest.count += 1;
+        if let Some(count) = rest.managers.get_mut(manager) {
+            *count += 1;
+        } else if rest.managers.len() < MOST_MANAGERS {
+            rest.managers.insert(manager.to_owned(), 1);
+        }
+        false
+    }
+
+    /// When the next is to be told together.
+    pub(in crate::controller) fn next(&self) -> Option<Instant> {
+        let all = self.namespaces.values();
+        all.filter_map(|told| Some(told.rest.as_ref()?.due)).min()
+    }
+
+    /// Takes one that is to be told together now, as an Event of the first of those objects.
+    pub(in crate::controller) fn take_due(
+        &mut self,
+        now: Instant,
+        prefix: &Prefix,
+    ) -> Option<(EventObject, EventNote)> {
+        let is_due = |told: &Told| told.rest.as_ref().is_some_and(|rest| rest.due <= now);
+        let told = self.namespaces.values_mut().find(|told| is_due(told))?;
+        let rest = told.rest.take()?;
+        told.summed = true;
+        let note = rest.note(prefix);
+        self.namespaces
+            .retain(|_, told| now < told.since + PERIOD || told.rest.is_some());
+        Some((rest.first, note))
+    }
+}
+
+impl Told {
+    const fn new(since: Instant) -> Self {
+        Self {
+            since,
+            events: 0,
+            summed: false,
+            rest: None,
+        }
+    }
+}
+
+impl Rest {
+    fn note(&self, prefix: &Prefix) -> EventNote {
+        let named: usize = self.managers.values().sum();
+        let managers = self.managers.iter();
+        let managers = managers.map(|(manager, count)| format!("{manager} ({count})"));
+        let others = self.count.saturating_sub(named);
+        let others = (others > 0).then(|| format!("others ({others})"));
+        let managers: Vec<_> = managers.chain(others).collect();
+        let (count, namespace) = (self.count, &self.first.namespace);
+        let text = format!(
+            "{count} more in namespace {namespace} were set back after dayshift had set them, by {}. \
+             To see who and what ends it, run dayshift status -n {namespace}{}",
+            managers.join(", "),
+            prefix.flag()
+        );
+        EventNote {
+            reason: Reason::Reverted,
+            text,
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Each program that puts back what dayshift has set.
+
+use std::time::Duration;
+
+use dayshift::controller::Settings;
+use kube_in_memory::RequestLine;
+use serde_json::json;
+
+use super::{ARGO_CD, counted, reads, set_by, stopped, told, web};
+use crate::sandbox::{Sandbox, cron_job, deployment, logged};
+
+#[test]
+fn argo_cd_is_named_with_its_cure_by_one_read_and_one_event() {
+    let story = stopped();
+    let (_guard, log) = logged();
+    story.sleep_until("19:00:12");
+    set_by(&story, ARGO_CD, "web", 3);
+    story.pass(Duration::from_secs(2));
+    assert_eq!(
+        told(&story, "web"),
+        [
+            "argocd-controller set 3 again 12 s after the stop. To end that, in the Application, set \
+             spec.ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: \
+             [/spec/replicas]}] and spec.syncPolicy.syncOptions: [RespectIgnoreDifferences=true]"
+        ]
+    );
+    assert_eq!((reads(&story), counted(&story, "argocd")), (1, 1));
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    assert!(
+        log.contains("argocd-controller set 3 again 12 s after the stop"),
+        "{log}"
+    );
+
+    // It holds, and nothing more is read or told.
+    set_by(&story, ARGO_CD, "web", 4);
+    story.sleep_until("23:00");
+    assert_eq!((story.replicas("web"), reads(&story)), (4, 1));
+    assert_eq!(told(&story, "web").len(), 1);
+    assert!(story.patched("web").is_empty(), "it is not fought");
+}
+
+#[test]
+fn each_program_is_named() {
+    for (by, name, label, cure) in [
+        (
+            ("kustomize-controller", ""),
+            "kustomize-controller (Flux Kustomization)",
+            "flux-kustomization",
+            "spec.ignore: [{paths: [/spec/replicas]",
+        ),
+        (
+            ("helm-controller", ""),
+            "helm-controller (Flux HelmRelease)",
+            "flux-helmrelease",
+            "spec.driftDetection.ignore",
+        ),
+        (
+            ("helm", ""),
+            "helm",
+            "helm",
+            "leave replicas out of the chart",
+        ),
+        (
+            ("kube-controller-manager", "scale"),
+            "an HPA",
+            "hpa",
+            "leave out dayshift/stop-replicas",
+        ),
+        (
+            ("keda", "scale"),
+            "keda",
+            "keda",
+            "schedule the ScaledObject instead",
+        ),
+        (
+            ("kubectl-client-side-apply", ""),
+            "kubectl-client-side-apply (kubectl apply)",
+            "kubectl-apply",
+            "kubectl apply edit-last-applied",
+        ),
+        (
+            ("kubectl-replace", ""),
+            "kubectl-replace (kubectl replace)",
+            "kubectl-replace",
+            "use kubectl apply",
+        ),
+        (
+            ("spinnaker", ""),
+            "spinnaker",
+            "other",
+            "have it leave /spec/replicas alone",
+        ),
+        (
+            ("evil\u{1b}[2J\u{202e}", ""),
+            "evil\\u{1b}[2J\\u{202e}",
+            "other",
+            "have it leave",
+        ),
+    ] {
+        let story = stopped();
+        set_by(&story, by, "web", 2);
+        story.pass(Duration::from_secs(2));
+        let told = told(&story, "web");
+        assert_eq!(told.len(), 1, "{by:?}");
+        assert!(
+            told[0].starts_with(&format!("{name} set 2 1 s after the stop")),
+            "{told:?}"
+        );
+        assert!(told[0].contains(cure), "{told:?}");
+        assert_eq!((reads(&story), counted(&story, label)), (1, 1), "{by:?}");
+    }
+}
+
+#[test]
+fn a_person_means_it() {
+    for by in [
+        ("kubectl", "scale"),
+        ("kubectl-edit", ""),
+        ("k9s", "scale"),
+        ("dayshift", ""),
+    ] {
+        let story = stopped();
+        set_by(&story, by, "web", 2);
+        story.sleep_until("19:10");
+        assert!(told(&story, "web").is_empty(), "{by:?}");
+        assert_eq!(reads(&story), 1, "{by:?}");
+        assert!(
+            !story
+                .metrics()
+                .contains("reverts_total{manager=\"other\"} 1")
+        );
+    }
+}
+
+#[test]
+fn only_what_goes_back_within_the_window_is_read() {
+    // Later than 15 minutes.
+    let story = stopped();
+    story.sleep_until("19:15:02");
+    set_by(&story, ARGO_CD, "web", 3);
+    assert_eq!((reads(&story), told(&story, "web").len()), (0, 0));
+
+    // Anything else that changes, and what nobody has stopped.
+    let story = stopped();
+    story.annotate("web", "note", None);
+    story.apply(web("other"));
+    set_by(&story, ARGO_CD, "other", 5);
+    story.api.label("dev", "web", "team", Some("a")).unwrap();
+    story.sleep_until("19:05");
+    assert_eq!(reads(&story), 0);
+
+    // An autoscaler that takes over what was started.
+    story.sleep_until("2026-11-23 09:00:01");
+    assert_eq!(story.replicas("web"), 3);
+    set_by(&story, ("kube-controller-manager", "scale"), "web", 7);
+    assert_eq!(reads(&story), 0);
+    // And one that scales down is read, and is no news.
+    set_by(&story, ("kube-controller-manager", "scale"), "web", 2);
+    assert_eq!((reads(&story), told(&story, "web").len()), (1, 0));
+}
+
+#[test]
+fn a_window_of_zero_looks_at_nothing() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        revert_window: Duration::ZERO,
+        ..Settings::default()
+    });
+    story.apply(web("web"));
+    story.sleep_until("19:00:01");
+    story.api.forget_requests();
+    set_by(&story, ARGO_CD, "web", 3);
+    story.sleep_until("20:00");
+    assert_eq!((reads(&story), told(&story, "web").len()), (0, 0));
+}
+
+#[test]
+fn a_cron_job_that_is_resumed_is_told_with_its_field() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(cron_job("report").hours("Mon-Fri 09:00-19:00"));
+    story.sleep_until("19:00:01");
+    let patch = json!({"spec": {"suspend": false}});
+    story
+        .api
+        .merge_by(ARGO_CD, "CronJob", "dev", "report", &patch)
+        .unwrap();
+    story.pass(Duration::from_secs(2));
+    let told = told(&story, "report");
+    assert!(
+        told[0].starts_with("argocd-controller made it active again 1 s after the stop"),
+        "{told:?}"
+    );
+    assert!(
+        told[0].contains("{group: batch, kind: CronJob, jsonPointers: [/spec/suspend]}"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn what_drops_the_labels_too_is_named() {
+    let story = stopped();
+    let mut object = story.object("web");
+    object["metadata"] = json!({
+        "name": "web", "namespace": "dev",
+        "annotations": {"dayshift/hours": "Mon-Fri 09:00-19:00"},
+    });
+    object["spec"]["replicas"] = json!(3);
+    story.api.replace(object).unwrap();
+    story.pass(Duration::from_secs(2));
+    let told = told(&story, "web");
+    assert!(
+        told[0].starts_with("kubectl-replace (kubectl replace) set 3 again"),
+        "{told:?}"
+    );
+    assert_eq!((told.len(), reads(&story)), (1, 1));
+}
+
+/// It is said once of an object and a program, and of another one again.
+#[test]
+fn it_is_told_once_a_night_and_of_each_program() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(
+        deployment("web")
+            .replicas(3)
+            .start("*:00")
+            .stop("0 30 * * * *")
+            .annotation("start", "0 0 * * * *"),
+    );
+    story.sleep_until("18:30:01");
+    let mut counts = Vec::new();
+    for (stop, by) in [
+        ("18:30:02", ARGO_CD),
+        ("19:30:02", ARGO_CD),
+        ("20:30:02", ("helm", "")),
+        ("21:30:02", ("helm", "")),
+        ("22:30:02", ARGO_CD),
+    ] {
+        story.sleep_until(stop);
+        assert_eq!(story.replicas("web"), 0);
+        set_by(&story, by, "web", 3);
+        story.pass(Duration::from_secs(2));
+        counts.push(told(&story, "web").len());
+    }
+    // An Event lives for an hour.
+    assert_eq!(counts, [1, 1, 1, 1, 1]);
+    assert_eq!((counted(&story, "argocd"), counted(&story, "helm")), (3, 2));
+}
+
+#[test]
+fn enforce_puts_it_back_three_times_and_then_says_who() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(web("web").annotation("enforce", "true"));
+    story.sleep_until("19:00:01");
+    story.api.forget_requests();
+    for round in 0..8 {
+        set_by(&story, ARGO_CD, "web", 3);
+        story.pass(Duration::from_secs(5));
+        let (expected, told_so_far) = if round < 3 { (0, 0) } else { (3, 1) };
+        assert_eq!(story.replicas("web"), expected, "{round}");
+        assert_eq!(told(&story, "web").len(), told_so_far, "{round}");
+        set_by(&story, ARGO_CD, "web", if round < 3 { 0 } else { 4 });
+    }
+    let told = told(&story, "web");
+    assert!(told[0].contains("set 3 again 5 s after it was put back by `enforce`; `enforce` has put it back, and leaves it"), "{told:?}");
+    assert_eq!((story.patched("web").len(), reads(&story)), (3, 1));
+}
+
+/// Two scalers: neither takes the other for somebody who puts it back.
+#[test]
+fn another_dayshift_is_not_taken_for_a_stranger() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings::default());
+    story.start_scaler(Settings::default());
+    story.apply(deployment("web").replicas(3).hours("19:02-19:00"));
+    story.sleep_until("19:01");
+    assert_eq!(story.replicas("web"), 0);
+    story.api.forget_requests();
+    story.sleep_until("19:30");
+    assert_eq!(story.replicas("web"), 3);
+    assert_eq!(told(&story, "web").len(), 0);
+    let other = |line: &&RequestLine| line.name == "web";
+    assert!(
+        story.requests("get").iter().filter(other).count() <= 1,
+        "after a conflict"
+    );
+}
