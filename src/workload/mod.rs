@@ -16,6 +16,7 @@ mod replicas;
 mod restore;
 mod state;
 mod sync;
+mod usage;
 mod workload_ref;
 
 pub use decision::change::{Adoption, Cause, Change, ChangeKind};
@@ -45,4 +46,5 @@ pub use override_command::{Annotation, OverrideCommand, OverrideError};
 pub use replicas::{Replicas, ReplicasError};
 pub use restore::{NotRestored, restored};
 pub use state::{Phase, State};
+pub use usage::held_down;
 pub use workload_ref::WorkloadRef;

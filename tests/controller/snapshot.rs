@@ -1,4 +1,4 @@
-//! What the controller publishes of every object.
+//! What the controller publishes of every object, and of all together.
 
 use dayshift::{
     controller::{ObjectSnapshot, WorkStatus},
@@ -7,7 +7,7 @@ use dayshift::{
 };
 use kube_in_memory::{Fault, Status};
 
-use crate::sandbox::{Sandbox, deployment, stateful_set};
+use crate::sandbox::{Sandbox, cron_job, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
@@ -129,4 +129,105 @@ fn asking_changes_nothing() {
     }
     assert_eq!(asked.patched("web"), silent.patched("web"));
     assert_eq!(asked.api.requests().len(), silent.api.requests().len());
+}
+
+/// The samples of a metric without labels; 0 where there is none.
+fn metric(story: &Sandbox, name: &str) -> f64 {
+    let metrics = story.metrics();
+    let sample = metrics.lines().find_map(|line| line.strip_prefix(name));
+    sample.map_or(0.0, |it| it.trim().parse().unwrap())
+}
+
+fn saved_hours(story: &Sandbox) -> f64 {
+    metric(story, "dayshift_saved_replica_seconds_total ") / 3600.0
+}
+
+fn held_down(story: &Sandbox) -> f64 {
+    metric(story, "dayshift_held_down_replicas ")
+}
+
+/// The objects are counted once a second.
+fn is_about(found: f64, expected: f64) -> bool {
+    (found - expected).abs() < 0.02
+}
+
+#[test]
+fn a_week_of_office_hours_saves_what_a_calendar_says() {
+    let story = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
+    let tokyo = |name: &str| deployment(name).annotation("timezone", "Asia/Tokyo");
+    story.apply(tokyo("web").replicas(3).hours(OFFICE));
+    story.apply(
+        tokyo("exact")
+            .replicas(5)
+            .hours(OFFICE)
+            .annotation("replicas", "2"),
+    );
+    story.apply(
+        tokyo("few")
+            .replicas(4)
+            .hours(OFFICE)
+            .annotation("stop-replicas", "1"),
+    );
+    story.apply(cron_job("report").hours(OFFICE));
+    story.apply(deployment("plain").replicas(9));
+    story.sleep_until("18:59");
+    assert!(is_about(saved_hours(&story), 0.0) && is_about(held_down(&story), 0.0));
+    story.sleep_until("19:01");
+    // 3 of web; 2 would run of exact, whatever ran; 3 of few.
+    assert!(is_about(held_down(&story), 8.0), "{}", story.metrics());
+
+    // From Friday to Friday, 50 of 168 hours run.
+    story.sleep_until("2026-11-27 19:00:02");
+    let hours = 168.0 - 50.0;
+    let found = saved_hours(&story);
+    assert!(is_about(found, 8.0 * hours), "{found}");
+}
+
+#[test]
+fn what_people_do_is_not_saved_by_the_schedule() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    story.sleep_until("20:00");
+    assert!(is_about(saved_hours(&story), 3.0));
+    story.scale("web", 1); // two hours with two less
+    story.sleep_until("22:00");
+    assert!(is_about(saved_hours(&story), 3.0 + 4.0));
+    story.annotate("web", "wake-until", Some("2026-11-21 00:00"));
+    story.sleep_until("2026-11-21 00:00");
+    assert!(
+        is_about(saved_hours(&story), 7.0),
+        "nothing while it is woken"
+    );
+    story.sleep_until("02:00");
+    assert!(is_about(saved_hours(&story), 7.0 + 6.0));
+
+    // A bad edit leaves it stopped.
+    story.annotate("web", "hours", Some("Mon-Fry 09:00-19:00"));
+    story.sleep_until("03:00");
+    assert!(is_about(saved_hours(&story), 13.0 + 3.0));
+
+    // A pause takes it out of the schedule's hands.
+    story.annotate("web", "hours", Some(OFFICE));
+    story.annotate("web", "pause", Some("true"));
+    story.settle();
+    let before = saved_hours(&story);
+    story.sleep_until("05:00");
+    assert!(is_about(saved_hours(&story), before));
+    assert!(is_about(held_down(&story), 0.0));
+}
+
+#[test]
+fn steps_save_up_to_the_largest() {
+    let story = Sandbox::at("2026-11-20 07:00 UTC");
+    let steps = "08:00 = 5; 12:00 = 10; 19:00 = 0";
+    story.apply(deployment("web").replicas(1).annotation("scale", steps));
+    story.sleep_until("2026-11-20 08:00:01");
+    assert!(
+        is_about(saved_hours(&story), 0.0),
+        "nothing was done before"
+    );
+    story.sleep_until("2026-11-21 08:00:01");
+    let found = saved_hours(&story);
+    // Four hours with 5 of 10, seven with all, thirteen with none.
+    assert!(is_about(found, 4.0 * 5.0 + 13.0 * 10.0), "{found}");
 }

@@ -7,7 +7,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 
-use crate::workload::{Origin, ParsedInputs};
+use crate::workload::{Origin, ParsedInputs, held_down};
 
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::index::Index;
@@ -31,6 +31,15 @@ impl Index {
             *census.entry(entry.counted_as()).or_default() += 1;
         }
         census
+    }
+
+    /// How many replicas the schedules hold down.
+    pub(in crate::controller) fn held_down(&self) -> u64 {
+        let in_scope = |it: &&Entry| self.namespaces.is_in_scope(&it.object().namespace);
+        let entries = self.entries.values().filter(in_scope);
+        entries
+            .map(|it| u64::from(held_down(&it.observed, &it.parsed).get()))
+            .sum()
     }
 
     /// The objects that go by the default schedule of the scaler: how many in which namespace.

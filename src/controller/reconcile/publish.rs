@@ -73,6 +73,8 @@ impl Engine {
             .invalid_schedules(census.get(INVALID).copied().unwrap_or_default());
         self.telemetry
             .invalid_namespaces(self.index.invalid_namespaces());
+        self.telemetry
+            .held_down(self.index.held_down(), self.clock.monotonic());
         let now = self.clock.now();
         let deadlines = self.index.deadlines(now);
         let first = || self.index.first_overdue(now);

@@ -14,11 +14,13 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
     registry::{Metric, Registry, Unit},
 };
+use tokio::time::Instant;
 
 use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
 use crate::controller::telemetry::overdue::Deadlines;
 use crate::controller::telemetry::process_metrics::ProcessMetrics;
 use crate::controller::telemetry::readiness::{Condition, Readiness};
+use crate::controller::telemetry::savings::Savings;
 use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
 use crate::{
     clock::Clock,
@@ -51,6 +53,7 @@ pub struct Telemetry {
     boundaries_skipped: Counter,
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
+    savings: Savings,
 }
 
 /// A histogram by action.
@@ -72,6 +75,8 @@ impl Telemetry {
     pub fn new(started: DateTime<Utc>) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(ProcessMetrics { started }));
+        let savings = Savings::default();
+        registry.register_collector(Box::new(savings.clone()));
         let ours = registry.sub_registry_with_prefix("dayshift");
         let build = Info::new([
             ("version", env!("CARGO_PKG_VERSION")),
@@ -168,6 +173,7 @@ impl Telemetry {
                 "Counts that another program has set back within --revert-window after dayshift set \
                  them, by that program",
             ),
+            savings,
             readiness: Readiness::new(),
             snapshots: SnapshotRequests::default(),
             registry,
@@ -234,6 +240,11 @@ impl Telemetry {
     /// So many Namespaces have annotations that are refused.
     pub fn invalid_namespaces(&self, count: usize) {
         self.invalid_namespaces.set(whole(count));
+    }
+
+    /// From `now` on the schedules hold down so many replicas.
+    pub fn held_down(&self, replicas: u64, now: Instant) {
+        self.savings.held_down(replicas, now);
     }
 
     /// When how many workloads become overdue by this clock, until the next such word.

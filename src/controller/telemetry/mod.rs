@@ -7,4 +7,5 @@ pub(super) mod outcome;
 pub(super) mod overdue;
 pub(super) mod process_metrics;
 pub(super) mod readiness;
+pub(super) mod savings;
 pub(super) mod snapshot;
