@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::text::quote;
@@ -38,13 +38,22 @@ pub(super) enum Message {
 pub(super) struct Spec {
     #[serde(default)]
     replicas: Option<Count>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "readable")]
     suspend: Option<bool>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "readable")]
     min_replicas: Option<u32>,
     /// What a ScaledObject scales.
-    #[serde(default)]
-    pub(super) scale_target_ref: Option<ScaleTarget>,
+    #[serde(default, deserialize_with = "readable")]
+    pub(super) scale_target_ref: Option<Box<ScaleTarget>>,
+}
+
+/// A field, where it holds what its own kind has in it. A custom kind may have anything under the
+/// same name, and one object is no reason not to read the list it comes in.
+fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(T::deserialize(value).ok())
 }
 
 /// What an object scales.
@@ -253,6 +262,30 @@ mod tests {
         ] {
             assert_eq!(kind_of_collection(path), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn what_another_kind_has_under_the_same_name_hides_no_count() {
+        for odd in [
+            json!("no"),
+            json!(-1),
+            json!([7]),
+            json!({"name": 7}),
+            Value::Null,
+        ] {
+            let spec = json!({
+                "replicas": 3, "suspend": odd, "minReplicas": odd, "scaleTargetRef": odd,
+            });
+            let spec = Spec::deserialize(spec).unwrap();
+            assert_eq!(spec.replicas, Some(Count::Number(3)));
+            assert_eq!((spec.suspend, spec.min_replicas), (None, None), "{odd}");
+            assert!(spec.scale_target_ref.is_none(), "{odd}");
+        }
+        let good = json!({"suspend": true, "minReplicas": 2, "scaleTargetRef": {"name": "web"}});
+        let spec = Spec::deserialize(good).unwrap();
+        assert_eq!((spec.suspend, spec.min_replicas), (Some(true), Some(2)));
+        let target = spec.scale_target_ref.unwrap();
+        assert_eq!((target.kind, target.name.as_deref()), (None, Some("web")));
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Workload {
     /// What a ScaledObject scales, by kind and name. One that is not a StatefulSet has pods that
     /// are named as a Deployment's are.
     pub fn scale_target(&self, kind: Kind) -> Option<(Kind, &str)> {
-        let target = self.spec.scale_target_ref.as_ref();
+        let target = self.spec.scale_target_ref.as_deref();
         let target = target.filter(|_| kind == Kind::ScaledObject)?;
         let kind = match target.kind.as_deref() {
             Some("StatefulSet") => Kind::StatefulSet,
