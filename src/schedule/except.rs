@@ -1,7 +1,11 @@
 //! Dates on which nothing starts.
 
+use std::sync::Arc;
+
 use chrono::NaiveDate;
 
+use super::calendar::{Calendar, CalendarName, Calendars};
+use super::ranges::DayRanges;
 use super::text::date::parse_date;
 use super::text::error::TextError;
 use super::text::piece::Piece;
@@ -9,11 +13,12 @@ use super::text::reason::Reason;
 use super::zone::local::day_number;
 
 /// Local dates on which no start happens. The default is none.
+///
+/// The dates of a calendar are not copied: all that except it share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ExceptedDates {
-    /// First and last day of each range, in days since 1970-01-01; in order, with at least one
-    /// day between two ranges.
-    ranges: Box<[(i32, i32)]>,
+    written: DayRanges,
+    calendars: Box<[(CalendarName, Arc<Calendar>)]>,
 }
 
 impl ExceptedDates {
@@ -22,13 +27,35 @@ impl ExceptedDates {
     ///
     /// # Errors
     /// An item is not a date from 1970 to 2199 or a range of such dates, or a range ends before it
-    /// begins. The span is in bytes of the text.
+    /// begins, or it names a calendar. The span is in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        let ranges = Piece::items(text, "2026-12-28..2027-01-03; 2027-01-11")?
-            .map(|item| read_range(item?))
-            .collect::<Result<Vec<_>, _>>()?;
+        Self::parse_with(text, &Calendars::default())
+    }
+
+    /// Reads the same, and calendars by their name, as in `calendar:de; 2027-01-11`.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], but for calendars that are among these.
+    pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, TextError> {
+        let mut ranges = Vec::new();
+        let mut calendars: Vec<(CalendarName, Arc<Calendar>)> = Vec::new();
+        for item in Piece::items(text, "2026-12-28..2027-01-03; 2027-01-11")? {
+            let item = item?;
+            let Some(name) = calendar_name(item) else {
+                ranges.push(read_range(item)?);
+                continue;
+            };
+            if name.text().is_empty() {
+                return Err(item.fails(Reason::NotACalendarName));
+            }
+            let (name, calendar) = known.named(name)?;
+            if calendars.iter().all(|(known, _)| *known != name) {
+                calendars.push((name, calendar));
+            }
+        }
         Ok(Self {
-            ranges: united(ranges),
+            written: DayRanges::united(ranges),
+            calendars: calendars.into(),
         })
     }
 
@@ -39,38 +66,60 @@ impl ExceptedDates {
 
     /// Whether no date is excepted.
     pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.last().is_none()
     }
 
     /// The last of them.
     pub fn last(&self) -> Option<NaiveDate> {
-        let (_, last) = self.ranges.last()?;
-        NaiveDate::from_epoch_days(*last)
+        let last = self.all().filter_map(DayRanges::last).max()?;
+        NaiveDate::from_epoch_days(last)
     }
 
-    /// First and last day of the range that holds `day`.
+    /// The calendars whose dates these are, in order of the text.
+    pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
+        self.calendars.iter().map(|(name, it)| (name, &**it))
+    }
+
+    /// The first calendar that has this date, and what it calls it, which may be empty and hold
+    /// anything that somebody wrote.
+    pub fn holiday(&self, date: NaiveDate) -> Option<(&CalendarName, &str)> {
+        let mut named = self.calendars();
+        named.find_map(|(name, calendar)| Some((name, calendar.summary_on(date)?)))
+    }
+
+    /// Whether the dates of all calendars are known. Where any name is taken for a calendar
+    /// ([`Calendars::or_any`]) they may not be.
+    pub fn are_known(&self) -> bool {
+        self.calendars()
+            .all(|(_, calendar)| calendar.last().is_some())
+    }
+
+    fn all(&self) -> impl Iterator<Item = &DayRanges> {
+        let of_calendars = self.calendars.iter().map(|(_, it)| it.days());
+        std::iter::once(&self.written).chain(of_calendars)
+    }
+
+    /// First and last day of a range that holds `day`.
     pub(super) fn range_of(&self, day: i32) -> Option<(i32, i32)> {
-        let at = self.ranges.partition_point(|&(_, last)| last < day);
-        self.ranges
-            .get(at)
-            .copied()
-            .filter(|&(first, _)| first <= day)
+        self.all().find_map(|it| it.range_of(day))
     }
 
     /// The first of the dates that is not before `day`.
     pub(super) fn next_from(&self, day: i32) -> Option<i32> {
-        let at = self.ranges.partition_point(|&(_, last)| last < day);
-        self.ranges.get(at).map(|&(first, _)| first.max(day))
+        self.all().filter_map(|it| it.next_from(day)).min()
     }
 
     /// The last of the dates that is not after `day`.
     pub(super) fn last_to(&self, day: i32) -> Option<i32> {
-        let at = self.ranges.partition_point(|&(first, _)| first <= day);
-        self.ranges
-            .get(..at)?
-            .last()
-            .map(|&(_, last)| last.min(day))
+        self.all().filter_map(|it| it.last_to(day)).max()
     }
+}
+
+/// The name of a calendar, where an item is one.
+fn calendar_name(item: Piece<'_>) -> Option<Piece<'_>> {
+    let (word, name) = item.split_once(":")?;
+    let is_calendar = word.trim().text().eq_ignore_ascii_case("calendar");
+    is_calendar.then(|| name.trim())
 }
 
 fn read_range(item: Piece<'_>) -> Result<(i32, i32), TextError> {
@@ -105,19 +154,6 @@ fn read_date(word: Piece<'_>) -> Result<NaiveDate, TextError> {
             error
         }
     })
-}
-
-/// The same days in as few ranges as will do.
-fn united(mut ranges: Vec<(i32, i32)>) -> Box<[(i32, i32)]> {
-    ranges.sort_unstable();
-    ranges.dedup_by(|next, kept| {
-        let touches = next.0 <= kept.1 + 1;
-        if touches {
-            kept.1 = kept.1.max(next.1);
-        }
-        touches
-    });
-    ranges.into()
 }
 
 #[cfg(test)]

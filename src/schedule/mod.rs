@@ -5,6 +5,7 @@
 //! a text is a [`TextError`], which knows where.
 
 mod boundary;
+mod calendar;
 mod cron;
 mod entry;
 mod except;
@@ -12,6 +13,7 @@ mod hours;
 mod jitter;
 mod moment;
 mod print;
+mod ranges;
 #[expect(clippy::module_inception, reason = "the type is named as its room is")]
 mod schedule;
 mod text;
@@ -22,6 +24,9 @@ mod windows;
 mod zone;
 
 pub use boundary::{Action, Boundary};
+pub use calendar::{
+    Calendar, CalendarError, CalendarName, CalendarNameError, CalendarReason, Calendars,
+};
 pub use entry::{Entry, parse_scale};
 pub use except::ExceptedDates;
 pub use hours::Hours;

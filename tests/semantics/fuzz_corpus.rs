@@ -37,6 +37,11 @@ fn annotations() {
 }
 
 #[test]
+fn calendar() {
+    replay("calendar", targets::calendar);
+}
+
+#[test]
 fn hours() {
     replay("hours", targets::hours);
 }

@@ -1,6 +1,7 @@
 //! One check for each target: of an input, which is any text.
 
 mod annotations;
+mod calendar;
 mod hours;
 mod manifest;
 mod moments;
@@ -8,6 +9,7 @@ mod state;
 mod times;
 
 pub use annotations::run as annotations;
+pub use calendar::run as calendar;
 pub use hours::run as hours;
 pub use manifest::run as manifest;
 pub use moments::run as moments;

@@ -209,6 +209,18 @@ pub enum Reason {
     #[error("runs backwards; write the earlier date first, such as `2026-12-28..2027-01-03`")]
     DatesBackwards,
 
+    /// The name of a calendar that is not known.
+    #[error("{}", unknown_calendar(.known))]
+    UnknownCalendar {
+        /// Those that are, separated by commas.
+        known: Box<str>,
+    },
+    /// `calendar:` and something that cannot be a name.
+    #[error(
+        "is not the name of a calendar; write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`"
+    )]
+    NotACalendarName,
+
     /// A text that does not begin with a date.
     #[error(
         "is not a date and time; write local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`"
@@ -309,6 +321,15 @@ impl Reason {
             | Self::UnknownZone { nearest } => *nearest,
             _ => None,
         }
+    }
+}
+
+fn unknown_calendar(known: &str) -> String {
+    if known.is_empty() {
+        "is not a calendar that is known here; give its file, as in `--calendar de=FILE.ics`"
+            .to_owned()
+    } else {
+        format!("is not a calendar that is known here; the known ones are: {known}")
     }
 }
 

@@ -2,6 +2,7 @@
 //! with hostile texts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod calendars;
 mod clock_changes;
 mod cron;
 mod hostile;

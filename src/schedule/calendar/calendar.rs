@@ -1,0 +1,212 @@
+//! A calendar: named days.
+
+use std::hash::{Hash, Hasher};
+
+use chrono::NaiveDate;
+
+use super::content_line::content_lines;
+use super::error::{CalendarError, CalendarReason};
+use super::event::{EventLines, Replaced};
+use super::recurrence::Budget;
+use crate::schedule::ranges::DayRanges;
+use crate::schedule::zone::local::day_number;
+
+/// The largest file that is read, in bytes: as much as a ConfigMap holds.
+pub(super) const MAX_FILE: usize = 1 << 20;
+
+/// The most spans of days that a calendar may have.
+pub(super) const MOST_DATES: usize = 100_000;
+
+/// How deep components may lie in others.
+const MAX_DEPTH: usize = 16;
+
+/// The days that the events of an iCalendar file cover, each with a name.
+///
+/// Events that last whole days count: those that have dates, and those from midnight to midnight,
+/// whose dates are taken as they are written, whatever zone is written beside them. Events at
+/// times of day do not count, nor do those that are cancelled. Whether an event is shown as busy
+/// (`TRANSP`) makes no difference: public calendars of holidays say free and busy alike.
+///
+/// ```
+/// use dayshift::schedule::Calendar;
+///
+/// let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20261225\n\
+///             DTEND;VALUE=DATE:20261227\nSUMMARY:Christmas\nEND:VEVENT\nEND:VCALENDAR";
+/// let calendar = Calendar::parse(file.as_bytes()).unwrap();
+/// assert_eq!(calendar.summary_on("2026-12-26".parse().unwrap()), Some("Christmas"));
+/// assert_eq!(calendar.summary_on("2026-12-27".parse().unwrap()), None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calendar {
+    days: DayRanges,
+    /// In order of the first day, then of the file.
+    spans: Box<[Span]>,
+    summaries: Box<[Box<str>]>,
+    ends: Option<i32>,
+    timed: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Span {
+    first: i32,
+    last: i32,
+    summary: u32,
+}
+
+impl Calendar {
+    /// The most bytes of a file that are read: as much as a ConfigMap holds.
+    pub const MAX_FILE: usize = MAX_FILE;
+
+    /// Reads an iCalendar file of at most 1 MiB, in bounded time and memory.
+    ///
+    /// # Errors
+    /// It is not an iCalendar file or part of it is missing, it has no event of whole days, a
+    /// date or a recurrence of such an event cannot be read, or it has too many of them.
+    pub fn parse(file: &[u8]) -> Result<Self, CalendarError> {
+        if file.len() > MAX_FILE {
+            return Err(CalendarError::new(1, "", CalendarReason::TooLarge));
+        }
+        let mut events = Vec::new();
+        let mut timed = 0;
+        let mut open: Vec<String> = Vec::new();
+        let mut event = EventLines::default();
+        let mut line_number = 0;
+        let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
+        for line in content_lines(file) {
+            let line = match line {
+                Err(error) if line_number == 0 => {
+                    return Err(error.because(CalendarReason::NotACalendar));
+                }
+                line => line?,
+            };
+            line_number = line.number;
+            if line.is("BEGIN") {
+                let is_calendar = line.value().eq_ignore_ascii_case("VCALENDAR");
+                if open.is_empty() != is_calendar {
+                    return Err(line.fails(line.value(), CalendarReason::NotACalendar));
+                }
+                if open.len() >= MAX_DEPTH {
+                    return Err(line.fails(line.value(), CalendarReason::TooDeep));
+                }
+                open.push(line.value().to_ascii_uppercase());
+                if is_event(&open) {
+                    event = EventLines::default();
+                }
+            } else if line.is("END") {
+                let was_event = is_event(&open);
+                let began = open.pop();
+                if !began.is_some_and(|began| began.eq_ignore_ascii_case(line.value())) {
+                    return Err(line.fails(line.value(), CalendarReason::WrongEnd));
+                }
+                if was_event {
+                    match std::mem::take(&mut event).event(line.number)? {
+                        Some(event) => events.push(event),
+                        None => timed += 1,
+                    }
+                }
+            } else if open.is_empty() {
+                return Err(line.fails(line.name(), CalendarReason::NotACalendar));
+            } else if is_event(&open) {
+                event.take(line)?;
+            }
+        }
+        if line_number == 0 {
+            return Err(CalendarError::new(1, "", CalendarReason::NotACalendar));
+        }
+        if !open.is_empty() {
+            return Err(CalendarError::new(
+                line_number,
+                "",
+                CalendarReason::Unfinished,
+            ));
+        }
+        let mut calendar = Self {
+            timed,
+            ..Self::default()
+        };
+        let mut replaced = Replaced::new();
+        for event in &events {
+            event.note_replaced(&mut replaced);
+        }
+        let mut budget = Budget::of_a_file();
+        let (mut spans, mut summaries) = (Vec::new(), Vec::new());
+        for mut event in events {
+            let summary = u32::try_from(summaries.len()).unwrap_or(u32::MAX);
+            summaries.push(std::mem::take(&mut event.summary));
+            event.spans(&replaced, &mut budget, |(first, last), is_endless| {
+                if spans.len() >= MOST_DATES {
+                    return Err(CalendarReason::TooManyDates);
+                }
+                if !is_endless {
+                    calendar.ends = calendar.ends.max(Some(last));
+                }
+                spans.push(Span {
+                    first,
+                    last,
+                    summary,
+                });
+                Ok(())
+            })?;
+        }
+        if spans.is_empty() {
+            return Err(CalendarError::new(line_number, "", CalendarReason::NoDates));
+        }
+        spans.sort_by_key(|span| span.first);
+        calendar.days = DayRanges::united(spans.iter().map(|it| (it.first, it.last)).collect());
+        calendar.spans = spans.into();
+        calendar.summaries = summaries.into();
+        Ok(calendar)
+    }
+
+    /// Whether an event covers this date.
+    pub fn contains(&self, date: NaiveDate) -> bool {
+        self.days.range_of(day_number(date)).is_some()
+    }
+
+    /// The name of the first event that covers this date, as somebody wrote it: it may hold
+    /// anything. Empty where the event has no name; `None` where no event covers the date.
+    pub fn summary_on(&self, date: NaiveDate) -> Option<&str> {
+        let day = day_number(date);
+        let begun = self.spans.partition_point(|span| span.first <= day);
+        let of_day = self
+            .spans
+            .get(..begun)?
+            .iter()
+            .find(|span| span.last >= day)?;
+        let summary = self.summaries.get(usize::try_from(of_day.summary).ok()?);
+        summary.map(|it| &**it)
+    }
+
+    /// The last date of the calendar, where it ends. Events that come again for ever do not count
+    /// as long as there is any other: a file with fixed feasts that recur, and floating ones up to
+    /// some year, is complete up to that year.
+    pub fn ends_on(&self) -> Option<NaiveDate> {
+        NaiveDate::from_epoch_days(self.ends?)
+    }
+
+    /// The last date that is excepted.
+    pub fn last(&self) -> Option<NaiveDate> {
+        NaiveDate::from_epoch_days(self.days.last()?)
+    }
+
+    /// How many events were left out because they are at times of day.
+    pub fn timed_events(&self) -> usize {
+        self.timed
+    }
+
+    pub(in crate::schedule) fn days(&self) -> &DayRanges {
+        &self.days
+    }
+}
+
+/// Equal calendars have equal ends; more of them is not worth hashing.
+impl Hash for Calendar {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.spans.len(), self.ends).hash(state);
+    }
+}
+
+/// Whether what is open is an event of a calendar.
+fn is_event(open: &[String]) -> bool {
+    matches!(open, [_, event] if event == "VEVENT")
+}

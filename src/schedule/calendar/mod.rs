@@ -1,0 +1,14 @@
+//! Calendar files: the whole days of the events of an iCalendar file (RFC 5545), by name.
+
+#[expect(clippy::module_inception, reason = "the type is named as its room is")]
+mod calendar;
+mod calendars;
+mod content_line;
+mod date_value;
+mod error;
+mod event;
+mod recurrence;
+
+pub use calendar::Calendar;
+pub use calendars::{CalendarName, CalendarNameError, Calendars};
+pub use error::{CalendarError, CalendarReason};

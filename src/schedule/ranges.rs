@@ -1,0 +1,55 @@
+//! Spans of days, in order.
+
+/// Days in as few spans as will do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(in crate::schedule) struct DayRanges {
+    /// First and last day of each span, in days since 1970-01-01; in order, with at least one day
+    /// between two.
+    ranges: Box<[(i32, i32)]>,
+}
+
+impl DayRanges {
+    /// The days of all these spans.
+    pub(in crate::schedule) fn united(mut ranges: Vec<(i32, i32)>) -> Self {
+        ranges.sort_unstable();
+        ranges.dedup_by(|next, kept| {
+            let touches = next.0 <= kept.1 + 1;
+            if touches {
+                kept.1 = kept.1.max(next.1);
+            }
+            touches
+        });
+        Self {
+            ranges: ranges.into(),
+        }
+    }
+
+    /// The last day.
+    pub(in crate::schedule) fn last(&self) -> Option<i32> {
+        self.ranges.last().map(|&(_, last)| last)
+    }
+
+    /// First and last day of the span that holds `day`.
+    pub(in crate::schedule) fn range_of(&self, day: i32) -> Option<(i32, i32)> {
+        let at = self.ranges.partition_point(|&(_, last)| last < day);
+        self.ranges
+            .get(at)
+            .copied()
+            .filter(|&(first, _)| first <= day)
+    }
+
+    /// The first of the days that is not before `day`.
+    pub(in crate::schedule) fn next_from(&self, day: i32) -> Option<i32> {
+        let at = self.ranges.partition_point(|&(_, last)| last < day);
+        self.ranges.get(at).map(|&(first, _)| first.max(day))
+    }
+
+    /// The last of the days that is not after `day`.
+    pub(in crate::schedule) fn last_to(&self, day: i32) -> Option<i32> {
+        let at = self.ranges.partition_point(|&(first, _)| first <= day);
+        self.ranges
+            .get(..at)?
+            .last()
+            .map(|&(_, last)| last.min(day))
+    }
+}
