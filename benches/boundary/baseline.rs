@@ -213,7 +213,7 @@ fn patch(known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepared {
     let workload: Workload = serde_json::from_slice(known).unwrap();
     let observed = workload.observe(Kind::Deployment, prefix);
     let context = DecisionContext {
-        parsed: &read(&observed.inputs, Zone::UTC),
+        parsed: &read(&observed.inputs, &Zone::UTC.into()),
         observed: &observed,
         memory: &Memory::of(&observed),
         seen: now,

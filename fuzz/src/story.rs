@@ -103,7 +103,7 @@ impl Story {
     fn settle(&mut self) {
         self.memory.observe(&self.object, self.now);
         for _ in 0..3 {
-            let parsed = read(&self.object.inputs, Zone::UTC);
+            let parsed = read(&self.object.inputs, &Zone::UTC.into());
             if let ParsedInputs::Invalid(refusal) = &parsed {
                 refusal
                     .text(&Prefix::default())

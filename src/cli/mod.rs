@@ -2,6 +2,7 @@
 //! that they share, and `output` everything that is shown.
 
 mod args;
+mod calendar_watch;
 mod commands;
 mod exit;
 mod output;

@@ -6,10 +6,11 @@ use clap::{Arg, ArgMatches, Command, parser::ValueSource};
 
 /// The flags that name the cluster, and those that say how annotations are read: they mean the same
 /// to every subcommand, so one variable counts in all of them.
-const EVERYWHERE: [&str; 7] = [
+const EVERYWHERE: [&str; 8] = [
     "annotation-prefix",
     "as",
     "as-group",
+    "calendar",
     "context",
     "kinds",
     "kubeconfig",

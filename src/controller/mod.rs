@@ -4,6 +4,7 @@
 //! decides what is due, which waits in lanes (`send`) until it may leave (`retry`, `time`). What
 //! others may look at is in `telemetry`.
 
+mod calendar_feed;
 mod ids;
 mod objects;
 mod reconcile;
@@ -15,6 +16,7 @@ mod telemetry;
 mod time;
 mod watch;
 
+pub use calendar_feed::{CalendarFeed, CalendarPublisher};
 pub use reconcile::scheduler::Scheduler;
 pub use run::run;
 pub use settings::{OwnPod, Scope, Settings};

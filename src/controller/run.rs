@@ -65,6 +65,7 @@ pub async fn run(
         }
     });
     states.publish(&telemetry);
+    let mut calendars = settings.calendars.clone();
     let mut watches = streams::workloads(&client, &settings.scope, &states, settings.seed);
     let mut engine = Engine::new(
         Writer::new(client, settings.prefix.clone(), settings.instance.clone()),
@@ -87,6 +88,7 @@ pub async fn run(
             Some(outcome) = engine.next_finished(), if engine.in_flight() > 0 => {
                 engine.finished(outcome);
             }
+            other = calendars.changed() => engine.calendars_changed(other),
             () = snapshots.asked() => snapshots.answer(|| engine.snapshot()),
             () = clock.doze_until(wake) => {}
         }

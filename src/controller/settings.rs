@@ -5,8 +5,9 @@ use std::{num::NonZeroUsize, time::Duration};
 use chrono::TimeDelta;
 
 use crate::{
+    controller::calendar_feed::CalendarFeed,
     schedule::Zone,
-    workload::{DefaultSchedule, Kind, Prefix, REVERT_WINDOW},
+    workload::{DefaultSchedule, Kind, ParseContext, Prefix, REVERT_WINDOW},
 };
 
 /// How a controller behaves.
@@ -14,6 +15,8 @@ use crate::{
 pub struct Settings {
     /// The zone of local times on an object that names none.
     pub default_zone: Zone,
+    /// The calendars that excepted dates may name.
+    pub calendars: CalendarFeed,
     /// What stands before the `/` of every annotation and label.
     pub prefix: Prefix,
     /// The schedule of everything in scope that neither has nor inherits one and is not excluded.
@@ -183,11 +186,22 @@ impl OwnPod {
     }
 }
 
+impl Settings {
+    /// What texts are read with now.
+    pub fn parse_context(&self) -> ParseContext {
+        ParseContext {
+            default_zone: self.default_zone,
+            calendars: self.calendars.current(),
+        }
+    }
+}
+
 impl Default for Settings {
     /// The documented defaults: all namespaces, UTC, catch up for 72 h, 30 s of clock skew.
     fn default() -> Self {
         Self {
             default_zone: Zone::UTC,
+            calendars: CalendarFeed::default(),
             prefix: Prefix::default(),
             default_schedule: None,
             scope: Scope::default(),

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     manifest::{Contents, HpaTarget, Other, Source, SyntaxError, inherit},
     schedule::{Gap, Zone},
-    workload::{Inheritance, Inputs, Kind, Origin, Prefix},
+    workload::{Inheritance, Inputs, Kind, Origin, ParseContext, Prefix},
 };
 
 /// How files are looked at.
@@ -24,8 +24,8 @@ use crate::{
 pub struct Linter {
     /// From when on; the year after it is looked at.
     pub from: DateTime<Utc>,
-    /// Where the clocks are of objects that name no zone.
-    pub default_zone: Zone,
+    /// Where the clocks are of objects that name no zone, and the calendars that they may name.
+    pub context: ParseContext,
     /// What stands before the slash of the annotations.
     pub prefix: Prefix,
     /// Where objects are that name no namespace.
@@ -172,7 +172,7 @@ impl<'l> Known<'l> {
         let span = Span {
             from: linter.from,
             until: linter.from.checked_add_months(year).unwrap_or(linter.from),
-            default_zone: linter.default_zone,
+            context: linter.context.clone(),
         };
         Self {
             linter,

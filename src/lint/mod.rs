@@ -3,6 +3,7 @@
 //! Pure: sources and an instant give a [`Report`] of [`Finding`]s. How it is shown is the command
 //! line's to say; what each [`Rule`] means stands in `docs/lint.md`.
 
+mod calendars;
 mod examples;
 mod finding;
 mod kinds;

@@ -3,10 +3,7 @@
 use std::ops::Range;
 
 use super::examples::{right_line, right_text};
-use crate::{
-    schedule::Zone,
-    workload::{Inputs, Key, ParsedInputs, Prefix, read},
-};
+use crate::workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, read};
 
 /// The line that was meant: `text` where that is right for the key, else an example.
 pub(super) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
@@ -71,6 +68,6 @@ fn is_right(key: Key, text: &str) -> bool {
     } else {
         Inputs::default().with(Key::Hours, right_text(Key::Hours))
     };
-    let read = read(&inputs.with(key, text), Zone::UTC);
+    let read = read(&inputs.with(key, text), &ParseContext::default());
     matches!(read, ParsedInputs::Scheduled(_))
 }

@@ -13,7 +13,7 @@ pub(super) fn schedule_findings(
     prefix: &Prefix,
     gaps: impl FnOnce(Zone) -> Vec<Gap>,
 ) -> Vec<ScheduleFinding> {
-    let spec = match read(inputs, span.default_zone) {
+    let spec = match read(inputs, &span.context) {
         ParsedInputs::Invalid(refusal) => {
             let problems = refusal.problems().iter();
             return problems

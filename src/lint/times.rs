@@ -7,15 +7,15 @@ use crate::{
     schedule::{
         Boundary, ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone, list_items,
     },
-    workload::{Inputs, Key, Origin, Prefix, ScheduleSpec},
+    workload::{Inputs, Key, Origin, ParseContext, Prefix, ScheduleSpec},
 };
 
 /// The time that is looked at, and where clocks are that nothing is said of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Span {
     pub(super) from: DateTime<Utc>,
     pub(super) until: DateTime<Utc>,
-    pub(super) default_zone: Zone,
+    pub(super) context: ParseContext,
 }
 
 /// One schedule that is looked at.
@@ -36,21 +36,20 @@ impl Look<'_> {
         gaps: &[Gap],
         found: &mut Vec<ScheduleFinding>,
     ) {
-        let except = self
-            .parse(Key::Except, ExceptedDates::parse)
-            .unwrap_or_default();
+        let except = spec.schedule.except();
         let start = self.parse(Key::Start, Times::parse);
         let stop = self.parse(Key::Stop, Times::parse);
-        self.same_instant(start.as_ref(), stop.as_ref(), &except, found);
+        self.same_instant(start.as_ref(), stop.as_ref(), except, found);
         for key in [Key::Start, Key::Stop, Key::Hours, Key::Scale] {
-            self.gap(key, gaps, &except, found);
+            self.gap(key, gaps, except, found);
         }
         for key in [Key::Start, Key::Stop, Key::Scale] {
             self.too_often(key, found);
         }
         self.jitter_beyond_window(spec, found);
-        self.never_again(spec, start, stop, &except, found);
-        self.past_dates(&except, found);
+        self.never_again(spec, start, stop, except, found);
+        self.past_dates(except, found);
+        self.calendars(except, found);
     }
 
     fn parse<T, E>(&self, key: Key, parse: impl FnOnce(&str) -> Result<T, E>) -> Option<T> {
@@ -62,7 +61,7 @@ impl Look<'_> {
         self.inputs.schedule_origin().unwrap_or(Origin::Own)
     }
 
-    fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
+    pub(super) fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
         at.with_timezone(&self.zone.tz()).naive_local()
     }
 

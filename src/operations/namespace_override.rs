@@ -144,7 +144,7 @@ impl OverrideRequest {
 
     /// What an object is asked for, if it has a good schedule.
     fn spec(&self, observed: &Observed) -> Option<ScheduleSpec> {
-        match read(&observed.inputs, self.default_zone) {
+        match read(&observed.inputs, &self.context) {
             ParsedInputs::Scheduled(spec) => Some(spec),
             ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
         }

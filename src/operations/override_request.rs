@@ -14,7 +14,7 @@ use crate::{
     schedule::Zone,
     workload::{
         Annotation, Inheritance, Inputs, Observed, Override, OverrideCommand, OverrideError,
-        ParsedInputs, Pause, Prefix, Replicas, State, WorkloadRef, read,
+        ParseContext, ParsedInputs, Pause, Prefix, Replicas, State, WorkloadRef, read,
     },
 };
 
@@ -38,8 +38,8 @@ pub enum RequestedOverride {
 pub struct OverrideRequest {
     /// What is requested.
     pub requested: RequestedOverride,
-    /// The zone of Deployments that name none.
-    pub default_zone: Zone,
+    /// The zone of Deployments that name none, and the calendars that they may name.
+    pub context: ParseContext,
     /// What stands before the slash in annotations and labels.
     pub prefix: Prefix,
     /// From what objects inherit.
@@ -197,7 +197,7 @@ impl OverrideRequest {
             RequestedOverride::Pause(_) => OverrideCommand::Begin(Override::Pause(Pause::Forever)),
             RequestedOverride::Resume | RequestedOverride::Sync => OverrideCommand::Resume,
         };
-        let zone = probe.zone(inputs, self.default_zone, self.now)?;
+        let zone = probe.zone(inputs, &self.context, self.now)?;
         let at = |until: &Until| until.in_zone(zone, self.now);
         let command = match &self.requested {
             RequestedOverride::Wake(until) => OverrideCommand::Begin(Override::Wake(at(until)?)),
@@ -214,7 +214,7 @@ impl OverrideRequest {
 
     /// What holds an object after a resume: an override of its Namespace.
     fn then_held(&self, command: OverrideCommand, observed: &Observed) -> Option<Override> {
-        match read(&observed.inputs, self.default_zone) {
+        match read(&observed.inputs, &self.context) {
             ParsedInputs::Scheduled(spec) if command == OverrideCommand::Resume => {
                 spec.overrides.inherited.at(self.now)
             }
@@ -225,7 +225,7 @@ impl OverrideRequest {
     /// Whether there is nothing to resume on the object itself, and an override of its Namespace
     /// holds it.
     fn is_held_by_namespace(&self, observed: &Observed) -> bool {
-        match read(&observed.inputs, self.default_zone) {
+        match read(&observed.inputs, &self.context) {
             ParsedInputs::Scheduled(spec) => {
                 let (own, inherited) = (spec.overrides.own_keys(), spec.overrides.inherited);
                 own.is_empty() && inherited.at(self.now).is_some()
@@ -235,7 +235,7 @@ impl OverrideRequest {
     }
 
     fn sync(&self, observed: &Observed) -> Result<Option<(OverrideCommand, Zone)>, RequestError> {
-        match read(&observed.inputs, self.default_zone) {
+        match read(&observed.inputs, &self.context) {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule.into()),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal).into()),
             ParsedInputs::Scheduled(spec) => {

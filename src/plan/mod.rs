@@ -3,11 +3,13 @@
 //! Pure: a [`Period`] and the inputs of an object give a [`WorkloadPlan`]. Its JSON is what other
 //! programs rely on, so the order and the types of its fields are kept.
 
+mod holiday;
 mod occurrence;
 mod override_turns;
 mod period;
 mod workload_plan;
 
+pub use holiday::Holiday;
 pub use occurrence::{Occurrence, occurrences};
 pub use period::{Period, PeriodError};
 pub use workload_plan::{Plan, PlannedBoundary, PlannedProblem, Planner, Refused, WorkloadPlan};

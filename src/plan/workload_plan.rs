@@ -6,13 +6,17 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 
-use super::{occurrence::occurrences, period::Period};
+use super::{
+    holiday::{Holiday, holidays},
+    occurrence::occurrences,
+    period::Period,
+};
 use crate::{
     schedule::{Action, Zone},
     text::quote,
     workload::{
-        Inputs, Key, Observed, Origin, Override, ParsedInputs, Prefix, Problem, Replicas,
-        ScheduleSpec, WorkloadRef, read, started, stopped,
+        Inputs, Key, Observed, Origin, Override, ParseContext, ParsedInputs, Prefix, Problem,
+        Replicas, ScheduleSpec, WorkloadRef, read, started, stopped,
     },
 };
 
@@ -94,6 +98,8 @@ pub struct WorkloadPlan {
     )]
     origin: Origin,
     boundaries: Boundaries,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    holidays: Vec<Holiday>,
     problems: Vec<PlannedProblem>,
 }
 
@@ -143,8 +149,8 @@ pub struct PlannedProblem {
 pub struct Planner {
     /// Which boundaries are shown.
     pub period: Period,
-    /// Where the clocks are of objects that name no zone.
-    pub default_zone: Zone,
+    /// Where the clocks are of objects that name no zone, and the calendars that they may name.
+    pub context: ParseContext,
     /// What stands before the slash of the annotations.
     pub prefix: Prefix,
 }
@@ -159,7 +165,7 @@ impl Planner {
         inputs: &Inputs,
         refused: &[Problem],
     ) -> Option<WorkloadPlan> {
-        let parsed = read(inputs, self.default_zone);
+        let parsed = read(inputs, &self.context);
         let mut problems = refused.to_vec();
         let mut spec = None;
         match parsed {
@@ -181,6 +187,9 @@ impl Planner {
             short_name: object.short_name(),
             timezone: self.timezone(inputs),
             origin: inputs.schedule_origin().unwrap_or(Origin::Own),
+            holidays: spec
+                .as_ref()
+                .map_or_else(Vec::new, |spec| holidays(&spec.schedule, self.period)),
             boundaries: Boundaries {
                 delay: spec.as_ref().map(|it| it.delay(object)).unwrap_or_default(),
                 spec,
@@ -212,7 +221,7 @@ impl Planner {
     /// The name of an object's zone, or what stands in its place.
     fn timezone(&self, inputs: &Inputs) -> String {
         match inputs.text(Key::Timezone) {
-            None => self.default_zone.name().to_owned(),
+            None => self.context.default_zone.name().to_owned(),
             Some(text) => Zone::parse(text).map_or_else(|_| quote(text), |it| it.name().to_owned()),
         }
     }
@@ -233,6 +242,12 @@ impl WorkloadPlan {
     /// by the second has millions in a year.
     pub fn boundaries(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
         self.boundaries.iter()
+    }
+
+    /// The dates in the period that calendars have: nothing starts on them. In JSON only where there
+    /// are any.
+    pub fn holidays(&self) -> &[Holiday] {
+        &self.holidays
     }
 
     /// The namespace.

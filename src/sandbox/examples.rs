@@ -4,8 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     manifest::Workload,
-    schedule::{Action, Zone},
-    workload::{Key, ParsedInputs, Prefix, read},
+    schedule::Action,
+    workload::{Key, ParseContext, ParsedInputs, Prefix, read},
 };
 
 use super::user_action::{Act, UserAction};
@@ -22,11 +22,11 @@ pub fn example_actions(
     workloads: &[Workload],
     from: DateTime<Utc>,
     prefix: &Prefix,
-    default_zone: Zone,
+    context: &ParseContext,
 ) -> Vec<UserAction> {
     let action = |name: &str, action: Action, later: TimeDelta, act: Act| {
         let workload = workloads.iter().find(|it| &*it.object.name == name)?;
-        let ParsedInputs::Scheduled(spec) = read(&workload.inputs, default_zone) else {
+        let ParsedInputs::Scheduled(spec) = read(&workload.inputs, context) else {
             return None;
         };
         let mut at = from;

@@ -8,7 +8,10 @@ use kube_in_memory::StoredChange;
 use crate::{
     cluster::{NamespaceDefaults, NamespaceMeta, ObservedNamespace, Workload},
     schedule::{Action, Boundary, Zone},
-    workload::{Enforce, Key, Kind, Observed, ParsedInputs, Phase, Prefix, Replicas, State, read},
+    workload::{
+        Enforce, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix, Replicas, State,
+        read,
+    },
 };
 
 use super::{
@@ -24,7 +27,7 @@ pub const MOST_IDLE: u32 = 2;
 #[derive(Debug)]
 pub(super) struct Observer {
     prefix: Prefix,
-    default_zone: Zone,
+    context: ParseContext,
     defaults: NamespaceDefaults,
     watched: BTreeMap<(String, Kind), Watched>,
     lateness: TimeDelta,
@@ -44,10 +47,10 @@ struct Watched {
 }
 
 impl Observer {
-    pub(super) fn new(prefix: Prefix, default_zone: Zone) -> Self {
+    pub(super) fn new(prefix: Prefix, context: ParseContext) -> Self {
         Self {
             prefix,
-            default_zone,
+            context,
             defaults: NamespaceDefaults::default(),
             watched: BTreeMap::new(),
             lateness: TimeDelta::zero(),
@@ -106,19 +109,19 @@ impl Observer {
             return None;
         }
         let Some(one) = self.watched.get_mut(&name) else {
-            let one = Watched::new(at, observed, self.default_zone);
+            let one = Watched::new(at, observed, &self.context);
             let event = (!one.observed.concerns_us()).then(|| {
                 one.event(
                     at,
                     EventKind::Ignore,
                     one.observed.replicas,
-                    self.default_zone,
+                    self.context.default_zone,
                 )
             });
             self.watched.insert(name, one);
             return event;
         };
-        let before = one.show(at, observed, self.default_zone);
+        let before = one.show(at, observed, &self.context);
         let kind = one.kind(&before)?;
         let action = match kind {
             EventKind::Start => Some(Action::Start),
@@ -136,15 +139,15 @@ impl Observer {
         }
         let same = action.is_some() && before.replicas == one.observed.replicas;
         one.idle = if same { one.idle.saturating_add(1) } else { 0 };
-        let event = one.event(at, kind, before.replicas, self.default_zone);
+        let event = one.event(at, kind, before.replicas, self.context.default_zone);
         (event.idle <= MOST_IDLE).then_some(event)
     }
 }
 
 impl Watched {
-    fn new(at: DateTime<Utc>, observed: Observed, default_zone: Zone) -> Self {
+    fn new(at: DateTime<Utc>, observed: Observed, context: &ParseContext) -> Self {
         Self {
-            parsed: read(&observed.inputs, default_zone),
+            parsed: read(&observed.inputs, context),
             usage: Usage::new(at, observed.replicas),
             observed,
             idle: 0,
@@ -153,9 +156,9 @@ impl Watched {
     }
 
     /// Takes in what the object has become; returns what it was.
-    fn show(&mut self, at: DateTime<Utc>, observed: Observed, default_zone: Zone) -> Observed {
+    fn show(&mut self, at: DateTime<Utc>, observed: Observed, context: &ParseContext) -> Observed {
         if observed.inputs != self.observed.inputs {
-            self.parsed = read(&observed.inputs, default_zone);
+            self.parsed = read(&observed.inputs, context);
         }
         self.usage.runs(at, observed.replicas);
         std::mem::replace(&mut self.observed, observed)

@@ -88,7 +88,7 @@ impl Simulation {
                 .copied()
                 .filter_map(|kind| Some((kind, api.changes_of(kind.name()).ok()?)))
                 .collect(),
-            observer: Observer::new(settings.prefix.clone(), settings.default_zone),
+            observer: Observer::new(settings.prefix.clone(), settings.parse_context()),
             api,
             clock,
             settings,

@@ -42,6 +42,8 @@ pub enum Note {
     },
     /// It has no schedule that can be seen, and a scaler goes by one: its default.
     OfScaler,
+    /// What its schedule says rests on calendars that are not known here.
+    UnknownCalendars,
     /// It is stopped, and no start is to come.
     NoStart,
 }

@@ -9,8 +9,8 @@ use crate::{
     cluster::{NamespaceDefaults, WithManagers},
     schedule::{Action, Zone},
     workload::{
-        Duty, Enforce, Kind, ManagerKind, Observed, Origin, Override, Owner, ParsedInputs, Phase,
-        Prefix, Problem, Replicas, ScheduleSpec, State, WorkloadRef, read,
+        Duty, Enforce, Kind, ManagerKind, Observed, Origin, Override, Owner, ParseContext,
+        ParsedInputs, Phase, Prefix, Problem, Replicas, ScheduleSpec, State, WorkloadRef, read,
     },
 };
 
@@ -71,13 +71,13 @@ pub enum ScheduleStatus {
 
 impl WorkloadStatus {
     /// How a workload stands at `now`; local times without a zone of their own are in
-    /// `default_zone`. None where it has no schedule and nothing is left of one.
+    /// the default zone of the context. None where it has no schedule and nothing is left of one.
     pub fn of(
         kind: Kind,
         managed: &WithManagers,
         defaults: &NamespaceDefaults,
         prefix: &Prefix,
-        default_zone: Zone,
+        context: &ParseContext,
         now: DateTime<Utc>,
     ) -> Option<Self> {
         let observed = defaults.applied(managed.workload.observe(kind, prefix));
@@ -93,7 +93,7 @@ impl WorkloadStatus {
             next_action: None,
             laid_over: None,
             origin: observed.inputs.schedule_origin().unwrap_or(Origin::Own),
-            zone: default_zone,
+            zone: context.default_zone,
             problems: Vec::new(),
             error: None,
             owners: managed
@@ -108,7 +108,7 @@ impl WorkloadStatus {
             leaves_count_to_hpa: false,
             notes: Vec::new(),
         };
-        match read(&observed.inputs, default_zone) {
+        match read(&observed.inputs, context) {
             ParsedInputs::Invalid(refusal) => {
                 status.error = Some(refusal.text(prefix));
                 status.problems = refusal.problems().to_vec();
@@ -183,6 +183,7 @@ impl WorkloadStatus {
             self.notes.push(Note::Unseen);
         }
         self.notes.extend(overdue.map(Note::Overdue));
+        let before = self.notes.len();
         if overdue.is_none_or(|it| it.duty == Duty::Adopt) {
             self.notes.extend(count_note(spec, observed, state, now));
         }
@@ -190,6 +191,11 @@ impl WorkloadStatus {
             && state.saved.is_some_and(|saved| saved > observed.replicas);
         if is_down && self.laid_over.is_none() && spec.next_that(true, object, now).is_none() {
             self.notes.push(Note::NoStart);
+        }
+        if !spec.schedule.except().are_known() && self.notes.len() > before {
+            // What is said of the schedule may be wrong on a date that is not known.
+            self.notes.truncate(before);
+            self.notes.push(Note::UnknownCalendars);
         }
     }
 }

@@ -30,6 +30,7 @@ pub use inputs::effective::{Inputs, Origin};
 pub use inputs::fingerprint::Fingerprint;
 pub use inputs::inheritance::{DefaultSchedule, Inheritance};
 pub use inputs::overrides::{Enforce, Override, OverrideSet, Overrides, Pause};
+pub use inputs::parse_context::ParseContext;
 pub use inputs::parsed::{ParsedInputs, ScheduleSpec, read};
 pub use inputs::problem::{InvalidSchedule, Problem, ProblemKind};
 pub use keys::{ERROR, Key, Label, OVERRIDE_BEGAN, PAUSED_REPLICAS, Prefix, PrefixError};

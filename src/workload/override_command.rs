@@ -8,6 +8,7 @@ use crate::schedule::Zone;
 
 use super::inputs::effective::Inputs;
 use super::inputs::overrides::{Override, Pause};
+use super::inputs::parse_context::ParseContext;
 use super::inputs::parsed::{ParsedInputs, read};
 use super::inputs::problem::InvalidSchedule;
 use super::keys::Key;
@@ -103,15 +104,15 @@ impl OverrideCommand {
     pub fn zone(
         &self,
         inputs: &Inputs,
-        default_zone: Zone,
+        context: &ParseContext,
         now: DateTime<Utc>,
     ) -> Result<Zone, OverrideError> {
         if *self == Self::Resume {
-            return Ok(default_zone);
+            return Ok(context.default_zone);
         }
         let replaced = self.keys();
         // What is wrong with an override that goes is no reason to refuse the one that comes.
-        match read(&inputs.clone().without(replaced), default_zone) {
+        match read(&inputs.clone().without(replaced), context) {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal)),
             ParsedInputs::Scheduled(spec) => match (self, spec.overrides.own.at(now)) {
@@ -153,7 +154,7 @@ mod tests {
 
     fn said(instruction: OverrideCommand, inputs: &Inputs) -> String {
         let now = at("2026-11-20T10:00:00Z");
-        let zone = instruction.zone(inputs, Zone::UTC, now).unwrap();
+        let zone = instruction.zone(inputs, &Zone::UTC.into(), now).unwrap();
         let annotations = instruction.annotations(inputs, zone);
         let shown = annotations.iter().map(|(key, text)| match text {
             Some(text) => format!("{key}={text}"),
@@ -193,33 +194,37 @@ mod tests {
         let wake = OverrideCommand::Begin(Override::Wake(at("2026-11-20T13:00:00Z")));
         let paused = scheduled().with(Key::Pause, "true");
         assert_eq!(
-            wake.zone(&paused, Zone::UTC, now),
+            wake.zone(&paused, &Zone::UTC.into(), now),
             Err(OverrideError::Paused(Pause::Forever))
         );
         let over = scheduled().with(Key::Pause, "2026-11-20T09:00:00Z");
-        assert!(wake.zone(&over, Zone::UTC, now).is_ok());
+        assert!(wake.zone(&over, &Zone::UTC.into(), now).is_ok());
         let longer = OverrideCommand::Begin(Override::Pause(Pause::Forever));
-        assert!(longer.zone(&paused, Zone::UTC, now).is_ok());
+        assert!(longer.zone(&paused, &Zone::UTC.into(), now).is_ok());
 
         let none = Inputs::default();
         assert_eq!(
-            wake.zone(&none, Zone::UTC, now),
+            wake.zone(&none, &Zone::UTC.into(), now),
             Err(OverrideError::NoSchedule)
         );
         let wrong = scheduled().with(Key::Hours, "9-5");
-        let refused = wake.zone(&wrong, Zone::UTC, now).unwrap_err();
+        let refused = wake.zone(&wrong, &Zone::UTC.into(), now).unwrap_err();
         assert!(
             refused.to_string().contains("dayshift/hours: `9`"),
             "{refused}"
         );
         // An override that is replaced may be wrong.
         let replaced = scheduled().with(Key::WakeUntil, "tonight");
-        assert!(wake.zone(&replaced, Zone::UTC, now).is_ok());
-        assert!(longer.zone(&replaced, Zone::UTC, now).is_err());
+        assert!(wake.zone(&replaced, &Zone::UTC.into(), now).is_ok());
+        assert!(longer.zone(&replaced, &Zone::UTC.into(), now).is_err());
         let replaced = scheduled().with(Key::Pause, "yes");
-        assert!(longer.zone(&replaced, Zone::UTC, now).is_ok());
-        assert!(wake.zone(&replaced, Zone::UTC, now).is_err());
+        assert!(longer.zone(&replaced, &Zone::UTC.into(), now).is_ok());
+        assert!(wake.zone(&replaced, &Zone::UTC.into(), now).is_err());
         // But what is wrong can always be taken away.
-        assert!(OverrideCommand::Resume.zone(&wrong, Zone::UTC, now).is_ok());
+        assert!(
+            OverrideCommand::Resume
+                .zone(&wrong, &Zone::UTC.into(), now)
+                .is_ok()
+        );
     }
 }

@@ -15,6 +15,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod arguments;
+mod calendars;
 mod cli;
 mod completion;
 mod convert;

@@ -9,6 +9,7 @@
 //! - `sandbox`: the cluster, the scaler and the manifests that the others are written with
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod calendars;
 mod cluster;
 mod converted;
 mod ended;

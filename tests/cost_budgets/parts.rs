@@ -7,7 +7,7 @@ use dayshift::{
     cluster::{Workload, compact, guarded_patch},
     controller::Scheduler,
     schedule::Zone,
-    workload::{Inputs, ParsedInputs, Prefix, ScheduleSpec, read},
+    workload::{Inputs, ParseContext, ParsedInputs, Prefix, ScheduleSpec, read},
 };
 use http::{Request, Response, header};
 use http_body_util::Full;
@@ -98,7 +98,7 @@ fn inputs(annotations: &Value) -> Inputs {
 }
 
 fn spec(annotations: &Value) -> ScheduleSpec {
-    match read(&inputs(annotations), Zone::UTC) {
+    match read(&inputs(annotations), &Zone::UTC.into()) {
         ParsedInputs::Scheduled(spec) => spec,
         other => panic!("{other:?}"),
     }
@@ -106,7 +106,9 @@ fn spec(annotations: &Value) -> ScheduleSpec {
 
 fn parsed(annotations: Value) -> Operation {
     let inputs = inputs(&annotations);
-    operation(inputs, |inputs| read(black_box(inputs), Zone::UTC))
+    operation(inputs, |inputs| {
+        read(black_box(inputs), &ParseContext::default())
+    })
 }
 
 /// Instants all over a year, clock changes among them.

@@ -29,7 +29,7 @@ pub fn run(bytes: &[u8]) {
     let linter = Linter {
         kinds: dayshift::workload::Kind::DEFAULT.to_vec(),
         from,
-        default_zone: Zone::UTC,
+        context: Zone::UTC.into(),
         prefix: Prefix::default(),
         namespace: "default".to_owned(),
         inheritance: dayshift::workload::Inheritance::default(),
@@ -46,7 +46,7 @@ fn plan(source: &Source, from: DateTime<Utc>) {
     let (manifests, _) = source.manifests(&prefix, "default");
     let planner = Planner {
         period: Period::days(from, 7, Zone::UTC).expect("a week is a period"),
-        default_zone: Zone::UTC,
+        context: Zone::UTC.into(),
         prefix,
     };
     let found = manifests.iter().map(|(workload, _)| workload);

@@ -11,6 +11,7 @@ use chrono::TimeDelta;
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{
+    calendar_file::CalendarFile,
     connection::ConnectionArgs,
     kind_args::KindArgs,
     log::LogArgs,
@@ -20,7 +21,7 @@ use super::{
 };
 use crate::{
     cluster::Connection,
-    controller::{OwnPod, Scope, Settings},
+    controller::{CalendarFeed, CalendarPublisher, OwnPod, Scope, Settings},
     workload::Inheritance,
 };
 
@@ -186,6 +187,7 @@ pub(crate) struct Run {
     pub(crate) connection: Connection,
     pub(crate) listen: SocketAddr,
     pub(crate) settings: Settings,
+    pub(crate) calendars: (Vec<CalendarFile>, CalendarPublisher),
 }
 
 impl TryFrom<RunArgs> for Run {
@@ -210,11 +212,15 @@ impl TryFrom<RunArgs> for Run {
             Some(pod) => pod.name.clone(),
             None => env::var("HOSTNAME").unwrap_or_else(|_| "dayshift".to_owned()),
         };
+        let known = args.timing.schedules.context().calendars;
+        let (publisher, calendars) = CalendarFeed::open(known);
         Ok(Self {
+            calendars: (args.timing.schedules.calendar, publisher),
             connection: args.connection.connection(),
             listen: args.own.listen,
             settings: Settings {
                 default_zone: args.timing.schedules.timezone,
+                calendars,
                 prefix: args.timing.schedules.annotation_prefix,
                 default_schedule: inheritance.default_schedule,
                 scope: Scope {

@@ -2,9 +2,12 @@
 
 use clap::{ArgAction, builder::BoolishValueParser, error::ErrorKind};
 
+use super::calendar_file::CalendarFile;
 use crate::{
-    schedule::Zone,
-    workload::{DefaultSchedule, Inheritance, Inputs, Key, ParsedInputs, Prefix, read},
+    schedule::{Calendars, Zone},
+    workload::{
+        DefaultSchedule, Inheritance, Inputs, Key, ParseContext, ParsedInputs, Prefix, read,
+    },
 };
 
 #[derive(Debug, clap::Args)]
@@ -27,6 +30,36 @@ pub(crate) struct ScheduleArgs {
         value_parser = Prefix::parse
     )]
     pub(crate) annotation_prefix: Prefix,
+
+    /// A calendar that `except` may name, as in calendar:de; repeatable. The file is iCalendar
+    #[arg(
+        long,
+        value_name = "NAME=FILE",
+        value_delimiter = ',',
+        value_parser = CalendarFile::parse
+    )]
+    pub(crate) calendar: Vec<CalendarFile>,
+}
+
+impl ScheduleArgs {
+    /// What texts are read with.
+    pub(crate) fn context(&self) -> ParseContext {
+        let files = self.calendar.iter();
+        let named = files.map(|it| (it.name.clone(), it.contents.calendar.clone()));
+        ParseContext {
+            default_zone: self.timezone,
+            calendars: Calendars::new(named),
+        }
+    }
+
+    /// The same, where calendars may be named that only a scaler knows: they have no dates then.
+    pub(crate) fn context_of_others(&self) -> ParseContext {
+        let context = self.context();
+        ParseContext {
+            calendars: context.calendars.or_any(),
+            ..context
+        }
+    }
 }
 
 /// From what workloads inherit: as `run` is told, so the others have to be.
@@ -77,7 +110,7 @@ impl InheritanceArgs {
         if let Some(schedule) = &default_schedule {
             let inherited = Some(schedule.annotations().clone());
             let inputs = Inputs::default().with_defaults(inherited);
-            if let ParsedInputs::Invalid(refusal) = read(&inputs, zone) {
+            if let ParsedInputs::Invalid(refusal) = read(&inputs, &zone.into()) {
                 let problems = refusal.problems().iter();
                 let lines =
                     problems.map(|it| format!("--default-{}: {}\n", it.annotation, it.message));

@@ -178,7 +178,7 @@ impl<'a> Typed<'a> {
                 let zones = chrono_tz::TZ_VARIANTS.iter();
                 beginning(last, zones.map(|it| (it.name().to_owned(), String::new())))
             }
-            "file" | "files" | "kubeconfig" => return (Vec::new(), FILES),
+            "calendar" | "file" | "files" | "kubeconfig" => return (Vec::new(), FILES),
             _ => beginning(last, named),
         };
         (found, NO_FILES)

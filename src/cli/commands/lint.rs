@@ -137,7 +137,7 @@ impl LintArgs {
         let opened = self.exclude.open(self.files.iter().chain(&self.file));
         let linter = Linter {
             from,
-            default_zone: self.schedules.timezone,
+            context: self.schedules.context(),
             prefix: self.schedules.annotation_prefix.clone(),
             namespace: self.namespace.clone(),
             kinds: self.kinds.kinds(),

@@ -63,8 +63,12 @@ impl OverrideArgs {
             Err(error) => return wrong_usage(&error),
         };
         let request = OverrideRequest {
+            context: match requested {
+                // What the schedule says now may rest on the dates.
+                RequestedOverride::Sync => self.schedules.context(),
+                _ => self.schedules.context_of_others(),
+            },
             requested,
-            default_zone: self.schedules.timezone,
             prefix: self.schedules.annotation_prefix,
             inheritance,
             now,
@@ -98,8 +102,12 @@ async fn send(
     timeout: Option<TimeDelta>,
 ) -> Result<Exit, FindError> {
     // `--all` means all with a schedule.
-    let zone = request.default_zone;
-    let has_schedule = |it: &Observed| !matches!(read(&it.inputs, zone), ParsedInputs::Unscheduled);
+    let has_schedule = |it: &Observed| {
+        !matches!(
+            read(&it.inputs, &request.context),
+            ParsedInputs::Unscheduled
+        )
+    };
     let query = targets.query(client.default_namespace());
     let (prefix, inheritance) = (&request.prefix, &request.inheritance);
     let selection = Selection::find(client, query, prefix, inheritance, has_schedule).await?;

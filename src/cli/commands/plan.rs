@@ -137,7 +137,7 @@ impl PlanArgs {
         };
         let planner = Planner {
             period,
-            default_zone: self.schedules.timezone,
+            context: self.schedules.context(),
             prefix: self.schedules.annotation_prefix.clone(),
         };
         let (plan, errors) = match &targets {

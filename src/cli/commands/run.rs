@@ -11,6 +11,7 @@ use crate::{
             connection::without_credentials,
             run_args::{Run, RunArgs},
         },
+        calendar_watch::CalendarWatch,
         exit::{Exit, wrong_usage},
         runtime::block_on,
         signals::Signals,
@@ -90,15 +91,25 @@ impl Run {
                 })?;
         let (client, server) = connect(&self.connection).await?;
         self.announce(listener.local_addr()?, &server);
+        let (files, publisher) = self.calendars;
+        let clock = Clock::system();
         let controller = controller::run(
             compact(client),
-            Clock::system(),
+            clock.clone(),
             self.settings,
             telemetry.clone(),
             shutdown,
         );
+        let watch = CalendarWatch::new(files);
+        let calendars = watch.run(&clock, &publisher, &telemetry);
+        let controller = async {
+            tokio::select! {
+                () = controller => {}
+                () = calendars => {}
+            }
+        };
         let (end, ended) = oneshot::channel::<()>();
-        let probes = server::serve(listener, telemetry, async { drop(ended.await) });
+        let probes = server::serve(listener, telemetry.clone(), async { drop(ended.await) });
         tokio::join!(probes, async {
             controller.await;
             drop(end);

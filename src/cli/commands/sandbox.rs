@@ -28,7 +28,7 @@ use crate::{
         signals::Signals,
     },
     clock::Clock,
-    controller::{Scope, Settings},
+    controller::{CalendarFeed, Scope, Settings},
     manifest::{EXAMPLES, Source, Workload},
     sandbox::{Simulation, Speed, example_actions, is_fragment, lacks},
     schedule::Zone,
@@ -152,9 +152,9 @@ impl SandboxArgs {
     /// The zone of all times that are shown: --timezone, but without it that of the schedules, if
     /// they have one in common.
     fn zone_shown(&self, workloads: &[Workload]) -> Zone {
-        let given = self.schedules.timezone;
+        let (given, context) = (self.schedules.timezone, self.schedules.context());
         let mut zones = workloads.iter().filter_map(|workload| {
-            let ParsedInputs::Scheduled(spec) = read(&workload.inputs, given) else {
+            let ParsedInputs::Scheduled(spec) = read(&workload.inputs, &context) else {
                 return None;
             };
             Some(spec.schedule.zone())
@@ -230,6 +230,7 @@ impl SandboxArgs {
         let kinds = self.kinds_of(workloads, &inheritance);
         let settings = Settings {
             default_zone: self.schedules.timezone,
+            calendars: CalendarFeed::fixed(self.schedules.context().calendars),
             prefix: self.schedules.annotation_prefix.clone(),
             default_schedule: inheritance.default_schedule,
             instance: "sandbox".to_owned(),
@@ -266,7 +267,7 @@ impl SandboxArgs {
                 &taken,
                 from,
                 &self.schedules.annotation_prefix,
-                self.schedules.timezone,
+                &self.schedules.context(),
             )
         } else {
             Vec::new()

@@ -301,13 +301,13 @@ impl View {
         width: Option<usize>,
     ) -> Shown {
         let ScheduleArgs {
-            timezone,
-            annotation_prefix,
+            annotation_prefix, ..
         } = &self.schedules;
+        let context = self.schedules.context_of_others();
         let (mut exit, mut errors) = (Exit::Done, Vec::new());
         let mut statuses = Vec::new();
         for (kind, managed) in &found.workloads {
-            match WorkloadStatus::of(*kind, managed, defaults, annotation_prefix, *timezone, now) {
+            match WorkloadStatus::of(*kind, managed, defaults, annotation_prefix, &context, now) {
                 Some(mut status) => {
                     let object = &status.object;
                     if autoscalers.scale(*kind, &object.namespace, &object.name) {

@@ -55,7 +55,7 @@ pub(crate) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideR
         OverrideCommand::Begin(_) => String::new(),
         OverrideCommand::Resume => match annotated.then_held {
             Some(by) => {
-                let zone = match read(&seen.inputs, request.default_zone) {
+                let zone = match read(&seen.inputs, &request.context) {
                     ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
                     ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => annotated.zone,
                 };
@@ -69,7 +69,7 @@ pub(crate) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideR
 
 /// What the schedule does with an object that it has taken up again.
 fn outlook(seen: &Observed, request: &OverrideRequest) -> Option<String> {
-    let ParsedInputs::Scheduled(spec) = read(&seen.inputs, request.default_zone) else {
+    let ParsedInputs::Scheduled(spec) = read(&seen.inputs, &request.context) else {
         return None;
     };
     let now = request.now;

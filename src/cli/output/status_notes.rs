@@ -165,6 +165,12 @@ impl<'a> Notes<'a> {
                     .to_owned(),
                 String::new(),
             ),
+            Note::UnknownCalendars => (
+                "its count may be as its schedule says or not: the calendars that it names are not \
+                 known here"
+                    .to_owned(),
+                "; give them with --calendar NAME=FILE".to_owned(),
+            ),
             Note::NoStart => (
                 "nothing will start it again: its schedule has no start to come".to_owned(),
                 format!("; `{}` does", status.restore(self.prefix)),

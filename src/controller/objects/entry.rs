@@ -128,6 +128,20 @@ impl Entry {
         is_news
     }
 
+    /// Reads the inputs again if they name calendars, which have changed; whether they do.
+    pub(in crate::controller) fn read_again(
+        &mut self,
+        parse_cache: &mut ParseCache,
+        seen_at: SeenAt,
+    ) -> bool {
+        if !self.parsed.names_calendars() {
+            return false;
+        }
+        (self.observed.inputs, self.parsed) = parse_cache.of(&self.observed.inputs);
+        self.memory.calendars_changed(seen_at.by_clock);
+        true
+    }
+
     /// Removes annotations here alone, for a dry run.
     pub(in crate::controller) fn lift(&mut self, keys: &[Key], parse_cache: &mut ParseCache) {
         if keys.is_empty() {

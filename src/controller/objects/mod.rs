@@ -1,6 +1,7 @@
 //! Every object that concerns the controller: what is known of it and what is being done about it.
 
 pub(super) mod bystanders;
+mod calendars;
 mod census;
 pub(in crate::controller) mod entry;
 pub(super) mod index;

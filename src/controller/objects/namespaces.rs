@@ -6,10 +6,10 @@ use crate::{
     cluster::{ObservedNamespace, Version},
     controller::ids::WatchId,
     controller::settings::Settings,
-    schedule::Zone,
+    schedule::Calendars,
     workload::{
-        Annotations, Fingerprint, Inheritance, Inputs, InvalidSchedule, Observed, ParsedInputs,
-        Prefix, read,
+        Annotations, Fingerprint, Inheritance, Inputs, InvalidSchedule, Observed, ParseContext,
+        ParsedInputs, Prefix, read,
     },
 };
 
@@ -30,7 +30,7 @@ pub(in crate::controller) enum Knowledge {
 pub(in crate::controller) struct Namespaces {
     knowledge: Knowledge,
     known: HashMap<Box<str>, Known>,
-    default_zone: Zone,
+    context: ParseContext,
     /// Whether only those are in scope that a selector matches, which are all that is watched.
     are_selected: bool,
     /// What they, and the scaler itself, give to objects.
@@ -75,13 +75,18 @@ impl Namespaces {
                 Knowledge::Unused
             },
             known: HashMap::new(),
-            default_zone: settings.default_zone,
+            context: settings.parse_context(),
             are_selected,
             inheritance: Inheritance {
                 from_namespaces: scope.namespace_defaults,
                 default_schedule: default_schedule.map(|it| it.but_not_in(own_namespace)),
             },
         }
+    }
+
+    /// Other calendars from now on. Which are known does not change, so what is wrong does not.
+    pub(in crate::controller) fn set_calendars(&mut self, calendars: Calendars) {
+        self.context.calendars = calendars;
     }
 
     /// Whether they have defaults.
@@ -173,7 +178,7 @@ impl Namespaces {
         let refusal = self
             .inheritance
             .from_namespaces
-            .then(|| problems(&annotations, self.default_zone))
+            .then(|| problems(&annotations, &self.context))
             .flatten();
         Known {
             in_force: self
@@ -234,9 +239,9 @@ impl Namespaces {
 }
 
 /// What is wrong with the annotations of a Namespace by themselves, whatever is in it.
-fn problems(annotations: &Arc<Annotations>, default_zone: Zone) -> Option<InvalidSchedule> {
+fn problems(annotations: &Arc<Annotations>, context: &ParseContext) -> Option<InvalidSchedule> {
     let inputs = Inputs::default().with_defaults(Some(annotations.clone()));
-    match read(&inputs.or_always_on(), default_zone) {
+    match read(&inputs.or_always_on(), context) {
         ParsedInputs::Invalid(refusal) => Some(refusal),
         ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => None,
     }

@@ -3,25 +3,31 @@
 use std::{collections::HashMap, sync::Arc};
 
 use crate::{
-    schedule::Zone,
-    workload::{Inputs, ParsedInputs, read},
+    schedule::Calendars,
+    workload::{Inputs, ParseContext, ParsedInputs, read},
 };
 
 /// Equal inputs and what was read from them: ten thousand objects with five texts between them
 /// hold five schedules, and refusals are shared no less.
 pub(in crate::controller) struct ParseCache {
-    default_zone: Zone,
+    context: ParseContext,
     known: HashMap<Inputs, Arc<ParsedInputs>>,
     limit: usize,
 }
 
 impl ParseCache {
-    pub(in crate::controller) fn new(default_zone: Zone) -> Self {
+    pub(in crate::controller) fn new(context: ParseContext) -> Self {
         Self {
-            default_zone,
+            context,
             known: HashMap::new(),
             limit: 64,
         }
+    }
+
+    /// Other calendars from now on: what names any is read again when it is asked for.
+    pub(in crate::controller) fn set_calendars(&mut self, calendars: Calendars) {
+        self.context.calendars = calendars;
+        self.known.retain(|_, parsed| !parsed.names_calendars());
     }
 
     /// The reading of these inputs, and the one copy of the inputs that is kept.
@@ -33,7 +39,7 @@ impl ParseCache {
             self.known.retain(|_, parsed| Arc::strong_count(parsed) > 1);
             self.limit = 64.max(2 * self.known.len());
         }
-        let parsed = Arc::new(read(inputs, self.default_zone));
+        let parsed = Arc::new(read(inputs, &self.context));
         self.known.insert(inputs.clone(), parsed.clone());
         (inputs.clone(), parsed)
     }
@@ -50,7 +56,7 @@ mod tests {
 
     #[test]
     fn equal_texts_share_one_reading_and_forgotten_ones_go() {
-        let mut parse_cache = ParseCache::new(Zone::UTC);
+        let mut parse_cache = ParseCache::new(ParseContext::default());
         let (kept, first) = parse_cache.of(&inputs("09:00"));
         let (again, second) = parse_cache.of(&inputs("09:00"));
         assert!(Arc::ptr_eq(&first, &second) && std::ptr::eq(kept.own(), again.own()));

@@ -4,6 +4,7 @@ use kube::runtime::watcher;
 
 use crate::{
     cluster::{Absence, NamespaceMeta, ObservedNamespace, Workload, redacted_chain},
+    schedule::Calendars,
     workload::{EventNote, Kind},
 };
 
@@ -125,6 +126,18 @@ impl Engine {
             );
             self.announce_namespace(&namespace, EventNote::invalid(error));
         }
+        for id in ids {
+            self.reconcile(id);
+        }
+    }
+
+    /// Other calendars are in force: what names them has other boundaries from now on.
+    pub(in crate::controller) fn calendars_changed(&mut self, calendars: Calendars) {
+        self.look_at_the_clock();
+        let seen_at = self.clock.seen_at();
+        let ids = self.index.set_calendars(calendars, seen_at);
+        tracing::info!(objects = ids.len(), "other calendars are in force");
+        self.note_change();
         for id in ids {
             self.reconcile(id);
         }

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
 };
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use prometheus_client::{
     encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
@@ -16,6 +16,7 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
+use crate::controller::telemetry::calendar_metrics::CalendarMetrics;
 use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
 use crate::controller::telemetry::overdue::Deadlines;
 use crate::controller::telemetry::process_metrics::ProcessMetrics;
@@ -24,7 +25,7 @@ use crate::controller::telemetry::savings::Savings;
 use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
 use crate::{
     clock::Clock,
-    schedule::Action,
+    schedule::{Action, CalendarName},
     workload::{ManagerKind, Owner},
 };
 
@@ -54,6 +55,7 @@ pub struct Telemetry {
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
     savings: Savings,
+    calendars: CalendarMetrics,
 }
 
 /// A histogram by action.
@@ -117,6 +119,7 @@ impl Telemetry {
             Optional::clone(&clock_skew),
         );
         let telemetry = Self {
+            calendars: CalendarMetrics::registered(ours),
             transition_lateness,
             request_lateness,
             next_boundary,
@@ -318,6 +321,11 @@ impl Telemetry {
         self.reverts
             .get_or_create(&[("manager", label(manager))])
             .inc();
+    }
+
+    /// The last date of a calendar, where it has one, and whether its file is good.
+    pub fn calendar(&self, name: &CalendarName, last: Option<NaiveDate>, is_good: bool) {
+        self.calendars.tell(name, last, is_good);
     }
 
     /// That condition of being ready holds now, or does not.

@@ -1,5 +1,6 @@
 //! What the controller publishes: metrics, readiness, and what it knows of each object.
 
+mod calendar_metrics;
 pub(super) mod metrics;
 #[cfg(test)]
 mod metrics_tests;

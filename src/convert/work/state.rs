@@ -9,8 +9,8 @@ use crate::convert::finding::{Finding, ObjectName, Topic};
 use crate::convert::settings::Converter;
 use crate::{
     manifest::{Location, Source},
-    schedule::Zone,
-    workload::{Inputs, Key, ParsedInputs, read},
+    schedule::{Calendars, Zone},
+    workload::{Inputs, Key, ParseContext, ParsedInputs, read},
 };
 
 pub(in crate::convert) struct Work<'c, 'a> {
@@ -129,7 +129,7 @@ impl<'a> Work<'_, 'a> {
         }
         let all = old.chain(new);
         let inputs = Inputs::from_annotations(prefix, all.map(|(name, text)| (&**name, &**text)));
-        if let ParsedInputs::Invalid(refusal) = read(&inputs, Zone::UTC) {
+        if let ParsedInputs::Invalid(refusal) = read(&inputs, &any_calendar()) {
             let message = format!("dayshift would refuse it: {}", refusal.text(prefix));
             let help = "write the schedule by hand".to_owned();
             self.say(at, Topic::NoEqual, message, help, place.clone());
@@ -154,5 +154,13 @@ impl<'a> Work<'_, 'a> {
             remove: Vec::new(),
             labels: Vec::new(),
         });
+    }
+}
+
+/// Converting changes no excepted dates that are there: a calendar is as good as it was.
+fn any_calendar() -> ParseContext {
+    ParseContext {
+        default_zone: Zone::UTC,
+        calendars: Calendars::default().or_any(),
     }
 }

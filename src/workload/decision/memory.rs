@@ -28,6 +28,8 @@ pub struct Memory {
     rose: Option<DateTime<Utc>>,
     /// When the user was last told that it stops.
     told_stop: Option<DateTime<Utc>>,
+    /// When calendars that its schedule names have changed, since our last write.
+    calendars: Option<DateTime<Utc>>,
 }
 
 /// What applied to an object when a change was decided. Whoever decides again while it still
@@ -78,6 +80,7 @@ impl Memory {
             count: observed.replicas,
             rose: None,
             told_stop: None,
+            calendars: None,
         }
     }
 
@@ -105,6 +108,7 @@ impl Memory {
         self.state = change.state.clone();
         self.applied = Some(Applied::by(change));
         self.count = change.replicas;
+        self.calendars = None;
         let begins_anew = change.kind.is_transition()
             || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
         if change.cause == Cause::Correction {
@@ -183,9 +187,20 @@ impl Memory {
                 && !is_of_object(&self.state)
     }
 
-    /// Whether this is what applied at our last write.
+    /// Whether this is what applied at our last write; no longer, where calendars have changed.
     pub(in crate::workload) fn knows(&self, applied: &Applied) -> bool {
-        self.applied.as_ref() == Some(applied)
+        self.calendars.is_none() && self.applied.as_ref() == Some(applied)
+    }
+
+    /// Takes in that calendars which the schedule names have changed.
+    pub fn calendars_changed(&mut self, at: DateTime<Utc>) {
+        self.calendars = Some(at);
+    }
+
+    /// When calendars have changed, since our last write: what they bring about before that is
+    /// not made up for.
+    pub(in crate::workload) const fn changed_calendars(&self) -> Option<DateTime<Utc>> {
+        self.calendars
     }
 
     /// Whether this process has written to the object. Then it remembers the object even when

@@ -87,8 +87,13 @@ impl<'a> ScheduledDecision<'a> {
     /// Rule 1: the newest boundary since `last` is due, if it is not before the object's own next.
     fn follow(&self) -> Decision {
         let is_due = |boundary: &Boundary| {
-            self.state.last.is_none_or(|last| boundary.at > last)
-                && self.state.next.is_none_or(|next| boundary.at >= next)
+            let is_from_next = match (self.state.next, self.context.memory.changed_calendars()) {
+                (Some(next), _) => boundary.at >= next,
+                // There was none to come before the calendars have changed.
+                (None, Some(changed)) => boundary.at > changed,
+                (None, None) => true,
+            };
+            is_from_next && self.state.last.is_none_or(|last| boundary.at > last)
         };
         match self.newest().filter(is_due) {
             Some(due) => self.scale_by_boundary(due, Cause::Clock(due.at)),

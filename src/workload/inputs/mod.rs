@@ -5,6 +5,7 @@ pub(super) mod effective;
 pub(super) mod fingerprint;
 pub(super) mod inheritance;
 pub(super) mod overrides;
+pub(super) mod parse_context;
 pub(super) mod parsed;
 #[cfg(test)]
 mod parsed_tests;

@@ -11,6 +11,7 @@ use crate::text::quote;
 
 use super::effective::{Inputs, Origin};
 use super::overrides::{Enforce, OverrideSet, Overrides, Pause};
+use super::parse_context::ParseContext;
 use super::problem::{InvalidSchedule, Problem, ProblemKind};
 use crate::workload::keys::Key;
 use crate::workload::kinds::count_kind::CountKind;
@@ -30,6 +31,16 @@ pub enum ParsedInputs {
     Invalid(InvalidSchedule),
     /// A schedule to follow.
     Scheduled(ScheduleSpec),
+}
+
+impl ParsedInputs {
+    /// Whether the dates of calendars are among the excepted ones.
+    pub fn names_calendars(&self) -> bool {
+        match self {
+            Self::Scheduled(spec) => spec.schedule.except().calendars().next().is_some(),
+            Self::Unscheduled | Self::Invalid(_) => false,
+        }
+    }
 }
 
 /// A schedule with the counts, the jitter and the overrides that belong to it. Shared by equal
@@ -94,9 +105,9 @@ impl ScheduleSpec {
     }
 }
 
-/// Reads what the inputs ask for. Local times are in the object's `timezone`, else in
-/// `default_zone`. All problems are collected, not only the first one.
-pub fn read(inputs: &Inputs, default_zone: Zone) -> ParsedInputs {
+/// Reads what the inputs ask for. Local times are in the object's `timezone`, else in the default
+/// zone of the context. All problems are collected, not only the first one.
+pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     let mut problems = Problems::default();
     if problems.switch(inputs, Key::Exclude) {
         return ParsedInputs::Unscheduled;
@@ -113,7 +124,7 @@ pub fn read(inputs: &Inputs, default_zone: Zone) -> ParsedInputs {
     }
     let spec = inputs
         .has_schedule()
-        .then(|| problems.spec(inputs, default_zone));
+        .then(|| problems.spec(inputs, context));
     for problem in &mut problems.0 {
         // Overrides may be in both places: those know where they come from.
         let key = Key::from_name(&problem.annotation).filter(|key| !Key::OVERRIDES.contains(key));
@@ -141,13 +152,16 @@ fn unknown_key(name: &str, length: usize) -> Problem {
 struct Problems(Vec<Problem>);
 
 impl Problems {
-    fn spec(&mut self, inputs: &Inputs, default_zone: Zone) -> Option<ScheduleSpec> {
+    fn spec(&mut self, inputs: &Inputs, context: &ParseContext) -> Option<ScheduleSpec> {
+        let default_zone = context.default_zone;
         let zone = self.parse(inputs, Key::Timezone, Zone::parse);
         let start = self.parse(inputs, Key::Start, Times::parse);
         let stop = self.parse(inputs, Key::Stop, Times::parse);
         let hours = self.parse(inputs, Key::Hours, Hours::parse);
         let scale = self.parse(inputs, Key::Scale, parse_scale);
-        let except = self.parse(inputs, Key::Except, ExceptedDates::parse);
+        let except = self.parse(inputs, Key::Except, |text| {
+            ExceptedDates::parse_with(text, &context.calendars)
+        });
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
         let replicas = self.count(inputs, Key::Replicas);
         let stop_replicas = self.count(inputs, Key::StopReplicas);

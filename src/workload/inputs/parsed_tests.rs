@@ -12,7 +12,7 @@ fn laid_over(key: Key, text: &str) -> ParsedInputs {
         .with(Key::Hours, "09:00-19:00")
         .with(Key::Timezone, "Asia/Tokyo")
         .with(key, text);
-    read(&inputs, Zone::UTC)
+    read(&inputs, &Zone::UTC.into())
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn an_override_without_a_schedule_is_an_error_and_a_pause_is_none() {
         (Key::Enforce, false),
     ] {
         let inputs = Inputs::default().with(key, "2026-12-24 18:00");
-        let parsed = read(&inputs, Zone::UTC);
+        let parsed = read(&inputs, &Zone::UTC.into());
         assert_eq!(matches!(parsed, ParsedInputs::Invalid(_)), refused, "{key}");
     }
 }

@@ -298,7 +298,7 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
     let from: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
     let planner = Planner {
         period: Period::new(from, from + TimeDelta::days(1)).unwrap(),
-        default_zone: Zone::UTC,
+        context: Zone::UTC.into(),
         prefix: Prefix::default(),
     };
     let inputs = Inputs::default().with(Key::Hours, "09:00-19:00");
@@ -383,14 +383,14 @@ proptest! {
         let zone = Zone::parse(zone).unwrap();
         let inputs = Inputs::default().with(rule.0, rule.1).with(more.0, more.1);
         let object = WorkloadRef { kind: Kind::Deployment, namespace: "dev".into(), name: "web".into(), uid: "".into() };
-        let ParsedInputs::Scheduled(spec) = read(&inputs, zone) else { panic!("{inputs:?}") };
+        let ParsedInputs::Scheduled(spec) = read(&inputs, &zone.into()) else { panic!("{inputs:?}") };
 
         let next = |after| spec.next_after(&object, after).filter(|it| it.at < until);
         let expected: Vec<_> = std::iter::successors(next(from - TimeDelta::seconds(1)), |it| next(it.at))
             .map(|it| (it.at, it.action))
             .collect();
         let period = Period::new(from, until).unwrap();
-        let planner = Planner { period, default_zone: zone, prefix: Prefix::default() };
+        let planner = Planner { period, context: zone.into(), prefix: Prefix::default() };
         let plan = planner.plan(&object, &inputs, &[]).unwrap();
         let planned: Vec<_> = plan.boundaries().map(|it| (it.at.to_utc(), it.action)).collect();
         prop_assert_eq!(planned, expected);

@@ -175,7 +175,7 @@ proptest! {
         let read = inputs.iter().fold(Inputs::default(), |read, (key, text)| read.with(*key, text));
         let object = WorkloadRef { kind: Kind::Deployment, namespace: "default".into(), name: "web".into(), uid: "".into() };
         let period = Period::new(from, until).unwrap();
-        let planner = Planner { period, default_zone: Zone::UTC, prefix: Prefix::default() };
+        let planner = Planner { period, context: Zone::UTC.into(), prefix: Prefix::default() };
         let plan = planner.plan(&object, &read, &[]).unwrap();
         let planned: Vec<_> = plan
             .boundaries()

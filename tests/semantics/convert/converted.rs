@@ -83,7 +83,7 @@ impl Planned {
         };
         let planner = Planner {
             period: Period::new(utc(from) - TimeDelta::days(14), utc(until)).unwrap(),
-            default_zone: Zone::UTC,
+            context: Zone::UTC.into(),
             prefix,
         };
         let plan = planner.plan(&object, &inputs, &[]).unwrap();

@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod boundaries;
+mod calendars;
 mod causes;
 mod corrections;
 mod counts;

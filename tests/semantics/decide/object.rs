@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use dayshift::{
-    schedule::Zone,
+    schedule::{Calendar, CalendarName, Calendars, Zone},
     workload::{
         Annotations, Change, CountField, Decision, DecisionContext, EventNote, Inputs, Key, Kind,
-        Label, Labels, Memory, Observed, Phase, Prefix, Replicas, State, WorkloadRef, decide, read,
+        Label, Labels, Memory, Observed, ParseContext, Phase, Prefix, Replicas, State, WorkloadRef,
+        decide, read,
     },
 };
 
@@ -21,7 +22,7 @@ pub struct Object {
     seen: DateTime<Utc>,
     annotations: Vec<(String, String)>,
     defaults: Option<Arc<Annotations>>,
-    default_zone: Zone,
+    context: ParseContext,
     catch_up: TimeDelta,
 }
 
@@ -63,7 +64,7 @@ impl Object {
             writes: 0,
             annotations: Vec::new(),
             defaults: None,
-            default_zone: Zone::UTC,
+            context: ParseContext::default(),
             catch_up: TimeDelta::hours(72),
         }
     }
@@ -153,8 +154,25 @@ impl Object {
     }
 
     pub fn restart_in_zone(&mut self, zone: &str) -> &mut Self {
-        self.default_zone = Zone::parse(zone).unwrap();
+        self.context.default_zone = Zone::parse(zone).unwrap();
         self.restart()
+    }
+
+    /// The scaler has this calendar now, as the text of excepted dates, by the name `de`. Given
+    /// while it runs, it has changed.
+    pub fn calendar(&mut self, dates: &str) -> &mut Self {
+        let event = |date: &str| {
+            let date = date.trim().replace('-', "");
+            format!("BEGIN:VEVENT\nDTSTART:{date}\nEND:VEVENT\n")
+        };
+        let events: String = dates.split(';').map(event).collect();
+        let file = format!("BEGIN:VCALENDAR\n{events}END:VCALENDAR\n");
+        let calendar = Calendar::parse(file.as_bytes()).unwrap();
+        let name = CalendarName::parse("de").unwrap();
+        self.context.calendars = Calendars::new([(name, Arc::new(calendar))]);
+        self.memory.calendars_changed(self.now);
+        self.obey();
+        self
     }
 
     fn show(&mut self) -> &mut Self {
@@ -185,7 +203,7 @@ impl Object {
     }
 
     pub fn decide(&self) -> Decision {
-        let parsed = read(&self.observed.inputs, self.default_zone);
+        let parsed = read(&self.observed.inputs, &self.context);
         let context = DecisionContext {
             parsed: &parsed,
             observed: &self.observed,

@@ -385,7 +385,7 @@ fn every_example_is_listed_quoted_and_without_a_problem() {
             let written = &text[annotation.value.span.clone()];
             assert_eq!(written, format!("\"{}\"", annotation.text), "{name}");
         }
-        let parsed = read(&found[0].inputs, Zone::UTC);
+        let parsed = read(&found[0].inputs, &Zone::UTC.into());
         assert!(
             matches!(parsed, ParsedInputs::Scheduled(_)),
             "{name}: {parsed:?}"

@@ -40,7 +40,7 @@ pub fn of(object: &Object, zone: Tz) -> Assumptions {
     let own = own.iter().map(|(key, text)| (&**key, &**text));
     let inputs = Inputs::from_annotations(&prefix, own).with_counts(kind.counts());
     let inputs = inputs.with_defaults(Some(Arc::new(under(&object.defaults))));
-    match read(&inputs, Zone::parse(zone.name()).unwrap()) {
+    match read(&inputs, &Zone::parse(zone.name()).unwrap().into()) {
         ParsedInputs::Invalid(refusal) => Assumptions {
             complaint: Some(refusal.text(&prefix)),
             is_inherited: refusal.is_inherited(),

@@ -65,7 +65,7 @@ impl Stopped {
         let workload: Workload = serde_json::from_value(object).unwrap();
         let observed = workload.observe(Kind::Deployment, &Prefix::default());
         Self {
-            parsed: read(&observed.inputs, Zone::UTC),
+            parsed: read(&observed.inputs, &Zone::UTC.into()),
             memory: Memory::of(&observed),
             observed,
         }

@@ -11,7 +11,8 @@ use crate::{
     cli::output::style::Style,
     cli::output::time_format::{date_and_time, span},
     plan::Period,
-    schedule::{Action, Boundary, ClockChange, Rule, Zone},
+    schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Rule, Zone},
+    text::{cut_chars, printable},
     workload::{CountKind, Origin, Override, Pause, Replicas, ScheduleSpec},
 };
 
@@ -242,6 +243,32 @@ pub(super) fn ranges(days: &[NaiveDate]) -> String {
     });
     ranges.collect::<Vec<_>>().join(", ")
 }
+
+/// What calendars call these dates, a line for each name of dates that follow each other. A name may
+/// hold anything: it is made safe to print.
+pub(super) fn holidays(except: &ExceptedDates, days: &[NaiveDate]) -> Vec<String> {
+    let named = days
+        .iter()
+        .filter_map(|day| Some((*day, except.holiday(*day)?)));
+    let named: Vec<_> = named.collect();
+    let are_one =
+        |one: &Named<'_>, other: &Named<'_>| one.0.succ_opt() == Some(other.0) && one.1 == other.1;
+    let lines = named.chunk_by(are_one).filter_map(|days| {
+        let (_, (calendar, name)) = days.first()?;
+        let dates: Vec<_> = days.iter().map(|(day, _)| *day).collect();
+        let name = printable(cut_chars(name, LONGEST_NAME));
+        let separator = if name.is_empty() { "" } else { " " };
+        let dates = ranges(&dates);
+        Some(format!("  {dates}:{separator}{name} (calendar:{calendar})"))
+    });
+    lines.collect()
+}
+
+/// A date, and the calendar and the name that it has there.
+type Named<'n> = (NaiveDate, (&'n CalendarName, &'n str));
+
+/// The longest name of a date that is shown, in characters.
+const LONGEST_NAME: usize = 60;
 
 #[cfg(test)]
 mod tests {

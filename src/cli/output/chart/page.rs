@@ -8,7 +8,8 @@ use super::{
     group::Group,
     layout::Layout,
     legend::{
-        Totals, coming, counts, dates, jitter, laid_over, next_after, origin, ranges, running,
+        Totals, coming, counts, dates, holidays, jitter, laid_over, next_after, origin, ranges,
+        running,
     },
     rows::Rows,
     timeline::timeline,
@@ -122,6 +123,7 @@ impl Chart {
         words.extend(notes);
         if !excepted.is_empty() {
             words.push(format!("x excepted, no start: {}", ranges(&excepted)));
+            words.extend(holidays(group.spec.schedule.except(), &excepted));
         }
         words.extend(origin(group));
         words.extend(running(group, &totals));

@@ -1,0 +1,271 @@
+//! Files of calendars, read again while the program runs: a mounted ConfigMap is swapped below it.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::args::calendar_file::{CalendarContents, CalendarFile, CalendarFileError};
+use crate::{
+    clock::Clock,
+    controller::{CalendarPublisher, Telemetry},
+    schedule::{CalendarName, Calendars},
+    text::printable,
+};
+
+/// How often the files are read. A kubelet takes a minute or so to swap a ConfigMap.
+const INTERVAL: TimeDelta = TimeDelta::seconds(10);
+
+/// How long before its last date a calendar is said to end.
+const ENDS_SOON: TimeDelta = TimeDelta::days(60);
+
+/// How often that is said.
+const REMINDER: TimeDelta = TimeDelta::days(1);
+
+/// Reads the files of calendars again and again, and publishes what has changed. A file that is
+/// bad or absent changes nothing: the dates that were read last stay in force.
+pub(super) struct CalendarWatch {
+    files: Vec<Watched>,
+    reminded: Option<DateTime<Utc>>,
+}
+
+struct Watched {
+    file: CalendarFile,
+    /// What is wrong with the file now, which is said once.
+    error: Option<String>,
+}
+
+impl CalendarWatch {
+    /// Of files that have just been read.
+    pub(super) fn new(files: Vec<CalendarFile>) -> Self {
+        let watched = |file| Watched { file, error: None };
+        Self {
+            files: files.into_iter().map(watched).collect(),
+            reminded: None,
+        }
+    }
+
+    /// Reads the files for as long as it is polled.
+    pub(super) async fn run(
+        mut self,
+        clock: &Clock,
+        publisher: &CalendarPublisher,
+        telemetry: &Telemetry,
+    ) {
+        if self.files.is_empty() {
+            return std::future::pending().await;
+        }
+        for it in &self.files {
+            it.publish(telemetry);
+        }
+        loop {
+            self.remind(clock.now());
+            clock.sleep_until(clock.now() + INTERVAL).await;
+            // A disk that hangs must not keep anything from starting.
+            let (path_and_digest, files) = (self.targets(), self.files.len());
+            let read = tokio::task::spawn_blocking(move || {
+                let each = path_and_digest.into_iter();
+                each.map(|(path, digest)| CalendarContents::read(&path, Some(digest)))
+                    .collect::<Vec<_>>()
+            });
+            let results = read.await.unwrap_or_default();
+            debug_assert_eq!(results.len(), files);
+            let mut is_news = false;
+            for (it, result) in self.files.iter_mut().zip(results) {
+                is_news |= it.take(result);
+                it.publish(telemetry);
+            }
+            if is_news {
+                let named = self.files.iter().map(|it| &it.file);
+                let named = named.map(|it| (it.name.clone(), it.contents.calendar.clone()));
+                publisher.publish(Calendars::new(named));
+                self.reminded = None;
+            }
+        }
+    }
+
+    fn targets(&self) -> Vec<(std::path::PathBuf, [u8; 32])> {
+        let files = self.files.iter().map(|it| &it.file);
+        files
+            .map(|it| (it.path.clone(), it.contents.digest))
+            .collect()
+    }
+
+    /// Says which calendars end soon, once a day.
+    fn remind(&mut self, now: DateTime<Utc>) {
+        if self
+            .reminded
+            .is_some_and(|at| at <= now && now < at + REMINDER)
+        {
+            return;
+        }
+        self.reminded = Some(now);
+        for it in &self.files {
+            let Some(last) = it.file.contents.calendar.ends_on() else {
+                continue;
+            };
+            if last <= (now + ENDS_SOON).date_naive() {
+                tracing::warn!(
+                    calendar = it.name().as_str(),
+                    file = &*printable(&it.file.path.to_string_lossy()),
+                    "the last date of the calendar is {last}; after it nothing is excepted: give it a newer file"
+                );
+            }
+        }
+    }
+}
+
+impl Watched {
+    fn name(&self) -> &CalendarName {
+        &self.file.name
+    }
+
+    /// Takes in what was read; whether that changes the calendar.
+    fn take(&mut self, read: Result<Option<CalendarContents>, CalendarFileError>) -> bool {
+        let name = self.file.name.as_str();
+        let file = printable(&self.file.path.to_string_lossy());
+        match read {
+            Ok(contents) => {
+                if self.error.take().is_some() {
+                    tracing::info!(
+                        calendar = name,
+                        file,
+                        "the file of the calendar is good again"
+                    );
+                }
+                let Some(contents) = contents else {
+                    return false;
+                };
+                tracing::info!(calendar = name, file, "the calendar has changed");
+                self.file.contents = contents;
+                true
+            }
+            Err(error) => {
+                let error = error.to_string();
+                if self.error.as_ref() != Some(&error) {
+                    tracing::error!(
+                        calendar = name,
+                        file,
+                        "the file of the calendar cannot be read, the dates that were read last stay: {error}"
+                    );
+                }
+                self.error = Some(error);
+                false
+            }
+        }
+    }
+
+    fn publish(&self, telemetry: &Telemetry) {
+        telemetry.calendar(
+            self.name(),
+            self.file.contents.calendar.ends_on(),
+            self.error.is_none(),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+    use crate::controller::CalendarFeed;
+
+    const CHRISTMAS: &str =
+        "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\nEND:VEVENT\nEND:VCALENDAR";
+    const MAY: &str = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20270501\nEND:VEVENT\nEND:VCALENDAR";
+
+    /// A ConfigMap as a kubelet mounts it: a link to a link to a folder, which is swapped.
+    fn mount(folder: &Path, version: &str, file: &str) {
+        fs::create_dir(folder.join(version)).unwrap();
+        fs::write(folder.join(version).join("de.ics"), file).unwrap();
+        std::os::unix::fs::symlink(version, folder.join("..data_tmp")).unwrap();
+        fs::rename(folder.join("..data_tmp"), folder.join("..data")).unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_swapped_file_is_published_and_a_bad_one_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("de.ics");
+        mount(folder.path(), "..1", CHRISTMAS);
+        std::os::unix::fs::symlink("..data/de.ics", &path).unwrap();
+        let file = CalendarFile::parse(&format!("de={}", path.display())).unwrap();
+        let clock = Clock::simulated("2026-11-20T10:00:00Z".parse().unwrap());
+        let telemetry = Telemetry::new(clock.now());
+        let (publisher, feed) = CalendarFeed::open(Calendars::default());
+        let watch = CalendarWatch::new(vec![file]);
+        let holds = |date: &str| {
+            let known = feed.current();
+            let mut all = known.iter();
+            all.any(|(_, calendar)| calendar.contains(date.parse().unwrap()))
+        };
+        let is_good = || {
+            let metrics = telemetry.render();
+            let line = "dayshift_calendar_last_reload_successful{calendar=\"de\"} ";
+            let (_, rest) = metrics.split_once(line).unwrap();
+            rest.starts_with('1')
+        };
+        let pass = async || {
+            let until = clock.now() + INTERVAL + INTERVAL;
+            clock.sleep_until(until).await;
+        };
+        let story = async {
+            pass().await;
+            assert!(
+                is_good() && feed.current() == Calendars::default(),
+                "nothing is new"
+            );
+            mount(folder.path(), "..2", MAY);
+            pass().await;
+            assert!(is_good() && holds("2027-05-01") && !holds("2026-12-25"));
+            let metrics = telemetry.render();
+            let last =
+                "dayshift_calendar_last_date_timestamp_seconds{calendar=\"de\"} 1809129600\n";
+            assert!(metrics.contains(last), "{metrics}");
+            for (version, bad) in [("..3", "<html>"), ("..4", "BEGIN:VCALENDAR\nEND:VCALENDAR")] {
+                mount(folder.path(), version, bad);
+                pass().await;
+                assert!(!is_good() && holds("2027-05-01"), "{bad}");
+            }
+            fs::remove_file(&path).unwrap();
+            pass().await;
+            assert!(!is_good() && holds("2027-05-01"));
+            fs::create_dir(&path).unwrap();
+            pass().await;
+            assert!(!is_good() && holds("2027-05-01"));
+            // The same file again is good, and no news.
+            fs::remove_dir(&path).unwrap();
+            fs::write(&path, MAY).unwrap();
+            pass().await;
+            assert!(is_good() && holds("2027-05-01"));
+            fs::write(&path, CHRISTMAS).unwrap();
+            pass().await;
+            assert!(is_good() && holds("2026-12-25"));
+        };
+        tokio::select! {
+            () = watch.run(&clock, &publisher, &telemetry) => panic!("it ends"),
+            () = story => {}
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_or_not_a_calendar_is_said_at_once() {
+        for (text, expected) in [
+            (
+                "de",
+                "write a name and a file, such as de=/etc/dayshift/de.ics",
+            ),
+            ("de=", "write a name and a file"),
+            (
+                "De=x.ics",
+                "a calendar's name has 1 to 63 of the characters",
+            ),
+            ("de=/nonexistent/x.ics", "/nonexistent/x.ics: No such file"),
+            ("de=/dev/null", "/dev/null: it is not a regular file"),
+            (
+                "de=Cargo.toml",
+                "Cargo.toml: line 1: `[workspace]` is not the beginning of an iCalendar file",
+            ),
+        ] {
+            let error = CalendarFile::parse(text).unwrap_err();
+            assert!(error.starts_with(expected), "{text}: {error}");
+        }
+    }
+}

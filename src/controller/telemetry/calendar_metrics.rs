@@ -1,0 +1,49 @@
+//! Until when each calendar lasts, and whether its file is good.
+
+use chrono::{NaiveDate, NaiveTime};
+use prometheus_client::{
+    metrics::{family::Family, gauge::Gauge},
+    registry::{Registry, Unit},
+};
+
+use crate::schedule::CalendarName;
+
+/// The metrics of calendars, by the calendar's name.
+#[derive(Debug, Default)]
+pub(super) struct CalendarMetrics {
+    last_date: OfCalendars,
+    is_good: OfCalendars,
+}
+
+type OfCalendars = Family<[(&'static str, String); 1], Gauge>;
+
+impl CalendarMetrics {
+    pub(super) fn registered(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        registry.register_with_unit(
+            "calendar_last_date_timestamp",
+            "The beginning in UTC of the last date of a calendar; absent where it has no end",
+            Unit::Seconds,
+            metrics.last_date.clone(),
+        );
+        registry.register(
+            "calendar_last_reload_successful",
+            "Whether the file of a calendar could be read when it was looked at last: 1, or 0",
+            metrics.is_good.clone(),
+        );
+        metrics
+    }
+
+    pub(super) fn tell(&self, name: &CalendarName, last: Option<NaiveDate>, is_good: bool) {
+        let labels = [("calendar", name.to_string())];
+        match last.map(|last| last.and_time(NaiveTime::MIN).and_utc().timestamp()) {
+            Some(last) => {
+                self.last_date.get_or_create(&labels).set(last);
+            }
+            None => {
+                self.last_date.remove(&labels);
+            }
+        }
+        self.is_good.get_or_create(&labels).set(is_good.into());
+    }
+}

@@ -1,0 +1,50 @@
+//! Warnings about the calendars that excepted dates name.
+
+use chrono::TimeDelta;
+
+use super::{rule::Rule, schedule_finding::ScheduleFinding, times::Look};
+use crate::{
+    schedule::{ExceptedDates, list_items},
+    workload::Key,
+};
+
+/// How long before its last date a calendar is said to end.
+const ENDS_SOON: TimeDelta = TimeDelta::days(60);
+
+impl Look<'_> {
+    /// Calendars that end soon, or of which part does not count.
+    pub(super) fn calendars(&self, except: &ExceptedDates, found: &mut Vec<ScheduleFinding>) {
+        let soon = self.local(self.span.from + ENDS_SOON).date();
+        for (name, calendar) in except.calendars() {
+            let text = self.inputs.text(Key::Except).unwrap_or_default();
+            let mut items = list_items(text);
+            let item = items.find(|(_, item)| {
+                let named = item.split_once(':');
+                named.is_some_and(|(_, it)| it.trim() == name.as_str())
+            });
+            let mut warn = |rule, message, help| {
+                let whole = ScheduleFinding::on(Key::Except, self.inputs, rule, message, help);
+                let span = item.clone().map_or(whole.span.clone(), |(span, _)| span);
+                found.push(ScheduleFinding { span, ..whole });
+            };
+            if let Some(last) = calendar.ends_on().filter(|last| *last <= soon) {
+                warn(
+                    Rule::CalendarEnds,
+                    format!(
+                        "the last date of the calendar `{name}` is {last}; after it nothing is excepted"
+                    ),
+                    "give a newer file with --calendar, here and to the scaler".to_owned(),
+                );
+            }
+            let timed = calendar.timed_events();
+            if timed > 0 {
+                let are = if timed == 1 { "event is" } else { "events are" };
+                warn(
+                    Rule::CalendarTimes,
+                    format!("{timed} {are} at a time of day in the calendar `{name}`: only whole days are excepted"),
+                    "write them as events of whole days, such as DTSTART;VALUE=DATE:20261225, or remove them".to_owned(),
+                );
+            }
+        }
+    }
+}

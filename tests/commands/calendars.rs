@@ -1,0 +1,365 @@
+//! `--calendar`, wherever texts are read: files of public holidays, and what they do.
+
+use serde_json::Value;
+
+use crate::{
+    fake_server::Cluster,
+    program::{Ended, dayshift_with},
+};
+
+const GERMANY: &str = "de=examples/calendars/germany.ics";
+const USA: &str = "us=tests/semantics/schedule/calendars/usa.ics";
+const OFFICE: &str = "examples/calendars/office.yaml";
+
+fn dayshift(args: &[&str]) -> Ended {
+    dayshift_with(&[], args, "")
+}
+
+/// A Deployment with these annotations.
+fn web(name: &str, annotations: &[(&str, &str)]) -> String {
+    let lines = annotations
+        .iter()
+        .map(|(key, text)| format!("\n    dayshift/{key}: \"{text}\""));
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {name}\n  annotations:{}\nspec:\n  replicas: 3\n---\n",
+        lines.collect::<String>()
+    )
+}
+
+/// The working days of 2026 that are no holiday, by a list that people know.
+fn working_days(holidays: &[&str]) -> Vec<String> {
+    let first: chrono::NaiveDate = "2026-01-01".parse().unwrap();
+    let days = first.iter_days().take(365);
+    let days = days.filter(|it| !matches!(it.format("%a").to_string().as_str(), "Sat" | "Sun"));
+    let days = days.map(|it| it.to_string());
+    days.filter(|it| !holidays.contains(&it.as_str())).collect()
+}
+
+/// A year of two countries in the cluster in memory, with the real controller and files as public
+/// feeds have them.
+#[test]
+fn a_year_of_the_holidays_of_two_countries_has_exactly_the_expected_starts() {
+    let in_germany = [
+        "2026-01-01",
+        "2026-04-03",
+        "2026-04-06",
+        "2026-05-01",
+        "2026-05-14",
+        "2026-05-25",
+        "2026-12-25",
+    ];
+    let in_the_usa = [
+        "2026-01-01",
+        "2026-01-19",
+        "2026-02-16",
+        "2026-05-25",
+        "2026-06-19",
+        "2026-07-03",
+        "2026-09-07",
+        "2026-10-12",
+        "2026-11-11",
+        "2026-11-26",
+        "2026-12-25",
+    ];
+    let hours = ("hours", "Mon-Fri 09:00-19:00");
+    let berlin = ("timezone", "Europe/Berlin");
+    let new_york = ("timezone", "America/New_York");
+    let both: Vec<_> = in_germany.iter().chain(&in_the_usa).copied().collect();
+    let objects = [
+        ("berlin", berlin, "calendar:de", &in_germany[..]),
+        ("boston", new_york, "calendar:us", &in_the_usa),
+        ("both", berlin, "calendar:us; calendar:de", &both),
+    ];
+    let manifest = |(name, zone, except, _): (&str, _, &str, &[&str])| {
+        web(name, &[hours, zone, ("except", except)])
+    };
+    let input: String = objects.map(manifest).concat();
+    let args = [
+        "sandbox",
+        "--calendar",
+        GERMANY,
+        "--calendar",
+        USA,
+        "--kinds=deployments",
+    ];
+    let span = ["--from", "2026-01-01", "--for", "365d", "-"];
+    let ended = dayshift_with(&[], &[&args[..], &span].concat(), &input);
+    assert_eq!(ended.status, 0, "{ended:?}");
+    for (name, _, _, holidays) in objects {
+        let name = format!(" default/{name} ");
+        let lines = ended.out.lines().filter(|line| line.contains(&name));
+        let starts = lines.filter(|line| line.contains("  start "));
+        // In UTC, 09:00 is on the same date in both zones.
+        let starts: Vec<_> = starts.map(|line| line[4..14].to_owned()).collect();
+        assert_eq!(starts, working_days(holidays), "{name}");
+    }
+}
+
+#[test]
+fn the_plan_names_the_holidays() {
+    let args = [
+        "plan",
+        "-f",
+        OFFICE,
+        "--calendar",
+        GERMANY,
+        "--from",
+        "2026-12-21",
+        "--days",
+        "14",
+    ];
+    let json = dayshift(&[&args[..], &["-o", "json"]].concat());
+    assert_eq!(json.status, 0, "{json:?}");
+    let plan: Value = serde_json::from_str(&json.out).unwrap();
+    let workload = &plan["workloads"][0];
+    let holidays = workload["holidays"].as_array().unwrap().iter();
+    let holidays: Vec<_> = holidays
+        .map(|it| format!("{} {} {}", it["date"], it["calendar"], it["name"]))
+        .collect();
+    assert_eq!(
+        holidays,
+        [
+            r#""2026-12-25" "de" "Erster Weihnachtstag""#,
+            r#""2026-12-26" "de" "Zweiter Weihnachtstag""#,
+            r#""2027-01-01" "de" "Neujahr""#,
+        ]
+    );
+    let starts = workload["boundaries"].as_array().unwrap().iter();
+    let starts = starts.filter(|it| it["action"] == "start");
+    let starts: Vec<_> = starts
+        .map(|it| it["at"].as_str().unwrap().get(..10).unwrap())
+        .collect();
+    assert_eq!(
+        starts,
+        ["2026-12-21", "2026-12-22", "2026-12-23", "2026-12-24"]
+    );
+
+    let chart = dayshift(&[&args[..], &["-o", "chart"]].concat());
+    for line in [
+        "x excepted, no start: Fri 25 Dec to Sat 26 Dec, Mon 28 Dec to Fri 1 Jan",
+        "  Fri 25 Dec: Erster Weihnachtstag (calendar:de)",
+        "  Fri 1 Jan: Neujahr (calendar:de)",
+    ] {
+        assert!(
+            chart.out.lines().any(|it| it == line),
+            "{line}\n{}",
+            chart.out
+        );
+    }
+    // Where no calendar is named the JSON is as it was.
+    let plain = dayshift(&[
+        "plan",
+        "-f",
+        "examples/holidays.yaml",
+        "--calendar",
+        GERMANY,
+        "-o",
+        "json",
+    ]);
+    assert!(!plain.out.contains("holidays\": ["), "{}", plain.out);
+}
+
+#[test]
+fn what_somebody_wrote_into_a_calendar_does_not_act_on_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("evil.ics");
+    let summary = "a\u{1b}[2J\u{202e}b\\n\u{0}c";
+    std::fs::write(&path, format!("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\nSUMMARY:{summary}\nEND:VEVENT\nEND:VCALENDAR")).unwrap();
+    let calendar = format!("evil={}", path.display());
+    let input = web(
+        "web",
+        &[("hours", "09:00-19:00"), ("except", "calendar:evil")],
+    );
+    for output in ["chart", "json", "table"] {
+        let args = [
+            "plan",
+            "-f",
+            "-",
+            "--calendar",
+            &calendar,
+            "--from",
+            "2026-12-24",
+            "--days",
+            "3",
+            "-o",
+            output,
+        ];
+        let ended = dayshift_with(&[], &args, &input);
+        assert_eq!(ended.status, 0, "{ended:?}");
+        let acts = |it: char| it != '\n' && it.is_control() || it == '\u{202e}';
+        assert!(!ended.out.contains(acts), "{output}: {:?}", ended.out);
+    }
+}
+
+#[test]
+fn a_name_without_a_file_is_an_error_that_says_how_to_give_it() {
+    let plan = dayshift(&["plan", "-f", OFFICE, "-o", "table"]);
+    assert_eq!(plan.status, 1);
+    assert_eq!(
+        plan.err,
+        "error: default/office: dayshift/except: `de` is not a calendar that is known here; give \
+         its file, as in `--calendar de=FILE.ics`\n"
+    );
+    let other = dayshift(&["plan", "-f", OFFICE, "-o", "table", "--calendar", USA]);
+    assert!(
+        other.err.contains("the known ones are: us\n"),
+        "{}",
+        other.err
+    );
+
+    let lint = dayshift(&["lint", OFFICE, "--from", "2026-11-20"]);
+    assert_eq!(lint.status, 1);
+    for line in [
+        "error[bad-except]: `de` is not a calendar",
+        "13:32",
+        " ^^\n",
+    ] {
+        assert!(lint.out.contains(line), "{line}\n{}", lint.out);
+    }
+    let good = dayshift(&[
+        "lint",
+        OFFICE,
+        "--from",
+        "2026-11-20",
+        "--calendar",
+        GERMANY,
+    ]);
+    assert_eq!(good.status, 0, "{}", good.out);
+}
+
+#[test]
+fn lint_warns_of_a_calendar_that_ends_and_of_events_that_do_not_count() {
+    let input = web(
+        "web",
+        &[
+            ("hours", "09:00-19:00"),
+            ("except", "2030-01-01; calendar:us"),
+        ],
+    );
+    let lint = |from: &str, calendar: &str| {
+        dayshift_with(
+            &[],
+            &["lint", "-", "--from", from, "--calendar", calendar],
+            &input,
+        )
+    };
+    assert_eq!(lint("2027-10-31", USA).status, 0);
+    let soon = lint("2027-11-01", USA);
+    assert_eq!(soon.status, 1);
+    for text in [
+        "warning[calendar-ends]: the last date of the calendar `us` is 2027-12-31; after it nothing is excepted",
+        "7:35",
+        " ^^^^^^^^^^^\n  = help: give a newer file with --calendar",
+    ] {
+        assert!(soon.out.contains(text), "{text}\n{}", soon.out);
+    }
+    let timed = lint("2026-11-20", "us=tests/commands/lint/timed.ics");
+    let warning = "warning[calendar-times]: 1 event is at a time of day in the calendar `us`: only whole days are excepted";
+    assert!(timed.out.contains(warning), "{}", timed.out);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_wrong_usage() {
+    for (given, expected) in [
+        (
+            "de=/nonexistent/de.ics",
+            "/nonexistent/de.ics: No such file or directory",
+        ),
+        (
+            "de=Cargo.toml",
+            "Cargo.toml: line 1: `[workspace]` is not the beginning of an iCalendar file",
+        ),
+        ("Deutschland=x.ics", "a calendar's name has 1 to 63"),
+        (
+            "x.ics",
+            "write a name and a file, such as de=/etc/dayshift/de.ics",
+        ),
+    ] {
+        for command in ["plan", "lint", "run", "status", "wake"] {
+            let words: &[&str] = if command == "lint" { &["-"] } else { &[] };
+            let ended = dayshift(&[&[command, "--calendar", given][..], words].concat());
+            assert_eq!(ended.status, 2, "{command} {given}: {ended:?}");
+            assert!(
+                ended.err.contains(expected),
+                "{command} {given}: {}",
+                ended.err
+            );
+        }
+    }
+}
+
+#[test]
+fn one_variable_gives_the_calendars_to_every_command() {
+    let both = format!("{GERMANY},{USA}");
+    let input = web(
+        "web",
+        &[
+            ("hours", "09:00-19:00"),
+            ("except", "calendar:de; calendar:us"),
+        ],
+    );
+    for args in [
+        &["plan", "-f", "-"][..],
+        &["lint", "-", "--from", "2026-11-20"],
+        &["sandbox", "--for", "1d", "-"],
+    ] {
+        let ended = dayshift_with(&[("DAYSHIFT_CALENDAR", &both)], args, &input);
+        assert_eq!(ended.status, 0, "{args:?}: {ended:?}");
+    }
+}
+
+/// Who has no files of the scaler's calendars can still wake and look.
+#[test]
+fn commands_to_a_cluster_do_not_need_the_files() {
+    let cluster = Cluster::new();
+    let annotations = [("hours", "00:00-24:00"), ("except", "calendar:de")];
+    cluster.deployment("web", 3, &annotations);
+    for args in [
+        &["wake", "web", "--for", "2h", "--no-wait"][..],
+        &["sleep", "web", "--for", "2h", "--no-wait"],
+        &["pause", "web", "--no-wait"],
+        &["resume", "web", "--no-wait"],
+        &["status"],
+    ] {
+        let ran = cluster.dayshift(args);
+        assert_eq!(ran.status, 0, "{args:?}: {ran:?}");
+        assert!(!ran.out.contains("is not a calendar"), "{args:?}: {ran:?}");
+    }
+    // What the schedule says now is another matter.
+    let sync = cluster.dayshift(&["sync", "web", "--no-wait"]);
+    assert_eq!(sync.status, 1);
+    assert!(
+        sync.err
+            .contains("give its file, as in `--calendar de=FILE.ics`"),
+        "{sync:?}"
+    );
+    let given = cluster.dayshift(&[
+        "sync",
+        "web",
+        "--no-wait",
+        "--calendar",
+        "de=examples/calendars/germany.ics",
+    ]);
+    assert_eq!(given.status, 0, "{given:?}");
+}
+
+#[test]
+fn status_does_not_guess_what_a_calendar_says() {
+    let cluster = Cluster::new();
+    let annotations = [("hours", "00:00-24:00"), ("except", "calendar:de")];
+    cluster.deployment("web", 0, &annotations);
+    for (label, text) in [("state", "adopted"), ("last", "2026-11-20T10.00.00Z")] {
+        let label = format!("dayshift/{label}");
+        cluster.api.label("dev", "web", &label, Some(text)).unwrap();
+    }
+    let without = cluster.dayshift(&["status"]);
+    assert!(
+        without.out.contains(
+            "the calendars that it names are not known here; give them with --calendar NAME=FILE"
+        ),
+        "{without:?}"
+    );
+    assert!(!without.out.contains("the schedule says"), "{without:?}");
+    let with = cluster.dayshift(&["status", "--calendar", "de=examples/calendars/germany.ics"]);
+    assert!(!with.out.contains("not known here"), "{with:?}");
+}

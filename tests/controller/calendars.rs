@@ -1,0 +1,190 @@
+//! Calendars that change while the controller runs.
+
+use std::sync::Arc;
+
+use dayshift::{
+    controller::{CalendarFeed, CalendarPublisher, Settings},
+    schedule::{Calendar, CalendarName, Calendars},
+};
+
+use crate::sandbox::{Sandbox, deployment};
+
+/// A calendar `de` of these dates, and one of the same dates by another name.
+fn calendars(dates: &[&str]) -> Calendars {
+    let event = |date: &&str| {
+        let date = date.replace('-', "");
+        format!("BEGIN:VEVENT\nDTSTART:{date}\nEND:VEVENT\n")
+    };
+    let events: String = dates.iter().map(event).collect();
+    let file = format!("BEGIN:VCALENDAR\n{events}END:VCALENDAR");
+    let calendar = Arc::new(Calendar::parse(file.as_bytes()).unwrap());
+    let named = |name| (CalendarName::parse(name).unwrap(), calendar.clone());
+    Calendars::new(["de", "other"].map(named))
+}
+
+/// A cluster on Thursday evening, and a scaler with a calendar.
+fn evening(dates: &[&str]) -> (Sandbox, CalendarPublisher) {
+    let mut story = Sandbox::empty_at("2026-11-19 20:00 UTC");
+    let (publisher, feed) = CalendarFeed::open(calendars(dates));
+    story.start_scaler(Settings {
+        calendars: feed,
+        ..Settings::default()
+    });
+    (story, publisher)
+}
+
+fn web(except: &str) -> crate::sandbox::Deployment {
+    let web = deployment("web").replicas(0).hours("Mon-Fri 09:00-19:00");
+    web.annotation("except", except).annotation("replicas", "3")
+}
+
+const FRIDAY: &str = "2026-11-20";
+const NO_DAY: &str = "2030-01-01";
+
+#[test]
+fn a_swapped_calendar_counts_at_once_and_only_from_now_on() {
+    let (story, publisher) = evening(&[NO_DAY]);
+    story.apply(web("calendar:de"));
+    let next = || story.label("web", "next");
+    assert_eq!(next().as_deref(), Some("2026-11-20T09.00.00Z"));
+    publisher.publish(calendars(&[FRIDAY]));
+    story.settle();
+    assert_eq!(next().as_deref(), Some("2026-11-23T09.00.00Z"));
+    story.sleep_until("2026-11-20 10:00");
+    assert_eq!(story.replicas("web"), 0);
+    // The start of this morning is there again, and is not made up for.
+    publisher.publish(calendars(&[NO_DAY]));
+    story.settle();
+    assert_eq!(story.replicas("web"), 0);
+    assert_eq!(next().as_deref(), Some("2026-11-20T19.00.00Z"));
+    story.sleep_until("2026-11-23 09:01");
+    assert_eq!(story.replicas("web"), 3);
+    // It is no edit, and nobody is told.
+    assert_eq!(story.events("web"), ["Started"]);
+}
+
+#[test]
+fn what_a_restart_finds_changed_does_not_act_backwards() {
+    for dates in [[FRIDAY, NO_DAY], [NO_DAY, FRIDAY]] {
+        let (mut story, _publisher) = evening(&dates[..1]);
+        story.apply(web("calendar:de"));
+        story.sleep_until("2026-11-20 08:00");
+        story.kill_scalers();
+        story.sleep_until("2026-11-20 10:00");
+        story.start_scaler(Settings {
+            calendars: CalendarFeed::fixed(calendars(&dates[1..])),
+            ..Settings::default()
+        });
+        assert_eq!(story.replicas("web"), 0, "{dates:?}");
+    }
+    // The start that was due by the dates as they were, and still is, is caught up with.
+    let (mut story, _publisher) = evening(&[NO_DAY]);
+    story.apply(web("calendar:de"));
+    story.kill_scalers();
+    story.sleep_until("2026-11-20 10:00");
+    story.start_scaler(Settings {
+        calendars: CalendarFeed::fixed(calendars(&["2027-05-01"])),
+        ..Settings::default()
+    });
+    assert_eq!(story.replicas("web"), 3);
+}
+
+#[test]
+fn only_what_names_a_calendar_is_looked_at_and_only_what_changes_is_written() {
+    let (story, publisher) = evening(&[NO_DAY]);
+    story.apply(deployment("plain").hours("Mon-Fri 09:00-19:00"));
+    story.apply(
+        deployment("dates")
+            .hours("Mon-Fri 09:00-19:00")
+            .annotation("except", FRIDAY),
+    );
+    for name in ["one", "two"] {
+        let object = deployment(name).hours("Mon-Fri 09:00-19:00");
+        story.apply(object.annotation("except", "calendar:de"));
+    }
+    let of_sunday = deployment("sunday").hours("Sun 09:00-19:00");
+    story.apply(of_sunday.annotation("except", "calendar:other"));
+    let patched = || ["plain", "dates", "one", "two", "sunday"].map(|it| story.patched(it).len());
+    assert_eq!(patched(), [1; 5]);
+    publisher.publish(calendars(&[FRIDAY]));
+    story.settle();
+    assert_eq!(patched(), [1, 1, 2, 2, 1]);
+}
+
+#[test]
+fn a_namespace_may_name_a_calendar_too() {
+    let (story, publisher) = evening(&[FRIDAY]);
+    for (key, text) in [("hours", "Mon-Fri 09:00-19:00"), ("except", "calendar:de")] {
+        let key = format!("dayshift/{key}");
+        story
+            .api
+            .annotate_of("Namespace", "", "dev", &key, Some(text))
+            .unwrap();
+    }
+    story.settle();
+    story.apply(deployment("web").replicas(0));
+    assert_eq!(
+        story.label("web", "next").as_deref(),
+        Some("2026-11-23T09.00.00Z")
+    );
+    publisher.publish(calendars(&[NO_DAY]));
+    story.settle();
+    assert_eq!(
+        story.label("web", "next").as_deref(),
+        Some("2026-11-20T09.00.00Z")
+    );
+
+    let refused = story.api.annotate_of(
+        "Namespace",
+        "",
+        "dev",
+        "dayshift/except",
+        Some("calendar:xx"),
+    );
+    refused.unwrap();
+    story.pass(std::time::Duration::from_secs(2));
+    let metrics = story.metrics();
+    assert!(
+        metrics.contains("dayshift_invalid_namespaces 1\n"),
+        "{metrics}"
+    );
+    story.sleep_until("2026-11-20 09:01");
+    assert_eq!(story.replicas("web"), 0, "what inherits it stays as it is");
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_the_known_ones() {
+    let (story, publisher) = evening(&[NO_DAY]);
+    story.apply(web("2026-12-24; calendar:fr"));
+    assert_eq!(
+        story.error("web").unwrap(),
+        "dayshift/except: `fr` is not a calendar that is known here; the known ones are: de, other"
+    );
+    assert_eq!(story.events("web"), ["InvalidSchedule"]);
+    publisher.publish(calendars(&[FRIDAY]));
+    story.sleep_until("2026-11-20 09:01");
+    assert_eq!(story.replicas("web"), 0);
+    story.annotate("web", "except", Some("calendar:de"));
+    assert_eq!(story.error("web"), None);
+    story.sleep_until("2026-11-23 09:01");
+    assert_eq!(story.replicas("web"), 3);
+}
+
+#[test]
+fn changes_in_quick_succession_are_no_fight() {
+    let (story, publisher) = evening(&[NO_DAY]);
+    story.apply(web("calendar:de"));
+    for _ in 0..9 {
+        publisher.publish(calendars(&[FRIDAY]));
+        story.settle();
+        publisher.publish(calendars(&[NO_DAY]));
+        story.settle();
+    }
+    assert_eq!(
+        story.label("web", "next").as_deref(),
+        Some("2026-11-20T09.00.00Z")
+    );
+    assert!(story.events("web").is_empty(), "{:?}", story.events("web"));
+    story.sleep_until("2026-11-20 09:01");
+    assert_eq!(story.replicas("web"), 3);
+}
