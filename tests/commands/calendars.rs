@@ -7,9 +7,9 @@ use crate::{
     program::{Ended, dayshift_with},
 };
 
-const GERMANY: &str = "de=examples/calendars/germany.ics";
+const GERMANY: &str = "de=docs/holidays/germany.ics";
 const USA: &str = "us=tests/semantics/schedule/calendars/usa.ics";
-const OFFICE: &str = "examples/calendars/office.yaml";
+const OFFICE: &str = "docs/holidays/office.yaml";
 
 fn dayshift(args: &[&str]) -> Ended {
     dayshift_with(&[], args, "")
@@ -338,7 +338,7 @@ fn commands_to_a_cluster_do_not_need_the_files() {
         "web",
         "--no-wait",
         "--calendar",
-        "de=examples/calendars/germany.ics",
+        "de=docs/holidays/germany.ics",
     ]);
     assert_eq!(given.status, 0, "{given:?}");
 }
@@ -360,6 +360,6 @@ fn status_does_not_guess_what_a_calendar_says() {
         "{without:?}"
     );
     assert!(!without.out.contains("the schedule says"), "{without:?}");
-    let with = cluster.dayshift(&["status", "--calendar", "de=examples/calendars/germany.ics"]);
+    let with = cluster.dayshift(&["status", "--calendar", "de=docs/holidays/germany.ics"]);
     assert!(!with.out.contains("not known here"), "{with:?}");
 }

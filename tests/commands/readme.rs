@@ -1,4 +1,4 @@
-//! What README.md shows of the program is what the program says.
+//! What README.md and docs/holidays.md show of the program is what the program says.
 
 use std::process::Command;
 
@@ -6,9 +6,8 @@ use std::process::Command;
 const ON_A_CLUSTER: [&str; 5] = ["status", "wake", "sleep", "pause", "resume"];
 
 /// Every other shown command of the program with the lines shown below it.
-fn shown() -> Vec<(String, Vec<String>)> {
-    let readme = include_str!("../../README.md");
-    let blocks = readme.split("```console\n").skip(1);
+fn shown(page: &str) -> Vec<(String, Vec<String>)> {
+    let blocks = page.split("```console\n").skip(1);
     let blocks = blocks.map(|rest| rest.split("```").next().unwrap());
     let mut shown = Vec::new();
     for block in blocks {
@@ -46,8 +45,11 @@ fn assert_says(output: &str, shown: &[String], command: &str) {
 
 #[test]
 fn every_shown_output_is_real() {
-    let shown = shown();
-    assert!(shown.len() >= 2, "the README shows the sandbox and a plan");
+    let readme = shown(include_str!("../../README.md"));
+    assert!(readme.len() >= 2, "the README shows the sandbox and a plan");
+    let holidays = shown(include_str!("../../docs/holidays.md"));
+    assert_eq!(holidays.len(), 1);
+    let shown = readme.into_iter().chain(holidays);
     for (command, lines) in shown {
         let output = Command::new(env!("CARGO_BIN_EXE_dayshift"))
             .args(command.split_whitespace())

@@ -35,3 +35,47 @@ fn the_image_has_the_version_of_the_package() {
         assert!(manifest.contains(image), "{image}");
     }
 }
+
+/// The patch that mounts calendars fits the Deployment that it is a patch of.
+#[test]
+fn the_calendar_patch_mounts_what_it_names() {
+    use dayshift::{manifest::Source, workload::Prefix};
+    use k8s_openapi::api::apps::v1::Deployment;
+
+    let read = |text: &str| -> Deployment {
+        let source = Source::new("manifest", text.to_owned());
+        let (manifests, errors) = source.manifests(&Prefix::default(), "default");
+        assert!(errors.is_empty(), "{errors:?}");
+        serde_json::from_value(manifests.into_iter().next().unwrap().1).unwrap()
+    };
+    let text = include_str!("../../manifests/calendar.yaml");
+    // Only what the API server asks for besides: a patch need not have it.
+    let whole = text.replace(
+        "spec:\n  template:\n",
+        "spec:\n  selector: {}\n  template:\n",
+    );
+    let (patch, shipped) = (read(&whole), read(CLUSTER));
+    assert_eq!(patch.metadata.name, shipped.metadata.name);
+    let pod = |it: &Deployment| it.spec.clone().unwrap().template.spec.unwrap();
+    let (patch, shipped) = (pod(&patch), pod(&shipped));
+    let container = &patch.containers[0];
+    assert_eq!(container.name, shipped.containers[0].name);
+    let mount = &container.volume_mounts.as_ref().unwrap()[0];
+    assert_eq!(mount.sub_path, None);
+    let volume = &patch.volumes.as_ref().unwrap()[0];
+    assert_eq!(volume.name, mount.name);
+    let name = &volume.config_map.as_ref().unwrap().name;
+    let variable = &container.env.as_ref().unwrap()[0];
+    assert_eq!(variable.name, "DAYSHIFT_CALENDAR");
+    let (_, path) = variable.value.as_ref().unwrap().split_once('=').unwrap();
+    let file = path
+        .strip_prefix(&format!("{}/", mount.mount_path))
+        .unwrap();
+    // What the page says creates that very file.
+    let page = include_str!("../../docs/holidays.md");
+    let create = format!("kubectl create configmap {name} -n dayshift --from-file={file}");
+    assert!(page.contains(&create) && text.contains(&create), "{create}");
+    let apply =
+        "kubectl patch deployment dayshift -n dayshift --patch-file manifests/calendar.yaml";
+    assert!(page.contains(apply) && text.contains(apply));
+}

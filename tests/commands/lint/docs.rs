@@ -2,9 +2,19 @@
 
 use dayshift::lint::Rule;
 
-use super::program::{found, web};
+use super::program::{found_with, web};
 
 const PAGE: &str = include_str!("../../../docs/lint.md");
+
+/// The calendars that examples name.
+const CALENDARS: [&str; 6] = [
+    "--calendar",
+    "de=docs/holidays/germany.ics",
+    "--calendar",
+    "ended=tests/commands/lint/ended.ics",
+    "--calendar",
+    "timed=tests/commands/lint/timed.ics",
+];
 
 /// A rule's name, and what is under it.
 fn sections() -> Vec<(&'static str, &'static str)> {
@@ -48,7 +58,7 @@ fn each_wrong_example_breaks_its_rule_alone_and_each_right_one_none() {
     let mut wrong = Vec::new();
     for (id, section) in sections() {
         let found = |title| -> Vec<String> {
-            let findings = found(&example(section, title)).into_iter();
+            let findings = found_with(&CALENDARS, &example(section, title)).into_iter();
             findings
                 .map(|it| it.split(' ').next().unwrap().to_owned())
                 .collect()

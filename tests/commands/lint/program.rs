@@ -30,7 +30,13 @@ pub fn web(lines: &[&str]) -> String {
 
 /// The rules that find something, in order, and where: `rule line:column`.
 pub fn found(text: &str) -> Vec<String> {
-    let (_, out, err) = lint_of(&["-o", "json", "-"], text);
+    found_with(&[], text)
+}
+
+/// The same with these arguments.
+pub fn found_with(args: &[&str], text: &str) -> Vec<String> {
+    let args: Vec<_> = ["-o", "json", "-"].iter().chain(args).copied().collect();
+    let (_, out, err) = lint_of(&args, text);
     let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{text}: {err}"));
     let findings = report["findings"].as_array().unwrap().iter();
     findings

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dayshift::controller::Telemetry;
+use dayshift::{controller::Telemetry, schedule::CalendarName};
 
 const PAGE: &str = include_str!("../../../docs/metrics.md");
 
@@ -77,6 +77,8 @@ fn each_metric_is_on_the_page_as_it_is_scraped() {
     told.api_request("patch", Some(200));
     told.next_boundary(Some(chrono::DateTime::UNIX_EPOCH));
     told.clock_skew(0.5);
+    let name = CalendarName::parse("de").unwrap();
+    told.calendar(&name, Some(chrono::NaiveDate::default()), true);
     assert_eq!(documented(), scraped(&told.render()));
 }
 

@@ -12,7 +12,7 @@ use dayshift::schedule::{
 use proptest::prelude::*;
 use std::sync::Arc;
 
-const GERMANY: &[u8] = include_bytes!("../../../../examples/calendars/germany.ics");
+const GERMANY: &[u8] = include_bytes!("../../../../docs/holidays/germany.ics");
 const USA: &[u8] = include_bytes!("usa.ics");
 
 /// The public holidays of all of Germany in 2026.
