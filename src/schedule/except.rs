@@ -118,8 +118,7 @@ impl ExceptedDates {
 /// The name of a calendar, where an item is one.
 fn calendar_name(item: Piece<'_>) -> Option<Piece<'_>> {
     let (word, name) = item.split_once(":")?;
-    let is_calendar = word.trim().text().eq_ignore_ascii_case("calendar");
-    is_calendar.then(|| name.trim())
+    (word.text() == "calendar").then(|| name.trim())
 }
 
 fn read_range(item: Piece<'_>) -> Result<(i32, i32), TextError> {

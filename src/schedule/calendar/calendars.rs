@@ -77,12 +77,6 @@ impl Calendars {
             .map(|(name, calendar)| (name, &**calendar))
     }
 
-    /// Whether an item of excepted dates may be one of them.
-    pub fn are_named_in(text: &str) -> bool {
-        let mut items = text.split(';').filter_map(|item| item.split_once(':'));
-        items.any(|(word, _)| word.trim().eq_ignore_ascii_case("calendar"))
-    }
-
     /// The calendar of a name, with the one copy of its name.
     pub(in crate::schedule) fn named(
         &self,

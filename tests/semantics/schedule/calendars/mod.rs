@@ -495,9 +495,9 @@ fn a_name_that_is_not_known_is_pointed_at() {
             "`FR` is not the name of a calendar; write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`",
         ),
         (
-            "Calendar:",
-            "Calendar:",
-            "`Calendar:` is not the name of a calendar; write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`",
+            "calendar:",
+            "calendar:",
+            "`calendar:` is not the name of a calendar; write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`",
         ),
     ] {
         let error = ExceptedDates::parse_with(text, &both).unwrap_err();
@@ -514,7 +514,7 @@ fn a_name_that_is_not_known_is_pointed_at() {
     let any = ExceptedDates::parse_with("calendar:xx", &Calendars::default().or_any()).unwrap();
     assert!(any.is_empty() && !any.are_known());
     assert!(
-        ExceptedDates::parse_with("Calendar: de; calendar:fr;calendar:de", &both)
+        ExceptedDates::parse_with("calendar: de; calendar:fr;calendar:de", &both)
             .unwrap()
             .are_known()
     );
