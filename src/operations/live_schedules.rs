@@ -91,9 +91,19 @@ impl LiveSchedules {
                     }
                     let list = match (kind, namespace) {
                         ("Namespace", Some(name)) => {
-                            let one =
-                                get_raw(client, &object_path(version, plural, "", name)).await;
-                            RawList::Items(one.ok().flatten().into_iter().collect())
+                            let path = object_path(version, plural, "", name);
+                            match get_raw(client, &path).await {
+                                Ok(one) => RawList::Items(one.into_iter().collect()),
+                                // A Role in the namespace allows the rest.
+                                Err(FindError::Refused(why)) => {
+                                    found.problems.push(format!(
+                                        "the Namespace {name} may not be read, so what stands on it is \
+                                         not converted: {why}"
+                                    ));
+                                    continue;
+                                }
+                                Err(error) => return Err(error),
+                            }
                         }
                         _ => {
                             let path = collection_path(version, plural, namespace.as_deref());

@@ -1,5 +1,6 @@
 //! Live objects: the commands for kubectl.
 
+use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
 use crate::fake_server::{Cluster, Ran};
@@ -91,6 +92,28 @@ fn the_patch_makes_the_change() {
     );
     let again = convert(&cluster, &["-A"]);
     assert_eq!((again.status, again.out.as_str()), (0, ""));
+}
+
+#[test]
+fn a_namespace_that_may_not_be_read_is_said() {
+    let cluster = cluster(&[(
+        "api",
+        json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC"}),
+    )]);
+    cluster.api.on_request(|request| {
+        let is_it = request.verb == "get" && request.resource == "namespaces";
+        let message = "User \"me\" cannot get resource \"namespaces\"";
+        is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", message)))
+    });
+    let ran = convert(&cluster, &["-n", "dev"]);
+    assert_eq!(ran.status, 3);
+    assert!(
+        ran.out
+            .starts_with("kubectl annotate deployment api -n dev "),
+        "{ran:?}"
+    );
+    let warning = "warning: the Namespace dev may not be read, so what stands on it is not converted: 403: User \"me\" cannot get resource \"namespaces\"\n";
+    assert!(ran.err.contains(warning), "{}", ran.err);
 }
 
 #[test]
