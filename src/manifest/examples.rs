@@ -1,7 +1,7 @@
 //! The files of the folder `examples/`.
 
 /// The name and the text of every example, in the order in which they are best read.
-pub const EXAMPLES: [(&str, &str); 8] = [
+pub const EXAMPLES: [(&str, &str); 10] = [
     (
         "one-start.yaml",
         include_str!("../../examples/one-start.yaml"),
@@ -30,5 +30,13 @@ pub const EXAMPLES: [(&str, &str); 8] = [
     (
         "holidays.yaml",
         include_str!("../../examples/holidays.yaml"),
+    ),
+    (
+        "cron-job.yaml",
+        include_str!("../../examples/cron-job.yaml"),
+    ),
+    (
+        "whole-namespace.yaml",
+        include_str!("../../examples/whole-namespace.yaml"),
     ),
 ];

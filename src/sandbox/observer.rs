@@ -9,8 +9,8 @@ use crate::{
     cluster::{NamespaceDefaults, NamespaceMeta, ObservedNamespace, Workload},
     schedule::{Action, Boundary, Zone},
     workload::{
-        Enforce, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix, Replicas, State,
-        read,
+        Enforce, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix,
+        Replicas, State, read,
     },
 };
 
@@ -47,11 +47,11 @@ struct Watched {
 }
 
 impl Observer {
-    pub(super) fn new(prefix: Prefix, context: ParseContext) -> Self {
+    pub(super) fn new(prefix: Prefix, context: ParseContext, inheritance: Inheritance) -> Self {
         Self {
             prefix,
             context,
-            defaults: NamespaceDefaults::default(),
+            defaults: NamespaceDefaults::new(inheritance),
             watched: BTreeMap::new(),
             lateness: TimeDelta::zero(),
             refusals: 0,
@@ -148,7 +148,7 @@ impl Watched {
     fn new(at: DateTime<Utc>, observed: Observed, context: &ParseContext) -> Self {
         Self {
             parsed: read(&observed.inputs, context),
-            usage: Usage::new(at, observed.replicas),
+            usage: Usage::new(at, observed.replicas, observed.object.kind.counts()),
             observed,
             idle: 0,
             action: None,

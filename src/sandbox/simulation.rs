@@ -16,7 +16,7 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use crate::{
     clock::{Clock, RealTime},
     controller::{self, Settings, Telemetry},
-    workload::Kind,
+    workload::{Inheritance, Kind},
 };
 
 use super::{
@@ -88,7 +88,14 @@ impl Simulation {
                 .copied()
                 .filter_map(|kind| Some((kind, api.changes_of(kind.name()).ok()?)))
                 .collect(),
-            observer: Observer::new(settings.prefix.clone(), settings.parse_context()),
+            observer: Observer::new(
+                settings.prefix.clone(),
+                settings.parse_context(),
+                Inheritance {
+                    from_namespaces: settings.scope.namespace_defaults,
+                    default_schedule: settings.default_schedule.clone(),
+                },
+            ),
             api,
             clock,
             settings,

@@ -2,7 +2,10 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::{schedule::Action, workload::Replicas};
+use crate::{
+    schedule::Action,
+    workload::{CountKind, Replicas},
+};
 
 /// The transitions of one Deployment, and how long it has run with how many replicas.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +14,8 @@ pub struct Usage {
     pub starts: u64,
     /// Stops, likewise.
     pub stops: u64,
+    /// Whether its count is one of replicas: a CronJob is suspended or not, and has none.
+    pub has_replicas: bool,
     begun: DateTime<Utc>,
     /// Up to here all is counted; from here on `count` replicas run.
     since: DateTime<Utc>,
@@ -21,11 +26,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// A Deployment that begins with `count` replicas.
-    pub(super) fn new(at: DateTime<Utc>, count: Replicas) -> Self {
+    /// A workload that begins with this count.
+    pub(super) fn new(at: DateTime<Utc>, count: Replicas, means: CountKind) -> Self {
         Self {
             starts: 0,
             stops: 0,
+            has_replicas: means == CountKind::Replicas,
             begun: at,
             since: at,
             count,
@@ -85,7 +91,7 @@ mod tests {
     fn what_ran_is_counted_against_the_most_that_ever_ran() {
         let begin: DateTime<Utc> = "2026-11-20T10:00:00Z".parse().unwrap();
         let hour = |hours| begin + TimeDelta::hours(hours);
-        let mut usage = Usage::new(begin, Replicas::new(2));
+        let mut usage = Usage::new(begin, Replicas::new(2), CountKind::Replicas);
         usage.runs(hour(3), Replicas::ZERO); // 2 for three hours
         usage.runs(hour(7), Replicas::new(3)); // none for four
         usage.runs(hour(8), Replicas::ONE); // 3 for one

@@ -12,7 +12,7 @@ fn shown(page: &str) -> Vec<(String, Vec<String>)> {
     let mut shown = Vec::new();
     for block in blocks {
         let (command, output) = block.split_once('\n').unwrap();
-        let command = command.replace("$ cargo run --release --", "$ dayshift");
+        let command = command.replace("$ cargo run --", "$ dayshift");
         if let Some(arguments) = command.strip_prefix("$ dayshift ")
             && !output.is_empty()
             && !ON_A_CLUSTER.contains(&arguments.split(' ').next().unwrap())

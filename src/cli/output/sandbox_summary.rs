@@ -46,16 +46,20 @@ impl Page {
         let (mut starts, mut stops, mut used, mut always, mut saved) = (0, 0, 0.0, 0.0, 0.0);
         for (name, usage) in usages {
             let up = format!("{:.1} of {whole}", hours(usage.up()));
+            let (of_starts, of_stops) = (usage.starts, usage.stops);
+            text += &format!("{name:names$}  {of_starts:>6}  {of_stops:>5}  {up:>16}");
+            starts += of_starts;
+            stops += of_stops;
+            if !usage.has_replicas {
+                text += &format!("  {:>13}  {:>9}  {:>5}\n", "-", "-", "-");
+                continue;
+            }
             text += &format!(
-                "{name:names$}  {:>6}  {:>5}  {up:>16}  {:>13.1}  {:>9.1}  {:>5}\n",
-                usage.starts,
-                usage.stops,
+                "  {:>13.1}  {:>9.1}  {:>5}\n",
                 usage.replica_hours(),
                 usage.always_on(),
                 percent(usage.saved(), usage.always_on()),
             );
-            starts += usage.starts;
-            stops += usage.stops;
             used += usage.replica_hours();
             always += usage.always_on();
             saved += usage.saved();

@@ -103,7 +103,7 @@ fn the_examples_are_clean() {
     assert_eq!((status, err.as_str()), (0, ""), "{out}");
     assert_eq!(
         out,
-        "0 errors, 0 warnings (2 suppressed) in 8 workloads of 8 files\n"
+        "0 errors, 0 warnings (2 suppressed) in 10 workloads of 10 files\n"
     );
 }
 

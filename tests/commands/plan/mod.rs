@@ -249,6 +249,7 @@ fn files_lists_folders_and_standard_input_are_read() {
             "team-a/cron",
             "dev/a",
             "team-a/b",
+            "team-a/cron-job",
             "team-a/cron",
             "team-a/exact-counts",
             "team-a/fixed-counts",
@@ -257,6 +258,7 @@ fn files_lists_folders_and_standard_input_are_read() {
             "team-a/one-start",
             "team-a/overnight",
             "team-a/several-windows",
+            "team/whole-namespace",
         ]
     );
     assert_eq!(ended.status, 0);

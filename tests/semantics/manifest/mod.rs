@@ -9,9 +9,9 @@ mod hostile;
 use std::path::Path;
 
 use dayshift::{
-    manifest::{EXAMPLES, Search, Source},
+    manifest::{EXAMPLES, Search, Source, inherit},
     schedule::Zone,
-    workload::{Key, ParsedInputs, Prefix, Replicas, read},
+    workload::{Inheritance, Key, ParsedInputs, Prefix, Replicas, read},
 };
 use files::{annotated, refusal, workloads};
 
@@ -385,7 +385,10 @@ fn every_example_is_listed_quoted_and_without_a_problem() {
             let written = &text[annotation.value.span.clone()];
             assert_eq!(written, format!("\"{}\"", annotation.text), "{name}");
         }
-        let parsed = read(&found[0].inputs, &Zone::UTC.into());
+        // The schedule of one is on the Namespace beside it.
+        let mut contents = [Source::new(name, text).contents(&Prefix::default(), "default")];
+        inherit(&mut contents, &Inheritance::default());
+        let parsed = read(&contents[0].workloads[0].inputs, &Zone::UTC.into());
         assert!(
             matches!(parsed, ParsedInputs::Scheduled(_)),
             "{name}: {parsed:?}"
