@@ -279,3 +279,20 @@ fn a_dry_run_inherits_too_and_writes_nothing() {
 fn saved(story: &Sandbox) -> Option<String> {
     story.label("web", "saved-replicas")
 }
+
+/// What was left alone is taken up as it is: nothing that came meanwhile is done.
+#[test]
+fn an_object_that_is_no_longer_excluded_is_adopted() {
+    let story = Sandbox::at("2026-11-20 12:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));
+    story.sleep_until("13:00");
+    story.annotate("web", "exclude", Some("true"));
+    assert_eq!(story.label("web", "state"), None);
+    story.sleep_until("20:00");
+    story.annotate("web", "exclude", None);
+    assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));
+    assert_eq!(story.replicas("web"), 3);
+    story.sleep_until("2026-11-23 20:00");
+    assert_eq!(story.replicas("web"), 0);
+}

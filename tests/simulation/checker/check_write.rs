@@ -114,7 +114,7 @@ impl Observer {
     fn intent(&self, object: &Object, zone: Tz) -> Intent {
         match self.assumptions(object, zone).complaint {
             Some(_) => Intent::default(),
-            None => Intent::of(&object.in_force(), &self.plans, zone),
+            None => Intent::of(object.inputs(), &self.plans, zone),
         }
     }
 

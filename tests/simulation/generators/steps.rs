@@ -214,6 +214,7 @@ impl Steps<'_> {
             }
             11 => Op::StopReplicas(slot, self.maybe(1..3)),
             12..=14 => self.overlay(slot),
+            15 if self.random.u8(..3) == 0 => Op::Exclude(slot, self.random.bool()),
             15 => Op::Enforce(slot, self.random.bool()),
             16 => Op::Break(slot, self.random.choice(Bad::ALL).unwrap()),
             17..=18 => Op::Fix(slot),
@@ -257,7 +258,14 @@ impl Steps<'_> {
     /// Somebody changes the annotations of a Namespace.
     fn default(&mut self, at: u32) {
         let place = usize::from(self.random.u8(..4) == 0);
-        let change = match self.random.u8(..10) {
+        let change = match self.random.u8(..14) {
+            10 => Asked::Exclude(self.random.bool()),
+            11..=13 => match self.overlay(0) {
+                Op::Wake(_, until) => Asked::Wake(until),
+                Op::Sleep(_, until) => Asked::Sleep(until),
+                Op::Pause(_, hold) => Asked::Pause(hold),
+                _ => Asked::Fix,
+            },
             0..=4 => {
                 let plan = self.random.usize(..self.story.plans.len());
                 Asked::Plan((self.random.u8(..5) != 0).then_some(plan))
@@ -335,7 +343,12 @@ impl Steps<'_> {
         let scaler = self.scaler();
         let faults: Vec<_> = (0..self.random.usize(1..6)).map(|_| self.fault()).collect();
         let percent = self.random.choice([10, 30, 60, 90, 100]).unwrap();
-        self.add(at, Op::Faults(scaler, faults, percent));
+        let op = if self.random.u8(..4) == 0 {
+            Op::NamespaceFaults(scaler, faults, percent)
+        } else {
+            Op::Faults(scaler, faults, percent)
+        };
+        self.add(at, op);
         if self.random.bool() {
             let cut = at + self.random.u32(..5000);
             self.add(cut, Op::Cut(scaler));

@@ -67,6 +67,11 @@ impl Harness<'_> {
                 scaler.faults.turn(faults, *percent);
                 scaler.is_faulty = !faults.is_empty();
             }
+            Op::NamespaceFaults(number, faults, percent) => {
+                let scaler = &mut self.scalers[*number];
+                scaler.faults.turn_of_namespaces(faults, *percent);
+                scaler.is_faulty = !faults.is_empty();
+            }
             Op::Drift(number, by) => self.scalers[*number].drift = *by,
             Op::Trouble(slot, trouble) => {
                 self.trouble_object(*slot, *trouble);

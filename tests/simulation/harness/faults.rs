@@ -8,7 +8,10 @@ use std::{
 use fastrand::Rng;
 use tokio::{sync::broadcast, task::AbortHandle};
 
-use crate::story::fault::{Fault, Stage};
+use crate::{
+    checker::scalers::request::NAMESPACES,
+    story::fault::{Fault, Stage},
+};
 
 #[derive(Clone)]
 pub struct Faults(Arc<Mutex<Inner>>);
@@ -17,6 +20,8 @@ struct Inner {
     random: Rng,
     faults: Vec<Fault>,
     percent: u8,
+    /// Whether they befall only what is asked of Namespaces.
+    of_namespaces: bool,
     kill: Option<(u32, Stage)>,
     process: Option<AbortHandle>,
     /// Which wakes those who wait in their order; a `watch` channel does it in random order.
@@ -30,6 +35,7 @@ impl Faults {
             random: Rng::with_seed(seed),
             faults: Vec::new(),
             percent: 0,
+            of_namespaces: false,
             kill: None,
             process: None,
             cut: broadcast::Sender::new(16),
@@ -46,6 +52,13 @@ impl Faults {
         let mut inner = self.lock();
         inner.faults = faults.to_vec();
         inner.percent = percent;
+        inner.of_namespaces = false;
+    }
+
+    /// The same of requests for Namespaces, and of nothing else.
+    pub fn turn_of_namespaces(&self, faults: &[Fault], percent: u8) {
+        self.turn(faults, percent);
+        self.lock().of_namespaces = true;
     }
 
     /// Nothing goes wrong any more, and no scaler is to be killed.
@@ -94,14 +107,14 @@ impl Faults {
         }
     }
 
-    /// What befalls this request.
-    pub fn of_request(&self) -> Option<Fault> {
-        self.lock().draw(false)
+    /// What befalls a request for this path.
+    pub fn of_request(&self, path: &str) -> Option<Fault> {
+        self.lock().draw(false, path)
     }
 
-    /// What befalls this event.
-    pub fn of_event(&self) -> Option<Fault> {
-        self.lock().draw(true)
+    /// What befalls an event of the watch of this path.
+    pub fn of_event(&self, path: &str) -> Option<Fault> {
+        self.lock().draw(true, path)
     }
 
     /// How often something went wrong.
@@ -111,7 +124,10 @@ impl Faults {
 }
 
 impl Inner {
-    fn draw(&mut self, of_the_watch: bool) -> Option<Fault> {
+    fn draw(&mut self, of_the_watch: bool, path: &str) -> Option<Fault> {
+        if self.of_namespaces && path != NAMESPACES {
+            return None;
+        }
         if self.percent == 0 || self.random.u8(..100) >= self.percent {
             return None;
         }

@@ -72,7 +72,7 @@ impl Service<Request<Body>> for Transport {
             return Box::pin(never());
         }
         let stage = is_patch.then(|| self.faults.killed()).flatten();
-        let fault = self.faults.of_request();
+        let fault = self.faults.of_request(request.uri().path());
         Box::pin(async move {
             match stage {
                 Some(stage) => transport.killed(request, stage).await,
@@ -226,6 +226,7 @@ impl Transport {
         let events = Events {
             frames: body.into_data_stream().boxed(),
             faults: self.faults.clone(),
+            path: parsed.path.clone(),
             cuts: self.faults.cuts(),
             older: None,
             twice: None,
@@ -255,6 +256,7 @@ async fn never<T>() -> Result<T, BoxError> {
 struct Events {
     frames: stream::BoxStream<'static, Result<Bytes, kube::Error>>,
     faults: Faults,
+    path: String,
     cuts: tokio::sync::broadcast::Receiver<()>,
     older: Option<Bytes>,
     twice: Option<Bytes>,
@@ -273,7 +275,7 @@ impl Events {
                 Err(error) => return Some(Err(error.into())),
             },
         };
-        match self.faults.of_event() {
+        match self.faults.of_event(&self.path) {
             Some(Fault::EventLate(time)) => sleep(millis(time)).await,
             Some(Fault::EventTwice) => self.twice = Some(frame.clone()),
             Some(Fault::EventStale) => self.twice.clone_from(&self.older),

@@ -32,6 +32,7 @@ pub fn slot(op: &Op) -> Option<Slot> {
         | Op::Wake(slot, _)
         | Op::Sleep(slot, _)
         | Op::Enforce(slot, _)
+        | Op::Exclude(slot, _)
         | Op::Break(slot, _)
         | Op::Fix(slot)
         | Op::Delete(slot)
@@ -105,6 +106,7 @@ impl Harness<'_> {
                 intent.sleep = until.map(|seconds| then.0 + i64::from(seconds));
             }),
             Op::Enforce(_, enforce) => self.ask(slot, |intent| intent.enforce = *enforce),
+            Op::Exclude(_, exclude) => self.ask(slot, |intent| intent.exclude = *exclude),
             Op::Break(_, bad) => self.ask(slot, |intent| intent.bad = Some(*bad)),
             Op::Fix(_) => self.ask(slot, |intent| intent.bad = None),
             Op::Delete(_) => self.delete(slot),
@@ -136,12 +138,20 @@ impl Harness<'_> {
 
     /// Changes the annotations of a Namespace.
     fn annotate_namespace(&mut self, place: usize, change: Asked) {
+        let now = self.now().div_euclid(1000);
+        let at = |seconds: i32| now + i64::from(seconds);
         let before = self.defaults[place].texts(&self.story.plans);
         let intent = &mut self.defaults[place];
         match change {
             Asked::Plan(plan) => intent.plan = plan,
             Asked::Replicas(count) => intent.replicas = count,
             Asked::StopReplicas(count) => intent.stop_replicas = count,
+            Asked::Pause(Hold::Lifted) => intent.pause = None,
+            Asked::Pause(Hold::Forever) => intent.pause = Some(Pause::Forever),
+            Asked::Pause(Hold::For(seconds)) => intent.pause = Some(Pause::Until(at(seconds))),
+            Asked::Wake(until) => intent.wake = until.map(at),
+            Asked::Sleep(until) => intent.sleep = until.map(at),
+            Asked::Exclude(exclude) => intent.exclude = exclude,
             Asked::Break(bad) => intent.bad = Some(bad),
             Asked::Fix => intent.bad = None,
         }

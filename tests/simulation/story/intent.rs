@@ -17,6 +17,17 @@ pub struct Intent {
     pub wake: Option<i64>,
     pub sleep: Option<i64>,
     pub enforce: bool,
+    pub exclude: bool,
+    /// The overrides of its Namespace, which hold while none of its own does.
+    pub inherited: Overrides,
+}
+
+/// The overrides of one Namespace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    pub pause: Option<Pause>,
+    pub wake: Option<i64>,
+    pub sleep: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +117,7 @@ impl Intent {
             ("wake-until", self.wake.map(until)),
             ("sleep-until", self.sleep.map(until)),
             ("enforce", self.enforce.then(|| "true".to_owned())),
+            ("exclude", self.exclude.then(|| "true".to_owned())),
         ];
         for (key, text) in overlays {
             texts.extend(text.map(|text| (key.to_owned(), text)));
@@ -116,8 +128,29 @@ impl Intent {
         texts
     }
 
-    /// The override that is active at an instant, and when it ends.
+    /// The overrides of its own.
+    pub const fn own(&self) -> Overrides {
+        Overrides {
+            pause: self.pause,
+            wake: self.wake,
+            sleep: self.sleep,
+        }
+    }
+
+    /// The override that is active at an instant, and when it ends: one of its own, or else one of
+    /// its Namespace.
     pub fn held(&self, now: i64) -> Option<(Phase, Option<i64>)> {
+        self.own().held(now).or_else(|| self.inherited.held(now))
+    }
+
+    /// The end that is written for the override of a phase, the later one of two.
+    pub fn end_of(&self, phase: Phase) -> Option<i64> {
+        self.own().end_of(phase).max(self.inherited.end_of(phase))
+    }
+}
+
+impl Overrides {
+    fn held(&self, now: i64) -> Option<(Phase, Option<i64>)> {
         match self.pause {
             Some(Pause::Forever) => return Some((Phase::Paused, None)),
             Some(Pause::Until(at)) if at > now => return Some((Phase::Paused, Some(at))),
@@ -135,7 +168,6 @@ impl Intent {
         wake.or_else(sleep)
     }
 
-    /// The end that is written for the override of a phase.
     pub fn end_of(&self, phase: Phase) -> Option<i64> {
         match (phase, self.pause) {
             (Phase::Paused, Some(Pause::Until(at))) => Some(at),
@@ -143,5 +175,11 @@ impl Intent {
             (Phase::Slept, _) => self.sleep,
             _ => None,
         }
+    }
+
+    /// The ends of all of them.
+    pub fn ends(&self) -> impl Iterator<Item = i64> {
+        let pause = self.end_of(Phase::Paused);
+        pause.into_iter().chain(self.wake).chain(self.sleep)
     }
 }

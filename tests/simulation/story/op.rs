@@ -65,6 +65,8 @@ pub enum Op {
     Wake(Slot, Option<i32>),
     Sleep(Slot, Option<i32>),
     Enforce(Slot, bool),
+    /// It is left alone, or no more.
+    Exclude(Slot, bool),
     Break(Slot, Bad),
     Fix(Slot),
     Delete(Slot),
@@ -98,6 +100,8 @@ pub enum Op {
     ClockRight(usize),
     /// Faults from now on, in so many of a hundred requests and events; none ends them.
     Faults(usize, Vec<Fault>, u8),
+    /// The same in what it asks of Namespaces alone.
+    NamespaceFaults(usize, Vec<Fault>, u8),
     Cut(usize),
     /// From now on the scaler's clock runs wrong by this many millionths; 0 ends it.
     Drift(usize, i32),
@@ -119,6 +123,10 @@ pub enum Asked {
     Plan(Option<usize>),
     Replicas(Option<u32>),
     StopReplicas(Option<u32>),
+    Pause(Hold),
+    Wake(Option<i32>),
+    Sleep(Option<i32>),
+    Exclude(bool),
     Break(Bad),
     Fix,
 }

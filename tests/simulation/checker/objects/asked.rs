@@ -9,7 +9,7 @@ use crate::{
     checker::objects::{object::State, phase::Phase, texts},
     story::{
         calendar::{self, Plan},
-        intent::{Intent, Pause},
+        intent::{Intent, Overrides, Pause},
     },
 };
 
@@ -18,15 +18,35 @@ impl Intent {
         self.annotations(plans).into_iter().collect()
     }
 
-    /// What valid texts ask for.
-    pub fn of(texts: &BTreeMap<String, String>, plans: &[Plan], default_zone: Tz) -> Self {
-        if !texts::has_schedule(texts) {
+    /// What valid texts ask for that are written on an object and on its Namespace.
+    pub fn of(
+        [own, defaults]: [&BTreeMap<String, String>; 2],
+        plans: &[Plan],
+        default_zone: Tz,
+    ) -> Self {
+        let texts = &*texts::in_force(own, defaults);
+        if !texts::is_scheduled(texts) {
             return Self::default();
         }
         let count = |key: &str| texts.get(key).map(|text| text.parse().unwrap());
-        let own = texts.get("timezone").map(|zone| zone.parse().unwrap());
-        let zone = own.unwrap_or(default_zone);
-        let moment = |key: &str| texts.get(key).map(|text| instant(text, zone));
+        let named = texts.get("timezone").map(|zone| zone.parse().unwrap());
+        let zone = named.unwrap_or(default_zone);
+        let overrides = |texts: &BTreeMap<String, String>| {
+            let moment = |key: &str| texts.get(key).map(|text| instant(text, zone));
+            Overrides {
+                pause: texts.get("pause").map(|text| match &**text {
+                    "true" => Pause::Forever,
+                    until => Pause::Until(instant(until, zone)),
+                }),
+                wake: moment("wake-until"),
+                sleep: moment("sleep-until"),
+            }
+        };
+        let mut inherited = overrides(defaults);
+        if own.contains_key("pause") {
+            inherited.pause = None; // that key has a word of the object's own
+        }
+        let own = overrides(own);
         let schedule = texts::schedule(texts);
         let written = |plan: &Plan| -> BTreeMap<String, String> {
             let texts = plan.texts().into_iter();
@@ -39,13 +59,12 @@ impl Intent {
             bad: None,
             replicas: count("replicas"),
             stop_replicas: count("stop-replicas"),
-            pause: texts.get("pause").map(|text| match &**text {
-                "true" => Pause::Forever,
-                until => Pause::Until(instant(until, zone)),
-            }),
-            wake: moment("wake-until"),
-            sleep: moment("sleep-until"),
+            pause: own.pause,
+            wake: own.wake,
+            sleep: own.sleep,
             enforce: texts.contains_key("enforce"),
+            exclude: false,
+            inherited,
         }
     }
 
@@ -75,14 +94,15 @@ impl Intent {
 
     /// The ends of all overrides that are written.
     pub fn ends(&self) -> impl Iterator<Item = i64> {
-        let pause = self.end_of(Phase::Paused);
-        pause.into_iter().chain(self.wake).chain(self.sleep)
+        let own: Vec<_> = self.own().ends().collect();
+        own.into_iter().chain(self.inherited.ends())
     }
 
-    /// The override annotations that are over at `now`.
+    /// The override annotations of the object itself that are over at `now`: those of its Namespace
+    /// stay there.
     pub fn over(&self, now: i64) -> Vec<&'static str> {
         let ends = [
-            ("pause", self.end_of(Phase::Paused)),
+            ("pause", self.own().end_of(Phase::Paused)),
             ("sleep-until", self.sleep),
             ("wake-until", self.wake),
         ];

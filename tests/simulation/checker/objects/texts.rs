@@ -43,6 +43,11 @@ pub fn in_force<'a>(
     Cow::Owned(all)
 }
 
+/// Whether the texts in force ask for anything: `exclude` leaves an object alone.
+pub fn is_scheduled(in_force: &BTreeMap<String, String>) -> bool {
+    has_schedule(in_force) && in_force.get("exclude").is_none_or(|it| it != "true")
+}
+
 pub fn has_schedule(texts: &BTreeMap<String, String>) -> bool {
     SCHEDULE.iter().any(|key| texts.contains_key(*key))
 }

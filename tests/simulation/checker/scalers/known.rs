@@ -100,7 +100,7 @@ impl Known {
             return self;
         }
         let newest = self.newest(at.clock.div_euclid(1000));
-        let is_gone = !texts::has_schedule(&self.object.in_force())
+        let is_gone = !texts::is_scheduled(&self.object.in_force())
             && self.object.state.read() == newest.after_removal(self.object.replicas);
         self.state = if is_gone {
             self.object.state.read()
