@@ -19,31 +19,97 @@ use super::{
 /// How many Deployments share a namespace.
 const TEAM: u32 = 250;
 
+/// What there is in a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Workloads {
+    /// Deployments, of which one in `share` has a schedule.
+    Deployments { share: u32 },
+    /// Deployments, a fifth as many CronJobs and a tenth as many StatefulSets, all with a schedule.
+    OfAllKinds,
+    /// Deployments without annotations in one Namespace, which gets a schedule and then another.
+    Inheriting,
+}
+
+const HOURS: &str = "Mon-Fri 09:00-19:00";
+
+impl Workloads {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Deployments { .. } => "own",
+            Self::OfAllKinds => "all kinds",
+            Self::Inheriting => "inherited",
+        }
+    }
+
+    /// How many there are with so many Deployments.
+    const fn all(self, deployments: u32) -> u32 {
+        match self {
+            Self::OfAllKinds => deployments + deployments / 5 + deployments / 10,
+            Self::Deployments { .. } | Self::Inheriting => deployments,
+        }
+    }
+
+    /// Every how many one has a schedule.
+    const fn share(self) -> u32 {
+        match self {
+            Self::Deployments { share } => share,
+            Self::OfAllKinds | Self::Inheriting => 1,
+        }
+    }
+
+    const fn kind(self, number: u32) -> &'static str {
+        match (self, number % 13) {
+            (Self::OfAllKinds, 10..12) => "CronJob",
+            (Self::OfAllKinds, 12) => "StatefulSet",
+            _ => "Deployment",
+        }
+    }
+
+    fn place(self, number: u32) -> (String, String) {
+        let team = if self == Self::Inheriting {
+            0
+        } else {
+            number / TEAM
+        };
+        (format!("team-{team:04}"), format!("web-{number:06}"))
+    }
+}
+
 struct Cluster {
     api: Api,
     clock: Clock,
     runtime: Runtime,
     telemetry: Arc<Telemetry>,
     count: u32,
-    share: u32,
+    workloads: Workloads,
 }
 
-/// All figures of a cluster of `count` Deployments, of which one in `share` has a schedule.
-pub(crate) fn run(count: u32, share: u32) -> Figures {
-    let cluster = uncounted(|| Cluster::filled(count, share));
+/// All figures of a cluster with so many Deployments.
+pub(crate) fn run(deployments: u32, workloads: Workloads) -> Figures {
+    let count = workloads.all(deployments);
+    let cluster = uncounted(|| Cluster::filled(count, workloads));
     let before = Totals::here().held;
-    let scheduled = count.div_ceil(share);
+    let scheduled = count.div_ceil(workloads.share());
     let ready = cluster.measure(count, |it| {
         it.start();
         it.pass(Duration::from_secs(10));
         it.telemetry.ready().unwrap();
     });
+    let edit = (workloads == Workloads::Inheriting).then(|| {
+        uncounted(|| cluster.annotate("Mon-Fri 08:00-20:00"));
+        cluster.pass(Duration::from_secs(60));
+        uncounted(|| cluster.annotate(HOURS));
+        let edit = cluster.measure(count, |it| it.pass(Duration::from_secs(60)));
+        edit.beyond(before)
+    });
     let stop = cluster.measure(scheduled, |it| it.pass_until("2026-11-20T19:00:10Z"));
     uncounted(|| cluster.assert_down());
     let idle = cluster.measure(60, |it| it.pass_until("2026-11-20T20:00:10Z"));
     let figures = Figures {
-        deployments: count,
+        what: workloads.name(),
+        workloads: count,
         scheduled,
+        edit,
         ready: ready.beyond(before),
         stop: stop.beyond(before),
         idle: idle.beyond(before),
@@ -55,7 +121,7 @@ pub(crate) fn run(count: u32, share: u32) -> Figures {
 }
 
 impl Cluster {
-    fn filled(count: u32, share: u32) -> Self {
+    fn filled(count: u32, workloads: Workloads) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
@@ -69,12 +135,14 @@ impl Cluster {
         });
         api.remember_requests(0);
         for number in 0..count {
-            let (namespace, name) = place(number);
+            let (namespace, name) = workloads.place(number);
             if number % TEAM == 0 {
                 api.namespace(&namespace);
             }
-            let scheduled = number % share == 0;
-            api.create(deployment(&namespace, &name, scheduled))
+            let is_own = workloads != Workloads::Inheriting;
+            let scheduled = is_own && number % workloads.share() == 0;
+            let kind = workloads.kind(number);
+            api.create(workload(kind, &namespace, &name, scheduled))
                 .unwrap();
         }
         let telemetry = Arc::new(Telemetry::new(evening));
@@ -84,8 +152,17 @@ impl Cluster {
             runtime,
             telemetry,
             count,
-            share,
+            workloads,
         }
+    }
+
+    /// Gives the Namespace of all these hours.
+    fn annotate(&self, hours: &str) {
+        let (namespace, _) = self.workloads.place(0);
+        let key = "dayshift/hours";
+        self.api
+            .annotate_of("Namespace", "", &namespace, key, Some(hours))
+            .unwrap();
     }
 
     /// What the controller spends meanwhile, and on each of `each_of`.
@@ -122,39 +199,42 @@ impl Cluster {
     }
 
     fn assert_down(&self) {
-        for number in (0..self.count).step_by(self.share as usize) {
-            let (namespace, name) = place(number);
-            assert_eq!(self.api.replicas(&namespace, &name), Some(0), "{name}");
+        for number in (0..self.count).step_by(self.workloads.share() as usize) {
+            let (namespace, name) = self.workloads.place(number);
+            let kind = self.workloads.kind(number);
+            let spec = self.api.get(kind, &namespace, &name).unwrap()["spec"].clone();
+            let is_down = spec["replicas"] == 0 || spec["suspend"] == true;
+            assert!(is_down, "{kind} {name}");
         }
     }
 }
 
-fn place(number: u32) -> (String, String) {
-    (
-        format!("team-{:04}", number / TEAM),
-        format!("web-{number:06}"),
-    )
-}
-
-fn deployment(namespace: &str, name: &str, scheduled: bool) -> Value {
+fn workload(kind: &str, namespace: &str, name: &str, scheduled: bool) -> Value {
     let annotations = if scheduled {
-        json!({"dayshift/hours": "Mon-Fri 09:00-19:00"})
+        json!({"dayshift/hours": HOURS})
     } else {
         json!({})
     };
+    let containers = json!([{"name": "web", "image": "registry.example.com/web:1.2"}]);
+    let labels = json!({"app.kubernetes.io/name": name});
+    let (api_version, spec) = if kind == "CronJob" {
+        let pod = json!({"restartPolicy": "Never", "containers": containers});
+        let job = json!({"spec": {"template": {"spec": pod}}});
+        (
+            "batch/v1",
+            json!({"schedule": "0 * * * *", "jobTemplate": job}),
+        )
+    } else {
+        let template = json!({"metadata": {"labels": labels}, "spec": {"containers": containers}});
+        let selector = json!({"matchLabels": labels});
+        let spec = json!({"replicas": 3, "selector": selector, "template": template});
+        ("apps/v1", spec)
+    };
     json!({
-        "apiVersion": "apps/v1", "kind": "Deployment",
+        "apiVersion": api_version, "kind": kind, "spec": spec,
         "metadata": {
             "namespace": namespace, "name": name, "annotations": annotations,
             "labels": {"app.kubernetes.io/name": name, "team": "checkout"},
-        },
-        "spec": {
-            "replicas": 3,
-            "selector": {"matchLabels": {"app.kubernetes.io/name": name}},
-            "template": {
-                "metadata": {"labels": {"app.kubernetes.io/name": name}},
-                "spec": {"containers": [{"name": "web", "image": "registry.example.com/web:1.2"}]},
-            },
         },
     })
 }

@@ -7,10 +7,15 @@ use serde::Serialize;
 /// One cluster.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
-    pub(crate) deployments: u32,
+    /// What there is in it.
+    pub(crate) what: &'static str,
+    /// Workloads of all kinds.
+    pub(crate) workloads: u32,
     pub(crate) scheduled: u32,
     /// From the start until all are listed and those with a schedule adopted; each Deployment.
     pub(crate) ready: Phase,
+    /// An edit of the Namespace that all inherit from: each workload that is adopted.
+    pub(crate) edit: Option<Phase>,
     /// One boundary of all of them; each transition.
     pub(crate) stop: Phase,
     /// An hour without a boundary; each minute.
@@ -51,15 +56,23 @@ impl Phase {
 
 type Column = fn(&Figures) -> String;
 
-const ROWS: [(&str, Column); 12] = [
-    ("Deployments", |run| run.deployments.to_string()),
+const ROWS: [(&str, Column); 15] = [
+    ("", |run| run.what.to_owned()),
+    ("workloads", |run| run.workloads.to_string()),
     ("with a schedule", |run| run.scheduled.to_string()),
     ("listed and adopted: CPU, s", |run| {
         format!("{:.3}", run.ready.seconds)
     }),
-    ("  each Deployment, µs", |run| each(&run.ready)),
+    ("  each workload listed, µs", |run| each(&run.ready)),
     ("  memory, peak, MB", |run| megabytes(run.ready.peak)),
     ("  memory at its end, MB", |run| megabytes(run.ready.held)),
+    ("edit of a Namespace: CPU, s", |run| {
+        let edit = run.edit.as_ref();
+        edit.map_or("-".to_owned(), |it| format!("{:.3}", it.seconds))
+    }),
+    ("  each workload, µs", |run| {
+        run.edit.as_ref().map_or("-".to_owned(), each)
+    }),
     ("boundary: CPU, s", |run| format!("{:.3}", run.stop.seconds)),
     ("  each transition, µs", |run| each(&run.stop)),
     ("  memory, peak, MB", |run| megabytes(run.stop.peak)),

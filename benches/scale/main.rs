@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo bench --bench scale                     # 1,000, 10,000 and 100,000 of them
+//!                                               # up to 10,000: of all kinds; in one Namespace
 //! cargo bench --bench scale -- 20000            # so many
 //! ```
 //!
@@ -27,6 +28,7 @@ use std::{alloc::System, env};
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
+use cluster::Workloads;
 use figures::Figures;
 
 #[global_allocator]
@@ -48,10 +50,15 @@ fn main() {
         .filter_map(|argument| argument.parse().ok())
         .collect();
     let sizes = if given.is_empty() { &SIZES[..] } else { &given };
-    let runs: Vec<Figures> = SHARES
-        .into_iter()
-        .flat_map(|share| sizes.iter().map(move |count| cluster::run(*count, share)))
-        .collect();
+    let own = SHARES.map(|share| Workloads::Deployments { share });
+    let others = [Workloads::OfAllKinds, Workloads::Inheriting];
+    let mut runs: Vec<Figures> = Vec::new();
+    for workloads in own.into_iter().chain(others) {
+        let is_own = matches!(workloads, Workloads::Deployments { .. });
+        let is_measured = |count: &&u32| is_own || !given.is_empty() || **count <= 10_000;
+        let sizes = sizes.iter().filter(is_measured);
+        runs.extend(sizes.map(|count| cluster::run(*count, workloads)));
+    }
     figures::print(&runs);
     println!("{}", serde_json::to_string(&runs).unwrap());
 }
