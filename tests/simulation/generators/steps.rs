@@ -276,6 +276,17 @@ impl Steps<'_> {
             _ => Asked::Fix,
         };
         self.add(at, Op::Defaults(place, change));
+        let is_override = matches!(
+            change,
+            Asked::Pause(_) | Asked::Wake(_) | Asked::Sleep(_) | Asked::Exclude(_)
+        );
+        if is_override && self.random.u8(..3) != 0 {
+            // An object in it has one of its own at the same time.
+            let slot = (2 * place + self.random.usize(..2)).min(self.objects - 1);
+            let op = self.overlay(slot);
+            let later = self.random.u32(..20 * MINUTE);
+            self.add((at + later).saturating_sub(5 * MINUTE), op);
+        }
     }
 
     fn overlay(&mut self, slot: usize) -> Op {
