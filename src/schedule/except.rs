@@ -17,8 +17,23 @@ use super::zone::local::day_number;
 /// The dates of a calendar are not copied: all that except it share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ExceptedDates {
-    written: DayRanges,
-    calendars: Box<[(CalendarName, Arc<Calendar>)]>,
+    /// Nothing where nothing is excepted, as on most objects.
+    sets: Box<[DateSet]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum DateSet {
+    Written(DayRanges),
+    Calendar(CalendarName, Arc<Calendar>),
+}
+
+impl DateSet {
+    fn days(&self) -> &DayRanges {
+        match self {
+            Self::Written(days) => days,
+            Self::Calendar(_, calendar) => calendar.days(),
+        }
+    }
 }
 
 impl ExceptedDates {
@@ -53,9 +68,11 @@ impl ExceptedDates {
                 calendars.push((name, calendar));
             }
         }
+        let written = (!ranges.is_empty()).then(|| DateSet::Written(DayRanges::united(ranges)));
+        let named = calendars.into_iter();
+        let named = named.map(|(name, calendar)| DateSet::Calendar(name, calendar));
         Ok(Self {
-            written: DayRanges::united(ranges),
-            calendars: calendars.into(),
+            sets: written.into_iter().chain(named).collect(),
         })
     }
 
@@ -77,7 +94,10 @@ impl ExceptedDates {
 
     /// The calendars whose dates these are, in order of the text.
     pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
-        self.calendars.iter().map(|(name, it)| (name, &**it))
+        self.sets.iter().filter_map(|set| match set {
+            DateSet::Written(_) => None,
+            DateSet::Calendar(name, calendar) => Some((name, &**calendar)),
+        })
     }
 
     /// The first calendar that has this date, and what it calls it, which may be empty and hold
@@ -95,8 +115,7 @@ impl ExceptedDates {
     }
 
     fn all(&self) -> impl Iterator<Item = &DayRanges> {
-        let of_calendars = self.calendars.iter().map(|(_, it)| it.days());
-        std::iter::once(&self.written).chain(of_calendars)
+        self.sets.iter().map(DateSet::days)
     }
 
     /// First and last day of a range that holds `day`.
