@@ -1,0 +1,111 @@
+//! What the chart renders is what `manifests/` has.
+
+use serde_json::{Value, json};
+
+use super::rendered::{CHART, Objects, objects, rendered};
+use crate::support::{ControlPlane, Parts, Story, stories};
+
+/// The labels that Helm's users expect, and that the plain manifests do without.
+const HELM_LABELS: [&str; 4] = [
+    "app.kubernetes.io/instance",
+    "app.kubernetes.io/version",
+    "app.kubernetes.io/managed-by",
+    "helm.sh/chart",
+];
+
+pub(super) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        the_chart_is_what_the_manifests_are,
+        one_role_in_each_namespace_and_no_cluster_role,
+    ]
+}
+
+/// Without Helm's labels and the namespace.
+fn plain(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(members) => {
+            members.retain(|key, _| !HELM_LABELS.contains(&&**key) && key != "namespace");
+            for member in members.values_mut() {
+                *member = plain(member.take());
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                *item = plain(item.take());
+            }
+        }
+        _ => {}
+    }
+    value
+}
+
+fn all_plain(objects: Objects) -> Objects {
+    let plain = objects.into_iter().map(|(key, it)| (key, plain(it)));
+    plain.collect()
+}
+
+fn the_chart_is_what_the_manifests_are(plane: &ControlPlane) {
+    let file = |path: &str| std::fs::read_to_string(path).unwrap();
+    let mut cluster = all_plain(objects(plane, &file("manifests/dayshift.yaml")));
+    // Helm makes it with --create-namespace.
+    let namespace = ("Namespace".to_owned(), "dayshift".to_owned());
+    assert!(cluster.remove(&namespace).is_some());
+    assert_eq!(all_plain(rendered(plane, &[])), cluster);
+
+    let scope = "scope.clusterWide=false,scope.namespaces={dayshift}";
+    let mut chart = all_plain(rendered(plane, &["--set", scope]));
+    let deployment = ("Deployment".to_owned(), "dayshift".to_owned());
+    let arguments = |objects: &mut Objects| {
+        let deployment = objects.get_mut(&deployment).unwrap();
+        deployment["spec"]["template"]["spec"]["containers"][0]["args"].take()
+    };
+    let mut manifest = all_plain(objects(plane, &file("manifests/namespaced.yaml")));
+    assert_eq!(
+        arguments(&mut chart),
+        json!(["run", "--namespace=dayshift", "--namespace-defaults=false"])
+    );
+    assert_eq!(
+        arguments(&mut manifest),
+        json!([
+            "run",
+            "--namespace",
+            "$(DAYSHIFT_POD_NAMESPACE)",
+            "--namespace-defaults=false"
+        ])
+    );
+    assert_eq!(chart, manifest);
+}
+
+fn one_role_in_each_namespace_and_no_cluster_role(plane: &ControlPlane) {
+    let render = [
+        "template",
+        "ours",
+        CHART,
+        "--kube-version=1.36.0",
+        "--set",
+        "scope.clusterWide=false,scope.namespaces={team-a,team-b},kinds={deployments,rollouts.argoproj.io}",
+    ];
+    let text = plane.helm(4, &render).success();
+    assert!(!text.contains("kind: ClusterRole"), "{text}");
+    for namespace in ["team-a", "team-b"] {
+        for kind in ["Role", "RoleBinding"] {
+            let head = format!(
+                "kind: {kind}\nmetadata:\n  name: ours-dayshift\n  namespace: {namespace}\n"
+            );
+            assert_eq!(text.matches(&head).count(), 1, "{head}{text}");
+        }
+    }
+    let rules = text.split("\nrules:\n").nth(1).unwrap();
+    let expected = "  - apiGroups: [\"apps\"]
+    resources: [\"deployments\"]
+    verbs: [\"get\", \"list\", \"watch\", \"patch\"]
+  - apiGroups: [\"argoproj.io\"]
+    resources: [\"rollouts\"]
+    verbs: [\"get\", \"list\", \"watch\", \"patch\"]
+  - apiGroups: [\"events.k8s.io\"]
+    resources: [\"events\"]
+    verbs: [\"create\"]
+";
+    assert!(rules.starts_with(expected), "{rules}");
+}

@@ -1,0 +1,265 @@
+//! The values of the chart: each reaches its object, and those that make no sense are refused.
+
+use serde_json::{Value, json};
+
+use super::rendered::{CHART, rendered};
+use crate::support::{ControlPlane, Parts, Story, stories};
+
+pub(super) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        values_that_make_no_sense_are_refused_by_name,
+        each_value_reaches_its_object,
+    ]
+}
+
+fn values_that_make_no_sense_are_refused_by_name(plane: &ControlPlane) {
+    for (values, expected) in [
+        ("scope.clusterWide=false", "scope.namespaces is empty"),
+        (
+            "scope.clusterWide=false,scope.namespaces={a},scope.namespaceSelector=x",
+            "scope.namespaceSelector needs",
+        ),
+        ("scope.namespaces={Team}", "/scope/namespaces/0"),
+        ("kinds={pods}", "/kinds/0"),
+        ("kinds=null", "kinds is empty"),
+        (
+            "defaultSchedule.hours=daily 09:00-19:00",
+            "bound it by scope.namespaces",
+        ),
+        (
+            "scope.namespaces={a},defaultSchedule.hours=x,defaultSchedule.stop=y",
+            "and not both",
+        ),
+        ("timezon=Asia/Tokyo", "timezon"),
+        ("serviceAccount.create=false", "serviceAccount.name"),
+        ("image.digest=abc", "/image/digest"),
+        ("replicas=two", "/replicas"),
+    ] {
+        for version in [3, 4] {
+            let render = [
+                "template",
+                "x",
+                CHART,
+                "--kube-version=1.36.0",
+                "--set",
+                values,
+            ];
+            let refused = plane.helm(version, &render);
+            assert!(!refused.ok, "{values}");
+            assert!(
+                refused.stderr.contains(expected),
+                "{values}: {}",
+                refused.stderr
+            );
+        }
+    }
+    for version in [3, 4] {
+        let lint = ["lint", "--strict", "--kube-version=1.36.0", CHART];
+        plane.helm(version, &lint).success();
+    }
+}
+
+/// Each value of this file is unlike its default, and is looked for where it belongs.
+fn each_value_reaches_its_object(plane: &ControlPlane) {
+    let values = "tests/cluster/e2e/install/values.yaml";
+    // Kinds of the Prometheus Operator are not there for kubectl to read.
+    let monitoring = "podMonitor.enabled=false,prometheusRule.enabled=false";
+    let objects = rendered(plane, &["-f", values, "--set", monitoring]);
+    let get = |kind: &str, name: &str, pointer: &str| -> Value {
+        let object = &objects[&(kind.to_owned(), name.to_owned())];
+        object.pointer(pointer).cloned().unwrap_or_default()
+    };
+    for (kind, name, pointer, expected) in [
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/containers/0/args",
+            json!([
+                "run",
+                "--kinds=deployments,horizontalpodautoscalers",
+                "--namespace=team-a",
+                "--exclude-namespace=team-b",
+                "--namespace-defaults=false",
+                "--selector=team=web,tier!=db",
+                "--default-start=Mon-Fri 09:00",
+                "--default-stop=daily 19:00",
+                "--timezone=Asia/Tokyo",
+                "--annotation-prefix=ours.example.com",
+                "--catch-up=24h",
+                "--max-clock-skew=10s",
+                "--log-format=json",
+                "--log-level=debug",
+                "--dry-run",
+                "--max-in-flight=8"
+            ]),
+        ),
+        ("Deployment", "day", "/spec/replicas", json!(2)),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/metadata/annotations",
+            json!({"note": "a"}),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/metadata/labels/team",
+            json!("platform"),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/imagePullSecrets",
+            json!([{"name": "registry"}]),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/priorityClassName",
+            json!("system-cluster-critical"),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/tolerations",
+            json!([{"key": "infra", "operator": "Exists"}]),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/nodeSelector",
+            json!({"kubernetes.io/os": "linux", "pool": "infra"}),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/topologySpreadConstraints/0/maxSkew",
+            json!(1),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/affinity",
+            json!({"nodeAffinity": {}}),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/serviceAccountName",
+            json!("account"),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/securityContext/runAsUser",
+            json!(1000),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/volumes",
+            json!([{"name": "x", "emptyDir": {}}]),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/containers/0/volumeMounts",
+            json!([{"name": "x", "mountPath": "/x"}]),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/containers/0/env/2",
+            json!({"name": "RUST_BACKTRACE", "value": "1"}),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/containers/0/imagePullPolicy",
+            json!("Always"),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/containers/0/livenessProbe/periodSeconds",
+            json!(20),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/containers/0/readinessProbe/periodSeconds",
+            json!(7),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/containers/0/resources/limits/memory",
+            json!("256Mi"),
+        ),
+        (
+            "Deployment",
+            "day",
+            "/spec/template/spec/containers/0/securityContext/readOnlyRootFilesystem",
+            json!(true),
+        ),
+        (
+            "ServiceAccount",
+            "account",
+            "/metadata/annotations",
+            json!({"role": "x"}),
+        ),
+        (
+            "NetworkPolicy",
+            "day",
+            "/spec/egress/0/ports",
+            json!([{"port": 16443}]),
+        ),
+        (
+            "NetworkPolicy",
+            "day",
+            "/spec/ingress/0/from",
+            json!([{"podSelector": {}}]),
+        ),
+        (
+            "PodDisruptionBudget",
+            "day",
+            "/spec/maxUnavailable",
+            json!("50%"),
+        ),
+        ("ConfigMap", "day-more", "/data", json!({"a": "b"})),
+        (
+            "ConfigMap",
+            "as-text",
+            "/data",
+            json!({"release": "dayshift"}),
+        ),
+    ] {
+        assert_eq!(get(kind, name, pointer), expected, "{kind} {pointer}");
+    }
+    let image = "/spec/template/spec/containers/0/image";
+    let digest = "a".repeat(64);
+    assert_eq!(
+        get("Deployment", "day", image),
+        format!("registry.example.com/day@sha256:{digest}")
+    );
+
+    let render = [
+        "template",
+        "x",
+        CHART,
+        "--kube-version=1.36.0",
+        "-f",
+        values,
+    ];
+    let text = plane.helm(3, &render).success();
+    for part in [
+        "kind: PodMonitor\n",
+        "interval: 10s\n",
+        "kind: PrometheusRule\n",
+        "release: prometheus\n",
+        "alert: DayshiftOverdue\n",
+    ] {
+        assert!(text.contains(part), "{part}{text}");
+    }
+}
