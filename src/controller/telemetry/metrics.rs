@@ -12,7 +12,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use prometheus_client::{
     encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
-    registry::{Metric, Registry, Unit},
+    registry::{Registry, Unit},
 };
 use tokio::time::Instant;
 
@@ -22,6 +22,9 @@ use crate::controller::telemetry::overdue::Deadlines;
 use crate::controller::telemetry::process_metrics::ProcessMetrics;
 use crate::controller::telemetry::readiness::{Condition, Readiness};
 use crate::controller::telemetry::savings::Savings;
+use crate::controller::telemetry::shapes::{
+    LATENESS_SECONDS, Labels, Lateness, Optional, label, registered, transition, whole,
+};
 use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
 use crate::{
     clock::Clock,
@@ -57,20 +60,6 @@ pub struct Telemetry {
     savings: Savings,
     calendars: CalendarMetrics,
 }
-
-/// A histogram by action.
-type Lateness = Family<Labels<1>, Histogram, fn() -> Histogram>;
-
-type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
-
-/// A metric without labels that is absent while its value is unknown.
-type Optional<M> = Family<Labels<0>, M>;
-
-/// From a millisecond (a quiet boundary) to an hour (caught up after being down).
-const LATENESS_SECONDS: [f64; 17] = [
-    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
-    600.0, 3600.0,
-];
 
 impl Telemetry {
     /// All zero, and not ready. `started` is when the program began.
@@ -385,27 +374,4 @@ impl Telemetry {
         let _ = text::encode(&mut text, &self.registry);
         text
     }
-}
-
-fn registered<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
-    let metric = M::default();
-    registry.register(name, help, metric.clone());
-    metric
-}
-
-const fn transition(action: Action, outcome: Outcome) -> Labels<2> {
-    [("action", action.name()), ("outcome", outcome.name())]
-}
-
-/// Who sets counts back: one of those that are known, or `other`.
-const fn label(manager: ManagerKind) -> &'static str {
-    match manager {
-        ManagerKind::Owner(owner) => owner.label(),
-        ManagerKind::Dayshift | ManagerKind::Person | ManagerKind::Unknown => "other",
-    }
-}
-
-/// A count as a gauge takes it.
-fn whole(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -9,4 +9,5 @@ pub(super) mod overdue;
 pub(super) mod process_metrics;
 pub(super) mod readiness;
 pub(super) mod savings;
+mod shapes;
 pub(super) mod snapshot;

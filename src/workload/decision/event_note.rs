@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::schedule::{Action, Boundary};
 
 use super::commands::{scale_command, sync_command, wake_command};
+use super::phrases::{coming, holding, local, taken_up};
 use crate::workload::inputs::overrides::{Enforce, Override};
 use crate::workload::inputs::parsed::ScheduleSpec;
 use crate::workload::keys::{Key, Prefix};
@@ -357,59 +358,5 @@ impl EventNote {
             "something else keeps changing what dayshift wrote; dayshift leaves it alone until the next boundary. {help}"
         );
         Self::new(Reason::CorrectionLimitReached, text)
-    }
-}
-
-fn taken_up(
-    observed: &Observed,
-    spec: &ScheduleSpec,
-    prefix: &Prefix,
-    now: DateTime<Utc>,
-) -> String {
-    let object = &observed.object;
-    let next = coming(spec, spec.next_after(object, now));
-    let Some(says) = spec.contradicts(observed, now) else {
-        return format!("nothing is scaled now; {next}");
-    };
-    let (replicas, command) = (observed.replicas, sync_command(observed, spec, prefix, now));
-    match says {
-        Action::Start => format!(
-            "nothing is scaled now; {next}. It says running now, but {}: to start it now, run {command}",
-            spec.counts.is_at(replicas)
-        ),
-        Action::Stop => format!(
-            "nothing is scaled now; {next}. It says stopped now, but {}: to stop it now, run {command}",
-            spec.counts.run(replicas)
-        ),
-        Action::Scale(count) => format!(
-            "nothing is scaled now; {next}. It says {count} now, but the count is {replicas}: to scale it now, run {command}"
-        ),
-    }
-}
-
-/// `Mon 2026-11-23 09:00:00 JST`, in the zone of the schedule.
-fn local(spec: &ScheduleSpec, at: DateTime<Utc>) -> String {
-    at.with_timezone(&spec.schedule.zone().tz())
-        .format("%a %Y-%m-%d %H:%M:%S %Z")
-        .to_string()
-}
-
-/// `by wake-until until Mon 2026-11-23 22:00:00 JST`.
-fn holding(over: Override, spec: &ScheduleSpec) -> String {
-    let end = over.until().map_or_else(
-        || "the annotation is removed".to_owned(),
-        |until| local(spec, until),
-    );
-    match over {
-        Override::Pause(_) => format!("by `pause` until {end}"),
-        Override::Wake(_) => format!("by `wake-until` until {end}"),
-        Override::Sleep(_) => format!("by `sleep-until` until {end}"),
-    }
-}
-
-fn coming(spec: &ScheduleSpec, next: Option<Boundary>) -> String {
-    match next {
-        Some(next) => format!("next is the {} of {}", next.action, local(spec, next.at)),
-        None => "there is no further boundary".to_owned(),
     }
 }

@@ -7,5 +7,6 @@ pub(super) mod counts;
 pub(super) mod decide;
 pub(super) mod event_note;
 pub(super) mod memory;
+mod phrases;
 pub(super) mod scheduled;
 pub(super) mod upkeep;

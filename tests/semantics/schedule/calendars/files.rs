@@ -1,0 +1,328 @@
+//! What stands in a file, what is wrong with it, and what wants to do harm.
+
+use dayshift::schedule::{Calendar, CalendarError, CalendarReason};
+
+use super::reading::{date, dates, event};
+
+#[test]
+fn events_are_read_as_they_are_written() {
+    for (lines, expected) in [
+        ("DTSTART;VALUE=DATE:20261225", &["2026-12-25"][..]),
+        // Some leave the parameter out.
+        ("DTSTART:20261225", &["2026-12-25"]),
+        ("dtstart;value=date:20261225", &["2026-12-25"]),
+        // Ends are exclusive, but an end on the first day is meant as that day.
+        (
+            "DTSTART:20261230\r\nDTEND:20270102",
+            &["2026-12-30", "2026-12-31", "2027-01-01"],
+        ),
+        ("DTSTART:20261225\r\nDTEND:20261225", &["2026-12-25"]),
+        (
+            "DTSTART:20261225\r\nDURATION:P2D",
+            &["2026-12-25", "2026-12-26"],
+        ),
+        (
+            "DTSTART:20261225\r\nDURATION:PT48H",
+            &["2026-12-25", "2026-12-26"],
+        ),
+        // From midnight to midnight is whole days, in whatever zone, known or not.
+        (
+            "DTSTART;TZID=Europe/Berlin:20261225T000000\r\nDTEND;TZID=Europe/Berlin:20261227T000000",
+            &["2026-12-25", "2026-12-26"],
+        ),
+        (
+            "DTSTART;TZID=\"Mars: Olympus;Mons\":20261225T000000\r\nDTEND;TZID=X:20261226T000000",
+            &["2026-12-25"],
+        ),
+        ("DTSTART:20261225T000000Z\r\nDURATION:P1D", &["2026-12-25"]),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=DAILY;COUNT=4\r\nEXDATE:20261226\r\nEXDATE;VALUE=DATE:20261228,20261230",
+            &["2026-12-25", "2026-12-27"],
+        ),
+        (
+            "DTSTART:20261225\r\nRDATE;VALUE=DATE:20260403,20270326\r\nRDATE;VALUE=PERIOD:20270501T000000Z/P1D",
+            &["2026-04-03", "2026-12-25", "2027-03-26", "2027-05-01"],
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=DAILY;UNTIL=20261226T235959Z",
+            &["2026-12-25", "2026-12-26"],
+        ),
+        (
+            "DTSTART:20200101\r\nRRULE:FREQ=YEARLY",
+            &["2026-01-01", "2027-01-01"],
+        ),
+        // What is shown as free and what is private counts, what nobody here reads does not matter.
+        (
+            "DTSTART:20261225\r\nTRANSP:TRANSPARENT\r\nCLASS:PRIVATE\r\nX-ANY;A=\"b:c\":d",
+            &["2026-12-25"],
+        ),
+        // An alarm in an event has a duration of its own.
+        (
+            "DTSTART:20261225\r\nBEGIN:VALARM\r\nTRIGGER:-PT15M\r\nDURATION:nonsense\r\nEND:VALARM",
+            &["2026-12-25"],
+        ),
+        // Dates outside of the years of schedules are left out, but not what reaches into them.
+        (
+            "DTSTART:16000101\r\nRRULE:FREQ=YEARLY",
+            &["2026-01-01", "2027-01-01"],
+        ),
+    ] {
+        let expected: Vec<_> = expected.iter().map(|it| (*it).to_owned()).collect();
+        assert_eq!(dates(&event(lines)), Ok(expected.clone()), "{lines}");
+        // Lines may end in LF alone, a file may begin with a byte order mark, and be folded anywhere.
+        let plain = format!("\u{feff}{}", event(lines).replace("\r\n", "\n"));
+        assert_eq!(dates(&plain), Ok(expected.clone()), "{lines}");
+        let folded: String = event(lines)
+            .split("\r\n")
+            .map(|line| {
+                let characters: Vec<_> = line.chars().collect();
+                let parts = characters.chunks(3).map(|it| it.iter().collect::<String>());
+                parts.collect::<Vec<_>>().join("\r\n ") + "\r\n"
+            })
+            .collect();
+        assert_eq!(dates(&folded), Ok(expected), "{lines}");
+    }
+}
+
+#[test]
+fn events_at_times_of_day_and_cancelled_ones_do_not_count() {
+    let rest = "END:VEVENT\r\nBEGIN:VEVENT\r\nDTSTART:20261225";
+    for (lines, timed) in [
+        ("DTSTART:20260101T090000\r\nDTEND:20260101T170000", 1),
+        ("DTSTART;TZID=Nowhere/Land:20260101T090000", 1),
+        // Midnight alone is an instant.
+        ("DTSTART:20260101T000000", 1),
+        ("DTSTART:20260101T000000Z\r\nDTEND:20260101T120000Z", 1),
+        // Its recurrence does not matter then.
+        ("DTSTART:20260101T090000\r\nRRULE:FREQ=SECONDLY", 1),
+        ("DTSTART:20260101\r\nSTATUS:CANCELLED", 0),
+        (
+            "DTSTART:20260101\r\nstatus:cancelled\r\nRRULE:FREQ=DAILY",
+            0,
+        ),
+    ] {
+        let file = event(&format!("{lines}\r\n{rest}"));
+        assert_eq!(dates(&file), Ok(vec!["2026-12-25".to_owned()]), "{lines}");
+        let calendar = Calendar::parse(file.as_bytes()).unwrap();
+        assert_eq!(calendar.timed_events(), timed, "{lines}");
+    }
+}
+
+#[test]
+fn one_recurrence_may_be_moved_or_cancelled_by_an_event_of_its_own() {
+    let file = event(
+        "UID:a\r\nDTSTART:20260101\r\nRRULE:FREQ=MONTHLY;COUNT=4\r\nEND:VEVENT\r\n\
+         BEGIN:VEVENT\r\nUID:a\r\nRECURRENCE-ID;VALUE=DATE:20260201\r\nDTSTART:20260203\r\nEND:VEVENT\r\n\
+         BEGIN:VEVENT\r\nUID:a\r\nRECURRENCE-ID:20260301\r\nDTSTART:20260301\r\nSTATUS:CANCELLED\r\nEND:VEVENT\r\n\
+         BEGIN:VEVENT\r\nUID:b\r\nDTSTART:20260101\r\nRRULE:FREQ=MONTHLY;COUNT=1",
+    );
+    let expected = ["2026-01-01", "2026-02-03", "2026-04-01"].map(str::to_owned);
+    assert_eq!(dates(&file), Ok(expected.to_vec()));
+}
+
+#[test]
+fn what_cannot_be_read_is_said_with_its_line() {
+    use CalendarReason as Why;
+    let whole = |line: usize| line + 2;
+    for (lines, line, why) in [
+        ("SUMMARY:x", 2, Why::NoStart),
+        ("DTSTART:2026-12-25", 1, Why::NotADate),
+        ("DTSTART:20260229", 1, Why::NotADate),
+        ("DTSTART:20261225T2500", 1, Why::NotADate),
+        ("DTSTART:20261225\r\nDTSTART:20261226", 2, Why::Twice),
+        ("DTSTART:20261225\r\nDTEND:20261224", 2, Why::BadEnd),
+        ("DTSTART:20261225\r\nDTEND:20261225T120000", 2, Why::BadEnd),
+        ("DTSTART:20261225\r\nDURATION:PT5H", 2, Why::BadEnd),
+        ("DTSTART:20261225\r\nDURATION:-P1D", 2, Why::NotADuration),
+        ("DTSTART:20261225\r\nRRULE:YEARLY", 2, Why::BadRule),
+        ("DTSTART:20261225\r\nRRULE:COUNT=2", 2, Why::BadRule),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=YEARLY;COUNT=0",
+            2,
+            Why::BadRule,
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=YEARLY;INTERVAL=0",
+            2,
+            Why::BadRule,
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=YEARLY;INTERVAL=99999999",
+            2,
+            Why::BadRule,
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=YEARLY;BYMONTH=13",
+            2,
+            Why::BadRule,
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=YEARLY;BYDAY=XX",
+            2,
+            Why::BadRule,
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=YEARLY;BYDAY=0MO",
+            2,
+            Why::BadRule,
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=YEARLY;BYDAY=日月",
+            2,
+            Why::BadRule,
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=WEEKLY;BYDAY=1MO",
+            2,
+            Why::BadRule,
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=YEARLY;BYEASTER=-2",
+            2,
+            Why::BadRule,
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=YEARLY;BYWEEKNO=1",
+            2,
+            Why::Unsupported,
+        ),
+        ("DTSTART:20261225\r\nRRULE:FREQ=HOURLY", 2, Why::Unsupported),
+        (
+            "DTSTART:20261225\r\nEXRULE:FREQ=YEARLY",
+            2,
+            Why::Unsupported,
+        ),
+        (
+            "DTSTART:20261225\r\nRECURRENCE-ID;RANGE=THISANDFUTURE:20261225",
+            2,
+            Why::Unsupported,
+        ),
+        (
+            "DTSTART:20261225\r\nEXDATE:20261225,tomorrow",
+            2,
+            Why::NotADate,
+        ),
+        ("DTSTART:20261225\r\nno colon", 2, Why::NotALine),
+        ("DTSTART:20261225\r\n\0\0\0", 2, Why::NotALine),
+        ("DTSTART:20261225\r\nEND:VTODO", 2, Why::WrongEnd),
+        ("DTSTART:20261225\r\nBEGIN:VCALENDAR", 2, Why::NotACalendar),
+        ("DTSTART:20261225T090000", 3, Why::NoDates),
+        ("DTSTART:20261225\r\nEXDATE:20261225", 4, Why::NoDates),
+        ("DTSTART:22000101", 3, Why::NoDates),
+    ] {
+        assert_eq!(dates(&event(lines)), Err((whole(line), why)), "{lines}");
+    }
+    for (file, line, why) in [
+        ("", 1, Why::NotACalendar),
+        ("\r\n\r\n", 1, Why::NotACalendar),
+        (
+            "<!DOCTYPE html>\n<title>Log in</title>",
+            1,
+            Why::NotACalendar,
+        ),
+        ("{\"error\": \"not found\"}", 1, Why::NotACalendar),
+        ("B\0E\0G\0I\0N\0:\0V\0", 1, Why::NotACalendar),
+        ("BEGIN:VEVENT\nEND:VEVENT", 1, Why::NotACalendar),
+        ("BEGIN:VCALENDAR\nEND:VCALENDAR", 2, Why::NoDates),
+        (
+            "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225",
+            3,
+            Why::Unfinished,
+        ),
+        (
+            "BEGIN:VCALENDAR\nEND:VCALENDAR\nDTSTART:20261225",
+            3,
+            Why::NotACalendar,
+        ),
+    ] {
+        assert_eq!(dates(file), Err((line, why)), "{file}");
+    }
+    let error = Calendar::parse(event("DTSTART:\u{1b}[2J20261225").as_bytes()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 3: `\\u{1b}[2J20261225` is not a date; dates are written as `20261225`"
+    );
+}
+
+/// Each would take a gigabyte or a year, if nothing bounded it.
+#[test]
+fn files_that_want_to_do_harm_are_refused_or_read_at_once() {
+    use CalendarReason as Why;
+    let daily = "BEGIN:VEVENT\nDTSTART:19700101\nRRULE:FREQ=DAILY\nEND:VEVENT\n";
+    let never =
+        "BEGIN:VEVENT\nDTSTART:19700101\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30\nEND:VEVENT\n";
+    let many =
+        |events: &str, count| format!("BEGIN:VCALENDAR\n{}END:VCALENDAR", events.repeat(count));
+    for (file, why) in [
+        (many(daily, 2), Some(Why::TooManyDates)),
+        (many(never, 10_000), Some(Why::TooMuchWork)),
+        (many(daily, 100_000), Some(Why::TooLarge)),
+        (
+            "BEGIN:VCALENDAR\n".to_owned() + &"X".repeat(1 << 20),
+            Some(Why::TooLarge),
+        ),
+        (
+            "BEGIN:VCALENDAR\n".to_owned() + &"X".repeat(1 << 19),
+            Some(Why::NotALine),
+        ),
+        (
+            "BEGIN:VCALENDAR\n".to_owned() + &"BEGIN:VEVENT\n".repeat(50_000),
+            Some(Why::TooDeep),
+        ),
+        (" ".repeat(1 << 20), Some(Why::NotACalendar)),
+        ("\n ".repeat(1 << 19), Some(Why::NotACalendar)),
+        (
+            event("DTSTART:20261225\nRRULE:FREQ=YEARLY;COUNT=4294967295"),
+            None,
+        ),
+        (
+            event("DTSTART:20261225\nRRULE:FREQ=YEARLY;COUNT=4294967296"),
+            Some(Why::BadRule),
+        ),
+        (event("DTSTART:00010101\nDURATION:P4294967295W"), None),
+        (
+            event("DTSTART:00010101\nDTEND:99991231\nRRULE:FREQ=YEARLY;INTERVAL=36600"),
+            None,
+        ),
+        (
+            event(&format!(
+                "DTSTART:20261225\nRDATE:20261225{}",
+                ",20261225".repeat(90_000)
+            )),
+            None,
+        ),
+        (
+            event(&format!(
+                "DTSTART:20261225\nRDATE:20261225{}",
+                ",20261225".repeat(110_000)
+            )),
+            Some(Why::TooManyDates),
+        ),
+        (
+            event(&format!(
+                "DTSTART:20200101\nRRULE:FREQ=YEARLY;BYDAY=MO{}",
+                ",MO".repeat(100_000)
+            )),
+            Some(Why::TooMuchWork),
+        ),
+        (
+            event(&format!(
+                "DTSTART:20261225\nSUMMARY:{}",
+                "日\\,".repeat(100_000)
+            )),
+            None,
+        ),
+    ] {
+        let result = Calendar::parse(file.as_bytes());
+        let shown = &file[..file.len().min(60)];
+        assert_eq!(
+            result.as_ref().err().map(CalendarError::reason),
+            why,
+            "{shown}"
+        );
+        if let Ok(calendar) = result {
+            let summary = calendar.summary_on(date("2026-12-25")).unwrap_or_default();
+            assert!(summary.chars().count() <= 100);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! What calendars mean for schedules.
+
+use super::reading::{date, event, year};
+use chrono::{Datelike, NaiveDate, NaiveTime, TimeDelta, Weekday};
+use dayshift::schedule::{
+    Action, Calendar, CalendarName, Calendars, ExceptedDates, Hours, Reason, Rule, Schedule, Zone,
+};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const GERMANY: &[u8] = include_bytes!("../../../../docs/holidays/germany.ics");
+const USA: &[u8] = include_bytes!("usa.ics");
+
+/// The public holidays of all of Germany in 2026.
+const IN_GERMANY: [(&str, &str); 9] = [
+    ("2026-01-01", "Neujahr"),
+    ("2026-04-03", "Karfreitag"),
+    ("2026-04-06", "Ostermontag"),
+    ("2026-05-01", "Tag der Arbeit"),
+    ("2026-05-14", "Christi Himmelfahrt"),
+    ("2026-05-25", "Pfingstmontag"),
+    ("2026-10-03", "Tag der Deutschen Einheit"),
+    ("2026-12-25", "Erster Weihnachtstag"),
+    ("2026-12-26", "Zweiter Weihnachtstag"),
+];
+
+/// The federal holidays of the USA in 2026, and the Friday on which one is observed.
+const IN_THE_USA: [(&str, &str); 12] = [
+    ("2026-01-01", "New Year's Day"),
+    ("2026-01-19", "Martin Luther King Jr. Day"),
+    ("2026-02-16", "Washington's Birthday"),
+    ("2026-05-25", "Memorial Day"),
+    ("2026-06-19", "Juneteenth National Independence Day"),
+    ("2026-07-03", "Independence Day (observed)"),
+    ("2026-07-04", "Independence Day"),
+    ("2026-09-07", "Labor Day"),
+    ("2026-10-12", "Columbus Day"),
+    ("2026-11-11", "Veterans Day"),
+    ("2026-11-26", "Thanksgiving Day"),
+    ("2026-12-25", "Christmas Day"),
+];
+
+#[test]
+fn the_holidays_of_two_countries_are_those_that_people_know() {
+    for (file, expected) in [(GERMANY, &IN_GERMANY[..]), (USA, &IN_THE_USA[..])] {
+        let calendar = Calendar::parse(file).unwrap();
+        let found: Vec<_> = year(2026)
+            .filter_map(|it| Some((it, calendar.summary_on(it)?)))
+            .collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(day, name)| (date(day), *name))
+            .collect();
+        assert_eq!(found, expected);
+        assert_eq!(calendar.timed_events(), 0);
+    }
+    // Fixed feasts go on for ever; the calendar is good for as long as the floating ones are known.
+    let germany = Calendar::parse(GERMANY).unwrap();
+    assert_eq!(germany.ends_on(), Some(date("2029-05-21")));
+    assert!(germany.contains(date("2150-12-25")) && !germany.contains(date("2030-04-19")));
+    assert_eq!(
+        Calendar::parse(USA).unwrap().ends_on(),
+        Some(date("2027-12-31"))
+    );
+}
+
+#[test]
+fn a_year_of_office_hours_starts_on_every_other_working_day() {
+    for (file, zone, holidays) in [
+        (
+            GERMANY,
+            "Europe/Berlin",
+            IN_GERMANY.map(|(day, _)| day).to_vec(),
+        ),
+        (
+            USA,
+            "America/New_York",
+            IN_THE_USA.map(|(day, _)| day).to_vec(),
+        ),
+    ] {
+        let name = CalendarName::parse("x").unwrap();
+        let calendars = Calendars::new([(name, Arc::new(Calendar::parse(file).unwrap()))]);
+        let except = ExceptedDates::parse_with("calendar:x", &calendars).unwrap();
+        let zone = Zone::parse(zone).unwrap();
+        let hours = Hours::parse("Mon-Fri 09:00-19:00").unwrap();
+        let schedule = Schedule::new(Rule::Hours(hours), except, zone);
+        let instant = |text: &str| zone.instant(date(text).and_time(NaiveTime::MIN));
+        let all = schedule.boundaries(
+            instant("2026-01-01"),
+            instant("2027-01-01"),
+            TimeDelta::zero(),
+        );
+        let starts = all.filter(|it| it.action == Action::Start);
+        let starts: Vec<_> = starts
+            .map(|it| it.at.with_timezone(&zone.tz()).naive_local())
+            .collect();
+        let is_working = |it: &NaiveDate| !matches!(it.weekday(), Weekday::Sat | Weekday::Sun);
+        let expected: Vec<_> = year(2026)
+            .filter(is_working)
+            .filter(|it| !holidays.contains(&it.to_string().as_str()))
+            .map(|it| it.and_hms_opt(9, 0, 0).unwrap())
+            .collect();
+        assert_eq!(starts, expected);
+    }
+}
+
+#[test]
+fn recurrences_are_those_of_another_program() {
+    let mut count = 0;
+    for line in include_str!("recurrences.txt").lines() {
+        let [first, rule, days] = *line.split(' ').collect::<Vec<_>>() else {
+            panic!("{line}");
+        };
+        let file = event(&format!("DTSTART;VALUE=DATE:{first}\r\nRRULE:{rule}"));
+        let calendar = Calendar::parse(file.as_bytes()).unwrap_or_else(|it| panic!("{line}: {it}"));
+        let read = |day: &str| NaiveDate::parse_from_str(day, "%Y%m%d").unwrap();
+        let days: Vec<_> = days.split(',').map(read).collect();
+        let last = *days.last().unwrap();
+        let found = days[0].iter_days().take_while(|it| *it <= last);
+        let found: Vec<_> = found.filter(|it| calendar.contains(*it)).collect();
+        assert_eq!(found, days, "{line}");
+        assert!(!calendar.contains(days[0].pred_opt().unwrap()), "{line}");
+        // The list has the first twelve days, or all of them.
+        if days.len() < 12 {
+            assert_eq!(calendar.last(), Some(last), "{line}");
+        }
+        count += 1;
+    }
+    assert_eq!(count, 330);
+}
+
+#[test]
+fn a_name_that_is_not_known_is_pointed_at() {
+    let calendar = Arc::new(Calendar::parse(GERMANY).unwrap());
+    let name = |name| CalendarName::parse(name).unwrap();
+    let both = Calendars::new([(name("fr"), calendar.clone()), (name("de"), calendar)]);
+    for (text, found, message) in [
+        (
+            "2026-12-24; calendar:dee ;2026-01-01",
+            "dee",
+            "`dee` is not a calendar that is known here; the known ones are: de, fr",
+        ),
+        (
+            "calendar: FR",
+            "FR",
+            "`FR` is not the name of a calendar; write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`",
+        ),
+        (
+            "calendar:",
+            "calendar:",
+            "`calendar:` is not the name of a calendar; write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`",
+        ),
+    ] {
+        let error = ExceptedDates::parse_with(text, &both).unwrap_err();
+        assert_eq!(&text[error.span()], found);
+        assert_eq!(error.to_string(), message);
+    }
+    let error = ExceptedDates::parse("calendar:de").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`de` is not a calendar that is known here; give its file, as in `--calendar de=FILE.ics`"
+    );
+    assert!(matches!(error.reason(), Reason::UnknownCalendar { .. }));
+    // Whoever does not care for the dates takes any name, and knows that they are missing.
+    let any = ExceptedDates::parse_with("calendar:xx", &Calendars::default().or_any()).unwrap();
+    assert!(any.is_empty() && !any.are_known());
+    assert!(
+        ExceptedDates::parse_with("calendar: de; calendar:fr;calendar:de", &both)
+            .unwrap()
+            .are_known()
+    );
+}
+
+/// Dates that are written, and those of calendars, in one list or in several, are the same dates.
+#[test]
+fn dates_are_the_same_wherever_they_stand() {
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 300,
+        ..ProptestConfig::default()
+    });
+    let spans = prop::collection::vec((0_i64..120, 1_i64..5, 0_usize..3), 1..12);
+    runner
+        .run(&(spans, 0_usize..4), |(spans, rule)| {
+            let begin = date("2026-11-01");
+            let day = |after: i64| begin + TimeDelta::days(after);
+            let mut written = Vec::new();
+            let mut files = [String::new(), String::new()];
+            let mut all = Vec::new();
+            for (first, length, place) in spans {
+                let (from, to) = (day(first), day(first + length - 1));
+                let text = format!("{from}..{to}");
+                all.push(text.clone());
+                match files.get_mut(place) {
+                    Some(file) => {
+                        let (from, end) =
+                            (from.format("%Y%m%d"), day(first + length).format("%Y%m%d"));
+                        *file +=
+                            &format!("BEGIN:VEVENT\nDTSTART:{from}\nDTEND:{end}\nEND:VEVENT\n");
+                    }
+                    None => written.push(text),
+                }
+            }
+            let mut known = Vec::new();
+            for (name, file) in ["a", "b"]
+                .into_iter()
+                .zip(files)
+                .filter(|(_, file)| !file.is_empty())
+            {
+                let file = format!("BEGIN:VCALENDAR\n{file}END:VCALENDAR");
+                let calendar = Calendar::parse(file.as_bytes()).unwrap();
+                known.push((CalendarName::parse(name).unwrap(), Arc::new(calendar)));
+                written.push(format!("calendar:{name}"));
+            }
+            let one = ExceptedDates::parse(&all.join(";")).unwrap();
+            let other =
+                ExceptedDates::parse_with(&written.join(";"), &Calendars::new(known)).unwrap();
+            let rule = [
+                "09:00-19:00",
+                "Mon-Fri 22:00-06:00",
+                "00:00-24:00",
+                "Sat 10:00-12:00,11:00-10:00",
+            ][rule];
+            let schedule = |except| {
+                Schedule::new(
+                    Rule::Hours(Hours::parse(rule).unwrap()),
+                    except,
+                    Zone::parse("Europe/Berlin").unwrap(),
+                )
+            };
+            let (one, other) = (schedule(one), schedule(other));
+            let mut at = date("2026-10-25").and_time(NaiveTime::MIN).and_utc();
+            for _ in 0..150 {
+                let (next, latest) = (
+                    one.next_after(at, TimeDelta::zero()),
+                    one.latest_at(at, TimeDelta::zero()),
+                );
+                prop_assert_eq!(next, other.next_after(at, TimeDelta::zero()));
+                prop_assert_eq!(latest, other.latest_at(at, TimeDelta::zero()));
+                prop_assert_eq!(
+                    one.says(at, TimeDelta::zero()),
+                    other.says(at, TimeDelta::zero())
+                );
+                at += TimeDelta::hours(23);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
