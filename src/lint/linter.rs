@@ -6,6 +6,7 @@ use chrono::{DateTime, Months, Utc};
 
 use super::{
     finding::{Finding, Report},
+    neighbours::Neighbours,
     object::Object,
     rendered,
     rule::Rule,
@@ -14,7 +15,7 @@ use super::{
     times::Span,
 };
 use crate::{
-    manifest::{Contents, HpaTarget, Other, Source, SyntaxError, inherit},
+    manifest::{Contents, Source, SyntaxError, inherit},
     schedule::{Gap, Zone},
     workload::{Inheritance, Inputs, Kind, Origin, ParseContext, Prefix},
 };
@@ -36,27 +37,13 @@ pub struct Linter {
     pub inheritance: Inheritance,
 }
 
-/// The autoscalers of each workload, by kind, namespace and name, and the source that each is in.
-type Autoscalers<'c> = HashMap<(Kind, &'c str, &'c str), Vec<(usize, &'c Other, &'c HpaTarget)>>;
-
 impl Linter {
     /// Everything that is found in these sources.
     pub fn lint(&self, sources: &[Source]) -> Report {
         let read = |source: &Source| source.contents(&self.prefix, &self.namespace);
         let mut contents: Vec<Contents> = sources.iter().map(read).collect();
         inherit(&mut contents, &self.inheritance);
-        let mut autoscalers = Autoscalers::new();
-        for (source, contents) in contents.iter().enumerate() {
-            for other in &contents.others {
-                if let Some(scaled) = &other.scales {
-                    let key = (scaled.kind, &*other.namespace, &*scaled.name);
-                    autoscalers
-                        .entry(key)
-                        .or_default()
-                        .push((source, other, scaled));
-                }
-            }
-        }
+        let neighbours = Neighbours::of(&contents);
         let mut report = Report {
             files: sources.len(),
             workloads: contents.iter().map(|it| it.workloads.len()).sum(),
@@ -68,8 +55,8 @@ impl Linter {
                 .flat_map(|(at, (source, contents))| rendered::not_rendered(at, source, contents)),
         );
         let mut known = Known::new(self);
-        for (source, contents) in contents.iter().enumerate() {
-            self.look_at(source, contents, &autoscalers, &mut known, &mut report);
+        for source in 0..contents.len() {
+            self.look_at(source, &contents, &neighbours, &mut known, &mut report);
         }
         report
             .findings
@@ -80,11 +67,12 @@ impl Linter {
     fn look_at(
         &self,
         source: usize,
-        contents: &Contents,
-        autoscalers: &Autoscalers<'_>,
+        all: &[Contents],
+        neighbours: &Neighbours<'_>,
         known: &mut Known<'_>,
         report: &mut Report,
     ) {
+        let contents = &all[source];
         report
             .findings
             .extend(contents.errors.iter().map(|it| unreadable(source, it)));
@@ -104,16 +92,7 @@ impl Linter {
             if is_meant && !self.kinds.contains(&workload.object.kind) {
                 object.opt_in_kind(workload, &self.kinds);
             }
-            let it = &workload.object;
-            let key = (it.kind, &*it.namespace, &*it.name);
-            if let Some(scalers) = autoscalers
-                .get(&key)
-                .filter(|_| workload.inputs.has_schedule())
-            {
-                for (source, other, scaled) in scalers {
-                    object.autoscaler(workload, *source, other, scaled);
-                }
-            }
+            neighbours.look_at(&mut object, workload);
             let (findings, suppressed) = object.finish(&workload.marks);
             report.findings.extend(findings);
             report.suppressed += suppressed;
@@ -128,6 +107,7 @@ impl Linter {
         for other in &contents.others {
             let mut object = Object::other(source, &self.prefix, other);
             object.other_kind(other, &self.kinds);
+            object.put_back(other, all);
             let (findings, suppressed) = object.finish(&other.marks);
             report.findings.extend(findings);
             report.suppressed += suppressed;

@@ -10,6 +10,7 @@ mod kinds;
 mod linter;
 mod marks;
 mod namespace;
+mod neighbours;
 mod object;
 mod rendered;
 mod repair;
@@ -21,4 +22,5 @@ mod times;
 
 pub use finding::{Finding, ObjectName, Quoted, Report};
 pub use linter::Linter;
+pub use neighbours::conflicts;
 pub use rule::{Rule, Severity};

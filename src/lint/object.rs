@@ -16,7 +16,7 @@ use super::{
     suppression::Suppressions,
 };
 use crate::{
-    manifest::{Annotation, HpaTarget, Location, MisplacedKey, Other, Workload, is_of_other_tool},
+    manifest::{Annotation, Location, MisplacedKey, Other, Workload, is_of_other_tool},
     workload::{CountKind, Key, Kind, OVERRIDE_BEGAN, Origin, Prefix, Problem, Replicas},
 };
 
@@ -239,66 +239,6 @@ impl<'o> Object<'o> {
                     .push(self.at(rule, mark.field.key.clone(), message, help));
             }
         }
-    }
-
-    /// An autoscaler of the Deployment, from the source `source`.
-    pub(super) fn autoscaler(
-        &mut self,
-        workload: &Workload,
-        source: usize,
-        scaler: &Other,
-        scaled: &HpaTarget,
-    ) {
-        let stop = workload.inputs.stop_replicas();
-        let start = workload
-            .inputs
-            .text(Key::Replicas)
-            .and_then(|text| Replicas::parse(text).ok());
-        let is_exact = workload.inputs.text(Key::Scale).is_some();
-        let message = if is_exact {
-            format!(
-                "HorizontalPodAutoscaler {} scales {} too: it changes each count above 0 that a time sets",
-                scaler.name, self.name
-            )
-        } else if stop > Replicas::ZERO {
-            format!(
-                "HorizontalPodAutoscaler {} goes on scaling {} after a stop, which leaves {stop}",
-                scaler.name, self.name
-            )
-        } else {
-            let fits = |count: Replicas| {
-                let count = u64::from(count.get());
-                count == 1 || (scaled.min..=scaled.max.unwrap_or(u64::MAX)).contains(&count)
-            };
-            match start {
-                Some(count) if fits(count) && count > Replicas::ZERO => return,
-                Some(count) => format!(
-                    "HorizontalPodAutoscaler {} does not let {} have the {count} that a start sets",
-                    scaler.name, self.name
-                ),
-                None => format!(
-                    "HorizontalPodAutoscaler {} scales {} too: a start brings back what it happened to want at the stop",
-                    scaler.name, self.name
-                ),
-            }
-        };
-        let help = if is_exact {
-            format!(
-                "write {} in place of {}, and {}: \"1\"; the autoscaler rests at 0 and takes over from 1",
-                self.prefix.annotation(Key::Hours),
-                self.prefix.annotation(Key::Scale),
-                self.prefix.annotation(Key::Replicas),
-            )
-        } else {
-            format!(
-                "write {}: \"1\" on the {}, and no {}; the autoscaler rests at 0 and takes over from 1",
-                self.prefix.annotation(Key::Replicas),
-                self.name.kind,
-                self.prefix.annotation(Key::StopReplicas)
-            )
-        };
-        let finding = self.at(Rule::Autoscaler, scaled.place.clone(), message, help);
-        self.findings.push(Finding { source, ..finding });
     }
 
     /// What another tool does by annotations of its own, told once.

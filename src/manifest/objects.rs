@@ -63,7 +63,7 @@ fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Fo
         .and_then(|(version, name)| Kind::of(version, name));
     if let Some(kind) = kind {
         // An autoscaler has a count of its own, and says the counts of another.
-        if let Some(scaler) = Other::autoscaler(kind, node, scope) {
+        if let Some(scaler) = Other::scaler(node, scope) {
             each(Found::Other(scaler));
         }
         workload(kind, node, scope, each);

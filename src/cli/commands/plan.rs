@@ -28,10 +28,11 @@ use crate::{
     },
     clock::Clock,
     cluster::{ConnectError, FindError, Missing, NamespaceDefaults, Workload, connect, find},
+    lint::conflicts,
     manifest::{self, OpenError, Source, SyntaxError, inherit},
     plan::{Period, Plan, Planner},
     schedule::Zone,
-    text::{TerminalSafe, quote},
+    text::{TerminalSafe, printable, quote},
     workload::{Inheritance, Origin},
 };
 
@@ -222,6 +223,11 @@ impl PlanArgs {
         let is_looked_at = |it: &&manifest::Workload| {
             it.inputs.schedule_origin() != Some(Origin::Scaler) || kinds.contains(&it.object.kind)
         };
+        for conflict in conflicts(&contents, &planner.prefix) {
+            let note = format!("note: {}; {}", conflict.message, conflict.help);
+            // Where nobody reads, nobody misses it.
+            let _ = writeln!(io::stderr(), "{}", printable(&note));
+        }
         let found = contents.iter().flat_map(|it| &it.workloads);
         let found = found.filter(is_looked_at);
         let planned = found.filter_map(|it| planner.plan(&it.object, &it.inputs, &it.problems));

@@ -30,7 +30,7 @@ use crate::{
     },
     status::{LiveView, WorkloadStatus},
     text::counted,
-    workload::{Inheritance, Owner},
+    workload::Inheritance,
 };
 
 /// Show the state of scheduled workloads, what they do next, and what is wrong
@@ -101,8 +101,8 @@ null where there is no value:
   restore        the command that restores a stopped workload without a schedule
   revertedBy     the program that has set another count since: {\"manager\", \"at\", \"cure\": the setting that
                  ends it, or null}; null also where a person did
-  owners         who else sets the count: \"HPA\" (also one that has not scaled yet, where you may list HPAs),
-                 \"Argo CD\", \"Flux Kustomization\", ...
+  owners         who else sets the count: \"HPA\" or \"KEDA\" (also one that has not scaled yet, where you may
+                 list HPAs and ScaledObjects), \"Argo CD\", \"Flux Kustomization\", ...
 
 Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no permission or no such
 workload.";
@@ -310,9 +310,8 @@ impl View {
             match WorkloadStatus::of(*kind, managed, defaults, annotation_prefix, &context, now) {
                 Some(mut status) => {
                     let object = &status.object;
-                    if autoscalers.scale(*kind, &object.namespace, &object.name) {
-                        status.owners.insert(Owner::Hpa);
-                    }
+                    let owners = autoscalers.owners(*kind, &object.namespace, &object.name);
+                    status.owners.extend(owners);
                     statuses.push(status);
                 }
                 None if query.is_by_name() => {

@@ -5,6 +5,7 @@ mod files;
 mod golden;
 mod help;
 mod namespaces;
+mod neighbours;
 mod program;
 mod rules;
 

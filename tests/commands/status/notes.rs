@@ -243,3 +243,30 @@ fn a_program_that_comes_hours_later_is_a_note() {
     let note = "note: dev/web: helm set 2 60 minutes after the stop; that holds until Mon 09:00";
     assert!(ran.out.contains(note), "{}", ran.out);
 }
+
+#[test]
+fn a_scaled_object_that_has_not_scaled_yet_is_told_with_its_cure() {
+    let cluster = evening();
+    for name in ["free", "web"] {
+        cluster.deployment(name, 3, OFFICE);
+    }
+    let api = &cluster.api;
+    api.serve_custom("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
+    // KEDA makes the HPA; kind and version may be left out.
+    cluster.autoscaler("keda-hpa-web", ("apps/v1", "Deployment", "web"));
+    let scaled = serde_json::json!({
+        "apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject",
+        "metadata": {"namespace": "dev", "name": "web"},
+        "spec": {"scaleTargetRef": {"name": "web"}},
+    });
+    api.create(scaled).unwrap();
+    let ran = cluster.dayshift(&["status", "-o", "wide"]);
+    assert_eq!(ran.out.matches("KEDA").count(), 2, "{}", ran.out);
+    assert!(
+        ran.out
+            .contains("ScaledObject instead, and run dayshift with --kinds scaledobjects"),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("An HPA rests"), "{}", ran.out);
+}

@@ -1,0 +1,215 @@
+//! What else sets the counts of scheduled workloads: autoscalers, and what puts back what is in Git.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{finding::Finding, object::Object, rule::Rule};
+use crate::{
+    manifest::{Contents, Delivery, Other, PutsBack, ScaleTarget, ScaledBy, Workload},
+    text::quote,
+    workload::{Key, Kind, Owner, Prefix, Replicas},
+};
+
+/// So many workloads are named where the same is said of more.
+const MOST_NAMES: usize = 3;
+
+/// The objects that scale each workload, by kind, namespace and name, with the source of each.
+type Scalers<'c> = HashMap<(Kind, &'c str, &'c str), Vec<(usize, &'c Other, &'c ScaleTarget)>>;
+
+/// What the objects of all files do to the counts of others.
+pub(super) struct Neighbours<'c> {
+    scalers: Scalers<'c>,
+}
+
+impl<'c> Neighbours<'c> {
+    pub(super) fn of(contents: &'c [Contents]) -> Self {
+        let mut scalers = Scalers::new();
+        for (source, contents) in contents.iter().enumerate() {
+            for other in &contents.others {
+                if let Some(scaled) = &other.scales {
+                    let key = (scaled.kind, &*other.namespace, &*scaled.name);
+                    let each = scalers.entry(key).or_default();
+                    each.push((source, other, scaled));
+                }
+            }
+        }
+        Self { scalers }
+    }
+
+    /// What else scales a workload.
+    pub(super) fn look_at(&self, object: &mut Object<'_>, workload: &Workload) {
+        let it = &workload.object;
+        let key = (it.kind, &*it.namespace, &*it.name);
+        let scalers = self.scalers.get(&key);
+        let scalers = scalers.filter(|_| workload.inputs.has_schedule());
+        for (source, other, scaled) in scalers.into_iter().flatten() {
+            match scaled.by {
+                ScaledBy::Autoscaler => object.autoscaler(workload, *source, other, scaled),
+                ScaledBy::ScaledObject => object.scaled_object(*source, other, scaled),
+                ScaledBy::Rollout => object.rollout(*source, other, scaled),
+            }
+        }
+    }
+}
+
+/// What fights over the counts of the scheduled workloads in some files, and what ends that: the
+/// findings of the rules `autoscaler` and `put-back`, as [`Linter`](super::Linter) has them.
+pub fn conflicts(contents: &[Contents], prefix: &Prefix) -> Vec<Finding> {
+    let neighbours = Neighbours::of(contents);
+    let mut findings = Vec::new();
+    for (source, each) in contents.iter().enumerate() {
+        for workload in &each.workloads {
+            let mut object = Object::workload(source, prefix, workload);
+            neighbours.look_at(&mut object, workload);
+            let (found, _) = object.finish(&workload.marks);
+            findings.extend(found);
+        }
+        for other in &each.others {
+            let mut object = Object::other(source, prefix, other);
+            object.put_back(other, contents);
+            let (found, _) = object.finish(&other.marks);
+            findings.extend(found);
+        }
+    }
+    findings.retain(|it| matches!(it.rule, Rule::Autoscaler | Rule::PutBack));
+    findings
+}
+
+/// Whether a delivery may bring a workload, as far as files tell: it has a count to be put back.
+fn may_bring(delivery: &Delivery, workload: &Workload) -> bool {
+    let namespace = delivery.namespace.as_deref();
+    workload.count_place.is_some()
+        && workload.inputs.has_schedule()
+        && namespace.is_none_or(|it| it == &*workload.object.namespace)
+}
+
+impl Object<'_> {
+    /// What an object of a GitOps tool puts back, told once.
+    pub(super) fn put_back(&mut self, other: &Other, contents: &[Contents]) {
+        let Some(delivery) = &other.delivers else {
+            return;
+        };
+        let all = contents.iter().flat_map(|it| &it.workloads);
+        let brought = all.filter(|it| may_bring(delivery, it));
+        let fought: Vec<_> = brought
+            .filter(|it| !delivery.ignores(it.object.kind, &it.object.name))
+            .map(|it| &it.object)
+            .collect();
+        if fought.is_empty() {
+            return;
+        }
+        let kinds: BTreeSet<_> = fought.iter().map(|it| it.kind).collect();
+        let kinds: Vec<_> = kinds.into_iter().collect();
+        let names = fought.iter().take(MOST_NAMES).map(|it| it.full_name());
+        let mut names = names.collect::<Vec<_>>().join(", ");
+        if fought.len() > MOST_NAMES {
+            names += &format!(" and {} more", fought.len() - MOST_NAMES);
+        }
+        let when = match delivery.puts_back {
+            PutsBack::AtOnce => "as soon as it sees another",
+            PutsBack::NextSync => "at each sync",
+        };
+        let message = format!("{} puts back the count of {names} {when}", self.name);
+        let cure = match delivery.owner {
+            Owner::FluxHelmRelease => delivery.owner.cure(&kinds, self.prefix),
+            owner => format!(
+                "{}, or leave the count out of the files",
+                owner.cure(&kinds, self.prefix)
+            ),
+        };
+        let place = delivery.place.clone();
+        self.findings
+            .push(self.at(Rule::PutBack, place, message, cure));
+    }
+
+    /// A ScaledObject of the workload, from the source `source`.
+    fn scaled_object(&mut self, source: usize, scaler: &Other, scaled: &ScaleTarget) {
+        let what = if scaled.min > 0 {
+            format!("raises {} to {} after each stop", self.name, scaled.min)
+        } else {
+            format!(
+                "raises {} after a stop while a trigger is active",
+                self.name
+            )
+        };
+        let message = format!("ScaledObject {} {what}", quote(&scaler.name));
+        let help = "move the schedule to the ScaledObject, and run dayshift with \
+                    --kinds=deployments,statefulsets,cronjobs,scaledobjects: a stop then pauses it"
+            .to_owned();
+        let finding = self.at(Rule::Autoscaler, scaled.place.clone(), message, help);
+        self.findings.push(Finding { source, ..finding });
+    }
+
+    /// A Rollout that runs the pods of the workload in its place.
+    fn rollout(&mut self, source: usize, rollout: &Other, scaled: &ScaleTarget) {
+        let message = format!(
+            "Rollout {} runs the pods of {} in its place, and scales it down itself",
+            quote(&rollout.name),
+            self.name
+        );
+        let help = "move the schedule to the Rollout, and run dayshift with \
+                    --kinds=deployments,statefulsets,cronjobs,rollouts.argoproj.io"
+            .to_owned();
+        let finding = self.at(Rule::Autoscaler, scaled.place.clone(), message, help);
+        self.findings.push(Finding { source, ..finding });
+    }
+
+    /// An autoscaler of the Deployment, from the source `source`.
+    fn autoscaler(
+        &mut self,
+        workload: &Workload,
+        source: usize,
+        scaler: &Other,
+        scaled: &ScaleTarget,
+    ) {
+        let stop = workload.inputs.stop_replicas();
+        let start = workload
+            .inputs
+            .text(Key::Replicas)
+            .and_then(|text| Replicas::parse(text).ok());
+        let is_exact = workload.inputs.text(Key::Scale).is_some();
+        let message = if is_exact {
+            format!(
+                "HorizontalPodAutoscaler {} scales {} too: it changes each count above 0 that a time sets",
+                scaler.name, self.name
+            )
+        } else if stop > Replicas::ZERO {
+            format!(
+                "HorizontalPodAutoscaler {} goes on scaling {} after a stop, which leaves {stop}",
+                scaler.name, self.name
+            )
+        } else {
+            let fits = |count: Replicas| {
+                let count = u64::from(count.get());
+                count == 1 || (scaled.min..=scaled.max.unwrap_or(u64::MAX)).contains(&count)
+            };
+            match start {
+                Some(count) if fits(count) && count > Replicas::ZERO => return,
+                Some(count) => format!(
+                    "HorizontalPodAutoscaler {} does not let {} have the {count} that a start sets",
+                    scaler.name, self.name
+                ),
+                None => format!(
+                    "HorizontalPodAutoscaler {} scales {} too: a start brings back what it happened to want at the stop",
+                    scaler.name, self.name
+                ),
+            }
+        };
+        let help = if is_exact {
+            format!(
+                "write {} in place of {}, and {}: \"1\"; the autoscaler rests at 0 and takes over from 1",
+                self.prefix.annotation(Key::Hours),
+                self.prefix.annotation(Key::Scale),
+                self.prefix.annotation(Key::Replicas),
+            )
+        } else {
+            format!(
+                "write {}: \"1\" on the {}, and no {}; the autoscaler rests at 0 and takes over from 1",
+                self.prefix.annotation(Key::Replicas),
+                self.name.kind,
+                self.prefix.annotation(Key::StopReplicas)
+            )
+        };
+        let finding = self.at(Rule::Autoscaler, scaled.place.clone(), message, help);
+        self.findings.push(Finding { source, ..finding });
+    }
+}

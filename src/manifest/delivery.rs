@@ -1,0 +1,190 @@
+//! Objects by which a tool puts back what is in Git or in a chart, and what they leave alone.
+
+use super::tree::location::Location;
+use super::tree::node::Node;
+use super::tree::scalar::Scalar;
+use crate::workload::{Kind, Owner};
+
+/// What an Application, a Kustomization or a HelmRelease puts back, and what it leaves alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Which tool it is for.
+    pub owner: Owner,
+    /// The namespace of what it brings, where it says one.
+    pub namespace: Option<Box<str>>,
+    /// When it puts back what was changed.
+    pub puts_back: PutsBack,
+    /// Where it stands.
+    pub place: Location,
+    ignores: Vec<Ignore>,
+}
+
+/// When a tool puts back what was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PutsBack {
+    /// As soon as it sees it.
+    AtOnce,
+    /// The next time that it applies something: by itself, or because somebody asks for it.
+    NextSync,
+}
+
+/// A rule that some fields are left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Ignore {
+    /// The API group; none for any.
+    group: Option<Box<str>>,
+    kind: Option<Box<str>>,
+    name: Option<Box<str>>,
+    pointers: Vec<Box<str>>,
+}
+
+impl Delivery {
+    /// What an object of a GitOps tool brings; none for any other, and for one that does nothing.
+    pub(super) fn read(object: &Node<'_>) -> Option<Self> {
+        let text = |name| object.get(name).and_then(Node::text);
+        let (kind, version) = (text("kind")?, text("apiVersion")?);
+        let spec = object.get("spec")?;
+        let place = &object.place;
+        match kind {
+            "Application" if version.starts_with("argoproj.io/") => Some(argo_cd(spec, place)),
+            "ApplicationSet" if version.starts_with("argoproj.io/") => {
+                Some(argo_cd(spec.get("template")?.get("spec")?, place))
+            }
+            "Kustomization" if version.starts_with("kustomize.toolkit.fluxcd.io/") => {
+                kustomization(spec, place)
+            }
+            "HelmRelease" if version.starts_with("helm.toolkit.fluxcd.io/") => {
+                let own = object.get("metadata").and_then(|it| it.get("namespace"));
+                helm_release(spec, own, place)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it leaves the count of a workload alone.
+    pub fn ignores(&self, kind: Kind, name: &str) -> bool {
+        let is_it = |wanted: &Option<Box<str>>, it: &str| {
+            wanted
+                .as_deref()
+                .is_none_or(|wanted| wanted == "*" || wanted == it)
+        };
+        let pointer = kind.counts().pointer();
+        self.ignores.iter().any(|rule| {
+            is_it(&rule.group, kind.group())
+                && is_it(&rule.kind, kind.name())
+                && is_it(&rule.name, name)
+                && rule.pointers.iter().any(|it| covers(it, &pointer))
+        })
+    }
+}
+
+/// Whether a pointer leads to a field or to what holds it.
+fn covers(rule: &str, pointer: &str) -> bool {
+    let rest = pointer.strip_prefix(rule.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// <https://argo-cd.readthedocs.io/en/stable/user-guide/diffing/>
+fn argo_cd(spec: &Node<'_>, place: &Location) -> Delivery {
+    let policy = spec.get("syncPolicy");
+    let automated = policy.and_then(|it| it.get("automated"));
+    let heals = automated.and_then(|it| it.get("selfHeal")?.scalar());
+    let options = policy.and_then(|it| it.get("syncOptions"));
+    let options = options.map(Node::items).unwrap_or_default().iter();
+    // Without it, the rules hide a difference, and a sync writes it all the same.
+    let respects = options
+        .filter_map(|it| it.text())
+        .any(|it| it == "RespectIgnoreDifferences=true");
+    let rules = spec.get("ignoreDifferences").filter(|_| respects);
+    let rules = rules.map(Node::items).unwrap_or_default().iter();
+    let ignores = rules.map(|rule| {
+        let field = |name| rule.get(name).and_then(|it| it.text());
+        let list = |name| rule.get(name).map(Node::items).unwrap_or_default().iter();
+        let pointers = list("jsonPointers")
+            .filter_map(|it| it.text())
+            .map(Into::into);
+        let paths = list("jqPathExpressions").filter_map(|it| it.text());
+        let paths = paths.map(|path| path.replace('.', "/").into());
+        // All that dayshift has written.
+        let managers = list("managedFieldsManagers").filter(|it| it.text() == Some("dayshift"));
+        let all = managers.map(|_| "".into());
+        Ignore {
+            // An omitted group is the core group, in which there are no workloads.
+            group: Some(field("group").unwrap_or_default().into()),
+            kind: field("kind").map(Into::into),
+            name: field("name").map(Into::into),
+            pointers: pointers.chain(paths).chain(all).collect(),
+        }
+    });
+    Delivery {
+        owner: Owner::ArgoCd,
+        namespace: spec
+            .get("destination")
+            .and_then(|it| it.get("namespace")?.text())
+            .map(Into::into),
+        puts_back: match heals {
+            Some(Scalar::Bool(true)) => PutsBack::AtOnce,
+            _ => PutsBack::NextSync,
+        },
+        place: place.clone(),
+        ignores: ignores.collect(),
+    }
+}
+
+/// <https://fluxcd.io/flux/components/kustomize/kustomizations/>
+fn kustomization(spec: &Node<'_>, place: &Location) -> Option<Delivery> {
+    if is_true(spec.get("suspend")) {
+        return None;
+    }
+    Some(Delivery {
+        owner: Owner::FluxKustomization,
+        namespace: spec
+            .get("targetNamespace")
+            .and_then(Node::text)
+            .map(Into::into),
+        puts_back: PutsBack::AtOnce,
+        place: place.clone(),
+        ignores: flux_ignores(spec.get("ignore")),
+    })
+}
+
+/// <https://fluxcd.io/flux/components/helm/helmreleases/#drift-detection>
+fn helm_release(spec: &Node<'_>, own: Option<&Node<'_>>, place: &Location) -> Option<Delivery> {
+    if is_true(spec.get("suspend")) {
+        return None;
+    }
+    let drift = spec.get("driftDetection");
+    let is_enabled = drift.and_then(|it| it.get("mode")?.text()) == Some("enabled");
+    let namespace = spec.get("targetNamespace").or(own);
+    is_enabled.then(|| Delivery {
+        owner: Owner::FluxHelmRelease,
+        namespace: namespace.and_then(Node::text).map(Into::into),
+        puts_back: PutsBack::AtOnce,
+        place: place.clone(),
+        ignores: flux_ignores(drift.and_then(|it| it.get("ignore"))),
+    })
+}
+
+fn flux_ignores(rules: Option<&Node<'_>>) -> Vec<Ignore> {
+    let rules = rules.map(Node::items).unwrap_or_default().iter();
+    let rules = rules.map(|rule| {
+        let target = rule.get("target");
+        let field = |name| target.and_then(|it| it.get(name)?.text()).map(Into::into);
+        let paths = rule
+            .get("paths")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter();
+        Ignore {
+            group: field("group"),
+            kind: field("kind"),
+            name: field("name"),
+            pointers: paths.filter_map(|it| it.text()).map(Into::into).collect(),
+        }
+    });
+    rules.collect()
+}
+
+fn is_true(node: Option<&Node<'_>>) -> bool {
+    node.and_then(Node::scalar) == Some(Scalar::Bool(true))
+}

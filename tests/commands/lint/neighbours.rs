@@ -1,0 +1,205 @@
+//! What else sets the counts of scheduled workloads, as far as the files tell.
+
+use super::program::{found, lint_of};
+use crate::program::dayshift_with;
+
+const WEB: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  annotations: {dayshift/hours: 'Mon-Fri 09:00-19:00', dayshift/replicas: '1', lint.dayshift/replicas-in-manifest: tried}
+spec: {replicas: 2}
+---
+";
+
+/// The rules that find something in an object beside the workload.
+fn beside(object: &str) -> Vec<String> {
+    let all = found(&format!("{WEB}{object}")).into_iter();
+    all.map(|it| it.split(' ').next().unwrap().to_owned())
+        .collect()
+}
+
+fn application(more: &str) -> String {
+    format!(
+        "{{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {{name: shop}}, spec: {{{more}}}}}"
+    )
+}
+
+fn flux(kind: &str, more: &str) -> String {
+    let group = kind
+        .to_lowercase()
+        .replace("ization", "ize")
+        .replace("release", "");
+    format!(
+        "{{apiVersion: {group}.toolkit.fluxcd.io/v1, kind: {kind}, metadata: {{name: shop}}, spec: {{{more}}}}}"
+    )
+}
+
+#[test]
+fn who_puts_a_count_back_is_found_unless_it_is_told_not_to() {
+    let respects = "syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}";
+    let argo = |rule: &str| application(&format!("ignoreDifferences: [{{{rule}}}], {respects}"));
+    for (object, is_found) in [
+        (application("destination: {namespace: default}"), true),
+        (application("destination: {namespace: elsewhere}"), false),
+        (
+            argo("group: apps, kind: Deployment, jsonPointers: [/spec/replicas]"),
+            false,
+        ),
+        (argo("group: '*', kind: '*', jsonPointers: [/spec]"), false),
+        (
+            argo("group: apps, kind: Deployment, jqPathExpressions: [.spec.replicas]"),
+            false,
+        ),
+        (
+            argo("group: apps, kind: Deployment, managedFieldsManagers: [dayshift]"),
+            false,
+        ),
+        // Without a group it is of no Deployment (argo-cd#28590).
+        (
+            argo("kind: Deployment, jsonPointers: [/spec/replicas]"),
+            true,
+        ),
+        (
+            argo("group: apps, kind: StatefulSet, jsonPointers: [/spec/replicas]"),
+            true,
+        ),
+        (
+            argo("group: apps, kind: Deployment, name: other, jsonPointers: [/spec/replicas]"),
+            true,
+        ),
+        (
+            argo("group: apps, kind: Deployment, jsonPointers: [/spec/rep]"),
+            true,
+        ),
+        // Without RespectIgnoreDifferences a sync writes it all the same (argo-cd#6520).
+        (
+            application(
+                "ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]",
+            ),
+            true,
+        ),
+        (flux("Kustomization", "path: ./web"), true),
+        (flux("Kustomization", "path: ./web, suspend: true"), false),
+        (flux("Kustomization", "targetNamespace: elsewhere"), false),
+        (
+            flux(
+                "Kustomization",
+                "ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]",
+            ),
+            false,
+        ),
+        (
+            flux("Kustomization", "ignore: [{paths: [/spec/replicas]}]"),
+            false,
+        ),
+        (
+            flux(
+                "Kustomization",
+                "ignore: [{paths: [/spec/replicas], target: {kind: StatefulSet}}]",
+            ),
+            true,
+        ),
+        (flux("HelmRelease", "interval: 5m"), false),
+        (flux("HelmRelease", "driftDetection: {mode: enabled}"), true),
+        (
+            flux(
+                "HelmRelease",
+                "driftDetection: {mode: enabled, ignore: [{paths: [/spec/replicas]}]}",
+            ),
+            false,
+        ),
+        // What kustomize itself reads is no object of Flux, and others' kinds are nobody's.
+        (
+            "{apiVersion: example.com/v1, kind: Application, metadata: {name: shop}, spec: {}}"
+                .to_owned(),
+            false,
+        ),
+        // Hostile ones.
+        (application("ignoreDifferences: 3, syncPolicy: [x]"), true),
+        (
+            application(
+                "destination: {namespace: 7}, ignoreDifferences: [a, null, {jsonPointers: {}}]",
+            ),
+            true,
+        ),
+    ] {
+        let expected: &[&str] = if is_found { &["put-back"] } else { &[] };
+        assert_eq!(beside(&object), expected, "{object}");
+    }
+}
+
+#[test]
+fn what_has_no_count_or_no_schedule_is_not_put_back() {
+    let application = application("destination: {namespace: default}");
+    for text in [
+        WEB.replace("spec: {replicas: 2}\n", "")
+            .replace(", lint.dayshift/replicas-in-manifest: tried", ""),
+        WEB.lines()
+            .filter(|it| !it.contains("annotations"))
+            .collect::<Vec<_>>()
+            .join("\n")
+            + "\n",
+    ] {
+        assert_eq!(found(&format!("{text}{application}")), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn what_scales_a_workload_is_found() {
+    let keda = |more: &str| {
+        format!(
+            "{{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {{name: so}}, spec: {{scaleTargetRef: {{name: web}}{more}}}}}"
+        )
+    };
+    let rollout = |name: &str| {
+        format!(
+            "{{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {{name: ro}}, spec: {{workloadRef: {{apiVersion: apps/v1, kind: Deployment, name: {name}}}}}}}"
+        )
+    };
+    assert_eq!(beside(&keda("")), ["autoscaler"]);
+    assert_eq!(beside(&keda(", minReplicaCount: 2")), ["autoscaler"]);
+    assert_eq!(beside(&rollout("web")), ["autoscaler"]);
+    assert_eq!(beside(&rollout("other")), [""; 0]);
+    let (_, out, _) = lint_of(&["-"], &format!("{WEB}{}", keda(", minReplicaCount: 2")));
+    assert!(
+        out.contains("ScaledObject so raises Deployment default/web to 2 after each stop"),
+        "{out}"
+    );
+    assert!(
+        out.contains("move the schedule to the ScaledObject"),
+        "{out}"
+    );
+}
+
+/// Three are named, however many there are.
+#[test]
+fn many_are_told_once() {
+    let web: String = (0..5)
+        .map(|at| WEB.replace("name: web", &format!("name: web-{at}")))
+        .collect();
+    let text = format!("{web}{}", application("destination: {namespace: default}"));
+    let (status, out, _) = lint_of(&["-"], &text);
+    assert_eq!(status, 1);
+    let message = "Application default/shop puts back the count of default/web-0, default/web-1, default/web-2 and 2 more at each sync";
+    assert_eq!(out.matches(message).count(), 1, "{out}");
+    assert!(
+        out.contains("[RespectIgnoreDifferences=true], or leave the count out of the files"),
+        "{out}"
+    );
+}
+
+#[test]
+fn plan_says_it_beside_the_plan() {
+    let text = format!("{WEB}{}", application("destination: {namespace: default}"));
+    let ran = dayshift_with(
+        &[],
+        &["plan", "--from", "2026-11-20", "-o", "json", "-f", "-"],
+        &text,
+    );
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert!(ran.err.starts_with("note: Application "), "{}", ran.err);
+    assert!(ran.err.contains("puts back the count of default/web at each sync; in the Application, set spec.ignoreDifferences"), "{}", ran.err);
+    assert!(serde_json::from_str::<serde_json::Value>(&ran.out).is_ok());
+}
