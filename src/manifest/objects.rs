@@ -19,7 +19,7 @@ pub(super) enum Found<'n, 'a> {
     /// A Namespace, whose annotations are defaults, and what it was read from.
     Namespace(Box<Namespace>, &'n Node<'a>),
     /// Any other object that schedules have to do with.
-    Other(Other),
+    Other(Box<Other>),
     /// A kustomization that changes objects.
     Unrendered(Unrendered),
     /// A workload or a list that the API server would refuse.
@@ -64,7 +64,7 @@ fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Fo
     if let Some(kind) = kind {
         // An autoscaler has a count of its own, and says the counts of another.
         if let Some(scaler) = Other::scaler(node, scope) {
-            each(Found::Other(scaler));
+            each(Found::Other(Box::new(scaler)));
         }
         workload(kind, node, scope, each);
     } else if (version, name) == (Some("v1"), Some("Namespace")) {
@@ -72,7 +72,7 @@ fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Fo
     } else if let Some(unrendered) = Unrendered::read(node, scope.file) {
         each(Found::Unrendered(unrendered));
     } else if let Some(other) = Other::read(node, scope) {
-        each(Found::Other(other));
+        each(Found::Other(Box::new(other)));
     }
 }
 

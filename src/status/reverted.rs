@@ -15,10 +15,11 @@ use crate::{
 pub struct RevertedBy {
     /// Which one.
     pub manager: FieldManager,
-    /// When it wrote last, in whole seconds.
-    pub at: DateTime<Utc>,
+    /// When it wrote last, in whole seconds; the API server does not keep that of the subresource
+    /// `scale`.
+    pub at: Option<DateTime<Utc>>,
     /// How long that was after what dayshift did.
-    pub after: Duration,
+    pub after: Option<Duration>,
 }
 
 impl RevertedBy {
@@ -26,11 +27,15 @@ impl RevertedBy {
     /// and where the object does not tell.
     fn of(managed: &WithManagers, observed: &Observed, last: DateTime<Utc>) -> Option<Self> {
         let manager = managed.last_manager(observed.object.kind)?;
-        let at = manager.at.filter(|at| *at >= last)?;
+        let at = manager.at;
+        // Who has it, though dayshift has set it, has set it since.
+        if at.is_some_and(|at| at < last) {
+            return None;
+        }
         match manager.kind() {
             ManagerKind::Dayshift | ManagerKind::Person => None,
             ManagerKind::Owner(_) | ManagerKind::Unknown => Some(Self {
-                after: (at - last).to_std().unwrap_or_default(),
+                after: at.map(|at| (at - last).to_std().unwrap_or_default()),
                 manager,
                 at,
             }),
@@ -64,7 +69,7 @@ impl WorkloadStatus {
             Some(Note::SetByHand { until, .. }) => until,
             _ => self.next,
         };
-        let soon = by.after <= REVERT_WINDOW && (is_down || !is_by_load);
+        let soon = by.after.is_none_or(|after| after <= REVERT_WINDOW) && (is_down || !is_by_load);
         self.notes.push(Note::Reverted { soon, until });
         self.reverted_by = Some(by);
     }
@@ -80,11 +85,8 @@ impl WorkloadStatus {
         };
         let counts = self.object.kind.counts();
         let undone = counts.undone(self.saved.unwrap_or_default(), self.replicas);
-        Some(format!(
-            "{} {undone} {} {was}",
-            by.manager.name(),
-            later(by.after)
-        ))
+        let after = by.after.map_or_else(|| "after".to_owned(), later);
+        Some(format!("{} {undone} {after} {was}", by.manager.name()))
     }
 
     /// What makes that program leave the count alone; none where the program is not known.

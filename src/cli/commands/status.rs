@@ -99,7 +99,7 @@ null where there is no value:
   overdueSince   since when something should have been done
   notes          texts, as under the table
   restore        the command that restores a stopped workload without a schedule
-  revertedBy     the program that has set another count since: {\"manager\", \"at\", \"cure\": the setting that
+  revertedBy     the program that has set another count since: {\"manager\", \"at\" (null of an HPA), \"cure\": the setting that
                  ends it, or null}; null also where a person did
   owners         who else sets the count: \"HPA\" or \"KEDA\" (also one that has not scaled yet, where you may
                  list HPAs and ScaledObjects), \"Argo CD\", \"Flux Kustomization\", ...

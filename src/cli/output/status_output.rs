@@ -273,7 +273,7 @@ impl<'a> StatusOutput<'a> {
             "restore": status.is_left_down().then(|| status.restore(self.prefix)),
             "revertedBy": status.reverted_by.as_ref().map(|by| json!({
                 "manager": by.manager.manager,
-                "at": time(Some(by.at)),
+                "at": time(by.at),
                 "cure": status.cure(self.prefix),
             })),
             "owners": status.owners.iter().map(|it| it.name()).collect::<Vec<_>>(),

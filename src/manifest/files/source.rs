@@ -125,7 +125,7 @@ impl Source {
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, _) => contents.workloads.push(*workload),
             Found::Namespace(namespace, _) => contents.namespaces.push(*namespace),
-            Found::Other(other) => contents.others.push(other),
+            Found::Other(other) => contents.others.push(*other),
             Found::Unrendered(it) => contents.unrendered.push(it),
             Found::ParseError(fault) => contents.errors.push(self.error(fault)),
         });

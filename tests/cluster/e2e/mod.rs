@@ -19,6 +19,7 @@ mod objects;
 mod overrides;
 mod policy;
 mod protobuf;
+mod reverts;
 mod scalers;
 mod security;
 mod team;
@@ -40,6 +41,7 @@ pub(crate) fn stories() -> Vec<Story> {
         leaving::stories(),
         namespaces::stories(),
         neighbours::stories(),
+        reverts::stories(),
         security::access::stories(),
         boundaries::stories(),
         cluster::stories(),

@@ -1,0 +1,273 @@
+//! The real programs that set back what dayshift has set: each is named within 2 s, by one read and
+//! one Event.
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::e2e::team::Team;
+use crate::support::{
+    ControlPlane, Output, Parts, Request, Story, deployment, eventually, soon, stories,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    [
+        stories![Parts::Pods; an_autoscaler_above_a_stop_count_is_named],
+        stories![
+            Parts::Server;
+            kubectl_replace_is_named,
+            kubectl_apply_is_named_on_either_side,
+            a_person_and_a_rollout_undo_are_not,
+            helm_3_sets_the_count_of_the_chart_and_is_named,
+            helm_4_fails_until_it_is_forced_and_is_named_then,
+        ],
+    ]
+    .concat()
+}
+
+/// Asserts that the controller has read the Deployment once after this change by somebody else,
+/// and told who it was within 2 s; returns what it told.
+fn told_once(team: &Team<'_>, name: &str) -> String {
+    let told = team.await_event(name, "Reverted");
+    let changes = team.changes_by_others();
+    let change = changes.last().map(|it| it.answered);
+    // The server's log may be a moment behind.
+    let (read, event) = eventually("the read and the Event are in the log", || {
+        let requests = team.requests();
+        let reads = requests.iter().filter(|it| it.verb == "get");
+        let reads: Vec<Request> = reads.cloned().collect();
+        assert!(reads.len() <= 1, "{reads:#?}");
+        let read = reads.into_iter().next()?;
+        let mut events = requests.into_iter().filter(|it| it.resource == "events");
+        let event = events.find(|it| it.received > read.received)?;
+        Some((read, event))
+    });
+    if let Some(change) = change {
+        let late = event.answered - change;
+        assert!(late < 2_000_000, "{late} µs: {read:#?} {event:#?}");
+    }
+    let all = team.events(name).into_iter();
+    assert_eq!(all.filter(|(reason, _)| reason == "Reverted").count(), 1);
+    told
+}
+
+fn never_told(team: &Team<'_>, name: &str) {
+    let all = team.events(name).into_iter();
+    assert_eq!(all.filter(|(reason, _)| reason == "Reverted").count(), 0);
+}
+
+fn status(plane: &ControlPlane, team: &Team<'_>) -> String {
+    plane
+        .shell(&format!("dayshift status -n {}", team.name()))
+        .stdout
+}
+
+fn kubectl_replace_is_named(plane: &ControlPlane) {
+    let team = Team::new(plane, "replace");
+    let stop = soon(6);
+    let web = deployment("web").replicas(3).stop(stop.text());
+    team.kubectl_with(&["create"], &web.manifest()).success();
+    team.await_stopped("web", stop.plus(20));
+    team.kubectl_with(&["replace"], &web.manifest()).success();
+    let told = told_once(&team, "web");
+    assert!(
+        told.starts_with("kubectl-replace (kubectl replace) set 3 again "),
+        "{told}"
+    );
+    let shown = status(plane, &team);
+    assert!(
+        shown.contains("kubectl-replace (kubectl replace) set 3 "),
+        "{shown}"
+    );
+    // Adopted, stopped, and its labels again, which the replace took away.
+    team.ends([("web", 3)]);
+}
+
+fn kubectl_apply_is_named_on_either_side(plane: &ControlPlane) {
+    for (name, more, by) in [
+        (
+            "csapply",
+            &[][..],
+            "kubectl-client-side-apply (kubectl apply) set 3 again ",
+        ),
+        (
+            "ssapply",
+            &["--server-side", "--force-conflicts"],
+            "kubectl (server-side apply) set 3 again ",
+        ),
+    ] {
+        let team = Team::new(plane, name);
+        let stop = soon(6);
+        let web = deployment("web").replicas(3).stop(stop.text());
+        let apply = [&["apply"], more].concat();
+        team.kubectl_with(&apply, &web.manifest()).success();
+        team.await_stopped("web", stop.plus(20));
+        team.kubectl_with(&apply, &web.manifest()).success();
+        let told = told_once(&team, "web");
+        assert!(told.starts_with(by), "{told}");
+        let shown = status(plane, &team);
+        assert!(shown.contains("warning: ") && shown.contains(by), "{shown}");
+        team.ends([("web", 2)]);
+    }
+}
+
+fn a_person_and_a_rollout_undo_are_not(plane: &ControlPlane) {
+    let team = Team::new(plane, "person");
+    let stop = soon(8);
+    for name in ["scaled", "undone"] {
+        let web = deployment(name).replicas(3).stop(stop.text());
+        team.kubectl_with(&["create"], &web.manifest()).success();
+    }
+    team.kubectl(&["set", "image", "deploy/undone", "nginx=nginx:2"])
+        .success();
+    for name in ["scaled", "undone"] {
+        team.await_stopped(name, stop.plus(20));
+    }
+    team.kubectl(&["scale", "deploy/scaled", "--replicas=2"])
+        .success();
+    eventually("the controller has read who scaled it", || {
+        team.requests()
+            .iter()
+            .any(|it| it.verb == "get")
+            .then_some(())
+    });
+    let shown = status(plane, &team);
+    assert!(shown.contains("scaled: held at 2 by hand"), "{shown}");
+    for name in ["scaled", "undone"] {
+        never_told(&team, name);
+    }
+    assert_eq!(team.replicas("undone"), 0);
+    team.ends([("scaled", 2), ("undone", 2)]);
+}
+
+fn an_autoscaler_above_a_stop_count_is_named(plane: &ControlPlane) {
+    let team = Team::new(plane, "hpamin");
+    let stop = soon(8);
+    let web = deployment("web").replicas(3).stop(stop.text());
+    team.create(web.annotation("dayshift/stop-replicas", "1"));
+    let autoscaler = json!({
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web"},
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            "minReplicas": 2,
+            "maxReplicas": 4,
+            "metrics": [{"type": "Resource", "resource": {
+                "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80},
+            }}],
+        },
+    });
+    team.kubectl_with(&["apply"], &autoscaler.to_string())
+        .success();
+    let told = team.await_event("web", "Reverted");
+    assert!(told.starts_with("an HPA set 2 "), "{told}");
+    assert!(told.contains("leave out dayshift/stop-replicas"), "{told}");
+    let reads = team.requests();
+    assert_eq!(reads.iter().filter(|it| it.verb == "get").count(), 1);
+    let shown = status(plane, &team);
+    assert!(shown.contains("an HPA set 2 "), "{shown}");
+    team.delete("web");
+}
+
+/// A chart of one Deployment, and Helm with it.
+struct Chart<'p> {
+    plane: &'p ControlPlane,
+    version: u32,
+    namespace: String,
+    folder: TempDir,
+}
+
+impl<'p> Chart<'p> {
+    fn new(plane: &'p ControlPlane, version: u32, team: &Team<'_>, stop: &str) -> Self {
+        let chart = Self {
+            plane,
+            version,
+            namespace: team.name().to_owned(),
+            folder: TempDir::new().unwrap(),
+        };
+        let text = "apiVersion: v2\nname: shop\nversion: 1.0.0\n";
+        std::fs::write(chart.folder.path().join("Chart.yaml"), text).unwrap();
+        std::fs::create_dir(chart.folder.path().join("templates")).unwrap();
+        chart.write(Some(3), stop, "nginx:1");
+        chart
+    }
+
+    fn write(&self, replicas: Option<i32>, stop: &str, image: &str) {
+        let web = deployment("web").stop(stop);
+        let web = match replicas {
+            Some(replicas) => web.replicas(replicas),
+            None => web.without_replicas(),
+        };
+        let text = web
+            .manifest()
+            .replace("\"image\":\"nginx\"", &format!("\"image\":\"{image}\""));
+        assert!(text.contains(image));
+        std::fs::write(self.folder.path().join("templates/web.yaml"), text).unwrap();
+    }
+
+    fn helm(&self, arguments: &[&str]) -> Output {
+        let folder = self.folder.path().to_str().unwrap();
+        let arguments = arguments
+            .iter()
+            .map(|it| if *it == "CHART" { folder } else { it });
+        let all: Vec<_> = arguments.chain(["-n", &self.namespace]).collect();
+        self.plane.helm(self.version, &all)
+    }
+}
+
+fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
+    let team = Team::new(plane, "helmthree");
+    let stop = soon(10);
+    let chart = Chart::new(plane, 3, &team, &stop.text());
+    chart.helm(&["install", "shop", "CHART"]).success();
+    team.await_stopped("web", stop.plus(20));
+
+    chart.write(Some(3), &stop.text(), "nginx:2");
+    chart.helm(&["upgrade", "shop", "CHART"]).success();
+    assert_eq!(team.replicas("web"), 3);
+    let told = told_once(&team, "web");
+    assert!(told.starts_with("helm set 3 again "), "{told}");
+    assert!(told.contains("leave replicas out of the chart"), "{told}");
+    let shown = status(plane, &team);
+    assert!(shown.contains("helm set 3 again "), "{shown}");
+
+    team.scale("web", 0);
+    chart.helm(&["rollback", "shop", "1"]).success();
+    assert_eq!(team.replicas("web"), 3, "a rollback sets it too");
+    team.ends([("web", 2)]);
+}
+
+fn helm_4_fails_until_it_is_forced_and_is_named_then(plane: &ControlPlane) {
+    let team = Team::new(plane, "helmfour");
+    let stop = soon(10);
+    let chart = Chart::new(plane, 4, &team, &stop.text());
+    let upgrade = |more: &[&str]| chart.helm(&[&["upgrade", "shop", "CHART"], more].concat());
+    chart.helm(&["install", "shop", "CHART"]).success();
+    team.await_stopped("web", stop.plus(20));
+
+    chart.write(Some(3), &stop.text(), "nginx:2");
+    for refused in [upgrade(&[]), chart.helm(&["rollback", "shop", "1"])] {
+        let conflict = "Apply failed with 1 conflict: conflict with \"dayshift\" using apps/v1: .spec.replicas";
+        assert!(
+            !refused.ok && refused.stderr.contains(conflict),
+            "{}",
+            refused.stderr
+        );
+    }
+    assert_eq!(team.replicas("web"), 0);
+    // A chart without the count leaves it to dayshift.
+    chart.write(None, &stop.text(), "nginx:3");
+    upgrade(&[]).success();
+    assert_eq!(team.replicas("web"), 0);
+
+    chart.write(Some(3), &stop.text(), "nginx:2");
+    upgrade(&["--force-conflicts"]).success();
+    assert_eq!(team.replicas("web"), 3);
+    let told = told_once(&team, "web");
+    assert!(told.starts_with("helm set 3 again "), "{told}");
+    // What Helm has forced is Helm's alone: left out of the chart it is the API server's default.
+    chart.write(None, &stop.text(), "nginx:4");
+    upgrade(&[]).success();
+    assert_eq!(team.replicas("web"), 1);
+    team.ends([("web", 2)]);
+}
