@@ -35,7 +35,6 @@ pub(crate) fn stories() -> Vec<Story> {
         overrides::ended::stories(),
         overrides::annotated::stories(),
         faults::stories(),
-        install::stories(),
         security::hostile::stories(),
         kinds::stories(),
         leaving::stories(),
@@ -48,11 +47,13 @@ pub(crate) fn stories() -> Vec<Story> {
         commands::stories(),
         counts::stories(),
         objects::stories(),
-        policy::stories(),
         security::permissions::stories(),
         scalers::split::stories(),
         protobuf::stories(),
         zones::stories(),
+        // These wait for no instant, and take the processor from those that do.
+        install::stories(),
+        policy::stories(),
     ]
     .concat()
 }

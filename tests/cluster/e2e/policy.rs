@@ -76,7 +76,8 @@ impl<'a> Policy<'a> {
             let web = deployment("web").annotation(&format!("dayshift/{key}"), text);
             refusal(self.api(), web)
         });
-        block_on(stream::iter(asked).buffered(16).collect())
+        // Few at once: other stories are punctual on the same server.
+        block_on(stream::iter(asked).buffered(2).collect())
     }
 }
 
@@ -226,7 +227,7 @@ fn the_policy_refuses_no_text_that_is_read(plane: &ControlPlane) {
         for seed in seeds {
             assert!(is_read(key, seed), "{key}: {seed}");
             texts.push((key, (*seed).to_owned()));
-            texts.extend((0..90).map(|_| (key, changed(seed, &mut numbers))));
+            texts.extend((0..60).map(|_| (key, changed(seed, &mut numbers))));
         }
     }
     let refused = policy.refused(&texts);
@@ -248,7 +249,7 @@ fn the_policy_refuses_no_text_that_is_read(plane: &ControlPlane) {
         }
     }
     println!("policy: {good} good texts, none refused; {caught} of {bad} bad ones refused");
-    assert!(good > 1_000 && bad > 1_000, "{good} {bad}");
+    assert!(good > 800 && bad > 1_000, "{good} {bad}");
     // What only cron's own bounds, a calendar or a clock can tell.
     assert!(caught * 10 > bad * 9, "{caught} of {bad}: {missed:#?}");
 }

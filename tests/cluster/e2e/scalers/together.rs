@@ -119,6 +119,14 @@ fn two_scalers_make_each_change_once(plane: &ControlPlane) {
         .filter(|each| each.verb == "patch" && matches!(each.code, 409 | 422))
         .count();
     assert!(conflicts > 0, "they never met: nothing is shown");
+    // A server that stands still may make a change and answer that it does not know.
+    let unheard = requests
+        .iter()
+        .filter(|each| each.verb == "patch" && each.code >= 500)
+        .count();
+    if unheard > 0 {
+        too_slow(&format!("{unheard} answers of the API server"));
+    }
     let made = |from: i64, to: i64| {
         let made = requests.iter().filter(|each| each.is_made());
         made.filter(|each| (from..to).contains(&each.received))
