@@ -1,10 +1,13 @@
-//! etcd made to forget, which the API server asks of it every five minutes only.
+//! etcd's history: that it has one, and that it is forgotten, which the API server asks of it every
+//! five minutes only.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use serde_json::{Value, json};
+
+use crate::support::timing::wait::eventually;
 
 /// Drops all history up to now. `socket` is where etcd listens.
 pub(crate) fn compact(socket: &Path) {
@@ -17,19 +20,32 @@ pub(crate) fn compact(socket: &Path) {
     );
 }
 
+/// Waits for etcd, and makes its first revision history. An API server that starts with it keeps it
+/// in memory, and lists it after any compaction.
+pub(crate) fn begin_history(socket: &Path) {
+    let write = json!({"key": "dGVzdHM=", "value": "MQ=="}); // tests, 1
+    eventually("etcd takes a write", || answer(socket, "put", &write));
+    ask(socket, "put", &write);
+}
+
 /// One request to etcd's gateway of JSON.
 fn ask(socket: &Path, what: &str, body: &Value) -> Value {
+    answer(socket, what, body).unwrap_or_else(|| panic!("etcd: {what}"))
+}
+
+/// The same; `None` where it is not taken.
+fn answer(socket: &Path, what: &str, body: &Value) -> Option<Value> {
     let body = body.to_string();
     let length = body.len();
-    let mut stream = UnixStream::connect(socket).unwrap();
+    let mut stream = UnixStream::connect(socket).ok()?;
     write!(
         stream,
         "POST /v3/kv/{what} HTTP/1.0\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}"
     )
-    .unwrap();
+    .ok()?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.contains(" 200 "), "{what}: {answer}");
-    serde_json::from_str(body).unwrap()
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let is_taken = head.contains(" 200 ");
+    is_taken.then(|| serde_json::from_str(body).unwrap())
 }

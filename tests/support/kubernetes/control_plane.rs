@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use super::assets::Assets;
 use super::audit::Audit;
-use super::compaction::compact;
+use super::compaction::{begin_history, compact};
 use super::kubeconfig;
 use super::programs::{ETCD_SOCKET, ISSUER, Parts, Programs, User};
 use super::token::token;
@@ -49,6 +49,7 @@ impl ControlPlane {
         let folder = folder();
         let mut programs = Programs::new(assets.clone(), folder.path().to_owned(), parts);
         programs.start_etcd();
+        begin_history(&folder.path().join(ETCD_SOCKET));
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
