@@ -92,6 +92,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
   (list "annotation-prefix" .Values.annotationPrefix "dayshift")
   (list "catch-up" .Values.catchUp "72h")
   (list "max-clock-skew" .Values.maxClockSkew "30s")
+  (list "revert-window" .Values.revertWindow "15m")
   (list "log-format" .Values.log.format "text")
   (list "log-level" .Values.log.level "info")
 }}
@@ -99,6 +100,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- if ne (index . 1) (index . 2) }}
 {{- $args = append $args (printf "--%s=%s" (index . 0) (index . 1)) }}
 {{- end }}
+{{- end }}
+{{- range $name, $_ := .Values.calendars }}
+{{- $args = append $args (printf "--calendar=%s=/etc/dayshift/calendars/%s.ics" $name $name) }}
 {{- end }}
 {{- if .Values.dryRun }}
 {{- $args = append $args "--dry-run" }}

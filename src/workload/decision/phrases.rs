@@ -10,6 +10,8 @@ use crate::workload::inputs::parsed::ScheduleSpec;
 use crate::workload::keys::Prefix;
 use crate::workload::observed::Observed;
 
+/// What becomes of a schedule that is taken up now: what it says, where that is not so, and the
+/// command that makes it so.
 pub(super) fn taken_up(
     observed: &Observed,
     spec: &ScheduleSpec,
@@ -57,6 +59,7 @@ pub(super) fn holding(over: Override, spec: &ScheduleSpec) -> String {
     }
 }
 
+/// `next is the stop of Mon 2026-11-23 19:00:00 JST`.
 pub(super) fn coming(spec: &ScheduleSpec, next: Option<Boundary>) -> String {
     match next {
         Some(next) => format!("next is the {} of {}", next.action, local(spec, next.at)),

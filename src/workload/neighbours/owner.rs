@@ -91,7 +91,7 @@ impl Owner {
                 prefix.annotation(Key::StopReplicas)
             ),
             Self::Keda => {
-                "schedule the ScaledObject instead (with --kinds scaledobjects), which dayshift \
+                "schedule the ScaledObject instead (with scaledobjects added to --kinds), which dayshift \
                  pauses: KEDA scales up what it does not pause"
                     .to_owned()
             }
@@ -132,7 +132,7 @@ it. Where {} is above 0 the HPA scales up what is stopped: the stop does not hol
                 prefix.annotation(Key::StopReplicas)
             ),
             Self::Keda => "KEDA scales up what a trigger is active for, whatever dayshift sets. Write the schedule on the
-ScaledObject instead, and run dayshift with --kinds scaledobjects: a stop then pauses it."
+ScaledObject instead, and add scaledobjects to --kinds: a stop then pauses it."
                 .to_owned(),
             Self::ArgoCd => format!(
                 "Argo CD puts back the count in Git. In the Application, leave it out of the sync:

@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 
-use serde_json::json;
 use tempfile::NamedTempFile;
 
 use crate::e2e::team::Team;
@@ -147,21 +146,7 @@ fn an_autoscaler_rests_at_zero_and_takes_over_at_the_start(plane: &ControlPlane)
             .start(start.text())
             .annotation("dayshift/replicas", "1"),
     );
-    let autoscaler = json!({
-        "apiVersion": "autoscaling/v2",
-        "kind": "HorizontalPodAutoscaler",
-        "metadata": {"name": "web"},
-        "spec": {
-            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
-            "minReplicas": 2,
-            "maxReplicas": 4,
-            "metrics": [{"type": "Resource", "resource": {
-                "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80},
-            }}],
-        },
-    });
-    team.kubectl_with(&["apply"], &autoscaler.to_string())
-        .success();
+    team.autoscale("web", 2, 4);
     team.await_stopped("web", start);
     let condition = r#"jsonpath={range .status.conditions[?(@.type=="ScalingActive")]}{.status} {.reason}: {.message}{end}"#;
     let said = start.before("the autoscaler rests", || {

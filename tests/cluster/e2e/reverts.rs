@@ -1,7 +1,6 @@
 //! The real programs that set back what dayshift has set: each is named within 2 s, by one read and
 //! one Event.
 
-use serde_json::json;
 use tempfile::TempDir;
 
 use crate::e2e::team::Team;
@@ -144,21 +143,7 @@ fn an_autoscaler_above_a_stop_count_is_named(plane: &ControlPlane) {
     let stop = soon(8);
     let web = deployment("web").replicas(3).stop(stop.text());
     team.create(web.annotation("dayshift/stop-replicas", "1"));
-    let autoscaler = json!({
-        "apiVersion": "autoscaling/v2",
-        "kind": "HorizontalPodAutoscaler",
-        "metadata": {"name": "web"},
-        "spec": {
-            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
-            "minReplicas": 2,
-            "maxReplicas": 4,
-            "metrics": [{"type": "Resource", "resource": {
-                "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80},
-            }}],
-        },
-    });
-    team.kubectl_with(&["apply"], &autoscaler.to_string())
-        .success();
+    team.autoscale("web", 2, 4);
     let told = team.await_event("web", "Reverted");
     assert!(told.starts_with("an HPA set 2 "), "{told}");
     assert!(told.contains("leave out dayshift/stop-replicas"), "{told}");

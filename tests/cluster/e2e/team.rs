@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use tempfile::NamedTempFile;
 
 use crate::support::{
@@ -91,6 +92,25 @@ impl<'a> Team<'a> {
         std::fs::write(file.path(), manifest).unwrap();
         let path = file.path().to_str().unwrap();
         self.kubectl(&[arguments, &["-f", path]].concat())
+    }
+
+    /// Has a HorizontalPodAutoscaler look after a Deployment, by its CPU.
+    pub(crate) fn autoscale(&self, name: &str, least: u32, most: u32) {
+        let autoscaler = json!({
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": name},
+            "spec": {
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": name},
+                "minReplicas": least,
+                "maxReplicas": most,
+                "metrics": [{"type": "Resource", "resource": {
+                    "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80},
+                }}],
+            },
+        });
+        self.kubectl_with(&["apply"], &autoscaler.to_string())
+            .success();
     }
 
     /// dayshift's writes to a workload that the server has made, in order.

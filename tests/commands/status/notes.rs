@@ -264,7 +264,7 @@ fn a_scaled_object_that_has_not_scaled_yet_is_told_with_its_cure() {
     assert_eq!(ran.out.matches("KEDA").count(), 2, "{}", ran.out);
     assert!(
         ran.out
-            .contains("ScaledObject instead, and run dayshift with --kinds scaledobjects"),
+            .contains("ScaledObject instead, and add scaledobjects to --kinds"),
         "{}",
         ran.out
     );

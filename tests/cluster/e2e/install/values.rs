@@ -34,6 +34,7 @@ fn values_that_make_no_sense_are_refused_by_name(plane: &ControlPlane) {
         ("timezon=Asia/Tokyo", "timezon"),
         ("serviceAccount.create=false", "serviceAccount.name"),
         ("image.digest=abc", "/image/digest"),
+        ("calendars.De=x", "'De' does not match"),
         ("replicas=two", "/replicas"),
     ] {
         for version in [3, 4] {
@@ -88,8 +89,11 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
                 "--annotation-prefix=ours.example.com",
                 "--catch-up=24h",
                 "--max-clock-skew=10s",
+                "--revert-window=5m",
                 "--log-format=json",
                 "--log-level=debug",
+                "--calendar=de=/etc/dayshift/calendars/de.ics",
+                "--calendar=us=/etc/dayshift/calendars/us.ics",
                 "--dry-run",
                 "--max-in-flight=8"
             ]),
@@ -159,13 +163,18 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
             "Deployment",
             "day",
             "/spec/template/spec/volumes",
-            json!([{"name": "x", "emptyDir": {}}]),
+            json!([
+                {"name": "calendars", "configMap": {"name": "day-calendars"}},
+                {"name": "x", "emptyDir": {}}
+            ]),
         ),
         (
             "Deployment",
             "day",
             "/spec/template/spec/containers/0/volumeMounts",
-            json!([{"name": "x", "mountPath": "/x"}]),
+            json!([
+                {"name": "calendars", "mountPath": "/etc/dayshift/calendars", "readOnly": true},
+                {"name": "x", "mountPath": "/x"}]),
         ),
         (
             "Deployment",
@@ -226,6 +235,12 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
             "day",
             "/spec/maxUnavailable",
             json!("50%"),
+        ),
+        (
+            "ConfigMap",
+            "day-calendars",
+            "/data",
+            json!({"de.ics": "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n", "us.ics": "x: {}"}),
         ),
         ("ConfigMap", "day-more", "/data", json!({"a": "b"})),
         (
