@@ -7,9 +7,11 @@ mod holiday;
 mod occurrence;
 mod override_turns;
 mod period;
+mod timeline;
 mod workload_plan;
 
 pub use holiday::Holiday;
 pub use occurrence::{Occurrence, occurrences};
 pub use period::{Period, PeriodError};
+pub use timeline::{PlannedState, PlannedStep, timeline};
 pub use workload_plan::{Plan, PlannedBoundary, PlannedProblem, Planner, Refused, WorkloadPlan};

@@ -3,10 +3,14 @@
 
 mod live_view;
 mod note;
+mod note_text;
 mod reverted;
+mod time_format;
 mod workload_status;
 
 pub use live_view::LiveView;
 pub use note::Note;
+pub use note_text::NoteText;
 pub use reverted::RevertedBy;
+pub use time_format::{clock, date_and_time, distance, duration, span, time_of_day};
 pub use workload_status::{ScheduleStatus, WorkloadStatus};

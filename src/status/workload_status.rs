@@ -201,6 +201,16 @@ impl WorkloadStatus {
 }
 
 impl WorkloadStatus {
+    /// Its state in a word: what was done last, or what is to be known first.
+    pub const fn state_name(&self) -> &'static str {
+        match (self.condition, self.phase) {
+            (ScheduleStatus::Refused, _) => "error",
+            (ScheduleStatus::Removed, _) => "left down",
+            (_, None) => "unseen",
+            (_, Some(phase)) => phase.name(),
+        }
+    }
+
     /// Whether nobody will bring it back to the saved count: its schedule was removed.
     pub fn is_left_down(&self) -> bool {
         self.condition == ScheduleStatus::Removed

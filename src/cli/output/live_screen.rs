@@ -9,9 +9,11 @@ use super::{
     messages::print_warning,
     style::{Paint, Style},
     terminal::{height, moves_cursor, style, width},
-    time_format::duration,
 };
-use crate::text::{counted, printable};
+use crate::{
+    status::duration,
+    text::{counted, printable},
+};
 
 /// Standard output that shows the same thing as it changes: in place on a terminal, else one after
 /// the other.

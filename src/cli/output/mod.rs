@@ -15,5 +15,4 @@ pub(super) mod status_output;
 pub(super) mod style;
 mod table;
 pub(super) mod terminal;
-pub(super) mod time_format;
 mod yaml;

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use super::time_format::clock;
 use crate::{
     operations::{Annotated, OverrideRequest, RequestedOverride},
     schedule::{Action, Zone},
+    status::clock,
     workload::{
         Annotation, CountKind, Observed, Override, OverrideCommand, ParsedInputs, Pause, Prefix,
         read,

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use super::{
     style::{Paint, Style},
     table::{Cell, Table},
-    time_format::time_of_day,
 };
 use crate::{
     plan::{Plan, PlannedBoundary, WorkloadPlan},
     schedule::Action,
+    status::time_of_day,
     workload::{CountKind, Key, Origin, Replicas},
 };
 

@@ -2,13 +2,11 @@
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
-use super::{
-    style::{Paint, Style},
-    time_format::{span, time_of_day},
-};
+use super::style::{Paint, Style};
 use crate::{
     sandbox::{EventKind, MOST_IDLE, Speed, TimelineEvent},
     schedule::{Boundary, Zone},
+    status::{span, time_of_day},
     text::counted,
 };
 

@@ -2,9 +2,10 @@
 
 use chrono::TimeDelta;
 
-use super::{sandbox_page::Page, style::Paint, time_format::span};
+use super::{sandbox_page::Page, style::Paint};
 use crate::{
     sandbox::{Requests, Summary, Usage},
+    status::span,
     text::counted,
 };
 

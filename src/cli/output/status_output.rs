@@ -14,11 +14,10 @@ use super::{
     style::{Paint, Style},
     table::{Cell, Table},
     terminal::wrapped,
-    time_format::{clock, distance},
     yaml::write_yaml,
 };
 use crate::{
-    status::{ScheduleStatus, WorkloadStatus},
+    status::{ScheduleStatus, WorkloadStatus, clock, distance},
     text::TerminalSafe,
     workload::{Kind, Origin, Override, Owner, Pause, Phase, Prefix, Replicas},
 };
@@ -305,15 +304,12 @@ const fn verb(laid_over: Override) -> &'static str {
 }
 
 fn state(status: &WorkloadStatus) -> Cell {
-    match (status.condition, status.phase) {
-        (ScheduleStatus::Refused, _) => Cell::from("error").painted(Paint::Red),
-        (ScheduleStatus::Removed, _) => Cell::from("left down").painted(Paint::Yellow),
-        (_, None) => Cell::from("unseen").painted(Paint::Yellow),
-        (_, Some(phase)) => Cell::from(phase.name()).painted(match phase {
-            Phase::Running | Phase::Woken => Paint::Green,
-            Phase::Stopped | Phase::Slept => Paint::Blue,
-            Phase::Paused => Paint::Yellow,
-            Phase::Adopted => Paint::Faint,
-        }),
-    }
+    let paint = match (status.condition, status.phase) {
+        (ScheduleStatus::Refused, _) => Paint::Red,
+        (ScheduleStatus::Removed, _) | (_, None | Some(Phase::Paused)) => Paint::Yellow,
+        (_, Some(Phase::Running | Phase::Woken)) => Paint::Green,
+        (_, Some(Phase::Stopped | Phase::Slept)) => Paint::Blue,
+        (_, Some(Phase::Adopted)) => Paint::Faint,
+    };
+    Cell::from(status.state_name()).painted(paint)
 }

@@ -1,8 +1,8 @@
 //! A piece of a day, and the one character that stands for it.
 
-use super::timeline::State;
 use crate::{
     cli::output::style::{Paint, Style},
+    plan::PlannedState,
     schedule::Action,
 };
 
@@ -10,9 +10,9 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cell {
     /// For how many seconds, by state.
-    seconds: [i64; State::COUNT],
-    first: Option<State>,
-    last: Option<State>,
+    seconds: [i64; PlannedState::COUNT],
+    first: Option<PlannedState>,
+    last: Option<PlannedState>,
     changes: usize,
     /// The boundary that stands here, where only those are drawn.
     pub(super) mark: Option<Action>,
@@ -21,7 +21,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    pub(super) fn add(&mut self, seconds: i64, state: State) {
+    pub(super) fn add(&mut self, seconds: i64, state: PlannedState) {
         self.seconds[state as usize] += seconds;
         self.first = self.first.or(Some(state));
         self.changes += usize::from(self.last.is_some_and(|last| last != state));
@@ -35,17 +35,17 @@ impl Cell {
             Some(_) => return (style.either('▼', 'v'), Paint::Blue),
             None => {}
         }
-        let most = |state: &State| self.seconds[*state as usize];
+        let most = |state: &PlannedState| self.seconds[*state as usize];
         let states = [
-            State::Woken,
-            State::Slept,
-            State::Paused,
-            State::AsItIs,
-            State::Running,
-            State::Stopped,
+            PlannedState::Woken,
+            PlannedState::Slept,
+            PlannedState::Paused,
+            PlannedState::AsItIs,
+            PlannedState::Running,
+            PlannedState::Stopped,
         ];
         match states.iter().rev().max_by_key(|state| most(state)) {
-            _ if self.seconds == [0; State::COUNT] => (
+            _ if self.seconds == [0; PlannedState::COUNT] => (
                 if self.is_skipped {
                     style.either('×', 'x')
                 } else {
@@ -53,7 +53,7 @@ impl Cell {
                 },
                 Paint::Faint,
             ),
-            Some(State::Running | State::Stopped) => self.solid(style),
+            Some(PlannedState::Running | PlannedState::Stopped) => self.solid(style),
             Some(state) => drawn(*state, style),
             None => (' ', Paint::Plain),
         }
@@ -61,15 +61,15 @@ impl Cell {
 
     /// Running time is solid; a character that is partly so shows which part.
     fn solid(&self, style: Style) -> (char, Paint) {
-        let running = self.seconds[State::Running as usize];
+        let running = self.seconds[PlannedState::Running as usize];
         let whole: i64 = self.seconds.iter().sum();
         if running == 0 {
-            return drawn(State::Stopped, style);
+            return drawn(PlannedState::Stopped, style);
         }
         if running == whole {
-            return drawn(State::Running, style);
+            return drawn(PlannedState::Running, style);
         }
-        let begins = self.last == Some(State::Running);
+        let begins = self.last == Some(PlannedState::Running);
         let glyph = match (4 * running < whole, 4 * running > 3 * whole) {
             _ if self.changes > 1 => '▒',
             (true, _) if begins => '▕',
@@ -83,14 +83,14 @@ impl Cell {
 }
 
 /// How a state is drawn that holds all the time.
-pub(super) fn drawn(state: State, style: Style) -> (char, Paint) {
+pub(super) fn drawn(state: PlannedState, style: Style) -> (char, Paint) {
     let (unicode, ascii, paint) = match state {
-        State::Running => ('█', '#', Paint::Green),
-        State::Stopped => ('·', '.', Paint::Faint),
-        State::AsItIs => ('─', '-', Paint::Faint),
-        State::Woken => ('▓', 'W', Paint::Yellow),
-        State::Slept => ('░', 'z', Paint::Yellow),
-        State::Paused => ('═', '=', Paint::Yellow),
+        PlannedState::Running => ('█', '#', Paint::Green),
+        PlannedState::Stopped => ('·', '.', Paint::Faint),
+        PlannedState::AsItIs => ('─', '-', Paint::Faint),
+        PlannedState::Woken => ('▓', 'W', Paint::Yellow),
+        PlannedState::Slept => ('░', 'z', Paint::Yellow),
+        PlannedState::Paused => ('═', '=', Paint::Yellow),
     };
     (style.either(unicode, ascii), paint)
 }

@@ -2,8 +2,11 @@
 
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 
-use super::{cell::Cell, timeline::State};
-use crate::schedule::{Action, ClockChange, Zone};
+use super::cell::Cell;
+use crate::{
+    plan::PlannedState,
+    schedule::{Action, ClockChange, Zone},
+};
 
 const DAY: i64 = 86_400;
 
@@ -54,7 +57,7 @@ impl Day {
     }
 
     /// Draws a state from one instant to another, as far as they are of this day.
-    pub(super) fn fill(&mut self, from: DateTime<Utc>, until: DateTime<Utc>, state: State) {
+    pub(super) fn fill(&mut self, from: DateTime<Utc>, until: DateTime<Utc>, state: PlannedState) {
         let piece = DAY / i64::try_from(self.cells.len()).unwrap_or(1);
         for &(begin, end, midnight) in &self.passes {
             let mut at = (from.timestamp().max(begin) - midnight).max(0);

@@ -2,16 +2,12 @@
 
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
 
-use super::{
-    cell::drawn,
-    group::Group,
-    timeline::{State, Step},
-};
+use super::{cell::drawn, group::Group};
 use crate::{
     cli::output::style::Style,
-    cli::output::time_format::{date_and_time, span},
-    plan::Period,
+    plan::{Period, PlannedState, PlannedStep},
     schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Rule, Zone},
+    status::{date_and_time, span},
     text::{cut_chars, printable},
     workload::{CountKind, Origin, Override, Pause, Replicas, ScheduleSpec},
 };
@@ -20,14 +16,14 @@ const WEEK: i64 = 7 * 86_400;
 
 /// For how many seconds each state holds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Totals([i64; State::COUNT]);
+pub(super) struct Totals([i64; PlannedState::COUNT]);
 
 impl Totals {
-    pub(super) fn add(&mut self, step: &Step) {
+    pub(super) fn add(&mut self, step: &PlannedStep) {
         self.0[step.state as usize] += (step.until - step.from).num_seconds();
     }
 
-    fn of(&self, states: &[State]) -> i64 {
+    fn of(&self, states: &[PlannedState]) -> i64 {
         states.iter().map(|state| self.0[*state as usize]).sum()
     }
 }
@@ -90,9 +86,9 @@ pub(super) fn counts(group: &Group<'_>) -> String {
 /// `50 of 168 hours running, 118 stopped (70%).`
 fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
     let whole: i64 = totals.0.iter().sum();
-    let running = totals.of(&[State::Running, State::Woken]);
-    let stopped = totals.of(&[State::Stopped, State::Slept]);
-    let open = totals.of(&[State::AsItIs, State::Paused]);
+    let running = totals.of(&[PlannedState::Running, PlannedState::Woken]);
+    let stopped = totals.of(&[PlannedState::Stopped, PlannedState::Slept]);
+    let open = totals.of(&[PlannedState::AsItIs, PlannedState::Paused]);
     let mut text = format!("{} of {} hours running", hour(running), hour(whole));
     if whole > WEEK + 7200 {
         text += &format!(" ({} a week)", hour(running * WEEK / whole));
@@ -136,7 +132,7 @@ pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -
     let say = |(it, origin): (Override, Origin)| {
         let (state, words) = match it {
             Override::Pause(Pause::Forever) => (
-                State::Paused,
+                PlannedState::Paused,
                 "paused until the annotation is removed".to_owned(),
             ),
             Override::Pause(Pause::Until(until)) => {
@@ -144,15 +140,15 @@ pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -
                     "paused until {}: then left as it is until the next boundary",
                     date_and_time(until, zone)
                 );
-                (State::Paused, words)
+                (PlannedState::Paused, words)
             }
             Override::Wake(until) => {
                 let words = format!("woken: runs until {}", date_and_time(until, zone));
-                (State::Woken, words)
+                (PlannedState::Woken, words)
             }
             Override::Sleep(until) => {
                 let words = format!("put to sleep: stopped until {}", date_and_time(until, zone));
-                (State::Slept, words)
+                (PlannedState::Slept, words)
             }
         };
         let by = match origin {

@@ -7,7 +7,6 @@ mod layout;
 mod legend;
 mod page;
 mod rows;
-mod timeline;
 mod times;
 
 pub(crate) use page::Chart;

@@ -12,14 +12,13 @@ use super::{
         running,
     },
     rows::Rows,
-    timeline::timeline,
 };
 use crate::{
     cli::output::{
         style::{Paint, Style},
         terminal::wrapped,
     },
-    plan::{Period, Plan},
+    plan::{Period, Plan, timeline},
     schedule::Zone,
     text::printable,
     workload::Origin,

@@ -8,11 +8,11 @@ use super::{
     day::Day,
     layout::{LABEL, Layout},
     legend::{clock_change, only_action},
-    timeline::{State, Step},
     times::{Times, clock},
 };
 use crate::{
     cli::output::style::Paint,
+    plan::{PlannedState, PlannedStep},
     schedule::{Action, Schedule},
 };
 
@@ -60,7 +60,7 @@ impl<'r, W: Write> Rows<'r, W> {
     }
 
     /// Draws a step, and the boundary that it begins with.
-    pub(super) fn step(&mut self, step: &Step) -> io::Result<()> {
+    pub(super) fn step(&mut self, step: &PlannedStep) -> io::Result<()> {
         let Some((action, applied)) = step.boundary else {
             return self.fill(step);
         };
@@ -90,10 +90,12 @@ impl<'r, W: Write> Rows<'r, W> {
         self.fill(step)
     }
 
-    fn fill(&mut self, step: &Step) -> io::Result<()> {
+    fn fill(&mut self, step: &PlannedStep) -> io::Result<()> {
         let state = match step.state {
             // What runs between starts that nothing stops is up to others.
-            State::Running | State::Stopped if self.only.is_some() => State::AsItIs,
+            PlannedState::Running | PlannedState::Stopped if self.only.is_some() => {
+                PlannedState::AsItIs
+            }
             state => state,
         };
         while let Some((day, _)) = &mut self.day {

@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use chrono_tz::Tz;
 
-use crate::{cli::output::style::Style, cli::output::time_format::time_of_day, schedule::Action};
+use crate::{cli::output::style::Style, schedule::Action, status::time_of_day};
 
 /// More than fit on any screen.
 const KEPT: usize = 24;

@@ -6,7 +6,7 @@ use crate::{schedule::Zone, text::counted};
 
 /// `at` on the clocks of `zone`, for one who reads it at `now`: `22:00 CET` today, `Mon 09:00 CET`
 /// within six days, else `Mon 2026-12-07 09:00 CET`. Seconds are shown where there are any.
-pub(crate) fn clock(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String {
+pub fn clock(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String {
     let tz = zone.tz();
     let (at, today) = (at.with_timezone(&tz), now.with_timezone(&tz).date_naive());
     let days = |date: NaiveDate| date.signed_duration_since(today).num_days();
@@ -20,14 +20,14 @@ pub(crate) fn clock(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String
 }
 
 /// `Mon 2026-11-23 09:00` on the clocks of `zone`; with seconds where there are any.
-pub(crate) fn date_and_time(at: DateTime<Utc>, zone: Zone) -> String {
+pub fn date_and_time(at: DateTime<Utc>, zone: Zone) -> String {
     let at = at.with_timezone(&zone.tz());
     at.format(&format!("%a %Y-%m-%d {}", time_of_day(&at)))
         .to_string()
 }
 
 /// The format of a time of day: seconds only where there are any.
-pub(crate) fn time_of_day(at: &impl Timelike) -> &'static str {
+pub fn time_of_day(at: &impl Timelike) -> &'static str {
     if at.second() == 0 {
         "%H:%M"
     } else {
@@ -36,7 +36,7 @@ pub(crate) fn time_of_day(at: &impl Timelike) -> &'static str {
 }
 
 /// `7 days`, `1 day 12 h`, `1 min 30 s` or `0 s`.
-pub(crate) fn span(time: TimeDelta) -> String {
+pub fn span(time: TimeDelta) -> String {
     let rest = time.num_seconds() % 86_400;
     let days = time.num_days();
     let parts = [
@@ -55,7 +55,7 @@ pub(crate) fn span(time: TimeDelta) -> String {
 }
 
 /// How far `at` is from `now`, in the one or two units that matter: `in 2h`, `in 3d4h`, `5m ago`.
-pub(crate) fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+pub fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let seconds = (at - now).num_seconds();
     let length = length(seconds.unsigned_abs());
     match seconds {
@@ -67,7 +67,7 @@ pub(crate) fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
 
 /// How long something has lasted, in the one or two units that matter: `73 s`, `5 min`, `2 h 5 min`,
 /// `3 days 4 h`.
-pub(crate) fn duration(time: TimeDelta) -> String {
+pub fn duration(time: TimeDelta) -> String {
     let seconds = time.num_seconds().max(0);
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
     let two = |large: String, small: i64, unit: &str| match small {

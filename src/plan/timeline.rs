@@ -4,15 +4,18 @@ use std::iter::Peekable;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::{
+    occurrence::{Occurrence, occurrences},
+    period::Period,
+};
 use crate::{
-    plan::{Occurrence, Period, occurrences},
     schedule::Action,
     workload::{Override, ScheduleSpec},
 };
 
-/// What a Deployment does for a while.
+/// What an object does for a while, by its schedule and what is laid over it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub enum PlannedState {
     /// The schedule says running.
     Running,
     /// The schedule says stopped.
@@ -27,23 +30,25 @@ pub(super) enum State {
     Paused,
 }
 
-impl State {
-    pub(super) const COUNT: usize = 6;
+impl PlannedState {
+    /// How many there are.
+    pub const COUNT: usize = 6;
 }
 
 /// A while in which nothing changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
-    pub(super) from: DateTime<Utc>,
-    pub(super) until: DateTime<Utc>,
-    pub(super) state: State,
+pub struct PlannedStep {
+    /// From when.
+    pub from: DateTime<Utc>,
+    /// Until when.
+    pub until: DateTime<Utc>,
+    /// What holds.
+    pub state: PlannedState,
     /// The boundary that it begins with, and whether it is applied.
-    pub(super) boundary: Option<(Action, bool)>,
+    pub boundary: Option<(Action, bool)>,
 }
 
-/// The steps of a period, without a gap between them. A boundary at the very end is a last step
-/// of no length, so that a day can be told to end with it.
-pub(super) struct Timeline<'a, B: Iterator<Item = Occurrence>> {
+struct Timeline<'a, B: Iterator<Item = Occurrence>> {
     spec: &'a ScheduleSpec,
     boundaries: Peekable<B>,
     /// Where overrides begin to hold and where they end, the last first.
@@ -58,13 +63,14 @@ pub(super) struct Timeline<'a, B: Iterator<Item = Occurrence>> {
 }
 
 /// The steps of `period` for an object whose starts are moved by `delay`, and whose overrides
-/// hold from `since` on.
-pub(super) fn timeline(
+/// hold from `since` on, without a gap between them. A boundary at the very end is a last step of
+/// no length, so that a day can be told to end with it.
+pub fn timeline(
     spec: &ScheduleSpec,
     delay: TimeDelta,
     period: Period,
     since: DateTime<Utc>,
-) -> Timeline<'_, impl Iterator<Item = Occurrence> + '_> {
+) -> impl Iterator<Item = PlannedStep> + '_ {
     let schedule = &spec.schedule;
     let (from, until) = (period.from(), period.until());
     let overrides = &spec.overrides;
@@ -92,22 +98,22 @@ impl<B: Iterator<Item = Occurrence>> Timeline<'_, B> {
             .flatten()
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> PlannedState {
         match (self.laid_over(), self.says) {
-            (Some(Override::Pause(_)), _) => State::Paused,
-            (Some(Override::Wake(_)), _) => State::Woken,
-            (Some(Override::Sleep(_)), _) => State::Slept,
-            (None, Some(action)) if action.brings_up() => State::Running,
-            (None, Some(_)) => State::Stopped,
-            (None, None) => State::AsItIs,
+            (Some(Override::Pause(_)), _) => PlannedState::Paused,
+            (Some(Override::Wake(_)), _) => PlannedState::Woken,
+            (Some(Override::Sleep(_)), _) => PlannedState::Slept,
+            (None, Some(action)) if action.brings_up() => PlannedState::Running,
+            (None, Some(_)) => PlannedState::Stopped,
+            (None, None) => PlannedState::AsItIs,
         }
     }
 }
 
 impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
-    type Item = Step;
+    type Item = PlannedStep;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<PlannedStep> {
         if self.done {
             return None;
         }
@@ -122,7 +128,7 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
             return None;
         }
         let state = self.state();
-        if state == State::Paused {
+        if state == PlannedState::Paused {
             // The end of a pause adopts: nothing is done before the next boundary.
             self.says = None;
         }
@@ -134,7 +140,7 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
             .map_or(next, |turn| next.min(*turn))
             .min(self.until);
         self.done = from == self.until;
-        Some(Step {
+        Some(PlannedStep {
             from,
             until: self.at,
             state,

@@ -1,0 +1,143 @@
+//! The words of a note: the same in a table, in JSON and on a page.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+
+use super::{
+    note::Note,
+    time_format::{clock, duration},
+    workload_status::WorkloadStatus,
+};
+use crate::{
+    schedule::Action,
+    workload::{Duty, Overdue, Override, Phase, Prefix},
+};
+
+/// What is said of an object, without its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteText {
+    /// What is the case; the same words for one object and for several.
+    pub text: String,
+    /// What stands behind it: the command that helps or tells more, of this object.
+    pub command: String,
+}
+
+impl fmt::Display for NoteText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.text, self.command)
+    }
+}
+
+impl WorkloadStatus {
+    /// What is said of one of its notes, with times in its own zone.
+    pub fn note_text(&self, note: Note, prefix: &Prefix, now: DateTime<Utc>) -> NoteText {
+        let at = |at: DateTime<Utc>| clock(at, self.zone, now);
+        let until = |end: Option<DateTime<Utc>>| {
+            end.map_or("for good".to_owned(), |it| format!("until {}", at(it)))
+        };
+        let sync = self.sync(prefix);
+        let (replicas, object) = (self.replicas, &self.object);
+        let counts = object.kind.counts();
+        let (text, command) = match note {
+            Note::Overdue(overdue) => (
+                self.overdue_text(overdue, prefix, now) + "; is the controller running?",
+                format!(" kubectl events --for {}", object.argument()),
+            ),
+            Note::LeftDown { saved } => (
+                "its schedule was removed, and fewer run than are saved".to_owned(),
+                format!(
+                    "; `{}` brings it back to {saved}",
+                    self.restore(prefix)
+                ),
+            ),
+            Note::Unseen => (
+                "no controller has seen it yet; is `dayshift run` running in this cluster?"
+                    .to_owned(),
+                String::new(),
+            ),
+            Note::SetByHand { says, until: end } => (
+                format!("held {} by hand {}", counts.held(replicas), until(end)),
+                format!("; `{sync}` {} now", verb(says)),
+            ),
+            Note::Reverted { until: end, .. } => (
+                format!(
+                    "{}; that holds {}",
+                    self.revert_words().unwrap_or_default(),
+                    until(end)
+                ),
+                String::new(),
+            ),
+            Note::Contradicted { says, until: end } => (
+                match says {
+                    Action::Stop => {
+                        format!("the schedule says stopped; it runs {}", until(end))
+                    }
+                    Action::Start => {
+                        let stays = counts.it_stays(replicas);
+                        format!("the schedule says running; {stays} {}", until(end))
+                    }
+                    Action::Scale(count) => {
+                        format!(
+                            "the schedule says {count}; it stays at {replicas} {}",
+                            until(end)
+                        )
+                    }
+                },
+                format!("; `{sync}` {} now", verb(says)),
+            ),
+            Note::OfScaler => (
+                "scheduled by the default of the scaler, as its labels say; with the \
+                 --default-hours of the scaler, status says more"
+                    .to_owned(),
+                String::new(),
+            ),
+            Note::UnknownCalendars => (
+                "its count may be as its schedule says or not: the calendars that it names are not \
+                 known here"
+                    .to_owned(),
+                "; give them with --calendar NAME=FILE".to_owned(),
+            ),
+            Note::NoStart => (
+                "nothing will start it again: its schedule has no start to come".to_owned(),
+                format!("; `{}` does", self.restore(prefix)),
+            ),
+        };
+        NoteText { text, command }
+    }
+
+    fn overdue_text(&self, overdue: Overdue, prefix: &Prefix, now: DateTime<Utc>) -> String {
+        let at = |at: DateTime<Utc>| clock(at, self.zone, now);
+        let key = |phase: Phase| {
+            Override::key(phase).map_or_else(String::new, |key| prefix.annotation(key))
+        };
+        let late = match overdue.since {
+            Some(since) => format!("is {} overdue", duration(now - since)),
+            None => "is overdue".to_owned(),
+        };
+        match overdue.duty {
+            Duty::Boundary(it) => {
+                let time = it.at.with_timezone(&self.zone.tz());
+                let time = if now - it.at < chrono::TimeDelta::hours(24) {
+                    time.format("%H:%M:%S").to_string()
+                } else {
+                    at(it.at)
+                };
+                format!("its {} of {time} {late}", it.action)
+            }
+            Duty::Begin(over) => format!("its `{}` {late}", key(over.phase())),
+            Duty::End(phase) => format!("the end of its `{}` {late}", key(phase)),
+            Duty::Adopt => {
+                "its schedule is new or edited, and no controller has seen that".to_owned()
+            }
+        }
+    }
+}
+
+const fn verb(says: Action) -> &'static str {
+    match says {
+        Action::Start => "starts it",
+        Action::Stop => "stops it",
+        Action::Scale(_) => "scales it",
+    }
+}
