@@ -1,6 +1,7 @@
 //! The program from outside, as a person, a shell, a build server and a kubelet drive it.
 //!
-//! - `arguments`, `cli`, `completion`, `readme`, `secrets`: what all commands have in common
+//! - `arguments`, `cli`, `completion`, `secrets`: what all commands have in common
+//! - `pages`, `picture`: what README.md and docs/ show of them
 //! - `lint/`, `plan/`: what they say of files, with golden files of what they print
 //! - `convert/`: other tools' schedules, in files and in a cluster
 //! - `sandbox/`: the cluster in memory that a newcomer sees
@@ -25,9 +26,10 @@ mod kinds;
 mod lint;
 mod namespaces;
 mod overrides;
+mod pages;
+mod picture;
 mod plan;
 mod program;
-mod readme;
 mod restore;
 mod sandbox;
 mod secrets;

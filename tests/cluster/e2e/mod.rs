@@ -17,6 +17,7 @@ mod namespaces;
 mod neighbours;
 mod objects;
 mod overrides;
+mod pages;
 mod policy;
 mod protobuf;
 mod reverts;
@@ -37,6 +38,7 @@ pub(crate) fn stories() -> Vec<Story> {
         faults::stories(),
         security::hostile::stories(),
         kinds::stories(),
+        pages::stories(),
         leaving::stories(),
         namespaces::stories(),
         neighbours::stories(),

@@ -83,8 +83,8 @@ fn a_table_has_what_is_wrong_first() {
     assert_eq!(ran.status, 1);
 
     let shown = format!("```console\n$ dayshift status\n{}```\n", ran.out);
-    let readme = include_str!("../../../README.md");
-    assert!(readme.contains(&shown), "README.md shows another table");
+    let page = include_str!("../../../docs/status.md");
+    assert!(page.contains(&shown), "docs/status.md shows another table");
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! The commands that README.md and the pages of docs/ show, run as they stand there, but for the
+//! names of what other stories share this control plane with.
+
+use chrono::{Timelike as _, Utc};
+
+use crate::support::{
+    ControlPlane, Dayshift, Namespace, Parts, Story, deployment, eventually, stories,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        the_example_of_the_first_page_starts_at_the_next_minute,
+        every_line_for_a_shell_does_what_it_says,
+    ]
+}
+
+const README: &str = include_str!("../../../README.md");
+
+/// Pages whose blocks are for a shell with a cluster.
+const PAGES: [&str; 6] = [
+    README,
+    include_str!("../../../docs/getting-started.md"),
+    include_str!("../../../docs/install.md"),
+    include_str!("../../../docs/overrides.md"),
+    include_str!("../../../docs/status.md"),
+    include_str!("../../../docs/uninstall.md"),
+];
+
+/// What is not run here, by its beginning.
+const ELSEWHERE: [&str; 5] = [
+    // No container engine.
+    "kind create cluster",
+    // The story above: as the program that is tested.
+    "cargo run -- run",
+    // As long as all else together; `.ci/run` builds what it installs.
+    "cargo install --path .",
+    // `leaving` runs this block.
+    "kubectl delete -f manifests/dayshift.yaml",
+    "kubectl label deploy,sts,cj -A --all",
+];
+
+/// The lines of the blocks for a shell.
+fn lines(page: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut is_shell = false;
+    for line in page.lines().map(str::trim_start) {
+        if let Some(language) = line.strip_prefix("```") {
+            is_shell = language == "sh";
+        } else if is_shell {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+fn the_example_of_the_first_page_starts_at_the_next_minute(plane: &ControlPlane) {
+    let team = plane.namespace("first-page");
+    let (_, block) = README.split_once("kind create cluster\n").unwrap();
+    let (block, _) = block.split_once("```").unwrap();
+    let [apply, run] = block.lines().collect::<Vec<_>>()[..] else {
+        panic!("{block}");
+    };
+    assert_eq!(run, "cargo run -- run");
+    plane
+        .shell(&format!("{apply} -n {}", team.name()))
+        .success();
+    assert_eq!(team.replicas("one-start"), 1);
+    let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
+    dayshift.wait_ready();
+    // It may be most of a minute until then.
+    eventually("the second half of a minute has begun", || {
+        (Utc::now().second() > 30).then_some(())
+    });
+    team.await_label("one-start", "dayshift/state", "running");
+    assert_eq!(team.replicas("one-start"), 2);
+}
+
+/// In the namespace of this story, and with nothing that is of the whole cluster.
+fn in_one(line: &str, team: &Namespace<'_>) -> String {
+    let name = team.name();
+    let mut line = line.split("    #").next().unwrap().to_owned();
+    for (from, to) in [
+        // Another story applies it for good.
+        (
+            "apply -f manifests/dayshift.yaml",
+            "apply --dry-run=server -f manifests/dayshift.yaml",
+        ),
+        (
+            "apply -f examples/",
+            &format!("apply -n {name} -f examples/"),
+        ),
+        ("-n team-a", &format!("-n {name}")),
+        ("-n dayshift --create-namespace", &format!("-n {name}")),
+        (" install dayshift ", &format!(" install {name} ")),
+        (
+            " uninstall dayshift -n dayshift",
+            &format!(" uninstall {name} -n {name}"),
+        ),
+        ("ns/team", &format!("ns/{name}")),
+        ("restore -A", &format!("restore --all -n {name}")),
+        (" -A", &format!(" -n {name}")),
+    ] {
+        line = line.replace(from, to);
+    }
+    let names_one = line.contains("deploy") || line == "dayshift status";
+    let is_ours = line.starts_with("kubectl ") || line.starts_with("dayshift ");
+    if names_one && is_ours && !line.contains(" -n ") {
+        line = format!("{line} -n {name}");
+    }
+    line
+}
+
+fn every_line_for_a_shell_does_what_it_says(plane: &ControlPlane) {
+    let team = &plane.namespace("pages");
+    team.create(deployment("web").replicas(3).hours("00:00-24:00"));
+    let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
+    dayshift.wait_ready();
+    team.await_label("web", "dayshift/state", "adopted");
+    plane.shell("mkdir -p ~/bin").success();
+    let mut tried = Vec::new();
+    for line in PAGES.iter().flat_map(|page| lines(page)) {
+        if ELSEWHERE.iter().any(|it| line.starts_with(it)) || tried.contains(&line) {
+            continue;
+        }
+        tried.push(line);
+        let here = in_one(line, team);
+        if let Some(helm) = here.strip_prefix("helm ") {
+            let arguments: Vec<_> = helm.split(' ').collect();
+            plane.helm(4, &arguments).success();
+        } else {
+            // `source` and `<(…)` are bash's.
+            let quoted = here.replace('\'', r"'\''");
+            plane.shell(&format!("bash -ec '{quoted}'")).success();
+        }
+    }
+    assert!(tried.len() > 20, "{tried:?}");
+    let plugin = "PATH=~/bin:$PATH kubectl dayshift --version";
+    assert!(plane.shell(plugin).success().starts_with("dayshift "));
+    let complete = plane
+        .shell("PATH=~/bin:$PATH kubectl_complete-dayshift wak")
+        .success();
+    assert!(complete.starts_with("wake"), "{complete}");
+}

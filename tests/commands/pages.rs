@@ -1,0 +1,190 @@
+//! What README.md and the pages of docs/ show of the program is what the program says, and each
+//! command in them is one that it takes.
+//!
+//! Those that need a cluster are run by `tests/cluster/e2e/pages.rs` and `leaving.rs`.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// Commands that talk to a cluster: what the pages show of them is compared in `status/` and in
+/// `overrides.rs`.
+const ON_A_CLUSTER: [&str; 5] = ["status", "wake", "sleep", "pause", "resume"];
+
+/// README.md may be this long, so that somebody reads it.
+const LINES_OF_README: usize = 170;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// README.md, the chart's, and all pages of docs/ but for the records of decisions.
+fn pages() -> Vec<(PathBuf, String)> {
+    let mut paths = vec!["README.md".into(), "charts/dayshift/README.md".into()];
+    for entry in fs::read_dir(root().join("docs")).unwrap() {
+        let path = Path::new("docs").join(entry.unwrap().file_name());
+        if path.extension().is_some_and(|it| it == "md") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        (path, text)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The blocks of code of a page, each with its language.
+fn blocks(page: &str) -> Vec<(&str, String)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(&str, String)> = None;
+    for line in page.lines() {
+        let fence = line.trim_start().strip_prefix("```");
+        match (fence, open.take()) {
+            (Some(language), None) => open = Some((language, String::new())),
+            (Some(_), Some(block)) => blocks.push(block),
+            (None, Some((language, text))) => open = Some((language, format!("{text}{line}\n"))),
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a block without an end");
+    blocks
+}
+
+/// Every shown command of the program with the lines shown below it.
+fn shown(page: &str) -> Vec<(String, Vec<String>)> {
+    let mut shown: Vec<(String, Vec<String>)> = Vec::new();
+    for (_, block) in blocks(page).iter().filter(|it| it.0 == "console") {
+        for line in block.lines() {
+            match line.strip_prefix("$ ") {
+                Some(command) => {
+                    let command = command.replace("cargo run --", "dayshift");
+                    shown.push((command, Vec::new()));
+                }
+                None => shown.last_mut().unwrap().1.push(line.to_owned()),
+            }
+        }
+    }
+    let ours = |(command, lines): (String, Vec<String>)| {
+        let arguments = command.strip_prefix("dayshift ")?.to_owned();
+        let name = arguments.split(' ').next()?;
+        (!lines.is_empty() && !ON_A_CLUSTER.contains(&name)).then_some((arguments, lines))
+    };
+    shown.into_iter().filter_map(ours).collect()
+}
+
+/// `…` stands for lines that are left out; all others follow each other as they are shown.
+fn assert_says(output: &str, shown: &[String], command: &str) {
+    let said: Vec<&str> = output.lines().collect();
+    let mut at = 0;
+    let mut left_out = false;
+    for line in shown {
+        if line == "…" {
+            left_out = true;
+            continue;
+        }
+        let found = said[at..].iter().position(|said| said == line);
+        match found {
+            Some(skipped) if left_out || skipped == 0 => at += skipped + 1,
+            _ => panic!("`dayshift {command}` does not say {line:?} there:\n{output}"),
+        }
+        left_out = false;
+    }
+    assert!(
+        left_out || at == said.len(),
+        "`dayshift {command}` says more:\n{output}"
+    );
+}
+
+fn run(arguments: &[String]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .args(arguments)
+        .current_dir(root())
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn every_shown_output_is_real() {
+    let mut tried = BTreeSet::new();
+    for (path, page) in pages() {
+        for (command, lines) in shown(&page) {
+            let output = run(&words(&command).unwrap());
+            let output = String::from_utf8(output.stdout).unwrap();
+            assert_says(&output, &lines, &command);
+            tried.insert(path.clone());
+        }
+    }
+    for page in ["README.md", "docs/getting-started.md", "docs/plan.md"] {
+        assert!(tried.contains(Path::new(page)), "{page} shows no output");
+    }
+}
+
+/// As a shell divides them, up to what is a shell's own. `None`: a quote without its end.
+fn words(line: &str) -> Option<Vec<String>> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for letter in line.chars() {
+        match (quote, letter) {
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            (None, ' ') => words.push(String::new()),
+            (None, '#' | '|' | '<' | '>' | '$' | ';' | '…') => break,
+            _ => words.last_mut()?.push(letter),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    quote.is_none().then_some(words)
+}
+
+/// Commands of the program in blocks of code, and in the text.
+fn commands(page: &str) -> Vec<String> {
+    let mut commands = Vec::new();
+    for (_, block) in blocks(page) {
+        for line in block.lines().map(str::trim_start) {
+            let line = line.strip_prefix("$ ").unwrap_or(line);
+            commands.extend(line.strip_prefix("dayshift ").map(str::to_owned));
+        }
+    }
+    let text = page.replace("```", "").replace('\n', " ");
+    let spans = text.split('`').skip(1).step_by(2);
+    let spans = spans.filter_map(|span| span.strip_prefix("dayshift "));
+    commands.extend(spans.map(str::to_owned));
+    commands
+}
+
+/// `--help` at the end: all before it is read, and nothing is done.
+#[test]
+fn every_command_is_one_that_the_program_takes() {
+    let mut tried = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for (path, page) in pages() {
+        for command in commands(&page) {
+            let Some(mut arguments) = words(&command) else {
+                panic!("{}: {command}", path.display());
+            };
+            if !tried.insert(arguments.clone()) {
+                continue;
+            }
+            arguments.push("--help".to_owned());
+            let output = run(&arguments);
+            if !output.status.success() {
+                let error = String::from_utf8_lossy(&output.stderr);
+                wrong.push(format!("{}: dayshift {command}\n{error}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tried.len() > 40, "{}", tried.len());
+}
+
+#[test]
+fn the_first_page_is_short() {
+    let lines = include_str!("../../README.md").lines().count();
+    assert!(lines <= LINES_OF_README, "{lines} lines");
+}
