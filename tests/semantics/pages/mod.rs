@@ -3,4 +3,5 @@
 
 mod chart;
 mod events;
+mod links;
 mod metrics;

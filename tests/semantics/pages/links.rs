@@ -1,0 +1,220 @@
+//! Every relative link of every page leads to a file that is there, and to a heading in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Pages are looked for in these folders, and beside them at the top.
+const FOLDERS: [&str; 7] = [
+    "docs",
+    "charts",
+    "crates",
+    "fuzz",
+    "examples",
+    "manifests",
+    ".github",
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn pages_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(root().join(folder)) else {
+        return;
+    };
+    for entry in entries {
+        let entry = entry.unwrap();
+        let path = folder.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            if path.file_name().is_none_or(|it| it != "target") {
+                pages_in(&path, found);
+            }
+        } else if path.extension().is_some_and(|it| it == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// All pages, by their path from the top.
+fn pages() -> BTreeMap<PathBuf, String> {
+    let mut paths = Vec::new();
+    for folder in FOLDERS {
+        pages_in(Path::new(folder), &mut paths);
+    }
+    for entry in fs::read_dir(root()).unwrap() {
+        let name = PathBuf::from(entry.unwrap().file_name());
+        if name.extension().is_some_and(|it| it == "md") {
+            paths.push(name);
+        }
+    }
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        (path, text)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The text without blocks and spans of code, in which nothing is a link or a heading.
+fn without_code(page: &str) -> String {
+    let mut text = String::new();
+    let mut is_code = false;
+    for line in page.lines() {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// What is between `](` and `)`, in `src` and in `srcset`.
+fn links(page: &str) -> Vec<String> {
+    let text = without_code(page);
+    let prose: String = text.split('`').step_by(2).collect::<Vec<_>>().join("_");
+    let mut links = Vec::new();
+    for (open, close) in [("](", ')'), (" src=\"", '"'), (" srcset=\"", '"')] {
+        let rest = prose.split(open).skip(1);
+        links.extend(rest.map(|it| it.split(close).next().unwrap().to_owned()));
+    }
+    links
+}
+
+/// The anchors of a page's headings, as GitHub makes them.
+fn anchors(page: &str) -> Vec<String> {
+    let mut anchors: Vec<String> = Vec::new();
+    let text = without_code(page);
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    for heading in headings {
+        let heading = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading.chars().filter_map(|letter| match letter {
+            ' ' => Some('-'),
+            '-' | '_' => Some(letter),
+            _ => letter.is_alphanumeric().then_some(letter),
+        });
+        let name: String = kept.collect();
+        let again = anchors.iter().filter(|&it| *it == name).count();
+        let suffix = if again > 0 {
+            format!("-{again}")
+        } else {
+            String::new()
+        };
+        anchors.push(name + &suffix);
+    }
+    anchors
+}
+
+/// `path` with its `..` taken away; `None` where it leaves the repository.
+fn plain(path: &Path) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => plain.push(name),
+            Component::ParentDir if plain.pop() => {}
+            Component::CurDir => {}
+            _ => return None,
+        }
+    }
+    Some(plain)
+}
+
+/// What is wrong with a link of the page at `from`, if anything is.
+fn fault(pages: &BTreeMap<PathBuf, String>, from: &Path, link: &str) -> Option<&'static str> {
+    if link.starts_with("https://") || link.starts_with("http://") {
+        return None;
+    }
+    let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+    let path = if file.is_empty() {
+        Some(from.to_owned())
+    } else {
+        plain(&from.parent()?.join(file))
+    };
+    let Some(path) = path else {
+        return Some("leaves the repository");
+    };
+    if !root().join(&path).exists() {
+        return Some("is not there");
+    }
+    match pages.get(&path) {
+        _ if anchor.is_empty() => None,
+        Some(page) if anchors(page).iter().any(|it| it == anchor) => None,
+        _ => Some("has no such heading"),
+    }
+}
+
+#[test]
+fn each_link_leads_somewhere() {
+    let pages = pages();
+    let mut seen = 0;
+    let mut wrong = Vec::new();
+    for (path, page) in &pages {
+        for link in links(page) {
+            seen += 1;
+            if let Some(fault) = fault(&pages, path, &link) {
+                wrong.push(format!("{}: {link} {fault}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen > 150, "{seen}");
+}
+
+/// The judge of the links is worth something only if it sees these.
+#[test]
+fn a_link_that_leads_nowhere_is_found() {
+    let pages = pages();
+    let from = Path::new("docs/kinds.md");
+    for (link, expected) in [
+        ("security.md", None),
+        ("../README.md#uninstall", None),
+        ("#permissions", None),
+        ("https://example.com/x#y", None),
+        ("securty.md", Some("is not there")),
+        ("security.md#the-prot", Some("has no such heading")),
+        ("#permission", Some("has no such heading")),
+        ("../../README.md", Some("leaves the repository")),
+        ("../examples#x", Some("has no such heading")),
+    ] {
+        assert_eq!(fault(&pages, from, link), expected, "{link}");
+    }
+    assert_eq!(
+        links("[a](b.md) `[c](d.md)`\n```\n[e](f.md)\n```\n"),
+        ["b.md"]
+    );
+    assert_eq!(
+        anchors("# A `b`, c\n## It's\n## It's\n"),
+        ["a-b-c", "its", "its-1"]
+    );
+}
+
+/// So that the book has all of them.
+#[test]
+fn each_page_of_docs_is_in_the_summary() {
+    let pages = pages();
+    let summary = links(&pages[Path::new("docs/SUMMARY.md")]);
+    for path in pages.keys().filter(|path| path.starts_with("docs")) {
+        let name = path.strip_prefix("docs").unwrap().to_str().unwrap();
+        let listed = summary.iter().filter(|link| *link == name).count();
+        assert_eq!(listed, usize::from(name != "SUMMARY.md"), "{name}");
+    }
+}
+
+/// Nobody reads on who does not know what for.
+#[test]
+fn each_page_of_docs_says_first_what_its_reader_can_do() {
+    for (path, page) in pages() {
+        let is_decision = path.components().count() > 2;
+        if !path.starts_with("docs") || is_decision || path.ends_with("SUMMARY.md") {
+            continue;
+        }
+        let first = page.split("\n\n").nth(1).unwrap();
+        let is_said = ["After this page", "With this page"];
+        assert!(
+            is_said.iter().any(|it| first.starts_with(it)),
+            "{}",
+            path.display()
+        );
+    }
+}
