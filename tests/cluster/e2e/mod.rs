@@ -1,6 +1,7 @@
 //! Stories on a real API server: etcd and kube-apiserver, and where a story asks for pods
 //! Kubernetes' own controllers, scheduler and a fake node. See `tests/support`.
 //!
+//! - `neighbours/`: other programs that set the same counts
 //! - `overrides/`: overrides by `kubectl annotate`, and `kubectl rollout undo`
 //! - `scalers/`: several scalers on one cluster
 //! - `security/`: what permissions allow, and what attackers can do
@@ -20,7 +21,6 @@ mod overrides;
 mod pages;
 mod policy;
 mod protobuf;
-mod reverts;
 mod scalers;
 mod security;
 mod team;
@@ -42,7 +42,6 @@ pub(crate) fn stories() -> Vec<Story> {
         leaving::stories(),
         namespaces::stories(),
         neighbours::stories(),
-        reverts::stories(),
         security::access::stories(),
         boundaries::stories(),
         cluster::stories(),
