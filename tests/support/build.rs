@@ -1,5 +1,5 @@
-//! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy` and
-//! `tests/helm`.
+//! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy`,
+//! `tests/helm` and `tests/flux`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -36,6 +36,9 @@ const HELMS: &[(&str, &str)] = &[
     ("helm3", "helm.sh/helm/v3/cmd/helm"),
 ];
 
+/// What applies a manifest as Flux does: a program of ours around Flux's engine.
+pub(crate) const FLUX: (&str, &str) = ("kustomize-apply", "dayshift/tests/flux");
+
 /// What is built and how. Its hash names the folder of the result.
 pub(crate) struct Recipe {
     name: &'static str,
@@ -64,6 +67,10 @@ impl Recipe {
         Self::read("helm", "minutes, 140 MB", HELMS)
     }
 
+    pub(crate) fn flux() -> Self {
+        Self::read("flux", "minutes, 29 MB", &[FLUX])
+    }
+
     fn read(
         name: &'static str,
         cost: &'static str,
@@ -72,8 +79,10 @@ impl Recipe {
         let module = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests")
             .join(name);
-        let go_mod = fs::read_to_string(module.join("go.mod")).unwrap();
-        let go_sum = fs::read_to_string(module.join("go.sum")).unwrap();
+        let mut sources = fs::read(module.join("go.mod")).unwrap();
+        sources.extend(fs::read(module.join("go.sum")).unwrap());
+        // Where a program is ours.
+        sources.extend(fs::read(module.join("main.go")).unwrap_or_default());
         let flags = ["-trimpath", "-buildvcs=false", "-ldflags", "-s -w"];
         Self {
             name,
@@ -82,7 +91,7 @@ impl Recipe {
             packages,
             stage_folders: &[],
             flags: flags.map(str::to_owned).to_vec(),
-            sources: (go_mod + &go_sum).into_bytes(),
+            sources,
         }
     }
 

@@ -62,6 +62,15 @@ impl Assets {
         Ok(folder.join(format!("helm{version}")))
     }
 
+    /// What applies a manifest as Flux does, from the cache or built into it.
+    pub(crate) fn flux() -> Result<PathBuf, Missing> {
+        let folder = built(
+            &build::Recipe::flux(),
+            "no `go` to build Flux's engine with",
+        )?;
+        Ok(folder.join(build::FLUX.0))
+    }
+
     /// Whether Deployments get pods with these programs; the error says what is missing.
     pub(crate) fn make_pods(&self) -> Result<(), Missing> {
         self.has(&PODS)

@@ -198,6 +198,16 @@ impl ControlPlane {
         self.output(&line, helm.args(arguments), &self.kubeconfig())
     }
 
+    /// What Flux's kustomize-controller does with the manifest in a file that it has built for a
+    /// Kustomization in another, as admin.
+    pub(crate) fn flux(&self, kustomization: &Path, manifest: &Path) -> Output {
+        let program = Assets::flux().unwrap_or_else(|why| panic!("{why:?}"));
+        let line = format!("{} {}", program.display(), kustomization.display());
+        let mut flux = Command::new(program);
+        flux.args([kustomization, manifest]);
+        self.output(&line, &mut flux, &self.kubeconfig())
+    }
+
     /// A line for a shell that has the real kubectl and the real dayshift, as admin.
     pub(crate) fn shell(&self, line: &str) -> Output {
         let programs = self.assets.path("kubectl");

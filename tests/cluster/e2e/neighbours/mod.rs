@@ -1,12 +1,24 @@
 //! Others that set the same counts, the real programs: how one lives with them, and that each is
 //! named when it puts back what dayshift has set.
+//!
+//! `NEIGHBOURS=full cargo test --test cluster neighbours` has those too that take long to build.
 
 mod coexistence;
+mod flux;
 mod reverts;
+mod told;
+
+use std::env;
 
 use crate::support::Story;
 
 /// All of them.
 pub(crate) fn stories() -> Vec<Story> {
-    [coexistence::stories(), reverts::stories()].concat()
+    let mut all = [coexistence::stories(), reverts::stories()].concat();
+    match env::var("NEIGHBOURS").as_deref() {
+        Err(_) => {}
+        Ok("full") => all.extend(flux::stories()),
+        Ok(other) => panic!("NEIGHBOURS={other}: write `full`, or leave it out"),
+    }
+    all
 }

@@ -3,10 +3,9 @@
 
 use tempfile::TempDir;
 
+use super::told::{never_told, status, told_once};
 use crate::e2e::team::Team;
-use crate::support::{
-    ControlPlane, Output, Parts, Request, Story, deployment, eventually, soon, stories,
-};
+use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
     [
@@ -23,43 +22,6 @@ pub(crate) fn stories() -> Vec<Story> {
     .concat()
 }
 
-/// Asserts that the controller has read the Deployment once after this change by somebody else,
-/// and told who it was within 2 s; returns what it told.
-fn told_once(team: &Team<'_>, name: &str) -> String {
-    let told = team.await_event(name, "Reverted");
-    let changes = team.changes_by_others();
-    let change = changes.last().map(|it| it.answered);
-    // The server's log may be a moment behind.
-    let (read, event) = eventually("the read and the Event are in the log", || {
-        let requests = team.requests();
-        let reads = requests.iter().filter(|it| it.verb == "get");
-        let reads: Vec<Request> = reads.cloned().collect();
-        assert!(reads.len() <= 1, "{reads:#?}");
-        let read = reads.into_iter().next()?;
-        let mut events = requests.into_iter().filter(|it| it.resource == "events");
-        let event = events.find(|it| it.received > read.received)?;
-        Some((read, event))
-    });
-    if let Some(change) = change {
-        let late = event.answered - change;
-        assert!(late < 2_000_000, "{late} µs: {read:#?} {event:#?}");
-    }
-    let all = team.events(name).into_iter();
-    assert_eq!(all.filter(|(reason, _)| reason == "Reverted").count(), 1);
-    told
-}
-
-fn never_told(team: &Team<'_>, name: &str) {
-    let all = team.events(name).into_iter();
-    assert_eq!(all.filter(|(reason, _)| reason == "Reverted").count(), 0);
-}
-
-fn status(plane: &ControlPlane, team: &Team<'_>) -> String {
-    plane
-        .shell(&format!("dayshift status -n {}", team.name()))
-        .stdout
-}
-
 fn kubectl_replace_is_named(plane: &ControlPlane) {
     let team = Team::new(plane, "replace");
     let stop = soon(6);
@@ -72,7 +34,7 @@ fn kubectl_replace_is_named(plane: &ControlPlane) {
         told.starts_with("kubectl-replace (kubectl replace) set 3 again "),
         "{told}"
     );
-    let shown = status(plane, &team);
+    let shown = status(&team);
     assert!(
         shown.contains("kubectl-replace (kubectl replace) set 3 "),
         "{shown}"
@@ -103,7 +65,7 @@ fn kubectl_apply_is_named_on_either_side(plane: &ControlPlane) {
         team.kubectl_with(&apply, &web.manifest()).success();
         let told = told_once(&team, "web");
         assert!(told.starts_with(by), "{told}");
-        let shown = status(plane, &team);
+        let shown = status(&team);
         assert!(shown.contains("warning: ") && shown.contains(by), "{shown}");
         team.ends([("web", 2)]);
     }
@@ -129,7 +91,7 @@ fn a_person_and_a_rollout_undo_are_not(plane: &ControlPlane) {
             .any(|it| it.verb == "get")
             .then_some(())
     });
-    let shown = status(plane, &team);
+    let shown = status(&team);
     assert!(shown.contains("scaled: held at 2 by hand"), "{shown}");
     for name in ["scaled", "undone"] {
         never_told(&team, name);
@@ -149,7 +111,7 @@ fn an_autoscaler_above_a_stop_count_is_named(plane: &ControlPlane) {
     assert!(told.contains("leave out dayshift/stop-replicas"), "{told}");
     let reads = team.requests();
     assert_eq!(reads.iter().filter(|it| it.verb == "get").count(), 1);
-    let shown = status(plane, &team);
+    let shown = status(&team);
     assert!(shown.contains("an HPA set 2 "), "{shown}");
     team.delete("web");
 }
@@ -213,7 +175,7 @@ fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
     let told = told_once(&team, "web");
     assert!(told.starts_with("helm set 3 again "), "{told}");
     assert!(told.contains("leave replicas out of the chart"), "{told}");
-    let shown = status(plane, &team);
+    let shown = status(&team);
     assert!(shown.contains("helm set 3 again "), "{shown}");
 
     team.scale("web", 0);

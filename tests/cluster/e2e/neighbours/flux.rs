@@ -1,0 +1,111 @@
+//! Flux's own engine, as its kustomize-controller 1.9.6 (Flux 2.9) calls it: see `tests/flux`.
+
+use std::path::Path;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::told::{status, told_once};
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, DeploymentBuilder, Parts, Story, deployment, soon, stories};
+
+pub(super) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told,
+        flux_that_merges_puts_it_back_all_the_same,
+    ]
+}
+
+/// A Kustomization of one Deployment.
+struct Kustomization<'t> {
+    team: &'t Team<'t>,
+    folder: TempDir,
+}
+
+impl<'t> Kustomization<'t> {
+    fn new(team: &'t Team<'t>) -> Self {
+        let this = Self {
+            team,
+            folder: TempDir::new().unwrap(),
+        };
+        this.ignore("[]");
+        this
+    }
+
+    /// Its `spec.ignore`, as YAML in one line.
+    fn ignore(&self, rules: &str) {
+        let text = format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n\
+             metadata: {{name: shop, namespace: flux-system}}\n\
+             spec: {{interval: 1m, prune: true, sourceRef: {{kind: GitRepository, name: shop}}, ignore: {rules}}}\n"
+        );
+        std::fs::write(self.folder.path().join("kustomization.yaml"), text).unwrap();
+    }
+
+    /// One reconciliation; returns what became of the Deployment.
+    fn reconcile(&self, web: DeploymentBuilder) -> String {
+        let mut manifest: serde_json::Value = web.into();
+        manifest["metadata"]["namespace"] = json!(self.team.name());
+        let file = |name| self.folder.path().join(name);
+        std::fs::write(file("web.yaml"), manifest.to_string()).unwrap();
+        let flux = |files: [&Path; 2]| self.team.plane().flux(files[0], files[1]);
+        let said = flux([&file("kustomization.yaml"), &file("web.yaml")]).success();
+        let of_it = format!("Deployment/{}/web ", self.team.name());
+        said.trim().strip_prefix(&of_it).unwrap().to_owned()
+    }
+}
+
+fn flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told(plane: &ControlPlane) {
+    let team = Team::new(plane, "flux");
+    let [first, second, start] = [8, 18, 28].map(soon);
+    let stops = format!("{}; {}", first.text(), second.text());
+    let web = deployment("web").replicas(3);
+    let web = web.stop(stops).start(start.text());
+    let git = Kustomization::new(&team);
+    assert_eq!(git.reconcile(web.clone()), "created");
+    team.await_adopted("web", first);
+    assert_eq!(git.reconcile(web.clone()), "unchanged", "labels of ours");
+    team.await_stopped("web", second);
+
+    assert_eq!(git.reconcile(web.clone()), "configured");
+    assert_eq!(team.replicas("web"), 3);
+    let told = told_once(&team, "web");
+    let by = "kustomize-controller (Flux Kustomization) set 3 again ";
+    assert!(told.starts_with(by), "{told}");
+    let shown = status(&team);
+    assert!(shown.contains(by), "{shown}");
+
+    let cure = "To end that, in the Kustomization (Flux 2.9 or later), set spec.ignore: ";
+    git.ignore(told.split_once(cure).unwrap().1);
+    assert_eq!(git.reconcile(web.clone()), "unchanged");
+    second.is_to_come("the setting is pasted by then");
+    second.wait();
+    team.await_replicas("web", 0);
+    assert_eq!(git.reconcile(web.clone()), "unchanged");
+    team.assert_replicas("web", 0, start);
+    let newer = web.annotation("example.com/commit", "2");
+    assert_eq!(git.reconcile(newer.clone()), "configured");
+    team.assert_replicas("web", 0, start);
+    told_once(&team, "web");
+
+    team.await_replicas("web", 3);
+    team.assert_punctual("web", 3, start);
+    assert_eq!(git.reconcile(newer), "unchanged");
+    assert_eq!(team.replicas("web"), 3);
+    team.ends([("web", 4)]);
+}
+
+fn flux_that_merges_puts_it_back_all_the_same(plane: &ControlPlane) {
+    let team = Team::new(plane, "fluxmerge");
+    let stop = soon(6);
+    let web = deployment("web").replicas(3).stop(stop.text());
+    let web = web.annotation("kustomize.toolkit.fluxcd.io/ssa", "Merge");
+    let git = Kustomization::new(&team);
+    assert_eq!(git.reconcile(web.clone()), "created");
+    team.await_stopped("web", stop.plus(20));
+    assert_eq!(git.reconcile(web), "configured");
+    assert_eq!(team.replicas("web"), 3);
+    told_once(&team, "web");
+    team.ends([("web", 2)]);
+}
