@@ -111,7 +111,12 @@ impl LiveSchedules {
                         }
                     };
                     match list {
-                        RawList::Items(items) => found.add(plural, version, kind, is_tool, &items),
+                        RawList::Items(items) => {
+                            found.add(plural, version, kind, is_tool, &items);
+                            if kind == "SleepInfo" {
+                                found.add_secrets(client, &items).await?;
+                            }
+                        }
                         RawList::Absent => {}
                         RawList::Forbidden(message) => found
                             .problems
@@ -121,6 +126,39 @@ impl LiveSchedules {
             }
         }
         Ok(found)
+    }
+
+    /// The Secrets in which kube-green saves the counts of what sleeps.
+    async fn add_secrets(
+        &mut self,
+        client: &Client,
+        sleep_infos: &[Value],
+    ) -> Result<(), FindError> {
+        let mut secrets = Vec::new();
+        for object in sleep_infos {
+            let of = |name: &str| object["metadata"][name].as_str().unwrap_or_default();
+            let (namespace, name) = (of("namespace"), format!("sleepinfo-{}", of("name")));
+            let path = object_path("v1", "secrets", namespace, &name);
+            match get_raw(client, &path).await {
+                Ok(secret) => secrets.extend(secret),
+                Err(FindError::Refused(why)) => self.problems.push(format!(
+                    "the Secret {namespace}/{name} may not be read, so the counts that kube-green has \
+                     saved there are not converted (convert while everything is awake, or as \
+                     somebody who may): {why}"
+                )),
+                Err(error) => return Err(error),
+            }
+        }
+        let lines = secrets.iter().map(|secret| {
+            let mut line = trimmed(secret, "v1", "Secret", false);
+            line["data"] = secret["data"].clone();
+            line.to_string() + "\n"
+        });
+        let text: String = lines.collect();
+        if !text.is_empty() {
+            self.sources.push(Source::new("secrets", text));
+        }
+        Ok(())
     }
 
     /// What of these objects schedules have to do with, a line for each.

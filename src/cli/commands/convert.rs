@@ -24,7 +24,7 @@ use crate::{
     },
     clock::Clock,
     cluster::Query,
-    convert::{Conversion, Converter, Severity},
+    convert::{Conversion, Converter, Severity, Target},
     manifest::{OpenError, Opened, Source},
     operations::{LiveQuery, LiveSchedules},
     text::{TerminalSafe, quote},
@@ -243,7 +243,11 @@ impl ConvertArgs {
             Ok(live) => live,
             Err(error) => return error.report(),
         };
-        let conversion = converter.convert(&live.sources);
+        let mut conversion = converter.convert(&live.sources);
+        // What a Namespace schedules is excluded, and has its saved count, before that.
+        conversion.changes.sort_by_key(
+            |change| matches!(&change.target, Target::Object(object) if object.kind == "Namespace"),
+        );
         self.finish_live(&live.sources, &conversion, &live.problems)
     }
 

@@ -4,3 +4,4 @@ pub(super) mod cron_hpa;
 pub(super) mod keda;
 pub(super) mod request;
 pub(super) mod sleep_info;
+pub(super) mod sleep_secret;

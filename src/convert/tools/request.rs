@@ -39,6 +39,15 @@ impl Request {
     }
 }
 
+/// A count that another tool has saved for an object.
+#[derive(Clone, Debug)]
+pub(in crate::convert) struct Saved {
+    /// Which document says so.
+    pub(in crate::convert) from: usize,
+    pub(in crate::convert) object: ObjectName,
+    pub(in crate::convert) count: u32,
+}
+
 /// What is said at a place of the document.
 #[derive(Clone, Debug)]
 pub(in crate::convert) struct Remark {
@@ -54,6 +63,7 @@ pub(in crate::convert) struct Requests {
     /// The document that is read.
     pub(in crate::convert) document: usize,
     pub(in crate::convert) all: Vec<Request>,
+    pub(in crate::convert) saved: Vec<Saved>,
     pub(in crate::convert) remarks: Vec<(usize, Remark)>,
 }
 

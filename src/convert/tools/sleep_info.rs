@@ -4,6 +4,7 @@ use crate::convert::document::objects::{Document, group};
 use crate::convert::finding::{ObjectName, Topic};
 use crate::convert::times::cron_text;
 use crate::convert::tools::request::{Requests, Texts, Wanted};
+use crate::convert::tools::sleep_secret;
 use crate::{
     manifest::{Node, Scalar},
     schedule::Zone,
@@ -18,8 +19,13 @@ const KINDS: [(&str, &str, &str); 3] = [
     ("batch", "CronJob", "suspendCronJobs"),
 ];
 
-/// Asks for what a SleepInfo says.
-pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Requests) {
+/// Asks for what a SleepInfo says, and for the counts that its Secret holds, where there is one:
+/// which document it is, and the document.
+pub(in crate::convert) fn convert(
+    document: &Document<'_>,
+    secret: Option<(usize, &Document<'_>)>,
+    requests: &mut Requests,
+) {
     let Some(spec) = document.node.get("spec") else {
         return;
     };
@@ -49,11 +55,19 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
             "keep this SleepInfo for its patches, with suspendDeployments and the like set to false",
         );
     }
-    requests.delete_after(
-        document,
-        "as long as it is there kube-green acts too",
-        "while everything is awake: kubectl delete sleepinfo",
-    );
+    let is_asleep = secret.is_some_and(|it| sleep_secret::convert(it, requests));
+    let (why, command) = if is_asleep {
+        (
+            "as long as it is there kube-green acts too; the counts that it has saved are labels now",
+            "once the objects have their labels: kubectl delete sleepinfo",
+        )
+    } else {
+        (
+            "as long as it is there kube-green acts too; with it goes the Secret in which it saves counts",
+            "while everything is awake (or after dayshift convert -n NAMESPACE, which takes the counts over): kubectl delete sleepinfo",
+        )
+    };
+    requests.delete_after(document, why, command);
 }
 
 fn excluded() -> Texts {

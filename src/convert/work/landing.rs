@@ -3,24 +3,29 @@
 use std::collections::{HashMap, HashSet};
 
 use super::state::{Work, id};
-use crate::convert::conversion::Target;
+use crate::convert::conversion::{Change, Target};
 use crate::convert::document::edit::{Changes, Pairs};
 use crate::convert::document::objects::Document;
 use crate::convert::downscaler::{self, Context};
 use crate::convert::finding::{Finding, ObjectName, Topic};
-use crate::convert::tools::request::{Request, Requests, Wanted};
-use crate::convert::tools::{cron_hpa, keda, sleep_info};
-use crate::manifest::Location;
+use crate::convert::tools::request::{Request, Requests, Saved, Wanted};
+use crate::convert::tools::{cron_hpa, keda, sleep_info, sleep_secret};
+use crate::{manifest::Location, workload::Label};
 
 impl Work<'_, '_> {
     /// The objects of kube-green, kubernetes-cronhpa-controller and KEDA.
     pub(in crate::convert) fn requests(&mut self) {
         let mut requests = Requests::default();
+        let secrets = sleep_secret::all(&self.documents);
         for (at, document) in self.documents.iter().enumerate() {
             requests.document = at;
             match (document.group(), &*document.object.kind) {
                 ("kube-green.com", "SleepInfo") => {
-                    sleep_info::convert(document, &mut requests);
+                    let object = &document.object;
+                    let name = sleep_secret::name_of(&object.name);
+                    let secret = secrets.get(&(object.namespace.clone(), name));
+                    let secret = secret.map(|at| (*at, &self.documents[*at]));
+                    sleep_info::convert(document, secret, &mut requests);
                 }
                 ("autoscaling.alibabacloud.com", "CronHorizontalPodAutoscaler") => {
                     cron_hpa::convert(document, self.converter, &mut requests);
@@ -53,6 +58,45 @@ impl Work<'_, '_> {
             seen.insert(request.wanted.clone(), request.pairs.clone());
             self.land(&request, &place);
         }
+        for saved in requests.saved {
+            self.save(saved);
+        }
+    }
+
+    /// Labels an object with the count that another tool has saved for it.
+    fn save(&mut self, saved: Saved) {
+        let label = self.converter.prefix.label(Label::SavedReplicas);
+        let Saved {
+            from,
+            object,
+            count,
+        } = saved;
+        let message = format!(
+            "kube-green has saved the count {count} for {object}; it is now the label {label}"
+        );
+        let help = "the next start brings it back".to_owned();
+        let labels = vec![(label, count.to_string())];
+        let at = self.index.get(&id(&object)).copied();
+        let place = self.documents[at.unwrap_or(from)].node.place.clone();
+        match at {
+            // Converted before.
+            Some(at) if self.documents[at].label(&labels[0].0).is_some() => return,
+            Some(at) => {
+                let changes = Changes {
+                    labels,
+                    ..Changes::default()
+                };
+                self.take(at, changes, &place);
+            }
+            None => self.conversion.changes.push(Change {
+                target: Target::Object(object),
+                place: None,
+                set: Vec::new(),
+                remove: Vec::new(),
+                labels,
+            }),
+        }
+        self.say(at.unwrap_or(from), Topic::SavedCount, message, help, place);
     }
 
     /// Brings what is asked for to the documents among the files, or else into a command.

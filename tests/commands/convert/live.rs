@@ -137,3 +137,21 @@ fn what_is_not_there_is_said() {
     let ran = convert(&cluster, &["ns/dev"]);
     assert_eq!((ran.status, ran.out.as_str()), (0, ""), "{}", ran.err);
 }
+
+/// A scaler that runs sees each command as it comes: what is stopped between two of them has to be
+/// what stays scheduled.
+#[test]
+fn a_namespace_comes_after_what_is_in_it() {
+    let cluster = cluster(&[("api", json!({"downscaler/exclude": "true"}))]);
+    let patch =
+        json!({"metadata": {"annotations": {"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC"}}});
+    cluster.api.merge("Namespace", "", "dev", &patch).unwrap();
+    let ran = convert(&cluster, &["-n", "dev"]);
+    let lines: Vec<_> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 2, "{ran:?}");
+    assert!(
+        lines[0].starts_with("kubectl annotate deployment api -n dev dayshift/exclude=true")
+            && lines[1].starts_with("kubectl annotate namespace dev dayshift/hours="),
+        "{ran:?}"
+    );
+}

@@ -13,5 +13,6 @@ mod edits;
 mod hostile;
 mod keda;
 mod kube_green;
+mod kube_green_counts;
 mod listed;
 mod texts;

@@ -48,7 +48,11 @@ fn patch(change: &Change) -> Value {
     let pair = |(name, text): &(String, String)| (name.clone(), Value::from(text.as_str()));
     annotations.extend(change.set.iter().map(pair));
     let labels: Map<_, _> = change.labels.iter().map(pair).collect();
-    json!({"metadata": {"annotations": annotations, "labels": labels}})
+    let mut metadata = json!({"labels": labels});
+    if !annotations.is_empty() {
+        metadata["annotations"] = annotations.into();
+    }
+    json!({"metadata": metadata})
 }
 
 /// As kubectl takes it: `deployment`, or `rollout.argoproj.io`.

@@ -1,0 +1,158 @@
+//! The counts of what kube-green has put to sleep, in the Secret beside the SleepInfo.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use dayshift::convert::{Conversion, Target};
+
+use super::converted::{convert, said};
+
+const SLEEP_INFO: &str = "apiVersion: kube-green.com/v1alpha1\nkind: SleepInfo\nmetadata: {name: working-hours, namespace: team}\nspec:\n  weekdays: '1-5'\n  sleepAt: '20:00'\n  wakeUpAt: '08:00'\n  suspendCronJobs: true\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n";
+
+const WEB: &str = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: team}\nspec: {replicas: 0}\n";
+
+/// What `controllers/sleepinfo/jsonpatch` writes: a merge patch for each object.
+const PATCHES: &str = r#"{"Deployment.apps":{"web":"{\"spec\":{\"replicas\":3}}"},"StatefulSet.apps":{"db":"{\"spec\":{\"replicas\":2}}"},"CronJob.batch":{"report":"{\"spec\":{\"suspend\":false}}"},"ReplicaSet.apps":{"x":"{\"spec\":{\"replicas\":9}}"}}"#;
+
+fn secret(data: &[(&str, &str)]) -> String {
+    let lines = data.iter().map(|(name, text)| {
+        let text = BASE64_STANDARD.encode(text);
+        format!("  {name}: {text}\n")
+    });
+    let lines: String = lines.collect();
+    format!(
+        "---\napiVersion: v1\nkind: Secret\nmetadata: {{name: sleepinfo-working-hours, namespace: team}}\ndata:\n{lines}"
+    )
+}
+
+/// The labels that come, by object.
+fn labels(conversion: &Conversion) -> Vec<(String, String)> {
+    let changes = conversion.changes.iter();
+    let labels = changes.flat_map(|change| {
+        let Target::Object(object) = &change.target else {
+            panic!("{change:?}");
+        };
+        let of = object.to_string();
+        change.labels.iter().map(move |(name, count)| {
+            assert_eq!(name, "dayshift/saved-replicas");
+            (of.clone(), count.clone())
+        })
+    });
+    labels.collect()
+}
+
+fn expected(all: &[(&str, &str)]) -> Vec<(String, String)> {
+    let all = all.iter();
+    all.map(|(object, count)| ((*object).to_owned(), (*count).to_owned()))
+        .collect()
+}
+
+#[test]
+fn what_sleeps_keeps_its_count_as_a_label() {
+    let data = [
+        ("operation-type", "SLEEP"),
+        ("scheduled-at", "2027-01-01T20:00:00Z"),
+        ("original-resource-info", PATCHES),
+    ];
+    let text = format!("{SLEEP_INFO}{WEB}{}", secret(&data));
+    let conversion = convert(&text);
+    assert_eq!(
+        labels(&conversion),
+        expected(&[
+            ("Deployment team/web", "3"),
+            ("StatefulSet team/db", "2"),
+            ("CronJob team/report", "1"),
+        ])
+    );
+    let saved = ["saved-count"; 3];
+    assert_eq!(said(&conversion)[..1], ["delete-after"]);
+    assert_eq!(said(&conversion)[1..], saved);
+    let after = &conversion.findings[0];
+    assert!(
+        after
+            .help
+            .starts_with("once the objects have their labels: ")
+            && after.message.contains("labels now"),
+        "{after:?}"
+    );
+    // The file that has the Deployment has its label now, and a second look changes nothing.
+    let new = conversion.texts[0].clone().unwrap();
+    assert!(new.contains("dayshift/saved-replicas: \"3\""), "{new}");
+    let again = convert(&new);
+    assert_eq!(
+        labels(&again),
+        expected(&[("StatefulSet team/db", "2"), ("CronJob team/report", "1")])
+    );
+}
+
+#[test]
+fn the_lists_of_before_0_6_are_read_too() {
+    let data = [
+        ("operation-type", "SLEEP"),
+        (
+            "deployment-replicas",
+            r#"[{"name":"web","replicas":3},{"name":"api","replicas":1}]"#,
+        ),
+        (
+            "cronjobs-info",
+            r#"[{"name":"report","suspend":false},{"name":"off","suspend":true}]"#,
+        ),
+    ];
+    let conversion = convert(&format!("{SLEEP_INFO}{}", secret(&data)));
+    assert_eq!(
+        labels(&conversion),
+        expected(&[
+            ("Deployment team/api", "1"),
+            ("Deployment team/web", "3"),
+            ("CronJob team/report", "1"),
+        ])
+    );
+}
+
+#[test]
+fn what_is_awake_or_unreadable_has_no_label() {
+    let awake = [
+        ("operation-type", "WAKE_UP"),
+        ("original-resource-info", PATCHES),
+    ];
+    for (secret, said_too) in [
+        (secret(&awake), None),
+        (String::new(), None),
+        // Another one's.
+        (
+            secret(&[
+                ("operation-type", "SLEEP"),
+                ("original-resource-info", PATCHES),
+            ])
+            .replace("sleepinfo-working-hours", "sleepinfo-other"),
+            None,
+        ),
+        (
+            secret(&[
+                ("operation-type", "SLEEP"),
+                ("original-resource-info", "{\"Deployment"),
+            ]),
+            Some("not-read"),
+        ),
+        (
+            secret(&[
+                ("operation-type", "SLEEP"),
+                (
+                    "original-resource-info",
+                    r#"{"Deployment.apps":{"web":"{\"spec\":{\"replicas\":-3}}"}}"#,
+                ),
+            ]),
+            Some("not-read"),
+        ),
+        (secret(&[("operation-type", "SLEEP")]), None),
+    ] {
+        let conversion = convert(&format!("{SLEEP_INFO}{WEB}{secret}"));
+        assert_eq!(labels(&conversion), [], "{secret}");
+        let mut ids = vec!["delete-after"];
+        ids.extend(said_too);
+        assert_eq!(said(&conversion), ids, "{secret}");
+        let after = &conversion.findings[0];
+        assert!(
+            after.help.starts_with("while everything is awake"),
+            "{after:?}"
+        );
+    }
+}
