@@ -7,6 +7,7 @@
 //! - `security/`: what permissions allow, and what attackers can do
 
 mod boundaries;
+mod calendars;
 mod cluster;
 mod commands;
 mod counts;
@@ -14,6 +15,7 @@ mod faults;
 mod install;
 mod kinds;
 mod leaving;
+mod moving;
 mod namespaces;
 mod neighbours;
 mod objects;
@@ -31,6 +33,7 @@ use crate::support::Story;
 /// All of them, the longest first.
 pub(crate) fn stories() -> Vec<Story> {
     [
+        moving::stories(),
         scalers::together::stories(),
         overrides::rollout::stories(),
         overrides::ended::stories(),
@@ -43,6 +46,7 @@ pub(crate) fn stories() -> Vec<Story> {
         namespaces::stories(),
         neighbours::stories(),
         security::access::stories(),
+        calendars::stories(),
         boundaries::stories(),
         cluster::stories(),
         commands::stories(),

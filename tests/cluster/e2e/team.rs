@@ -63,6 +63,10 @@ impl<'a> Team<'a> {
         self.scalers.last_mut().unwrap()
     }
 
+    pub(crate) fn is_without_scaler(&self) -> bool {
+        self.scalers.is_empty()
+    }
+
     /// The scaler that was begun last.
     pub(crate) fn newest(&self) -> &Dayshift {
         self.scalers.last().unwrap()

@@ -39,7 +39,7 @@ pub(crate) fn allow_every_kind(plane: &ControlPlane) {
 
 /// Has the API server serve what a file of `tests/cluster/e2e/kinds` defines, which it has under
 /// `collection`.
-fn define(plane: &ControlPlane, file: &str, collection: &str) {
+pub(crate) fn define(plane: &ControlPlane, file: &str, collection: &str) {
     apply(plane, &format!("tests/cluster/e2e/kinds/{file}"));
     // At first it puts off whoever watches.
     let watch = format!(
@@ -52,7 +52,7 @@ fn define(plane: &ControlPlane, file: &str, collection: &str) {
 }
 
 /// `kubectl apply` of a file or folder of the whole cluster, one at a time: stories share them.
-fn apply(plane: &ControlPlane, path: &str) {
+pub(crate) fn apply(plane: &ControlPlane, path: &str) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let applied = plane.kubectl(&["apply", "-f", path]);

@@ -1,0 +1,111 @@
+//! The calendar of a ConfigMap, given to the scaler and swapped as `docs/holidays.md` says.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use chrono::TimeDelta;
+use serde_json::Value;
+
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Parts, Soon, Story, deployment, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![Parts::Server; a_calendar_of_a_config_map_is_mounted_and_swapped]
+}
+
+/// The commands of the page, in order: create, patch, replace.
+fn commands(file: &Path) -> Vec<String> {
+    let page = include_str!("../../../docs/holidays.md");
+    let (_, section) = page.split_once("## Give it to the scaler").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let lines = section.lines().filter(|line| line.starts_with("kubectl "));
+    let from = format!("--from-file=de.ics={}", file.display());
+    lines
+        .map(|line| line.replace("--from-file=de.ics", &from))
+        .collect()
+}
+
+/// A calendar with one day, that of an instant and some days more, in UTC.
+fn calendar(day: Soon, later: i64) -> String {
+    let day = (day.0 + TimeDelta::days(later)).format("%Y%m%d");
+    format!(
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:test\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:{day}\r\nSUMMARY:Feiertag\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+}
+
+fn read(plane: &ControlPlane, what: &str) -> Value {
+    let line = format!("kubectl get {what} -n dayshift -o json");
+    serde_json::from_str(&plane.shell(&line).success()).unwrap()
+}
+
+/// Puts the ConfigMap where the Deployment mounts it, as a kubelet does: each version is a folder of
+/// its own, and one link is moved.
+fn mount(plane: &ControlPlane, folder: &Path, version: &str) {
+    let data = read(plane, "configmap dayshift-calendars")["data"].clone();
+    let new = folder.join(version);
+    fs::create_dir(&new).unwrap();
+    for (name, text) in data.as_object().unwrap() {
+        fs::write(new.join(name), text.as_str().unwrap()).unwrap();
+        let link = folder.join(name);
+        if !link.exists() {
+            symlink(Path::new("..data").join(name), link).unwrap();
+        }
+    }
+    symlink(version, folder.join("..data_tmp")).unwrap();
+    fs::rename(folder.join("..data_tmp"), folder.join("..data")).unwrap();
+}
+
+fn a_calendar_of_a_config_map_is_mounted_and_swapped(plane: &ControlPlane) {
+    plane.install();
+    let folder = tempfile::tempdir().unwrap();
+    let (file, mounted) = (folder.path().join("de.ics"), folder.path().join("mounted"));
+    fs::create_dir(&mounted).unwrap();
+    let commands = commands(&file);
+    let [create, patch, replace] = &commands[..] else {
+        panic!("{commands:?}");
+    };
+    let delete = "kubectl delete configmap dayshift-calendars -n dayshift --ignore-not-found";
+    plane.shell(delete).success();
+
+    let start = soon(30);
+    fs::write(&file, calendar(start, 0)).unwrap();
+    plane.shell(create).success();
+    plane.shell(patch).success();
+    let pod = read(plane, "deployment dayshift")["spec"]["template"]["spec"].clone();
+    let container = &pod["containers"][0];
+    let of = |list: &Value, name: &str| {
+        let mut all = list.as_array().unwrap().iter();
+        all.find(|it| it["name"] == name).unwrap().clone()
+    };
+    let path = of(&container["volumeMounts"], "calendars")["mountPath"].clone();
+    let config_map = of(&pod["volumes"], "calendars")["configMap"]["name"].clone();
+    assert_eq!(config_map, "dayshift-calendars");
+    let value = of(&container["env"], "DAYSHIFT_CALENDAR")["value"].clone();
+    // What was there before stays.
+    of(&container["env"], "DAYSHIFT_POD_NAMESPACE");
+    let value = value.as_str().unwrap();
+    assert_eq!(value, format!("de={}/de.ics", path.as_str().unwrap()));
+    mount(plane, &mounted, "..1");
+
+    let mut team = Team::without_scaler(plane, "calendars");
+    let value = value.replace(path.as_str().unwrap(), mounted.to_str().unwrap());
+    team.run(&["--calendar", &value]);
+    let web = deployment("web").replicas(0).start(start.text());
+    team.create(web.annotation("dayshift/except", "calendar:de"));
+    let next = |at: Soon| at.0.format("%Y-%m-%dT%H.%M.%SZ").to_string();
+    let await_next = |at: Soon| {
+        start.before(&format!("web is next at {}", next(at)), || {
+            (team.label("web", "dayshift/next") == Some(next(at))).then_some(())
+        });
+    };
+    await_next(Soon(start.0 + TimeDelta::days(1)));
+
+    fs::write(&file, calendar(start, 1)).unwrap();
+    plane.shell(replace).success();
+    mount(plane, &mounted, "..2");
+    await_next(start);
+    team.await_replicas("web", 1);
+    team.assert_punctual("web", 2, start);
+    team.ends([("web", 3)]);
+}

@@ -1,0 +1,283 @@
+//! The way over from other tools: a namespace of each one's own examples, as it is at night, is
+//! converted as `docs/migrate.md` says and starts in the morning at the counts that were saved.
+//!
+//! The examples are those of each tool's documentation, in files of ours that name it. Only what
+//! says "now" is put in: the morning is the next full minute, at noon of a zone where it is noon.
+
+use chrono::{DurationRound, TimeDelta, Timelike};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::e2e::kinds::{apply, await_field, define, field};
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Parts, Soon, Story, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![Parts::Server; what_each_tool_has_stopped_starts_at_the_counts_it_has_saved]
+}
+
+/// How the objects are changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// The files, which are applied then.
+    Files,
+    /// The commands for live objects, piped into sh.
+    Live,
+}
+
+/// A tool, and what comes of its examples.
+struct Tool {
+    name: &'static str,
+    manifest: &'static str,
+    way: Way,
+    flags: &'static str,
+    /// What is put in: `NOON` is the clock of the morning, `ZONE` a zone where it is noon.
+    now: &'static [(&'static str, &'static str)],
+    /// What is said with an exit status of 0.
+    said: &'static [&'static str],
+    /// The plan's next boundary of each object: its action and its count.
+    planned: &'static [(&'static str, &'static str, Option<u64>)],
+    /// Objects with their counts at night and in the morning; a CronJob's is whether it is
+    /// suspended.
+    counts: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const TOOLS: [Tool; 5] = [
+    Tool {
+        name: "go-kube-downscaler",
+        manifest: include_str!("go_kube_downscaler.yaml"),
+        way: Way::Files,
+        flags: "",
+        now: &[
+            ("Sat-Sun 00:00-24:00 Europe/Berlin, Mon-Fri", "Mon-Sun"),
+            ("20:00-08:00 Europe/Berlin", "20:00-NOON ZONE"),
+        ],
+        said: &["saved-count", "saved-count"],
+        planned: &[("web", "start", None), ("db", "start", None)],
+        counts: &[
+            ("deploy/web", "0", "3"),
+            ("sts/db", "1", "5"),
+            ("deploy/always", "2", "2"),
+        ],
+    },
+    Tool {
+        name: "py-kube-downscaler",
+        manifest: include_str!("py_kube_downscaler.yaml"),
+        way: Way::Live,
+        flags: "",
+        now: &[
+            ("Mon-Sun 07:30-18:00 CET", "Mon-Sun NOON-18:00 ZONE"),
+            (
+                "Mon-Fri 09:00-17:00 America/Buenos_Aires",
+                "Mon-Sun NOON-17:00 ZONE",
+            ),
+        ],
+        said: &["saved-count", "saved-count", "saved-count"],
+        planned: &[
+            ("web", "start", Some(4)),
+            ("nginx", "start", Some(2)),
+            ("report", "start", Some(1)),
+        ],
+        counts: &[
+            ("deploy/web", "0", "4"),
+            ("deploy/nginx", "1", "2"),
+            ("cj/report", "true", "false"),
+        ],
+    },
+    Tool {
+        name: "kube-green",
+        manifest: include_str!("kube_green.yaml"),
+        way: Way::Live,
+        flags: "",
+        now: &[
+            ("\"1-5\"", "\"*\""),
+            ("08:00", "NOON"),
+            ("Europe/Rome", "ZONE"),
+        ],
+        said: &["saved-count", "saved-count", "saved-count", "delete-after"],
+        planned: &[
+            ("web", "start", Some(3)),
+            ("db", "start", Some(2)),
+            ("report", "start", Some(1)),
+        ],
+        counts: &[
+            ("deploy/web", "0", "3"),
+            ("sts/db", "0", "2"),
+            ("cj/report", "true", "false"),
+            ("deploy/api-gateway", "2", "2"),
+        ],
+    },
+    Tool {
+        name: "cron-hpa",
+        manifest: include_str!("cron_hpa.yaml"),
+        way: Way::Files,
+        flags: "--default-timezone UTC",
+        now: &[],
+        said: &["delete-after"],
+        planned: &[],
+        counts: &[("deploy/nginx-deployment-basic", "2", "3")],
+    },
+    Tool {
+        name: "keda",
+        manifest: include_str!("keda.yaml"),
+        way: Way::Live,
+        flags: "",
+        now: &[("0 6 * * *", "CRON"), ("Asia/Kolkata", "ZONE")],
+        said: &["delete-after"],
+        planned: &[("my-deployment", "start", Some(10))],
+        counts: &[("deploy/my-deployment", "0", "10")],
+    },
+];
+
+/// The full minute that is at least so many seconds away.
+fn minute(seconds: i64) -> Soon {
+    let at = soon(seconds).0 + TimeDelta::seconds(59);
+    Soon(at.duration_trunc(TimeDelta::minutes(1)).unwrap())
+}
+
+/// A zone in which it is twelve o'clock and some minutes, and that clock.
+fn noon(at: Soon) -> (String, String) {
+    let ahead = 12 - i64::from(at.0.hour());
+    // Those east of Greenwich have a minus there.
+    let zone = format!("Etc/GMT{:+}", -ahead);
+    (zone, format!("12:{:02}", at.0.minute()))
+}
+
+impl Tool {
+    /// Its examples in a namespace of this story.
+    fn manifest(&self, namespace: &str, morning: Soon) -> String {
+        let (zone, clock) = noon(morning);
+        let cron = format!("{} 12 * * *", morning.0.minute());
+        let mut text = self
+            .manifest
+            .replace(": team\n", &format!(": {namespace}\n"));
+        for (old, new) in self.now {
+            assert!(text.contains(old), "{}: {old}", self.name);
+            let new = new
+                .replace("NOON", &clock)
+                .replace("ZONE", &zone)
+                .replace("CRON", &cron);
+            text = text.replace(old, &new);
+        }
+        text
+    }
+
+    /// Converts as the page says, and has the cluster take it.
+    fn convert(&self, team: &Team<'_>, folder: &TempDir, manifest: &str, morning: Soon) {
+        let shell = |line: &str| team.plane().shell(line).success();
+        let old = folder.path().join(format!("{}.yaml", self.name));
+        let new = old.with_extension("new.yaml");
+        let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
+        std::fs::write(old, manifest).unwrap();
+        let what = match self.way {
+            Way::Files => old.to_owned(),
+            Way::Live => format!("-n {}", team.name()),
+        };
+        let report = shell(&format!("dayshift convert {what} {} -o json", self.flags));
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let mut said: Vec<_> = report["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["id"].as_str().unwrap())
+            .collect();
+        said.sort_by_key(|it| *it == "delete-after");
+        assert_eq!(said, self.said, "{}: {report:#}", self.name);
+
+        let from = format!("--from {} --days 1 -o json", morning.plus(-60).until());
+        let plan = match self.way {
+            Way::Files => {
+                shell(&format!("dayshift convert {what} {} > {new}", self.flags));
+                let plan = shell(&format!("dayshift plan -f {new} {from}"));
+                shell(&format!("kubectl apply -f {new}"));
+                plan
+            }
+            Way::Live => {
+                shell(&format!("dayshift convert {what} {} | sh", self.flags));
+                shell(&format!("dayshift plan {what} {from}"))
+            }
+        };
+        let plan: Value = serde_json::from_str(&plan).unwrap();
+        for (name, action, replicas) in self.planned {
+            let mut workloads = plan["workloads"].as_array().unwrap().iter();
+            let workload = workloads.find(|it| it["name"] == **name).unwrap();
+            let first = &workload["boundaries"][0];
+            let at = first["at"].as_str().unwrap();
+            let at: chrono::DateTime<chrono::Utc> = at.parse().unwrap();
+            assert_eq!(
+                (at, &first["action"], &first["replicas"]),
+                (morning.0, &json!(action), &json!(replicas)),
+                "{}: {workload:#}",
+                self.name
+            );
+        }
+        // Nothing of the other tool's is left but its own objects, and the notes say how they go.
+        let again = format!("dayshift convert -n {} {} -o json", team.name(), self.flags);
+        let again = shell(&again);
+        let again: Value = serde_json::from_str(&again).unwrap();
+        assert_eq!(again["changes"], json!([]), "{}: {again:#}", self.name);
+        for finding in report["findings"].as_array().unwrap() {
+            if finding["id"] == "delete-after" {
+                let help = finding["help"].as_str().unwrap();
+                shell(&help[help.find("kubectl delete").unwrap()..]);
+            }
+        }
+    }
+
+    fn assert_counts(&self, team: &Team<'_>, count: impl Fn(&(&str, &str, &str)) -> String) {
+        for it in self.counts {
+            let seen = field(team, it.0, member(it.0));
+            assert_eq!(seen, count(it), "{} {}", self.name, it.0);
+        }
+    }
+}
+
+fn member(object: &str) -> &'static str {
+    if object.starts_with("cj/") {
+        ".spec.suspend"
+    } else {
+        ".spec.replicas"
+    }
+}
+
+fn what_each_tool_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+    apply(plane, "tests/cluster/e2e/moving/definitions.yaml");
+    define(
+        plane,
+        "scaled_objects.yaml",
+        "keda.sh/v1alpha1/scaledobjects",
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let morning = minute(25);
+    let mut teams: Vec<_> = TOOLS
+        .iter()
+        .map(|tool| (tool, Team::without_scaler(plane, tool.name)))
+        .collect();
+    // dayshift is installed first, and touches nothing.
+    let (_, first) = &mut teams[0];
+    first.run(&[]);
+    for (tool, team) in &mut teams {
+        let manifest = tool.manifest(team.name(), morning);
+        team.kubectl_with(&["apply"], &manifest).success();
+        if tool.way == Way::Live {
+            team.run(&[]);
+        }
+        tool.assert_counts(team, |it| it.1.to_owned());
+        assert!(team.requests().iter().all(|it| it.verb != "patch"));
+        tool.convert(team, &folder, &manifest, morning);
+        if team.is_without_scaler() {
+            team.run(&[]);
+        }
+        if tool.name != "cron-hpa" {
+            tool.assert_counts(team, |it| it.1.to_owned());
+        }
+    }
+    morning.is_to_come("all are converted");
+    morning.wait();
+    for (tool, team) in &mut teams {
+        for (object, _, count) in tool.counts {
+            await_field(team, object, member(object), count);
+        }
+        team.stop_scalers();
+    }
+}
