@@ -1,5 +1,6 @@
-//! The Helm chart, with the real Helms.
+//! The Helm chart, with the real Helms, and the components for kustomize.
 
+mod kustomize;
 mod manifests;
 mod releases;
 mod rendered;
@@ -8,5 +9,11 @@ mod values;
 use crate::support::Story;
 
 pub(crate) fn stories() -> Vec<Story> {
-    [releases::stories(), manifests::stories(), values::stories()].concat()
+    [
+        releases::stories(),
+        manifests::stories(),
+        kustomize::stories(),
+        values::stories(),
+    ]
+    .concat()
 }

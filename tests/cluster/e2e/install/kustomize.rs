@@ -1,0 +1,178 @@
+//! The base and the components for kustomize, built by the real kubectl.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::rendered::{CHART, Objects, objects};
+use crate::support::{ControlPlane, Parts, Story, stories};
+
+pub(super) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        the_base_is_what_one_apply_needs,
+        an_overlay_for_one_namespace_is_the_namespaced_manifest,
+        the_overlay_of_the_page_is_taken_by_the_server,
+        what_monitors_is_what_the_chart_has,
+    ]
+}
+
+const INSTALL: &str = include_str!("../../../../docs/install.md");
+
+/// A folder with a copy of `manifests/` and, beside it, this overlay.
+fn overlay(kustomization: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    copy(Path::new("manifests"), &folder.path().join("manifests"));
+    let overlay = folder.path().join("overlay");
+    fs::create_dir(&overlay).unwrap();
+    fs::write(overlay.join("kustomization.yaml"), kustomization).unwrap();
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+fn built(plane: &ControlPlane, folder: &Path) -> String {
+    let path = folder.to_str().unwrap();
+    plane.kubectl(&["kustomize", path]).success()
+}
+
+fn manifest(path: &str) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+fn the_base_is_what_one_apply_needs(plane: &ControlPlane) {
+    let base = objects(plane, &built(plane, Path::new("manifests")));
+    assert_eq!(base, objects(plane, &manifest("manifests/dayshift.yaml")));
+    // Its Namespace has to be there for the dry run.
+    plane.install();
+    let apply = ["apply", "--dry-run=server", "-k", "manifests"];
+    plane.kubectl(&apply).success();
+}
+
+/// In this namespace, as an overlay puts them, subjects included.
+fn in_namespace(objects: Objects, namespace: &str) -> Objects {
+    let moved = objects.into_iter().map(|(key, mut object)| {
+        object["metadata"]["namespace"] = json!(namespace);
+        if key.0 == "RoleBinding" {
+            object["subjects"][0]["namespace"] = json!(namespace);
+        }
+        (key, object)
+    });
+    moved.collect()
+}
+
+fn an_overlay_for_one_namespace_is_the_namespaced_manifest(plane: &ControlPlane) {
+    let team = plane.namespace("kustomized");
+    let folder = overlay(&format!(
+        "kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\nnamespace: {}\n\
+         resources: [../manifests]\ncomponents: [../manifests/namespaced]\n",
+        team.name()
+    ));
+    let place = folder.path().join("overlay");
+    let built = in_namespace(objects(plane, &built(plane, &place)), team.name());
+    let expected = objects(plane, &manifest("manifests/namespaced.yaml"));
+    assert_eq!(built, in_namespace(expected, team.name()));
+
+    // For good, and its account may do what it has to.
+    let place = place.to_str().unwrap();
+    plane.kubectl(&["apply", "-k", place]).success();
+    let account = plane.kubeconfig_of(team.name(), "dayshift");
+    for (verb, expected) in [("patch", "yes"), ("delete", "no")] {
+        let ask = ["auth", "can-i", verb, "deployments.apps", "-n", team.name()];
+        assert_eq!(plane.kubectl_as(&account, &ask).stdout.trim(), expected);
+    }
+}
+
+fn the_overlay_of_the_page_is_taken_by_the_server(plane: &ControlPlane) {
+    let (_, rest) = INSTALL
+        .split_once("# overlay/kustomization.yaml\n")
+        .unwrap();
+    let (page, _) = rest.split_once("```").unwrap();
+    let image = "image: registry.example.com/dayshift:0.1.0\n";
+    assert!(built(plane, &overlay(page).path().join("overlay")).contains(image));
+
+    // Without the kinds of the Prometheus Operator, which this server does not have.
+    let ours = page.replace("  - ../manifests/monitoring\n", "");
+    assert_ne!(ours, page);
+    let folder = overlay(&ours);
+    plane.install();
+    let place = folder.path().join("overlay");
+    let apply = ["apply", "--dry-run=server", "-k", place.to_str().unwrap()];
+    let said = plane.kubectl(&apply).success();
+    assert!(
+        said.contains("validatingadmissionpolicy.admissionregistration.k8s.io/dayshift-texts"),
+        "{said}"
+    );
+
+    // Policies belong to no namespace, and kustomize gives them this one all the same.
+    let folder = overlay(&format!("namespace: dayshift\n{ours}"));
+    let place = folder.path().join("overlay");
+    let apply = ["apply", "--dry-run=server", "-k", place.to_str().unwrap()];
+    plane.kubectl(&apply).success();
+}
+
+/// The objects for the Prometheus Operator, whose kinds kubectl cannot ask this server about.
+fn monitors(plane: &ControlPlane, manifests: &str) -> Vec<Value> {
+    let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
+    fs::write(file.path(), manifests).unwrap();
+    let path = file.path().to_str().unwrap();
+    let label = "app.kubernetes.io/name=dayshift";
+    let read = [
+        "label",
+        "--local",
+        "--overwrite",
+        "-f",
+        path,
+        "-o",
+        "json",
+        label,
+    ];
+    let text = plane.kubectl(&read).success();
+    let objects = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let mut found: Vec<_> = objects
+        .map(Result::unwrap)
+        .filter(|it| it["apiVersion"] == "monitoring.coreos.com/v1")
+        .collect();
+    for object in &mut found {
+        let labels = object["metadata"]["labels"].as_object_mut().unwrap();
+        labels.retain(|key, _| key == "app.kubernetes.io/name");
+        if let Some(selector) = object.pointer_mut("/spec/selector/matchLabels") {
+            let selector = selector.as_object_mut().unwrap();
+            selector.remove("app.kubernetes.io/instance");
+        }
+    }
+    found.sort_by_key(|it| it["kind"].to_string());
+    found
+}
+
+fn what_monitors_is_what_the_chart_has(plane: &ControlPlane) {
+    let folder = overlay(
+        "kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\n\
+         components: [../manifests/monitoring]\n",
+    );
+    let kustomized = monitors(plane, &built(plane, &folder.path().join("overlay")));
+    let render = [
+        "template",
+        "dayshift",
+        CHART,
+        "-n=dayshift",
+        "--kube-version=1.36.0",
+        "--set=podMonitor.enabled=true,prometheusRule.enabled=true",
+    ];
+    let chart = monitors(plane, &plane.helm(4, &render).success());
+    assert_eq!(chart.len(), 2);
+    assert_eq!(kustomized, chart);
+}
