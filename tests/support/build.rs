@@ -1,5 +1,5 @@
 //! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy`,
-//! `tests/helm` and `tests/flux`.
+//! `tests/helm`, `tests/flux` and `tests/promtool`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -39,6 +39,10 @@ const HELMS: &[(&str, &str)] = &[
 /// What applies a manifest as Flux does: a program of ours around Flux's engine.
 pub(crate) const FLUX: (&str, &str) = ("kustomize-apply", "dayshift/tests/flux");
 
+/// Prometheus' own checks of rules and metrics.
+pub(crate) const PROMTOOL: (&str, &str) =
+    ("promtool", "github.com/prometheus/prometheus/cmd/promtool");
+
 /// What is built and how. Its hash names the folder of the result.
 pub(crate) struct Recipe {
     name: &'static str,
@@ -69,6 +73,13 @@ impl Recipe {
 
     pub(crate) fn flux() -> Self {
         Self::read("flux", "minutes, 29 MB", &[FLUX])
+    }
+
+    pub(crate) fn promtool() -> Self {
+        let mut recipe = Self::read("promtool", "minutes, 54 MB", &[PROMTOOL]);
+        // Nothing is scraped: without what finds pods in each cloud.
+        recipe.flags.push("-tags=remove_all_sd".to_owned());
+        recipe
     }
 
     fn read(

@@ -1,6 +1,7 @@
 //! Stories on a real API server: etcd and kube-apiserver, and where a story asks for pods
 //! Kubernetes' own controllers, scheduler and a fake node. See `tests/support`.
 //!
+//! - `monitoring/`: the alerts and the metrics, by Prometheus' promtool
 //! - `neighbours/`: other programs that set the same counts
 //! - `overrides/`: overrides by `kubectl annotate`, and `kubectl rollout undo`
 //! - `scalers/`: several scalers on one cluster
@@ -15,6 +16,7 @@ mod faults;
 mod install;
 mod kinds;
 mod leaving;
+mod monitoring;
 mod moving;
 mod namespaces;
 mod neighbours;
@@ -58,6 +60,7 @@ pub(crate) fn stories() -> Vec<Story> {
         zones::stories(),
         // These wait for no instant, and take the processor from those that do.
         install::stories(),
+        monitoring::stories(),
         policy::stories(),
     ]
     .concat()

@@ -7,6 +7,8 @@ const SCHEMA: &str = include_str!("../../../charts/dayshift/values.schema.json")
 const PAGE: &str = include_str!("../../../charts/dayshift/README.md");
 const CHART: &str = include_str!("../../../charts/dayshift/Chart.yaml");
 const ALERTS: &str = include_str!("../../../charts/dayshift/files/alerts.yaml");
+/// What promtool tries them with, in `.ci/nightly monitoring`.
+const TRIED: &str = include_str!("../../cluster/e2e/monitoring/alerts.yaml");
 const METRICS: &str = include_str!("../../../docs/metrics.md");
 
 /// What Kubernetes itself defines: nothing below is ours to list.
@@ -87,4 +89,21 @@ fn alerts_ask_for_metrics_that_are_there() {
         let name = name.strip_suffix("_bucket").unwrap_or(name);
         assert!(METRICS.contains(&format!("| `{name}` |")), "{name}");
     }
+}
+
+#[test]
+fn each_alert_is_tried_where_it_fires_and_where_it_does_not() {
+    let alerts = ALERTS
+        .lines()
+        .filter_map(|line| line.split_once("- alert: "));
+    let alerts: BTreeSet<_> = alerts.map(|(_, name)| name).collect();
+    let lines: Vec<_> = TRIED.lines().map(str::trim).collect();
+    let tried = |is_quiet: bool| -> BTreeSet<_> {
+        let pairs = lines.windows(2);
+        let pairs = pairs.filter(|it| (it[1] == "exp_alerts: []") == is_quiet);
+        let names = pairs.filter_map(|it| it[0].strip_prefix("alertname: "));
+        names.collect()
+    };
+    assert!(alerts.len() > 6, "{alerts:?}");
+    assert_eq!((tried(true), tried(false)), (alerts.clone(), alerts));
 }

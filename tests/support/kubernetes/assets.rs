@@ -71,6 +71,12 @@ impl Assets {
         Ok(folder.join(build::FLUX.0))
     }
 
+    /// Prometheus' own checks of rules and metrics, from the cache or built into it.
+    pub(crate) fn promtool() -> Result<PathBuf, Missing> {
+        let folder = built(&build::Recipe::promtool(), "no `go` to build promtool with")?;
+        Ok(folder.join(build::PROMTOOL.0))
+    }
+
     /// Whether Deployments get pods with these programs; the error says what is missing.
     pub(crate) fn make_pods(&self) -> Result<(), Missing> {
         self.has(&PODS)

@@ -1,0 +1,135 @@
+//! What Prometheus itself makes of the alerts and the metrics, by its promtool.
+//!
+//! `MONITORING=full cargo test --test cluster monitoring`: promtool takes minutes to build, so
+//! without the variable there are none of these.
+
+use std::env;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::e2e::team::Team;
+use crate::support::{Assets, ControlPlane, Parts, Story, deployment, soon, stories};
+
+const ALERTS: &str = "charts/dayshift/files/alerts.yaml";
+
+pub(crate) fn stories() -> Vec<Story> {
+    match env::var("MONITORING").as_deref() {
+        Err(_) => Vec::new(),
+        Ok("full") => stories![
+            Parts::Server;
+            the_alerts_fire_when_they_should_and_not_before,
+            prometheus_reads_the_metrics_of_a_night,
+        ],
+        Ok(other) => panic!("MONITORING={other}: write `full`, or leave it out"),
+    }
+}
+
+/// What promtool says; panics where it finds something.
+fn promtool(arguments: &[&str], input: &str) -> String {
+    let program = Assets::promtool().unwrap_or_else(|why| panic!("{why:?}"));
+    let mut child = Command::new(program)
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && errors.is_empty(),
+        "promtool {arguments:?}: {said}{errors}"
+    );
+    said
+}
+
+fn the_alerts_fire_when_they_should_and_not_before(_: &ControlPlane) {
+    promtool(&["check", "rules", "--lint-fatal", ALERTS], "");
+    let tests = "tests/cluster/e2e/monitoring/alerts.yaml";
+    promtool(&["test", "rules", tests], "");
+}
+
+/// A start, a stop and a revert have something in each kind of metric.
+fn prometheus_reads_the_metrics_of_a_night(plane: &ControlPlane) {
+    let mut team = Team::without_scaler(plane, "scraped");
+    let scaler = team.run(&[]);
+    let address = scaler.address().unwrap();
+    let stop = soon(6);
+    let web = deployment("web").replicas(3).stop(stop.text());
+    team.create(web);
+    team.await_stopped("web", stop.plus(20));
+    team.scale("web", 1);
+    let (status, metrics) = team.newest().get("/metrics").unwrap();
+    assert_eq!(status, 200, "{address}");
+
+    // Prometheus' reader of OpenMetrics, which wants to know when each sample was.
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("metrics");
+    std::fs::write(&file, with_times(&metrics)).unwrap();
+    let blocks = folder.path().join("blocks");
+    let paths = [&file, &blocks].map(|it| it.to_str().unwrap().to_owned());
+    let read = [
+        "tsdb",
+        "create-blocks-from",
+        "openmetrics",
+        &paths[0],
+        &paths[1],
+    ];
+    promtool(&read, "");
+    let found = promtool(&["tsdb", "list", &paths[1]], "");
+    let series = metrics
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .count();
+    let numbers: Vec<&str> = found.split_whitespace().collect();
+    assert!(
+        numbers.contains(&series.to_string().as_str()),
+        "{series}: {found}"
+    );
+
+    promtool(&["check", "metrics"], &as_text(&metrics));
+    team.ends([("web", 2)]);
+}
+
+fn with_times(metrics: &str) -> String {
+    let mut text = String::new();
+    for line in metrics.lines() {
+        let time = if line.starts_with('#') { "" } else { " 1000" };
+        writeln!(text, "{line}{time}").unwrap();
+    }
+    text
+}
+
+/// In the older text format, the only one that `promtool check metrics` reads: it has the whole name
+/// of a counter in its comments, no type `info` and no units.
+fn as_text(metrics: &str) -> String {
+    let mut text = String::new();
+    let suffix = |name: &str| {
+        let of_type = |kind: &str| metrics.contains(&format!("# TYPE {name} {kind}\n"));
+        match (of_type("counter"), of_type("info")) {
+            (true, _) => "_total",
+            (_, true) => "_info",
+            _ => "",
+        }
+    };
+    for line in metrics.lines() {
+        let words: Vec<&str> = line.splitn(4, ' ').collect();
+        match words[..] {
+            ["#", "UNIT", ..] | ["#", "EOF"] => {}
+            ["#", what, name, rest] => {
+                let rest = rest.replace("info", "gauge");
+                writeln!(text, "# {what} {name}{} {rest}", suffix(name)).unwrap();
+            }
+            _ => writeln!(text, "{line}").unwrap(),
+        }
+    }
+    text
+}
