@@ -74,7 +74,7 @@ pub enum Topic {
     Over,
     /// A forced state has to be ended by somebody.
     Forced,
-    /// What a grace period was for.
+    /// A grace period became `enforce`.
     GracePeriod,
     /// What was saved, and by which label dayshift knows it.
     SavedCount,

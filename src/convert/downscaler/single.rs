@@ -65,8 +65,14 @@ pub(super) fn one(
                     "remove the annotation",
                 ));
             }
-            let count = if context.is_autoscaler { count.get().max(1) } else { count.get() };
-            single.texts.push((Key::StopReplicas.name(), count.to_string()));
+            let count = if context.is_autoscaler {
+                count.get().max(1)
+            } else {
+                count.get()
+            };
+            single
+                .texts
+                .push((Key::StopReplicas.name(), count.to_string()));
         }
         "original-replicas" => {
             let Some(count) = saved(text, context) else {
@@ -83,11 +89,33 @@ pub(super) fn one(
                 "the next start brings it back; apply the file while the object is stopped",
             ));
         }
-        "grace-period" => single.remarks.push(remark(
-            Topic::GracePeriod,
-            "dayshift stops nothing before its next stop, so that a new workload needs no grace period".to_owned(),
-            "to stop what is created or raised while it should be stopped, see dayshift/enforce",
-        )),
+        "grace-period" => {
+            let Some(seconds) = seconds(text) else {
+                return Err(remark(
+                    Topic::NotRead,
+                    format!("`{}` is not a duration that the tool reads", quote(text)),
+                    "write for example 15m, or 900 for seconds",
+                ));
+            };
+            if seconds > LONGEST_GRACE {
+                return Err(remark(
+                    Topic::NoEqual,
+                    format!(
+                        "`{}` is more than 24h, and dayshift/enforce takes 1s to 24h",
+                        quote(text)
+                    ),
+                    "pause a new workload while it may run, such as dayshift pause deploy/web --for 48h, and remove the annotation",
+                ));
+            }
+            single
+                .texts
+                .push((Key::Enforce.name(), grace(seconds.max(1))));
+            single.remarks.push(remark(
+                Topic::GracePeriod,
+                "what is created or scaled up while the schedule says stopped is stopped after that time; what is new at a stop is stopped with the others".to_owned(),
+                "to let it run until the next stop, remove dayshift/enforce",
+            ));
+        }
         "scale-children" | "upscale-excluded" => {
             return Err(remark(
                 Topic::NoEqual,
@@ -98,12 +126,64 @@ pub(super) fn one(
         _ => {
             return Err(remark(
                 Topic::UnknownKey,
-                format!("downscaler/{} is not an annotation that is known", quote(key)),
+                format!(
+                    "downscaler/{} is not an annotation that is known",
+                    quote(key)
+                ),
                 "look what it does, write the equal by hand, and remove it",
             ));
         }
     }
     Ok(Some(single))
+}
+
+/// What `dayshift/enforce` takes at most, in seconds.
+const LONGEST_GRACE: u64 = 24 * 3600;
+
+/// A duration as GoKubeDownscaler reads it, in whole seconds, begun ones included: `1h30m`, `1.5h`,
+/// or seconds alone, which py-kube-downscaler takes too.
+fn seconds(text: &str) -> Option<u64> {
+    if let Ok(seconds) = text.parse() {
+        return Some(seconds);
+    }
+    let mut rest = text.strip_prefix('+').unwrap_or(text);
+    let mut nanos = 0.0;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|it: char| !it.is_ascii_digit() && it != '.')?;
+        let (number, after) = rest.split_at(end);
+        let end = after.find(|it: char| it.is_ascii_digit() || it == '.');
+        let (unit, after) = after.split_at(end.unwrap_or(after.len()));
+        let unit = match unit {
+            "ns" => 1.0,
+            "us" | "µs" | "μs" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            "m" => 60e9,
+            "h" => 3600e9,
+            _ => return None,
+        };
+        nanos += number.parse::<f64>().ok()? * unit;
+        rest = after;
+    }
+    let seconds = (nanos / 1e9).ceil();
+    // As long as Go has it: 292 years.
+    (seconds < 1e10).then_some(seconds as u64)
+}
+
+/// As `dayshift/enforce` has it: `1h30m`.
+fn grace(seconds: u64) -> String {
+    let parts = [
+        (seconds / 3600, 'h'),
+        (seconds / 60 % 60, 'm'),
+        (seconds % 60, 's'),
+    ];
+    let parts = parts.into_iter().filter(|it| it.0 > 0);
+    parts
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect()
 }
 
 fn exclude(
@@ -183,4 +263,35 @@ fn saved(text: &str, context: Context) -> Option<u32> {
     } else {
         count
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_those_of_go() {
+        for (text, expected) in [
+            ("15m", Some("15m")),
+            ("900", Some("15m")),
+            ("1h30m", Some("1h30m")),
+            ("1.5h", Some("1h30m")),
+            ("90s", Some("1m30s")),
+            ("1500ms", Some("2s")),
+            ("100µs", Some("1s")),
+            ("0", Some("")),
+            ("15", Some("15s")),
+            ("15 m", None),
+            ("m", None),
+            ("", None),
+            (".m", None),
+            ("1d", None),
+            ("-5m", None),
+            ("1e400h", None),
+            ("99999999999999999999h", None),
+        ] {
+            let found = seconds(text).map(grace);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
 }

@@ -64,7 +64,7 @@ pub(crate) struct Planned {
 impl Planned {
     /// The plan of a workload that has what a change writes, or inherits it where that is on a
     /// Namespace; from two weeks before the period on.
-    pub(crate) fn of(change: &Change, (from, until): (&str, &str)) -> Self {
+    pub(crate) fn of(change: &Change, period: (&str, &str)) -> Self {
         let prefix = Prefix::default();
         let pairs = || change.set.iter().map(|(name, text)| (&**name, &**text));
         let is_namespace =
@@ -75,6 +75,22 @@ impl Planned {
         } else {
             Inputs::from_annotations(&prefix, pairs())
         };
+        Self::of_inputs(&inputs, period)
+    }
+
+    /// The plan of a workload that has what one change writes, in a Namespace with another's.
+    pub(crate) fn within(change: &Change, namespace: &Change, period: (&str, &str)) -> Self {
+        let prefix = Prefix::default();
+        let pairs = |it: &Change| it.set.clone();
+        let (own, defaults) = (pairs(change), pairs(namespace));
+        let defaults = defaults.iter().map(|(name, text)| (&**name, &**text));
+        let defaults = Annotations::under(&prefix, defaults);
+        let own = own.iter().map(|(name, text)| (&**name, &**text));
+        let inputs = Inputs::from_annotations(&prefix, own);
+        Self::of_inputs(&inputs.with_defaults(Some(Arc::new(defaults))), period)
+    }
+
+    fn of_inputs(inputs: &Inputs, (from, until): (&str, &str)) -> Self {
         let object = WorkloadRef {
             kind: Kind::Deployment,
             namespace: "default".into(),
@@ -84,11 +100,11 @@ impl Planned {
         let planner = Planner {
             period: Period::new(utc(from) - TimeDelta::days(14), utc(until)).unwrap(),
             context: Zone::UTC.into(),
-            prefix,
+            prefix: Prefix::default(),
         };
-        let plan = planner.plan(&object, &inputs, &[]).unwrap();
+        let plan = planner.plan(&object, inputs, &[]).unwrap();
         let plan = serde_json::to_value(plan).unwrap();
-        assert_eq!(plan["problems"], Value::Array(Vec::new()), "{change:?}");
+        assert_eq!(plan["problems"], Value::Array(Vec::new()), "{inputs:?}");
         let boundary = |it: &Value| {
             let at: DateTime<Utc> = it["at"].as_str().unwrap().parse().unwrap();
             (
@@ -105,6 +121,11 @@ impl Planned {
                 .map(boundary)
                 .collect(),
         }
+    }
+
+    /// Each with its action and count.
+    pub(crate) fn boundaries(&self) -> &[(DateTime<Utc>, String, Option<u64>)] {
+        &self.boundaries
     }
 
     fn latest(&self, at: DateTime<Utc>) -> Option<&(DateTime<Utc>, String, Option<u64>)> {

@@ -1,7 +1,8 @@
 //! CronHorizontalPodAutoscaler: each job sets its count when its cron text comes.
 
+use chrono::Datelike;
 use chrono_tz::Tz;
-use dayshift::convert::SpanDefaults;
+use dayshift::convert::{Conversion, SpanDefaults};
 use dayshift::schedule::Zone;
 use proptest::prelude::*;
 
@@ -9,7 +10,7 @@ use super::clocks::{PERIODS, minutes};
 use super::converted::{Planned, change, convert, convert_at, said};
 use super::cron_oracle::Cron;
 
-fn cron_hpa(exclude: &[&str], jobs: &[(String, u32)]) -> String {
+pub(crate) fn cron_hpa(exclude: &[&str], jobs: &[(String, u32)]) -> String {
     let exclude: String = exclude.iter().map(|it| format!("    - '{it}'\n")).collect();
     let jobs = jobs.iter().enumerate().map(|(nth, (schedule, size))| {
         format!("    - name: job-{nth}\n      schedule: '{schedule}'\n      targetSize: {size}\n")
@@ -25,6 +26,11 @@ fn in_zone(zone: &str) -> SpanDefaults {
         zone: Some(Zone::parse(zone).unwrap()),
         days: None,
     }
+}
+
+/// The conversion of jobs that go by UTC.
+pub(crate) fn utc_jobs(text: &str) -> Conversion {
+    convert_at(text, "2027-01-01T00:00:00Z", in_zone("UTC"))
 }
 
 proptest! {
@@ -122,17 +128,31 @@ fn what_has_no_equal_is_said() {
 }
 
 #[test]
-fn on_an_excluded_date_nothing_is_brought_up_but_zero_is_set() {
+pub(crate) fn on_an_excluded_date_nothing_is_brought_up_but_zero_is_set() {
     let jobs = [
-        ("0 0 8 * * *".to_owned(), 3),
-        ("0 0 20 * * *".to_owned(), 0),
+        ("0 0 20 * * *".to_owned(), 3),
+        ("0 0 8 * * *".to_owned(), 0),
     ];
-    let text = cron_hpa(&["* * * 15 11 *"], &jobs);
-    let conversion = convert_at(&text, "2027-01-01T00:00:00Z", in_zone("UTC"));
-    let period = ("2027-11-14T00:00:00Z", "2027-11-17T00:00:00Z");
+    let conversion = utc_jobs(&cron_hpa(&["* * * 15 11 *"], &jobs));
+    let period = ("2027-11-13T00:00:00Z", "2027-11-18T00:00:00Z");
     let planned = Planned::of(change(&conversion), period);
-    let at = |text: &str| planned.count(super::clocks::utc(text));
-    assert_eq!(at("2027-11-14T12:00:00Z"), Some(3));
-    assert_eq!(at("2027-11-15T12:00:00Z"), Some(0));
-    assert_eq!(at("2027-11-16T12:00:00Z"), Some(3));
+    let crons: Vec<_> = [("0 20 * * *", 3), ("0 8 * * *", 0)]
+        .map(|(text, count)| (Cron::new(text), count))
+        .into();
+    let mut theirs = None;
+    let mut differ = Vec::new();
+    for minute in minutes(Tz::UTC, period.0, period.1) {
+        let is_excluded = minute.local.day() == 15;
+        let due = crons.iter().find(|it| it.0.matches(&minute));
+        // The controller runs no job on an excluded date.
+        theirs = due.filter(|_| !is_excluded).map(|it| it.1).or(theirs);
+        if theirs.is_some() && planned.count(minute.at) != theirs {
+            differ.push((minute.local.day(), minute.of_day()));
+        }
+    }
+    // The night before goes on for a day there; here it ends, and no other begins on that date.
+    let expected = (480..1440)
+        .map(|it| (15, it))
+        .chain((0..480).map(|it| (16, it)));
+    assert_eq!(differ, expected.collect::<Vec<_>>());
 }

@@ -55,11 +55,11 @@ fn comments_order_and_quotes_stay() {
             "  name: web\n  annotations: {a: b, dayshift/exclude: 'true', c: d}\n",
         ),
         (
-            "  name: web\n  annotations: {a: b, downscaler/grace-period: 15m, c: d}\n",
+            "  name: web\n  annotations: {a: b, downscaler/exclude-until: 2019-01-01, c: d}\n",
             "  name: web\n  annotations: {a: b, c: d}\n",
         ),
         (
-            "  name: web\n  annotations: {a: b, downscaler/grace-period: 15m}\n",
+            "  name: web\n  annotations: {a: b, downscaler/exclude-until: 2019-01-01}\n",
             "  name: web\n  annotations: {a: b}\n",
         ),
         // The saved count becomes a label, wherever labels are.

@@ -8,9 +8,9 @@ use super::converted::{Planned, change, convert, said};
 use super::cron_oracle::Cron as Oracle;
 
 /// A trigger: start, end, count.
-type Cron = (String, String, u64);
+pub(crate) type Cron = (String, String, u64);
 
-fn scaled_object(triggers: &[Cron], zone: &str, more: &str) -> String {
+pub(crate) fn scaled_object(triggers: &[Cron], zone: &str, more: &str) -> String {
     let triggers = triggers.iter().map(|(start, end, count)| {
         format!("    - type: cron\n      metadata:\n        timezone: {zone}\n        start: {start}\n        end: {end}\n        desiredReplicas: '{count}'\n")
     });
@@ -21,7 +21,7 @@ fn scaled_object(triggers: &[Cron], zone: &str, more: &str) -> String {
 }
 
 /// Whether it is active in each minute, as far as what comes next is known.
-fn active(minutes: &[Minute], (start, end, _): &Cron) -> Vec<Option<bool>> {
+pub(crate) fn active(minutes: &[Minute], (start, end, _): &Cron) -> Vec<Option<bool>> {
     let (start, end) = (Oracle::new(start), Oracle::new(end));
     let mut next = None;
     let mut active: Vec<_> = minutes
@@ -82,7 +82,7 @@ proptest! {
 }
 
 #[test]
-fn an_end_without_a_start_before_it_ends_all_the_same() {
+pub(crate) fn an_end_without_a_start_before_it_ends_all_the_same() {
     // At the end of Friday KEDA sees that the end of Saturday comes before the next start, and
     // keeps it up until Sunday evening.
     let trigger = ("0 8 * * 1-5".to_owned(), "0 20 * * *".to_owned(), 3);

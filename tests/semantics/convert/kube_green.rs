@@ -7,7 +7,13 @@ use super::clocks::{PERIODS, minutes};
 use super::converted::{Planned, convert, said};
 use super::cron_oracle::Cron;
 
-fn sleep_info(weekdays: &str, sleep: &str, wake: Option<&str>, zone: &str, more: &str) -> String {
+pub(crate) fn sleep_info(
+    weekdays: &str,
+    sleep: &str,
+    wake: Option<&str>,
+    zone: &str,
+    more: &str,
+) -> String {
     let wake = wake.map_or(String::new(), |it| format!("  wakeUpAt: '{it}'\n"));
     format!(
         "apiVersion: kube-green.com/v1alpha1\nkind: SleepInfo\nmetadata:\n  name: working-hours\n  namespace: team\nspec:\n  weekdays: '{weekdays}'\n  sleepAt: '{sleep}'\n{wake}  timeZone: {zone}\n  suspendCronJobs: true\n{more}---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: team\n"
@@ -121,7 +127,7 @@ fn what_has_no_equal_is_said() {
 }
 
 #[test]
-fn a_wake_up_that_a_clock_change_skips_happens_all_the_same() {
+pub(crate) fn a_wake_up_that_a_clock_change_skips_happens_all_the_same() {
     // robfig/cron passes over a time that does not exist: the namespace sleeps a day longer.
     let text = sleep_info("*", "20:00", Some("02:30"), "Europe/Rome", "");
     let conversion = convert(&text);

@@ -97,6 +97,22 @@ impl Text {
         })
     }
 
+    /// Whether GoKubeDownscaler refuses what one object has: both of uptime and downtime, or one of
+    /// them beside a period.
+    pub(crate) fn go_refuses(annotations: &[(&str, &str)]) -> bool {
+        let has = |names: [&str; 2]| {
+            annotations
+                .iter()
+                .filter(|it| names.contains(&it.0))
+                .count()
+        };
+        let (times, periods) = (
+            has(["uptime", "downtime"]),
+            has(["upscale-period", "downscale-period"]),
+        );
+        times == 2 || times > 0 && periods > 0
+    }
+
     /// The morning that a night which begins on the last day of a range is cut off from: what
     /// `docs/migrate.md` calls whole nights.
     pub(crate) fn is_cut_off(&self, minute: &Minute) -> bool {

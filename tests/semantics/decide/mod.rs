@@ -14,7 +14,7 @@ mod corrections;
 mod counts;
 mod kinds;
 mod memory;
-mod object;
+pub(crate) mod object;
 mod overdue;
 mod overrides;
 mod refusals;

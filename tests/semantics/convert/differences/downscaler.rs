@@ -1,0 +1,164 @@
+//! GoKubeDownscaler and py-kube-downscaler.
+
+use crate::convert::clocks::{minutes, utc};
+use crate::convert::converted::{Planned, annotated, change, convert, said};
+use crate::convert::texts::Text;
+
+const WEEK: (&str, &str) = ("2027-07-05T00:00:00Z", "2027-07-12T00:00:00Z");
+
+const NIGHT: &str = "Mon-Fri 20:00-08:00 Europe/Berlin";
+
+#[test]
+pub(super) fn a_night_that_was_cut_off_at_midnight_is_whole() {
+    let text = Text::new(NIGHT);
+    let conversion = convert(&annotated("Deployment", &[("downtime", NIGHT)]));
+    assert_eq!(said(&conversion), ["whole-nights"]);
+    let period = ("2027-07-05T00:00:00Z", "2027-07-12T00:00:00Z");
+    let planned = Planned::of(change(&conversion), period);
+    let all = minutes(text.zone, period.0, period.1);
+    let differ: Vec<_> = all
+        .iter()
+        .filter(|it| planned.runs(it.at).unwrap() == text.go(it))
+        .collect();
+    // Saturday from midnight to eight.
+    assert_eq!(differ.len(), 8 * 60);
+    assert!(
+        differ
+            .iter()
+            .all(|it| it.weekday() == 5 && it.of_day() < 8 * 60)
+    );
+    // py-kube-downscaler never took it down.
+    assert!(all.iter().all(|it| !text.py(it)));
+}
+
+#[test]
+pub(super) fn an_hour_that_clocks_repeat_is_not_lived_twice() {
+    // The peers look at the clock, which shows 02:45 twice: they stop it again.
+    let text = Text::new("Mon-Sun 02:30-12:00 Europe/Berlin");
+    let conversion = convert(&annotated("Deployment", &[("uptime", &text.text)]));
+    let period = ("2027-10-30T00:00:00Z", "2027-11-01T00:00:00Z");
+    let planned = Planned::of(change(&conversion), period);
+    let all = minutes(text.zone, period.0, period.1);
+    let differ: Vec<_> = all
+        .iter()
+        .filter(|it| planned.runs(it.at).unwrap() != text.go(it))
+        .collect();
+    assert_eq!(differ.len(), 30);
+    assert!(differ.iter().all(|it| it.is_repeated));
+    assert_eq!(differ[0].at, utc("2027-10-31T01:00:00Z"));
+}
+
+#[test]
+pub(super) fn both_of_one_object_are_what_one_of_the_tools_has() {
+    let (up, down) = (
+        Text::new("Mon-Fri 08:00-20:00 Europe/Berlin"),
+        Text::new("Fri-Fri 12:00-24:00 Europe/Berlin"),
+    );
+    let annotations = [("uptime", &*up.text), ("downtime", &*down.text)];
+    // GoKubeDownscaler refuses the two together, and so leaves the object as it is.
+    assert!(Text::go_refuses(&annotations));
+    let conversion = convert(&annotated("Deployment", &annotations));
+    assert_eq!(said(&conversion), ["both-times"]);
+    let planned = Planned::of(change(&conversion), WEEK);
+    for minute in minutes(up.zone, WEEK.0, WEEK.1) {
+        let py = up.py(&minute) && !down.py(&minute);
+        assert_eq!(planned.runs(minute.at), Some(py), "{minute:?}");
+    }
+}
+
+#[test]
+pub(super) fn the_object_alone_counts_and_not_its_namespace() {
+    let (up, down) = (
+        Text::new("Mon-Fri 08:00-20:00 Europe/Berlin"),
+        Text::new("Fri-Fri 12:00-24:00 Europe/Berlin"),
+    );
+    let namespace = annotated("Namespace", &[("downtime", &down.text)]);
+    let object = annotated("Deployment", &[("uptime", &up.text)]);
+    let object = object.replace("  name: web\n", "  name: api\n  namespace: web\n");
+    let conversion = convert(&format!("{namespace}---\n{object}"));
+    assert!(said(&conversion).contains(&"both-levels"));
+    let [of_namespace, of_object] = &conversion.changes[..] else {
+        panic!("{conversion:?}");
+    };
+    let planned = Planned::within(of_object, of_namespace, WEEK);
+    let mut differ = Vec::new();
+    for minute in minutes(up.zone, WEEK.0, WEEK.1) {
+        // GoKubeDownscaler takes the first level that has any of the two.
+        assert_eq!(planned.runs(minute.at), Some(up.go(&minute)), "{minute:?}");
+        let py = up.py(&minute) && !down.py(&minute);
+        if planned.runs(minute.at) != Some(py) {
+            differ.push((minute.weekday(), minute.of_day()));
+        }
+    }
+    let friday = (12 * 60..20 * 60).map(|it| (4, it));
+    assert_eq!(differ, friday.collect::<Vec<_>>());
+}
+
+#[test]
+pub(super) fn what_never_runs_is_stopped_each_midnight() {
+    for annotations in [
+        &[("uptime", "never")][..],
+        &[("downtime", "always")],
+        &[("force-downtime", "true")],
+    ] {
+        let conversion = convert(&annotated("Deployment", annotations));
+        let planned = Planned::of(change(&conversion), WEEK);
+        let boundaries = planned.boundaries();
+        let clocks: Vec<_> = boundaries.iter().map(|it| it.0.time()).collect();
+        assert!(clocks.len() > 7 && clocks.iter().all(|it| *it == chrono::NaiveTime::MIN));
+        assert!(
+            boundaries.iter().all(|it| it.1 == "stop"),
+            "{annotations:?}"
+        );
+        // They take it down at the next look; what somebody starts at noon runs for twelve hours here.
+        let noon = utc("2027-07-06T12:00:00Z");
+        let next = boundaries.iter().find(|it| it.0 > noon).unwrap();
+        assert_eq!(next.0, utc("2027-07-07T00:00:00Z"));
+    }
+}
+
+#[test]
+fn what_contradicts_itself_stays_with_the_other_tool() {
+    for (annotations, id) in [
+        (
+            &[("uptime", "Mon-Fri 08:00-20:00 UTC, Sat-Sat 08:00-20:00 CET")][..],
+            "two-zones",
+        ),
+        (
+            &[
+                ("uptime", "Mon-Fri 08:00-20:00 UTC"),
+                ("force-uptime", "Sat-Sat 08:00-20:00 CET"),
+            ],
+            "two-zones",
+        ),
+        (&[("uptime", "08:00-20:00 UTC")], "needs-default"),
+        (&[("uptime", "Mon-Fri 08:00-20:00")], "needs-default"),
+        (&[("uptime", "Mon-Fri 8-20 UTC")], "not-read"),
+        (&[("downtime-replicas", "10%")], "not-a-count"),
+        (&[("grace-period", "15 min")], "not-read"),
+        (&[("grace-period", "25h")], "no-equal"),
+        (&[("exclude", "Mon-Fri 08:00-20:00 UTC")], "partial-exclude"),
+        (
+            &[("force-uptime", "Mon-Fri 08:00-20:00 UTC")],
+            "force-elsewhere",
+        ),
+        (&[("scale-children", "true")], "no-equal"),
+        (&[("uptiem", "always")], "unknown-key"),
+        (&[("upscale-period", "never")], "no-equal"),
+        (
+            &[
+                ("uptime", "Mon-Fri 08:00-20:00 UTC"),
+                ("force-uptime", "always"),
+                ("force-downtime", "always"),
+            ],
+            "contradiction",
+        ),
+    ] {
+        let conversion = convert(&annotated("Deployment", annotations));
+        assert!(
+            conversion.changes.is_empty(),
+            "{annotations:?}: {conversion:?}"
+        );
+        assert_eq!(said(&conversion), [id], "{annotations:?}");
+    }
+}
