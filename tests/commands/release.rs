@@ -1,0 +1,77 @@
+//! The manifest for krew that `.ci/krew` writes, by krew's own rules. Its validator cannot be had as a Go module.
+
+use std::{fs, process::Command};
+
+use crate::program::dayshift;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn krew(folder: &str, repository: Option<&str>) -> std::process::Output {
+    let mut command = Command::new(".ci/krew");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).arg(folder);
+    command.env_remove("KREW_REPOSITORY");
+    if let Some(repository) = repository {
+        command.env("KREW_REPOSITORY", repository);
+    }
+    command.output().unwrap()
+}
+
+/// The texts behind `key: ` in any line.
+fn values<'m>(manifest: &'m str, key: &str) -> Vec<&'m str> {
+    let lines = manifest
+        .lines()
+        .map(|line| line.trim_start_matches([' ', '-']));
+    lines.filter_map(|line| line.strip_prefix(key)).collect()
+}
+
+#[test]
+fn krew_is_told_of_each_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    for target in ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin"] {
+        let archive = format!("dayshift-{VERSION}-{target}.tar.gz");
+        fs::write(folder.path().join(archive), target).unwrap();
+    }
+    let ran = krew(path, Some("https://example.com/team/dayshift"));
+    assert!(ran.status.success(), "{ran:?}");
+    let file = folder.path().join("dayshift.yaml");
+    let manifest = fs::read_to_string(&file).unwrap();
+
+    // It is YAML: lint would find what is not.
+    let linted = dayshift(&["lint", file.to_str().unwrap()]);
+    assert_eq!(linted.status, 0, "{}{}", linted.out, linted.err);
+    assert_eq!(values(&manifest, "version: "), [format!("v{VERSION}")]);
+    assert_eq!(values(&manifest, "name: "), ["dayshift"]);
+    let short = values(&manifest, "shortDescription: ")[0];
+    assert!(short.len() <= 50 && !short.ends_with('.'), "{short}");
+    assert_eq!(
+        values(&manifest, "selector: "),
+        [
+            "{matchLabels: {os: linux, arch: amd64}}",
+            "{matchLabels: {os: darwin, arch: arm64}}"
+        ]
+    );
+    let place = format!("https://example.com/team/dayshift/releases/download/v{VERSION}/");
+    let uris = values(&manifest, "uri: ");
+    assert_eq!(uris.len(), 2);
+    assert!(uris.iter().all(|uri| uri.starts_with(&place)), "{uris:?}");
+    // Of the first archive, as sha256sum has it.
+    let sums = values(&manifest, "sha256: ");
+    assert_eq!(sums.len(), 2);
+    let hex = |sum: &str| sum.len() == 64 && sum.bytes().all(|it| it.is_ascii_hexdigit());
+    assert!(sums.iter().all(|sum| hex(sum)), "{sums:?}");
+    assert_ne!(sums[0], sums[1]);
+    assert_eq!(values(&manifest, "bin: "), ["dayshift", "dayshift"]);
+}
+
+#[test]
+fn without_a_repository_it_says_what_is_missing() {
+    if include_str!("../../Cargo.toml").contains("\nrepository = ") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let ran = krew(folder.path().to_str().unwrap(), None);
+    assert!(!ran.status.success());
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(said.contains("Cargo.toml has no repository"), "{said}");
+}
