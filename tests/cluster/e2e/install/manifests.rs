@@ -17,6 +17,7 @@ pub(super) fn stories() -> Vec<Story> {
     stories![
         Parts::Server;
         the_chart_is_what_the_manifests_are,
+        the_policies_of_the_chart_are_those_of_the_manifests,
         one_role_in_each_namespace_and_no_cluster_role,
     ]
 }
@@ -75,6 +76,57 @@ fn the_chart_is_what_the_manifests_are(plane: &ControlPlane) {
         ])
     );
     assert_eq!(chart, manifest);
+}
+
+/// Those that name a policy, without the labels that not each of the files has.
+fn policies(objects: Objects) -> Objects {
+    let policies = objects.into_iter().filter_map(|(key, mut object)| {
+        object["metadata"].as_object_mut()?.remove("labels");
+        key.0.contains("AdmissionPolicy").then_some((key, object))
+    });
+    policies.collect()
+}
+
+fn the_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
+    let file = |name: &str| {
+        let path = format!("manifests/policy/{name}.yaml");
+        policies(all_plain(objects(
+            plane,
+            &std::fs::read_to_string(path).unwrap(),
+        )))
+    };
+    let chart = |values: &str| policies(all_plain(rendered(plane, &["--set", values])));
+    assert_eq!(chart("policy.enabled=true"), file("texts"));
+    // The binding of the other file takes the place of that one.
+    let mut denied = file("texts");
+    denied.extend(file("deny"));
+    assert_eq!(chart("policy.enabled=true,policy.deny=true"), denied);
+    let writers = "policy.writers={system:serviceaccount:shop:annotator}";
+    assert_eq!(chart(writers), file("writers"));
+
+    // With another prefix the server reads the expressions, and none is left with ours.
+    let prefix = "annotationPrefix=ours.example.com,policy.enabled=true,policy.writers={jane}";
+    let render = [
+        "template",
+        "other",
+        CHART,
+        "--kube-version=1.36.0",
+        "--show-only=templates/policy.yaml",
+        "--set",
+        prefix,
+    ];
+    let text = plane.helm(4, &render).success();
+    assert!(text.contains("'ours.example.com/start'"), "{text}");
+    assert!(!text.contains("'dayshift/"), "{text}");
+    let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let path = file.path().to_str().unwrap();
+    let create = ["create", "--dry-run=server", "-f", path];
+    plane.kubectl(&create).success();
+
+    let old = ["template", "x", CHART, "--kube-version=1.29.0", "--set"];
+    let refused = plane.helm(4, &[&old[..], &["policy.enabled=true"]].concat());
+    assert!(refused.stderr.contains("1.30"), "{}", refused.stderr);
 }
 
 fn one_role_in_each_namespace_and_no_cluster_role(plane: &ControlPlane) {

@@ -36,6 +36,7 @@ fn values_that_make_no_sense_are_refused_by_name(plane: &ControlPlane) {
         ("image.digest=abc", "/image/digest"),
         ("calendars.De=x", "'De' does not match"),
         ("replicas=two", "/replicas"),
+        ("policy.writers={it's}", "/policy/writers/0"),
     ] {
         for version in [3, 4] {
             let render = [
@@ -241,6 +242,18 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
             "day-calendars",
             "/data",
             json!({"de.ics": "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n", "us.ics": "x: {}"}),
+        ),
+        (
+            "ValidatingAdmissionPolicyBinding",
+            "day-texts",
+            "/spec/validationActions",
+            json!(["Deny"]),
+        ),
+        (
+            "ValidatingAdmissionPolicy",
+            "day-writers",
+            "/spec/matchConditions/0/expression",
+            json!("request.userInfo.username in ['system:serviceaccount:shop:annotator', 'jane']"),
         ),
         ("ConfigMap", "day-more", "/data", json!({"a": "b"})),
         (
