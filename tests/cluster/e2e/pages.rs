@@ -18,10 +18,14 @@ pub(crate) fn stories() -> Vec<Story> {
 const README: &str = include_str!("../../../README.md");
 
 /// Pages whose blocks are for a shell with a cluster.
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 9] = [
     README,
     include_str!("../../../docs/getting-started.md"),
+    include_str!("../../../docs/events.md"),
     include_str!("../../../docs/install.md"),
+    include_str!("../../../docs/namespaces.md"),
+    include_str!("../../../docs/troubleshooting.md"),
+    // Its last line pauses.
     include_str!("../../../docs/overrides.md"),
     include_str!("../../../docs/status.md"),
     include_str!("../../../docs/uninstall.md"),
@@ -91,6 +95,7 @@ fn in_one(line: &str, team: &Namespace<'_>) -> String {
             &format!("apply -n {name} -f examples/"),
         ),
         ("-n team-a", &format!("-n {name}")),
+        ("-n dev", &format!("-n {name}")),
         ("-n dayshift --create-namespace", &format!("-n {name}")),
         (" install dayshift ", &format!(" install {name} ")),
         (
