@@ -1,5 +1,5 @@
 //! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy`,
-//! `tests/helm`, `tests/flux` and `tests/promtool`.
+//! `tests/helm`, `tests/flux`, `tests/promtool` and `tests/argocd`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -43,6 +43,14 @@ pub(crate) const FLUX: (&str, &str) = ("kustomize-apply", "dayshift/tests/flux")
 pub(crate) const PROMTOOL: (&str, &str) =
     ("promtool", "github.com/prometheus/prometheus/cmd/promtool");
 
+/// The components of Argo CD that sync, in one program of ours, and the module that it is made of.
+pub(crate) const ARGO_CD: (&str, &str) = ("argocd", "dayshift/tests/argocd");
+
+const ARGO_CD_MODULE: &str = "github.com/argoproj/argo-cd/v3";
+
+/// The definitions that they need.
+pub(crate) const ARGO_CD_CRDS: [&str; 2] = ["application-crd.yaml", "appproject-crd.yaml"];
+
 /// What is built and how. Its hash names the folder of the result.
 pub(crate) struct Recipe {
     name: &'static str,
@@ -50,6 +58,7 @@ pub(crate) struct Recipe {
     module: PathBuf,
     packages: &'static [(&'static str, &'static str)],
     stage_folders: &'static [&'static str],
+    definitions: &'static [&'static str],
     flags: Vec<String>,
     sources: Vec<u8>,
 }
@@ -73,6 +82,12 @@ impl Recipe {
 
     pub(crate) fn flux() -> Self {
         Self::read("flux", "minutes, 29 MB", &[FLUX])
+    }
+
+    pub(crate) fn argo_cd() -> Self {
+        let mut recipe = Self::read("argocd", "ten minutes, 200 MB", &[ARGO_CD]);
+        recipe.definitions = &ARGO_CD_CRDS;
+        recipe
     }
 
     pub(crate) fn promtool() -> Self {
@@ -101,6 +116,7 @@ impl Recipe {
             module,
             packages,
             stage_folders: &[],
+            definitions: &[],
             flags: flags.map(str::to_owned).to_vec(),
             sources,
         }
@@ -159,6 +175,12 @@ impl Recipe {
         if !self.stage_folders.is_empty() {
             self.collect_stages(&partial.join(STAGES))?;
         }
+        for file in self.definitions {
+            let module = self.module_folder(ARGO_CD_MODULE)?;
+            let from = module.join("manifests/crds").join(file);
+            let text = fs::read(&from).map_err(|error| format!("{}: {error}", from.display()))?;
+            fs::write(partial.join(file), text).map_err(|error| error.to_string())?;
+        }
         fs::rename(&partial, folder).map_err(|error| error.to_string())?;
         eprintln!("the {what} is in {}", folder.display());
         Ok(())
@@ -166,16 +188,10 @@ impl Recipe {
 
     /// kwok knows its stages as files only, and a build does not bring files.
     fn collect_stages(&self, into: &Path) -> Result<(), String> {
-        let module = self.go(
-            &["list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kwok"],
-            &[],
-            &[],
-        )?;
+        let module = self.module_folder("sigs.k8s.io/kwok")?;
         let mut stages = String::new();
         for folder in self.stage_folders {
-            let folder = Path::new(module.trim())
-                .join("kustomize/stage")
-                .join(folder);
+            let folder = module.join("kustomize/stage").join(folder);
             let mut files: Vec<PathBuf> = fs::read_dir(&folder)
                 .map_err(|error| format!("{}: {error}", folder.display()))?
                 .map(|entry| entry.unwrap().path())
@@ -192,6 +208,12 @@ impl Recipe {
             }
         }
         fs::write(into, stages).map_err(|error| error.to_string())
+    }
+
+    /// Where the files of a module are.
+    fn module_folder(&self, module: &str) -> Result<PathBuf, String> {
+        let folder = self.go(&["list", "-m", "-f", "{{.Dir}}", module], &[], &[])?;
+        Ok(PathBuf::from(folder.trim()))
     }
 
     fn go(&self, verb: &[&str], flags: &[String], rest: &[&str]) -> Result<String, String> {

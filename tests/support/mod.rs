@@ -28,6 +28,7 @@ pub(crate) use blocking::block_on;
 pub(crate) use child_guard::ChildGuard;
 pub(crate) use dayshift::Dayshift;
 pub(crate) use deployment::{DeploymentBuilder, cron_job, deployment, stateful_set};
+pub(crate) use kubernetes::argo_cd::ArgoCd;
 pub(crate) use kubernetes::assets::{Assets, Missing};
 pub(crate) use kubernetes::audit::{Audit, Mark, Request, WORKLOADS};
 pub(crate) use kubernetes::control_plane::{ControlPlane, Output};

@@ -71,6 +71,11 @@ impl Assets {
         Ok(folder.join(build::FLUX.0))
     }
 
+    /// The folder of Argo CD's components and definitions, from the cache or built into it.
+    pub(crate) fn argo_cd() -> Result<PathBuf, Missing> {
+        built(&build::Recipe::argo_cd(), "no `go` to build Argo CD with")
+    }
+
     /// Prometheus' own checks of rules and metrics, from the cache or built into it.
     pub(crate) fn promtool() -> Result<PathBuf, Missing> {
         let folder = built(&build::Recipe::promtool(), "no `go` to build promtool with")?;

@@ -17,6 +17,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use tempfile::TempDir;
 
+use super::argo_cd::ArgoCd;
 use super::assets::Assets;
 use super::audit::Audit;
 use super::compaction::{begin_history, compact};
@@ -39,6 +40,7 @@ pub(crate) struct ControlPlane {
     client: kube::Client,
     audit: Audit,
     installed: OnceLock<PathBuf>,
+    argo: OnceLock<ArgoCd>,
     names: AtomicU32,
     folder: TempDir,
 }
@@ -74,6 +76,7 @@ impl ControlPlane {
             client,
             audit,
             installed: OnceLock::new(),
+            argo: OnceLock::new(),
             names: AtomicU32::new(0),
             folder,
         }
@@ -190,22 +193,9 @@ impl ControlPlane {
         self.output(&line, kubectl.args(arguments), kubeconfig)
     }
 
-    /// The real Helm of that major version, 3 or 4, as admin.
-    pub(crate) fn helm(&self, version: u32, arguments: &[&str]) -> Output {
-        let program = Assets::helm(version).unwrap_or_else(|why| panic!("{why:?}"));
-        let line = format!("helm{version} {}", arguments.join(" "));
-        let mut helm = Command::new(program);
-        self.output(&line, helm.args(arguments), &self.kubeconfig())
-    }
-
-    /// What Flux's kustomize-controller does with the manifest in a file that it has built for a
-    /// Kustomization in another, as admin.
-    pub(crate) fn flux(&self, kustomization: &Path, manifest: &Path) -> Output {
-        let program = Assets::flux().unwrap_or_else(|why| panic!("{why:?}"));
-        let line = format!("{} {}", program.display(), kustomization.display());
-        let mut flux = Command::new(program);
-        flux.args([kustomization, manifest]);
-        self.output(&line, &mut flux, &self.kubeconfig())
+    /// An Argo CD that looks after this one, started by the first who asks.
+    pub(crate) fn argo_cd(&self) -> &ArgoCd {
+        self.argo.get_or_init(|| ArgoCd::start(self))
     }
 
     /// A line for a shell that has the real kubectl and the real dayshift, as admin.
@@ -226,7 +216,7 @@ impl ControlPlane {
         )
     }
 
-    fn output(&self, line: &str, command: &mut Command, kubeconfig: &Path) -> Output {
+    pub(super) fn output(&self, line: &str, command: &mut Command, kubeconfig: &Path) -> Output {
         let output = command
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .env("KUBECONFIG", kubeconfig)

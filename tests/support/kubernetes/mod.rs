@@ -1,5 +1,7 @@
 //! Kubernetes' own programs: found or built, started, and asked what they saw.
 
+mod appliers;
+pub(super) mod argo_cd;
 pub(super) mod assets;
 pub(super) mod audit;
 pub(super) mod compaction;

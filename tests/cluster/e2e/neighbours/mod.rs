@@ -3,6 +3,7 @@
 //!
 //! `NEIGHBOURS=full cargo test --test cluster neighbours` has those too that take long to build.
 
+mod argo_cd;
 mod coexistence;
 mod flux;
 mod reverts;
@@ -17,7 +18,7 @@ pub(crate) fn stories() -> Vec<Story> {
     let mut all = [coexistence::stories(), reverts::stories()].concat();
     match env::var("NEIGHBOURS").as_deref() {
         Err(_) => {}
-        Ok("full") => all.extend(flux::stories()),
+        Ok("full") => all.extend([argo_cd::stories(), flux::stories()].concat()),
         Ok(other) => panic!("NEIGHBOURS={other}: write `full`, or leave it out"),
     }
     all

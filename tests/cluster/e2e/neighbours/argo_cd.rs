@@ -1,0 +1,309 @@
+//! Argo CD 3.2.5, its own controller and repo server: see `tests/argocd`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::told::{never_told, status, told_once};
+use crate::e2e::team::Team;
+use crate::support::{
+    ArgoCd, ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, eventually, soon,
+    stories,
+};
+
+pub(super) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        one_that_heals_is_named_and_leaves_it_stopped_with_the_settings_that_are_told,
+        one_that_does_not_heal_sets_it_at_a_sync_by_hand,
+        one_that_does_not_heal_sets_it_at_a_new_commit,
+        without_the_option_it_stays_until_the_next_sync,
+        without_the_group_the_rule_means_no_deployment,
+    ]
+}
+
+const BY: &str = "argocd-controller set 3 again ";
+
+/// An Application with a git repository of its own, which holds one Deployment, `web`.
+struct Application<'t> {
+    team: &'t Team<'t>,
+    argo: &'t ArgoCd,
+    repository: PathBuf,
+}
+
+impl<'t> Application<'t> {
+    /// Waits until it is there and synced; `spec` is what it has besides source and destination.
+    fn create(team: &'t Team<'t>, web: DeploymentBuilder, spec: &Value) -> Self {
+        let argo = team.plane().argo_cd();
+        let repository = argo.repositories().join(team.name());
+        let this = Self {
+            team,
+            argo,
+            repository,
+        };
+        std::fs::create_dir(&this.repository).unwrap();
+        this.git(&["init", "--quiet", "--initial-branch=main"]);
+        this.commit(web);
+        let mut whole = json!({
+            "project": "default",
+            "source": {
+                "repoURL": format!("file://{}", this.repository.display()),
+                "path": ".",
+                "targetRevision": "main",
+            },
+            "destination": {"server": "https://kubernetes.default.svc", "namespace": team.name()},
+        });
+        let more = spec.as_object().unwrap().clone();
+        whole.as_object_mut().unwrap().extend(more);
+        let application = json!({
+            "apiVersion": "argoproj.io/v1alpha1",
+            "kind": "Application",
+            "metadata": {"name": team.name(), "namespace": "argocd"},
+            "spec": whole,
+        });
+        let file = this.repository.with_extension("json");
+        std::fs::write(&file, application.to_string()).unwrap();
+        let create = ["create", "-f", file.to_str().unwrap()];
+        team.plane().kubectl(&create).success();
+        this.until("the first sync is done", |it| {
+            it["status"]["operationState"]["phase"] == "Succeeded"
+        });
+        this
+    }
+
+    fn commit(&self, web: DeploymentBuilder) -> String {
+        std::fs::write(self.repository.join("web.json"), web.manifest()).unwrap();
+        self.git(&["add", "--all"]);
+        self.git(&[
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.com",
+            "commit",
+            "-qm",
+            "web",
+        ]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let mut git = Command::new("git");
+        let output = git.args(arguments).current_dir(&self.repository).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn get(&self) -> Value {
+        let get = [
+            "get",
+            "application",
+            self.team.name(),
+            "-n",
+            "argocd",
+            "-o",
+            "json",
+        ];
+        serde_json::from_str(&self.team.plane().kubectl(&get).success()).unwrap()
+    }
+
+    fn patch(&self, patch: &str) {
+        let name = self.team.name();
+        let patch = [
+            "patch",
+            "application",
+            name,
+            "-n",
+            "argocd",
+            "--type=merge",
+            "-p",
+            patch,
+        ];
+        self.team.plane().kubectl(&patch).success();
+    }
+
+    /// Waits until what Argo CD shows is so; in vain it shows what it was, and the logs.
+    fn until(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            eventually(what, || Some(self.get()).filter(&is_so))
+        }));
+        seen.unwrap_or_else(|_| panic!("{what}: {:#}\n{}", self.get(), self.argo.logs()))
+    }
+
+    /// Has Argo CD compare, and returns what it finds: `Synced` or `OutOfSync`.
+    fn compared(&self) -> String {
+        let refresh = "argocd.argoproj.io/refresh";
+        self.patch(&json!({"metadata": {"annotations": {refresh: "hard"}}}).to_string());
+        let seen = self.until("it has compared", |it| {
+            it["metadata"]["annotations"].get(refresh).is_none()
+        });
+        seen["status"]["sync"]["status"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// Syncs as its API server does for a person, with the options of the Application.
+    fn sync(&self, by: &str) {
+        let options = &self.get()["spec"]["syncPolicy"]["syncOptions"];
+        let operation = json!({"operation": {
+            "initiatedBy": {"username": by},
+            "sync": {"syncOptions": options},
+        }});
+        self.patch(&operation.to_string());
+        self.until("the sync by hand is done", |it| {
+            let state = &it["status"]["operationState"];
+            state["operation"]["initiatedBy"]["username"] == by && state["phase"] == "Succeeded"
+        });
+    }
+
+    /// Waits until it has synced that commit by itself.
+    fn await_synced(&self, commit: &str) {
+        self.until("the commit is synced", |it| {
+            let state = &it["status"]["operationState"];
+            state["syncResult"]["revision"] == commit && state["phase"] == "Succeeded"
+        });
+    }
+}
+
+/// Who owns the count, and how, as the API server keeps it.
+fn owners(team: &Team<'_>) -> Vec<(String, String)> {
+    let managers = team.get("web").metadata.managed_fields.unwrap();
+    let owning = managers.into_iter().filter(|it| {
+        let fields = it.fields_v1.as_ref().map(|it| it.0.clone());
+        fields.is_some_and(|it| it["f:spec"].get("f:replicas").is_some())
+    });
+    owning
+        .map(|it| (it.manager.unwrap(), it.operation.unwrap()))
+        .collect()
+}
+
+fn web(stop: impl Into<String>) -> DeploymentBuilder {
+    deployment("web").replicas(3).stop(stop)
+}
+
+fn policy(heals: bool) -> Value {
+    json!({"syncPolicy": {"automated": {"selfHeal": heals}}})
+}
+
+/// The settings, with or without the group and the option.
+fn settings(group: bool, option: bool) -> Value {
+    let mut spec = policy(true);
+    let mut rule = json!({"kind": "Deployment", "jsonPointers": ["/spec/replicas"]});
+    if group {
+        rule["group"] = "apps".into();
+    }
+    spec["ignoreDifferences"] = json!([rule]);
+    if option {
+        spec["syncPolicy"]["syncOptions"] = json!(["RespectIgnoreDifferences=true"]);
+    }
+    spec
+}
+
+/// Waits until the Deployment is there, and stopped later on.
+fn stopped(team: &Team<'_>, stop: Soon) {
+    team.await_adopted("web", stop);
+    team.await_stopped("web", stop.plus(20));
+}
+
+fn named(team: &Team<'_>) -> String {
+    let told = told_once(team, "web");
+    assert_eq!(team.replicas("web"), 3);
+    assert!(told.starts_with(BY), "{told}");
+    let shown = status(team);
+    assert!(shown.contains(BY), "{shown}");
+    let owner = ("argocd-controller".to_owned(), "Update".to_owned());
+    assert_eq!(owners(team), [owner]);
+    told
+}
+
+fn one_that_heals_is_named_and_leaves_it_stopped_with_the_settings_that_are_told(
+    plane: &ControlPlane,
+) {
+    plane.argo_cd();
+    let team = Team::new(plane, "argoheals");
+    let [first, second, start] = [25, 37, 55].map(soon);
+    let both = web(format!("{}; {}", first.text(), second.text())).start(start.text());
+    let app = Application::create(&team, both.clone(), &policy(true));
+    team.await_adopted("web", first);
+    first.wait();
+    let told = named(&team);
+
+    let cure = told
+        .split_once("To end that, in the Application, set spec.")
+        .unwrap()
+        .1;
+    let (rules, options) = cure.split_once(" and spec.syncPolicy.").unwrap();
+    app.patch(&format!("spec:\n  {rules}\n  syncPolicy: {{{options}}}\n"));
+    second.is_to_come("the settings are pasted by then");
+    second.wait();
+    team.await_replicas("web", 0);
+    assert_eq!(app.compared(), "Synced");
+    team.assert_replicas("web", 0, start);
+    app.sync("somebody");
+    team.assert_replicas("web", 0, start);
+    let commit = app.commit(both.annotation("example.com/commit", "2"));
+    app.compared();
+    app.await_synced(&commit);
+    team.assert_replicas("web", 0, start);
+    told_once(&team, "web");
+
+    team.await_replicas("web", 3);
+    team.assert_punctual("web", 3, start);
+    assert_eq!(app.compared(), "Synced");
+    team.ends([("web", 4)]);
+}
+
+fn one_that_does_not_heal_sets_it_at_a_sync_by_hand(plane: &ControlPlane) {
+    plane.argo_cd();
+    let team = Team::new(plane, "argohand");
+    let stop = soon(25);
+    let app = Application::create(&team, web(stop.text()), &policy(false));
+    stopped(&team, stop);
+    assert_eq!(app.compared(), "OutOfSync");
+    assert_eq!(team.replicas("web"), 0);
+    never_told(&team, "web");
+    app.sync("somebody");
+    named(&team);
+    team.ends([("web", 2)]);
+}
+
+fn one_that_does_not_heal_sets_it_at_a_new_commit(plane: &ControlPlane) {
+    plane.argo_cd();
+    let team = Team::new(plane, "argocommit");
+    let stop = soon(25);
+    let web = web(stop.text());
+    let app = Application::create(&team, web.clone(), &policy(false));
+    stopped(&team, stop);
+    let commit = app.commit(web.annotation("example.com/commit", "2"));
+    app.compared();
+    app.await_synced(&commit);
+    named(&team);
+    team.ends([("web", 2)]);
+}
+
+fn without_the_option_it_stays_until_the_next_sync(plane: &ControlPlane) {
+    plane.argo_cd();
+    let team = Team::new(plane, "argooption");
+    let stop = soon(25);
+    let app = Application::create(&team, web(stop.text()), &settings(true, false));
+    stopped(&team, stop);
+    assert_eq!(app.compared(), "Synced");
+    assert_eq!(team.replicas("web"), 0);
+    never_told(&team, "web");
+    app.sync("somebody");
+    named(&team);
+    team.ends([("web", 2)]);
+}
+
+fn without_the_group_the_rule_means_no_deployment(plane: &ControlPlane) {
+    plane.argo_cd();
+    let team = Team::new(plane, "argogroup");
+    let stop = soon(25);
+    Application::create(&team, web(stop.text()), &settings(false, true));
+    team.await_adopted("web", stop);
+    stop.wait();
+    named(&team);
+    team.ends([("web", 2)]);
+}

@@ -1,0 +1,148 @@
+//! Argo CD beside a control plane: its application controller and repo server, the real ones, and
+//! the redis-server that they want.
+
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::assets::Assets;
+use super::control_plane::ControlPlane;
+use crate::support::build;
+use crate::support::child_guard::ChildGuard;
+
+/// Where Argo CD lives, and its Applications.
+pub(crate) const NAMESPACE: &str = "argocd";
+
+/// What its components are called: a program of that name is that component.
+const CONTROLLER: &str = "argocd-application-controller";
+const REPO_SERVER: &str = "argocd-repo-server";
+
+/// A running Argo CD, which ends when it is dropped.
+pub(crate) struct ArgoCd {
+    programs: Vec<(&'static str, ChildGuard)>,
+    folder: TempDir,
+}
+
+impl ArgoCd {
+    /// Starts it with the rights of `admin`.
+    pub(super) fn start(plane: &ControlPlane) -> Self {
+        let built = Assets::argo_cd().unwrap_or_else(|why| panic!("{why:?}"));
+        let mut argo = Self {
+            programs: Vec::new(),
+            folder: TempDir::new().unwrap(),
+        };
+        let folder = argo.folder.path().to_owned();
+        for name in ["tls", "ssh", "plugins", "repos", "tmp"] {
+            fs::create_dir(folder.join(name)).unwrap();
+        }
+        for name in [CONTROLLER, REPO_SERVER] {
+            symlink(built.join(build::ARGO_CD.0), folder.join(name)).unwrap();
+        }
+        for crd in build::ARGO_CD_CRDS {
+            let file = built.join(crd);
+            let create = ["create", "-f", file.to_str().unwrap()];
+            plane.kubectl(&create).success();
+        }
+        fs::write(folder.join("settings.json"), settings()).unwrap();
+        let file = folder.join("settings.json");
+        let create = ["create", "-f", file.to_str().unwrap()];
+        plane.kubectl(&create).success();
+
+        let [redis, repositories, first, second] = free_ports();
+        let redis_address = format!("127.0.0.1:{redis}");
+        let mut command = Command::new("redis-server");
+        command.args(["--port", &redis.to_string(), "--bind", "127.0.0.1"]);
+        command.args(["--save", "", "--appendonly", "no"]);
+        argo.run("redis-server", command, plane);
+
+        let mut command = Command::new(folder.join(REPO_SERVER));
+        command.args(["--address", "127.0.0.1", "--disable-tls"]);
+        command.args(["--port", &repositories.to_string()]);
+        command.args(["--metrics-port", &first.to_string()]);
+        command.args(["--redis", &redis_address]);
+        argo.run(REPO_SERVER, command, plane);
+
+        let mut command = Command::new(folder.join(CONTROLLER));
+        command.args(["--namespace", NAMESPACE, "--repo-server-plaintext"]);
+        command.args(["--repo-server", &format!("127.0.0.1:{repositories}")]);
+        command.args(["--metrics-port", &second.to_string()]);
+        command.args(["--redis", &redis_address]);
+        argo.run(CONTROLLER, command, plane);
+        argo
+    }
+
+    /// Where a test may have a git repository of its own.
+    pub(crate) fn repositories(&self) -> PathBuf {
+        self.folder.path().join("repos")
+    }
+
+    /// The ends of the logs.
+    pub(crate) fn logs(&self) -> String {
+        let mut text = String::new();
+        for (name, _) in &self.programs {
+            let log = fs::read_to_string(self.folder.path().join(format!("{name}.log")));
+            let log = log.unwrap_or_default();
+            let lines: Vec<_> = log.lines().collect();
+            let end = lines[lines.len().saturating_sub(15)..].join("\n");
+            text += &format!("--- {name}\n{end}\n");
+        }
+        text
+    }
+
+    fn run(&mut self, name: &'static str, mut command: Command, plane: &ControlPlane) {
+        let folder = self.folder.path();
+        let log = File::create(folder.join(format!("{name}.log"))).unwrap();
+        command
+            .current_dir(folder)
+            .env("KUBECONFIG", plane.kubeconfig())
+            .env("HOME", folder)
+            .env("TMPDIR", folder.join("tmp"))
+            .env("ARGOCD_FAKE_IN_CLUSTER", "true")
+            .env("ARGOCD_GPG_ENABLED", "false")
+            .env("ARGOCD_TLS_DATA_PATH", folder.join("tls"))
+            .env("ARGOCD_SSH_DATA_PATH", folder.join("ssh"))
+            .env("ARGOCD_PLUGINSOCKFILEPATH", folder.join("plugins"))
+            .stdout(log.try_clone().unwrap())
+            .stderr(log);
+        let litter: Option<&Path> = Some(folder);
+        let child = ChildGuard::spawn(&mut command, litter);
+        let child = child.unwrap_or_else(|error| panic!("{name}: {error}"));
+        self.programs.push((name, child));
+    }
+}
+
+fn free_ports<const N: usize>() -> [u16; N] {
+    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    listeners.map(|it| it.local_addr().unwrap().port())
+}
+
+/// What Argo CD's installation has besides its programs.
+fn settings() -> String {
+    let labels = json!({"app.kubernetes.io/part-of": "argocd"});
+    let metadata = |name: &str| json!({"name": name, "namespace": NAMESPACE, "labels": labels});
+    let mut items = vec![
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}),
+        json!({
+            "apiVersion": "v1", "kind": "Secret", "metadata": metadata("argocd-secret"),
+            "stringData": {"server.secretkey": "for the tests alone"},
+        }),
+        json!({
+            "apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject",
+            "metadata": metadata("default"),
+            "spec": {
+                "sourceRepos": ["*"],
+                "destinations": [{"namespace": "*", "server": "*"}],
+                "clusterResourceWhitelist": [{"group": "*", "kind": "*"}],
+            },
+        }),
+    ];
+    for name in ["argocd-cm", "argocd-rbac-cm", "argocd-cmd-params-cm"] {
+        items.push(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(name)}));
+    }
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
+}
