@@ -10,6 +10,7 @@ pub(super) mod override_args;
 pub(super) mod run_args;
 pub(super) mod schedule_args;
 pub(super) mod selector;
+mod target_names;
 pub(super) mod targets;
 pub(super) mod time_flag;
 pub(super) mod until;

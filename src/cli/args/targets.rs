@@ -3,16 +3,12 @@
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{
-    kind_args::{KindArgs, custom_kind},
+    kind_args::KindArgs,
     selector::selector,
+    target_names::{Names, TargetError, is_of_namespaces, names, namespace_of},
     value_parsers::one_namespace,
 };
-use crate::{
-    cluster::Query,
-    names::{is_dns_label, is_dns_subdomain},
-    text::quote,
-    workload::Kind,
-};
+use crate::{cluster::Query, names::is_dns_label, text::quote, workload::Kind};
 
 /// The arguments that name live workloads, alike in every subcommand that takes any.
 #[derive(Debug, clap::Args)]
@@ -53,9 +49,6 @@ pub(crate) struct TargetArgs {
     pub(crate) kinds: KindArgs,
 }
 
-/// Kinds and names, in the order in which they were given.
-type Names = Vec<(Kind, String)>;
-
 /// Which workloads are meant, once the namespace of the context is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Targets {
@@ -66,23 +59,6 @@ pub(crate) struct Targets {
     selector: Option<String>,
     /// Whether the whole namespace was named: `ns/team`.
     is_whole: bool,
-}
-
-/// Why these arguments name no workloads.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-enum TargetError {
-    #[error("`{0}` is not of a kind that dayshift scales; write for example deploy/web or sts/db")]
-    OtherKind(String),
-    #[error("`{0}` is not the name of a workload; write for example deploy/web, or deploy web api")]
-    NoName(String),
-    #[error("names need one namespace: use -n NAME instead of -A")]
-    NameInAllNamespaces,
-    #[error("`{0}` is in another namespace; name the workloads of one namespace at a time")]
-    OtherNamespace(String),
-    #[error("`{0}` stands alone: name one namespace, and nothing else")]
-    NamespaceAndOthers(String),
-    #[error("give either names or --selector, not both")]
-    NameAndSelector,
 }
 
 impl TargetArgs {
@@ -160,17 +136,6 @@ impl TargetArgs {
     }
 }
 
-/// Whether a word means Namespaces, as in kubectl.
-fn is_of_namespaces(word: &str) -> bool {
-    matches!(&*word.to_lowercase(), "ns" | "namespace" | "namespaces")
-}
-
-/// The name in `ns/team`.
-fn namespace_of(word: &str) -> Option<&str> {
-    let (kind, name) = word.split_once('/')?;
-    is_of_namespaces(kind).then_some(name)
-}
-
 impl Targets {
     /// Where to look; `context` is the namespace of the context, which a client knows
     /// (`kube::Client::default_namespace`).
@@ -201,153 +166,9 @@ impl Targets {
     }
 }
 
-/// `deploy/web`, several of them, `deploy web api`, or names alone, which are Deployments'; a kind
-/// alone is all of its kind. `dev/web` and `dev/sts/db`, as `status` names them, name the namespace
-/// too.
-fn names(words: &[String]) -> Result<(Option<Kind>, Names, Option<String>), TargetError> {
-    let kind = words.first().and_then(|word| kind_of(word));
-    let words = match words {
-        [_, rest @ ..] if kind.is_some() => rest,
-        // Alone it is a name.
-        [kind, _, ..] if is_other_kind(kind) => {
-            return Err(TargetError::OtherKind(quote(kind)));
-        }
-        words => words,
-    };
-    let mut names = Names::new();
-    let mut named_in: Option<String> = None;
-    for word in words {
-        let (namespace, rest) = match word.split_once('/') {
-            Some((first, rest)) if is_namespace(first) => (Some(first), rest),
-            _ => (None, &**word),
-        };
-        let (kind, name) = match rest.split_once('/') {
-            None => (kind.unwrap_or(Kind::Deployment), rest),
-            Some((kind, name)) => match kind_of(kind) {
-                Some(kind) => (kind, name),
-                None => return Err(TargetError::OtherKind(quote(word))),
-            },
-        };
-        if !is_dns_subdomain(name) {
-            return Err(TargetError::NoName(quote(word)));
-        }
-        if let Some(namespace) = namespace {
-            if named_in.as_deref().is_some_and(|it| it != namespace) {
-                return Err(TargetError::OtherNamespace(quote(word)));
-            }
-            named_in = Some(namespace.to_owned());
-        }
-        if !names.iter().any(|known| *known == (kind, name.to_owned())) {
-            names.push((kind, name.to_owned()));
-        }
-    }
-    Ok((kind, names, named_in))
-}
-
-/// The kind that a word names, as kubectl takes it.
-fn kind_of(word: &str) -> Option<Kind> {
-    Kind::from_argument(word).or_else(|| custom_kind(word))
-}
-
-/// Whether what stands before a slash can only be a namespace.
-fn is_namespace(text: &str) -> bool {
-    is_dns_label(text) && Kind::from_argument(text).is_none() && !is_other_kind(text)
-}
-
-/// Kinds that people might hope for, where a name could stand.
-fn is_other_kind(word: &str) -> bool {
-    matches!(
-        &*word.to_lowercase(),
-        "ds" | "daemonset"
-            | "daemonsets"
-            | "rs"
-            | "replicaset"
-            | "replicasets"
-            | "job"
-            | "jobs"
-            | "po"
-            | "pod"
-            | "pods"
-            | "ns"
-            | "namespace"
-            | "namespaces"
-            | "all"
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The names as `deploy/web`, and the kinds that are meant where there are none.
-    fn read(line: &str) -> Result<Vec<String>, TargetError> {
-        let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
-        let (_, names, named_in) = names(&words)?;
-        let shown = names
-            .iter()
-            .map(|(kind, name)| format!("{}/{name}", kind.short_name()));
-        Ok(shown.chain(named_in.map(|it| format!("-n {it}"))).collect())
-    }
-
-    #[test]
-    fn takes_what_kubectl_takes() {
-        for (line, expected) in [
-            ("", &[][..]),
-            ("deploy/web", &["deploy/web"]),
-            (
-                "deployment/web deployments/api",
-                &["deploy/web", "deploy/api"],
-            ),
-            ("deployment.apps/web", &["deploy/web"]),
-            ("deployments.v1.apps/web", &["deploy/web"]),
-            ("Deployment/web", &["deploy/web"]),
-            ("deploy web api", &["deploy/web", "deploy/api"]),
-            ("deploy", &[]),
-            ("deploy deploy", &["deploy/deploy"]),
-            ("web api.v2 web", &["deploy/web", "deploy/api.v2"]),
-            ("sts/db StatefulSet/db deploy/db", &["sts/db", "deploy/db"]),
-            ("sts db web", &["sts/db", "sts/web"]),
-            ("hpa", &[]),
-            ("cj/report hpa/web", &["cj/report", "hpa/web"]),
-            ("rollouts.argoproj.io/web", &["rollouts.argoproj.io/web"]),
-            ("deploy hpa", &["deploy/hpa"]),
-            ("dev/web", &["deploy/web", "-n dev"]),
-            ("dev/web dev/sts/db", &["deploy/web", "sts/db", "-n dev"]),
-        ] {
-            assert_eq!(
-                read(line).as_deref(),
-                Ok(&*expected.iter().map(ToString::to_string).collect::<Vec<_>>()),
-                "{line}"
-            );
-        }
-    }
-
-    #[test]
-    fn says_that_nothing_else_is_scaled() {
-        for line in [
-            "ds/web",
-            "daemonset web",
-            "deploy/web pod/web-0",
-            "deployments.extensions/web",
-            "dev/ds/web",
-        ] {
-            let error = read(line).unwrap_err();
-            assert!(matches!(error, TargetError::OtherKind(_)), "{line}");
-            assert!(error.to_string().contains("deploy/web"), "{error}");
-        }
-        for line in [
-            "deploy/",
-            "Web",
-            "deploy/../pods",
-            "a/b/c",
-            "dev/web test/web",
-            "dev/",
-            "web?x=y",
-            "-web",
-        ] {
-            assert!(read(line).is_err(), "{line}");
-        }
-    }
 
     fn args(words: &[&str]) -> TargetArgs {
         TargetArgs {

@@ -4,7 +4,7 @@ use super::outcome::{Context, EXCLUDE, Old, Outcome, Remark, is_schedule};
 use super::schedule::Schedule;
 use super::single::{Single, one};
 use crate::convert::finding::Topic;
-use crate::convert::times::desired::Texts;
+use crate::convert::times::moments::Texts;
 
 /// Converts all of an object's.
 pub(in crate::convert) fn convert(olds: &[Old<'_>], context: Context) -> Outcome {

@@ -8,7 +8,8 @@ use super::outcome::{
     Context, DOWNSCALE, DOWNTIME, FORCE_DOWN, FORCE_UP, Old, Remark, UPSCALE, UPTIME, rfc3339,
 };
 use crate::convert::finding::Topic;
-use crate::convert::times::desired::{ALWAYS, AbsoluteError, Desired, Texts};
+use crate::convert::times::desired::{ALWAYS, Desired};
+use crate::convert::times::moments::{AbsoluteError, Texts};
 use crate::convert::times::timespan::{Absolute, SpanError, SpanErrorKind, Spans};
 use crate::convert::times::week::{Week, times};
 use crate::{schedule::Zone, workload::Key};

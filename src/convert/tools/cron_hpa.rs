@@ -8,7 +8,7 @@ use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
 use crate::convert::settings::Converter;
 use crate::convert::times::cron_text::{self, Weekly};
-use crate::convert::times::desired::dates;
+use crate::convert::times::moments::dates;
 use crate::convert::tools::request::{Requests, Wanted};
 use crate::{
     manifest::{Node, Scalar},

@@ -1,19 +1,19 @@
 //! `dayshift convert`: other tools' schedules in dayshift's words.
 
 use std::{
-    fs,
     io::{self, BufWriter, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
-use clap::{builder::BoolishValueParser, error::ErrorKind};
+use clap::builder::BoolishValueParser;
 
+use super::in_place::replace;
+use super::input::{Input, InputArgs, live_query};
 use crate::{
     cli::{
         args::{
             connection::ConnectionArgs, downscaler_args::DownscalerArgs, exclude::ExcludeArgs,
-            kind_args::KindArgs, selector::selector, targets::TargetArgs,
-            value_parsers::one_namespace,
+            selector::selector, targets::TargetArgs, value_parsers::one_namespace,
         },
         exit::{Exit, wrong_usage},
         output::{
@@ -23,11 +23,10 @@ use crate::{
         },
     },
     clock::Clock,
-    cluster::Query,
     convert::{Conversion, Converter, Severity, Target},
     manifest::{OpenError, Opened, Source},
-    operations::{LiveQuery, LiveSchedules},
-    text::{TerminalSafe, quote},
+    operations::LiveSchedules,
+    text::TerminalSafe,
     workload::Prefix,
 };
 
@@ -122,18 +121,18 @@ enum Output {
     Json,
 }
 
-/// Where the objects are that are converted.
-#[derive(Debug)]
-enum Input {
-    Files(Vec<PathBuf>),
-    Live(Box<TargetArgs>, Vec<String>),
-    /// None: the flags alone.
-    Flags,
-}
-
 impl ConvertArgs {
     pub(crate) fn run(self) -> Exit {
-        let input = match self.input() {
+        let input = InputArgs {
+            words: &self.files,
+            files: &self.file,
+            namespace: self.namespace.as_deref(),
+            all_namespaces: self.all_namespaces,
+            selector: self.selector.as_deref(),
+            in_place: self.in_place,
+            has_flags: !self.downscaler.annotations().is_empty(),
+        };
+        let input = match input.input() {
             Ok(input) => input,
             Err(error) => return wrong_usage(&error),
         };
@@ -162,71 +161,6 @@ impl ConvertArgs {
                 self.finish_live(&[], &conversion, &[])
             }
         }
-    }
-
-    fn input(&self) -> Result<Input, clap::Error> {
-        let usage = |message: &str| {
-            Err(clap::Error::raw(
-                ErrorKind::ValueValidation,
-                format!("{message}\n"),
-            ))
-        };
-        let (files, words): (Vec<_>, Vec<_>) =
-            self.files.iter().cloned().partition(|it| is_path(it));
-        let is_live = !words.is_empty() || self.all_namespaces || self.selector.is_some();
-        let files: Vec<_> = files
-            .into_iter()
-            .map(PathBuf::from)
-            .chain(self.file.iter().cloned())
-            .collect();
-        if is_live && !files.is_empty() {
-            return usage(
-                "give either files or live objects: FILE…, or for example deploy/web, --selector or --all-namespaces",
-            );
-        }
-        if is_live && self.in_place {
-            return usage("--in-place changes files; for live objects, pipe the commands into sh");
-        }
-        if self.in_place && files.iter().any(|it| it == Path::new("-")) {
-            return usage("standard input cannot be changed in place; leave --in-place out");
-        }
-        if !files.is_empty() {
-            return Ok(Input::Files(files));
-        }
-        let has_flags = !self.downscaler.annotations().is_empty();
-        if !is_live && has_flags {
-            return match self.namespace {
-                Some(_) => Ok(Input::Flags),
-                None => {
-                    usage("say which Namespace the flags are for: -n team-a; or give files, or -A")
-                }
-            };
-        }
-        if !is_live && self.namespace.is_none() {
-            return usage(
-                "say what to convert: a file, - for standard input, deploy/web, or -A; see dayshift convert --help",
-            );
-        }
-        let namespace_of = |word: &String| {
-            let (kind, name) = word.split_once('/')?;
-            matches!(kind, "ns" | "namespace" | "namespaces").then(|| name.to_owned())
-        };
-        let namespaces: Vec<_> = words.iter().filter_map(namespace_of).collect();
-        if let Some(name) = namespaces.iter().find(|it| one_namespace(it).is_err()) {
-            return usage(&format!("`{}` is not the name of a namespace", quote(name)));
-        }
-        let targets = TargetArgs {
-            deployments: words
-                .into_iter()
-                .filter(|it| namespace_of(it).is_none())
-                .collect(),
-            namespace: self.namespace.clone(),
-            all_namespaces: self.all_namespaces,
-            selector: self.selector.clone(),
-            kinds: KindArgs::default(),
-        };
-        targets.targets()?;
-        Ok(Input::Live(Box::new(targets), namespaces))
     }
 
     fn live(&self, converter: &Converter, targets: &TargetArgs, namespaces: &[String]) -> Exit {
@@ -353,63 +287,4 @@ impl ConvertArgs {
 fn cannot_write(error: &io::Error) -> Exit {
     print_error(&format!("cannot write: {error}"));
     Exit::CouldNotRun
-}
-
-/// Writes a file anew: all of it or nothing.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // What a link leads to is changed, not the link.
-    let path = fs::canonicalize(path)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.dayshift"));
-    let permissions = fs::metadata(&path)?.permissions();
-    let written = fs::write(&beside, text)
-        .and_then(|()| fs::set_permissions(&beside, permissions))
-        .and_then(|()| fs::rename(&beside, &path));
-    if written.is_err() {
-        // The first error says more.
-        let _ = fs::remove_file(&beside);
-    }
-    written.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
-}
-
-/// Whether a word is a file or a folder and not a live object.
-fn is_path(word: &str) -> bool {
-    let ends = [".yaml", ".yml", ".json", "/"];
-    let begins = ["./", "../", "/", "~/"];
-    word == "-"
-        || ends.iter().any(|it| word.ends_with(it))
-        || begins.iter().any(|it| word.starts_with(it))
-        || Path::new(word).exists()
-}
-
-fn live_query(query: Query, namespaces: &[String], is_only_namespaces: bool) -> LiveQuery {
-    let version = |name: &str| ("v1".to_owned(), "namespaces".to_owned(), name.to_owned());
-    let namespaces = namespaces.iter().map(|it| version(it));
-    match query {
-        Query::Named { namespace, names } => {
-            let names = names.into_iter().map(|(kind, name)| {
-                (
-                    kind.api_version().to_owned(),
-                    kind.plural().to_owned(),
-                    name,
-                )
-            });
-            LiveQuery::Named {
-                namespace,
-                names: names.chain(namespaces).collect(),
-            }
-        }
-        Query::All { namespace, .. } if is_only_namespaces => LiveQuery::Named {
-            namespace: namespace.unwrap_or_default(),
-            names: namespaces.collect(),
-        },
-        Query::All {
-            namespace,
-            selector,
-            ..
-        } => LiveQuery::All {
-            namespace,
-            selector,
-        },
-    }
 }

@@ -1,0 +1,151 @@
+//! Which files or live objects are converted.
+
+use std::path::{Path, PathBuf};
+
+use clap::error::ErrorKind;
+
+use crate::{
+    cli::args::{kind_args::KindArgs, targets::TargetArgs, value_parsers::one_namespace},
+    cluster::Query,
+    operations::LiveQuery,
+    text::quote,
+};
+
+/// Where the objects are that are converted.
+#[derive(Debug)]
+pub(super) enum Input {
+    Files(Vec<PathBuf>),
+    Live(Box<TargetArgs>, Vec<String>),
+    /// None: the flags alone.
+    Flags,
+}
+
+/// The arguments that say it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InputArgs<'a> {
+    pub(super) words: &'a [String],
+    pub(super) files: &'a [PathBuf],
+    pub(super) namespace: Option<&'a str>,
+    pub(super) all_namespaces: bool,
+    pub(super) selector: Option<&'a str>,
+    pub(super) in_place: bool,
+    /// Whether flags of the other tool are given.
+    pub(super) has_flags: bool,
+}
+
+impl InputArgs<'_> {
+    /// What these mean.
+    ///
+    /// # Errors
+    /// Where they name nothing, or both files and live objects.
+    pub(super) fn input(self) -> Result<Input, clap::Error> {
+        let usage = |message: &str| {
+            Err(clap::Error::raw(
+                ErrorKind::ValueValidation,
+                format!("{message}\n"),
+            ))
+        };
+        let (files, words): (Vec<_>, Vec<_>) =
+            self.words.iter().cloned().partition(|it| is_path(it));
+        let is_live = !words.is_empty() || self.all_namespaces || self.selector.is_some();
+        let files: Vec<_> = files
+            .into_iter()
+            .map(PathBuf::from)
+            .chain(self.files.iter().cloned())
+            .collect();
+        if is_live && !files.is_empty() {
+            return usage(
+                "give either files or live objects: FILE…, or for example deploy/web, --selector or --all-namespaces",
+            );
+        }
+        if is_live && self.in_place {
+            return usage("--in-place changes files; for live objects, pipe the commands into sh");
+        }
+        if self.in_place && files.iter().any(|it| it == Path::new("-")) {
+            return usage("standard input cannot be changed in place; leave --in-place out");
+        }
+        if !files.is_empty() {
+            return Ok(Input::Files(files));
+        }
+        if !is_live && self.has_flags {
+            return match self.namespace {
+                Some(_) => Ok(Input::Flags),
+                None => {
+                    usage("say which Namespace the flags are for: -n team-a; or give files, or -A")
+                }
+            };
+        }
+        if !is_live && self.namespace.is_none() {
+            return usage(
+                "say what to convert: a file, - for standard input, deploy/web, or -A; see dayshift convert --help",
+            );
+        }
+        let namespace_of = |word: &String| {
+            let (kind, name) = word.split_once('/')?;
+            matches!(kind, "ns" | "namespace" | "namespaces").then(|| name.to_owned())
+        };
+        let namespaces: Vec<_> = words.iter().filter_map(namespace_of).collect();
+        if let Some(name) = namespaces.iter().find(|it| one_namespace(it).is_err()) {
+            return usage(&format!("`{}` is not the name of a namespace", quote(name)));
+        }
+        let targets = TargetArgs {
+            deployments: words
+                .into_iter()
+                .filter(|it| namespace_of(it).is_none())
+                .collect(),
+            namespace: self.namespace.map(str::to_owned),
+            all_namespaces: self.all_namespaces,
+            selector: self.selector.map(str::to_owned),
+            kinds: KindArgs::default(),
+        };
+        targets.targets()?;
+        Ok(Input::Live(Box::new(targets), namespaces))
+    }
+}
+
+/// Whether a word is a file or a folder and not a live object.
+fn is_path(word: &str) -> bool {
+    let ends = [".yaml", ".yml", ".json", "/"];
+    let begins = ["./", "../", "/", "~/"];
+    word == "-"
+        || ends.iter().any(|it| word.ends_with(it))
+        || begins.iter().any(|it| word.starts_with(it))
+        || Path::new(word).exists()
+}
+
+/// The same for whoever reads it, with Namespaces that are named.
+pub(super) fn live_query(
+    query: Query,
+    namespaces: &[String],
+    is_only_namespaces: bool,
+) -> LiveQuery {
+    let version = |name: &str| ("v1".to_owned(), "namespaces".to_owned(), name.to_owned());
+    let namespaces = namespaces.iter().map(|it| version(it));
+    match query {
+        Query::Named { namespace, names } => {
+            let names = names.into_iter().map(|(kind, name)| {
+                (
+                    kind.api_version().to_owned(),
+                    kind.plural().to_owned(),
+                    name,
+                )
+            });
+            LiveQuery::Named {
+                namespace,
+                names: names.chain(namespaces).collect(),
+            }
+        }
+        Query::All { namespace, .. } if is_only_namespaces => LiveQuery::Named {
+            namespace: namespace.unwrap_or_default(),
+            names: namespaces.collect(),
+        },
+        Query::All {
+            namespace,
+            selector,
+            ..
+        } => LiveQuery::All {
+            namespace,
+            selector,
+        },
+    }
+}

@@ -1,0 +1,251 @@
+//! Instants beside the times of every week, as moments and dates.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, Utc};
+
+use crate::convert::times::timespan::Absolute;
+use crate::convert::times::week::{DAY, Week, times};
+use crate::{
+    schedule::{Action, ExceptedDates, Hours, Rule, Schedule, Zone},
+    workload::Key,
+};
+
+/// Annotations and their texts.
+pub(in crate::convert) type Texts = Vec<(Key, String)>;
+
+/// Why the span between two instants cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::convert) struct AbsoluteError {
+    pub(in crate::convert) at: Absolute,
+    pub(in crate::convert) reason: &'static str,
+}
+
+/// From an instant to another.
+type Stretch = (DateTime<Utc>, DateTime<Utc>);
+
+/// The most moments that one span becomes.
+const MOST_MOMENTS: usize = 32;
+
+/// The most days that one span may have.
+const MOST_DAYS: i64 = 400;
+
+/// The error of a span.
+pub(super) fn fails(at: &Absolute, reason: &'static str) -> AbsoluteError {
+    AbsoluteError {
+        at: at.clone(),
+        reason,
+    }
+}
+
+/// What is written beside the times of every week.
+pub(super) struct Moments<'d> {
+    week: &'d Week,
+    weekly: Option<Schedule>,
+    zone: Zone,
+    now: DateTime<Utc>,
+    starts: BTreeSet<NaiveDateTime>,
+    stops: BTreeSet<NaiveDateTime>,
+    except: BTreeSet<NaiveDate>,
+}
+
+impl<'d> Moments<'d> {
+    pub(super) fn new(week: &'d Week, zone: Zone, now: DateTime<Utc>) -> Self {
+        let hours = week.hours();
+        let weekly = Hours::parse(&hours)
+            .ok()
+            .filter(|_| !week.is_always())
+            .map(|hours| Schedule::new(Rule::Hours(hours), ExceptedDates::default(), zone));
+        Self {
+            week,
+            weekly,
+            zone,
+            now,
+            starts: BTreeSet::new(),
+            stops: BTreeSet::new(),
+            except: BTreeSet::new(),
+        }
+    }
+
+    /// Whether the week says that it runs.
+    fn runs(&self, at: DateTime<Utc>) -> bool {
+        let local = at.with_timezone(&self.zone.tz());
+        let minute = local.hour() * 60 + local.minute();
+        self.week
+            .contains(local.weekday().num_days_from_monday() * DAY + minute)
+    }
+
+    /// The weekly starts or stops in `[from, to)`.
+    fn weekly(&self, action: Action, from: DateTime<Utc>, to: DateTime<Utc>) -> Vec<DateTime<Utc>> {
+        let none = TimeDelta::zero();
+        let all = self.weekly.iter();
+        let all = all.flat_map(|it| it.boundaries(from, to, none));
+        all.filter(|it| it.action == action)
+            .map(|it| it.at)
+            .collect()
+    }
+
+    /// A moment on the clocks of the zone, if it is one that a text can name.
+    fn local(&self, at: DateTime<Utc>, of: &Absolute) -> Result<NaiveDateTime, AbsoluteError> {
+        let local = at.with_timezone(&self.zone.tz()).naive_local();
+        if local.second() != 0 || local.nanosecond() != 0 {
+            return Err(fails(of, "moments of a schedule are whole minutes"));
+        }
+        if self.zone.instant(local) != at {
+            return Err(fails(
+                of,
+                "it begins or ends in an hour that a clock change repeats",
+            ));
+        }
+        Ok(local)
+    }
+
+    /// From where to where a span has still to be looked at; `None` once it is over.
+    fn rest(&self, of: &Absolute) -> Result<Option<Stretch>, AbsoluteError> {
+        let from = of.from.unwrap_or(self.now).max(self.now);
+        let to = match of.to {
+            Some(to) => to,
+            // Nothing in the week contradicts it.
+            None if self.weekly.is_none() => return Ok(Some((from, from))),
+            None => return Err(fails(of, "it has no end, and the weekly times go on")),
+        };
+        if to <= from {
+            return Ok(None);
+        }
+        if to - from > TimeDelta::days(MOST_DAYS) {
+            return Err(fails(of, "it is longer than a year"));
+        }
+        Ok(Some((from, to)))
+    }
+
+    /// Between these it runs.
+    pub(super) fn up(&mut self, of: &Absolute) -> Result<(), AbsoluteError> {
+        let Some((from, to)) = self.rest(of)? else {
+            return Ok(());
+        };
+        if of.from.is_some_and(|it| it > self.now) && !self.runs(from) {
+            let at = self.local(from, of)?;
+            self.starts.insert(at);
+        }
+        // A start at the same instant wins over the weekly stop.
+        let stops = self.weekly(Action::Stop, from, to);
+        if stops.len() > MOST_MOMENTS {
+            return Err(fails(of, "too many weekly stops lie in it"));
+        }
+        for stop in stops {
+            let at = self.local(stop, of)?;
+            self.starts.insert(at);
+        }
+        if of.to.is_some() && !self.runs(to) {
+            let at = self.local(to, of)?;
+            self.stops.insert(at);
+        }
+        Ok(())
+    }
+
+    /// Between these it does not.
+    pub(super) fn down(&mut self, of: &Absolute) -> Result<(), AbsoluteError> {
+        let Some((from, to)) = self.rest(of)? else {
+            return Ok(());
+        };
+        let starts = self.weekly(Action::Start, from, to);
+        let is_first = starts.first() == Some(&from);
+        if of.from.is_some_and(|it| it > self.now) && self.runs(from) && !is_first {
+            let at = self.local(from, of)?;
+            self.stops.insert(at);
+        }
+        for start in starts {
+            let local = start.with_timezone(&self.zone.tz());
+            self.except.insert(local.date_naive());
+        }
+        let is_weekly = self
+            .weekly(Action::Start, to, to + TimeDelta::seconds(1))
+            .contains(&to);
+        if of.to.is_some() && self.runs(to) && !is_weekly {
+            let at = self.local(to, of)?;
+            self.starts.insert(at);
+        }
+        Ok(())
+    }
+
+    /// That no date is excepted on which something has to start all the same.
+    pub(super) fn check(&self, downs: &[Absolute]) -> Result<(), AbsoluteError> {
+        for down in downs {
+            for date in &self.except {
+                let midnight =
+                    |date: NaiveDate| self.zone.instant(date.and_time(Default::default()));
+                let next = date.succ_opt().unwrap_or(*date);
+                let (from, to) = (midnight(*date), midnight(next));
+                let is_wanted = |at: &DateTime<Utc>| {
+                    !downs.iter().any(|down| {
+                        down.from.is_none_or(|from| from <= *at)
+                            && down.to.is_none_or(|to| *at < to)
+                    })
+                };
+                let weekly = self.weekly(Action::Start, from, to);
+                if weekly.iter().any(is_wanted) || self.starts.iter().any(|it| it.date() == *date) {
+                    return Err(fails(
+                        down,
+                        "it takes away one start of a date and not the others",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The annotations that say it.
+    pub(super) fn texts(&self) -> Texts {
+        let week = self.week;
+        let mut texts = Vec::new();
+        if self.starts.is_empty() && self.stops.is_empty() {
+            if week.is_empty() {
+                // It never runs: each midnight sees to that.
+                texts.push((Key::Stop, "00:00".to_owned()));
+            } else {
+                texts.push((Key::Hours, week.hours()));
+            }
+        } else {
+            let moment = |it: &NaiveDateTime| it.format("%Y-%m-%d %H:%M").to_string();
+            let list = |weekly: &[u32], moments: &BTreeSet<NaiveDateTime>| {
+                let weekly = (!weekly.is_empty()).then(|| times(weekly));
+                let all: Vec<_> = weekly
+                    .into_iter()
+                    .chain(moments.iter().map(moment))
+                    .collect();
+                all.join("; ")
+            };
+            for (key, text) in [
+                (Key::Start, list(&week.begins(), &self.starts)),
+                (Key::Stop, list(&week.ends(), &self.stops)),
+            ] {
+                if !text.is_empty() {
+                    texts.push((key, text));
+                }
+            }
+        }
+        if !self.except.is_empty() {
+            texts.push((Key::Except, dates(&self.except)));
+        }
+        texts
+    }
+}
+
+/// `2026-12-24..2026-12-26; 2027-01-01`
+pub(in crate::convert) fn dates(dates: &BTreeSet<NaiveDate>) -> String {
+    let mut ranges: Vec<(NaiveDate, NaiveDate)> = Vec::new();
+    for date in dates {
+        match ranges.last_mut() {
+            Some((_, last)) if last.succ_opt() == Some(*date) => *last = *date,
+            _ => ranges.push((*date, *date)),
+        }
+    }
+    let range = |(first, last): (NaiveDate, NaiveDate)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}..{last}")
+        }
+    };
+    ranges.into_iter().map(range).collect::<Vec<_>>().join("; ")
+}
