@@ -91,6 +91,10 @@ impl<'a> ScheduledDecision<'a> {
                 (Some(next), _) => boundary.at >= next,
                 // There was none to come before the calendars have changed.
                 (None, Some(changed)) => boundary.at > changed,
+                // Nor had whoever wrote that any in the calendars of then, unless it was refused.
+                (None, None) if self.names_calendars() && self.context.observed.error.is_none() => {
+                    boundary.at > self.context.seen
+                }
                 (None, None) => true,
             };
             is_from_next && self.state.last.is_none_or(|last| boundary.at > last)
@@ -99,6 +103,10 @@ impl<'a> ScheduledDecision<'a> {
             Some(due) => self.scale_by_boundary(due, Cause::Clock(due.at)),
             None => self.between(),
         }
+    }
+
+    fn names_calendars(&self) -> bool {
+        self.spec.schedule.except().calendars().next().is_some()
     }
 
     /// Rule 7: the beginning of `wake-until` is a start, that of `sleep-until` a stop; a pause

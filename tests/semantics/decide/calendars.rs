@@ -221,3 +221,32 @@ fn a_calendar_that_is_not_known_changes_nothing_until_it_is() {
     object.until("2026-11-23 19:00");
     assert_eq!(object.replicas(), 0);
 }
+
+/// The only start is on a date of the calendar, which loses that date while nobody is there: the
+/// label `next`, which says otherwise what was to come, is absent.
+#[test]
+fn a_start_that_a_restart_finds_behind_it_is_not_made_up_for() {
+    let only = |dates: &str| {
+        let mut object = Object::new("2026-11-19 12:00", 0);
+        object.calendar(dates);
+        let object = object.annotate("start", "2026-11-20 09:00; 2026-11-27 09:00");
+        let mut object = object.annotate("except", "calendar:de");
+        object.obey();
+        object
+    };
+    let mut object = only("2026-11-20; 2026-11-27");
+    assert_eq!(object.next(), None);
+    object.away_until("2026-11-20 12:00");
+    object.restart_with_calendar("2026-11-27").obey();
+    assert_eq!((object.replicas(), object.next()), (0, None));
+    // The one to come is done all the same.
+    object.restart_with_calendar(NO_DAY).obey();
+    assert_eq!(object.next().unwrap(), "2026-11-27T09.00.00Z");
+    object.until("2026-11-27 09:00");
+    assert_eq!(object.replicas(), 1);
+
+    // What was to come when nobody was there is made up for, as ever.
+    let mut object = only("2026-11-27");
+    object.away_until("2026-11-20 12:00").restart().obey();
+    assert_eq!(object.replicas(), 1);
+}

@@ -175,6 +175,16 @@ impl Object {
         self
     }
 
+    /// The scaler is started anew, and its calendar is another than before.
+    pub fn restart_with_calendar(&mut self, dates: &str) -> &mut Self {
+        let old = std::mem::replace(&mut self.memory, Memory::of(&self.observed));
+        let mut other = self.clone();
+        other.calendar(dates);
+        self.memory = old;
+        self.context = other.context;
+        self.restart()
+    }
+
     fn show(&mut self) -> &mut Self {
         self.memory.observe(&self.observed, self.now);
         self.seen = self.now;
