@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use super::{examples::right_line, rule::Rule};
-use crate::workload::{Inputs, Key, Origin, Prefix, Problem, ProblemKind};
+use crate::{
+    schedule::Calendars,
+    workload::{Inputs, Key, Origin, Prefix, Problem, ProblemKind},
+};
 
 /// A finding in the text of an annotation. Equal inputs get equal findings, so they are shared.
 #[derive(Clone, Debug)]
@@ -62,6 +65,28 @@ impl ScheduleFinding {
         }
     }
 
+    /// The same with the calendars that are known, where the problem is one that is not.
+    pub(super) fn with_calendars(
+        self,
+        problem: &Problem,
+        inputs: &Inputs,
+        (prefix, calendars): (&Prefix, &Calendars),
+    ) -> Self {
+        if problem.kind != ProblemKind::Calendar {
+            return self;
+        }
+        let name = prefix.annotation(Key::Except);
+        let help = match calendars.iter().next() {
+            Some((known, _)) => format!("write for example {name}: \"calendar:{known}\""),
+            None => {
+                let text = inputs.text(Key::Except).unwrap_or_default();
+                let word = text.get(self.span.clone()).unwrap_or_default();
+                format!("give the file that the scaler has: --calendar {word}=FILE.ics")
+            }
+        };
+        Self { help, ..self }
+    }
+
     /// Whether it says the same of the same annotation.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let it = |it: &Self| (it.rule, it.span.clone(), it.origin);
@@ -74,6 +99,7 @@ fn rule_of(kind: ProblemKind, key: Option<Key>) -> Rule {
         (ProblemKind::UnknownKey, _) | (ProblemKind::Text | ProblemKind::Meaningless, None) => {
             Rule::UnknownAnnotation
         }
+        (ProblemKind::Calendar, _) => Rule::BadExcept,
         (ProblemKind::NotText, _) => Rule::NotText,
         (ProblemKind::Count, _) => Rule::BadCount,
         (ProblemKind::Twice, _) => Rule::DuplicateAnnotation,

@@ -17,7 +17,10 @@ pub(super) fn schedule_findings(
         ParsedInputs::Invalid(refusal) => {
             let problems = refusal.problems().iter();
             return problems
-                .map(|it| ScheduleFinding::of_problem(it, prefix))
+                .map(|it| {
+                    let known = (prefix, &span.context.calendars);
+                    ScheduleFinding::of_problem(it, prefix).with_calendars(it, inputs, known)
+                })
                 .collect();
         }
         ParsedInputs::Unscheduled => None,

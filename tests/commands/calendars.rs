@@ -1,5 +1,6 @@
 //! `--calendar`, wherever texts are read: files of public holidays, and what they do.
 
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use serde_json::Value;
 
 use crate::{
@@ -28,11 +29,29 @@ fn web(name: &str, annotations: &[(&str, &str)]) -> String {
 
 /// The working days of 2026 that are no holiday, by a list that people know.
 fn working_days(holidays: &[&str]) -> Vec<String> {
-    let first: chrono::NaiveDate = "2026-01-01".parse().unwrap();
+    let first: NaiveDate = "2026-01-01".parse().unwrap();
     let days = first.iter_days().take(365);
     let days = days.filter(|it| !matches!(it.format("%a").to_string().as_str(), "Sat" | "Sun"));
     let days = days.map(|it| it.to_string());
     days.filter(|it| !holidays.contains(&it.as_str())).collect()
+}
+
+/// Nine o'clock on a day in a zone.
+fn at_nine(day: &str, zone: &str) -> DateTime<Utc> {
+    let zone: chrono_tz::Tz = zone.parse().unwrap();
+    let day: NaiveDate = day.parse().unwrap();
+    let local = day.and_hms_opt(9, 0, 0).unwrap();
+    local.and_local_timezone(zone).unwrap().to_utc()
+}
+
+/// The instant at which a line of the sandbox begins: `Fri 2026-01-02 08:00:00.000 UTC`.
+fn instant(line: &str) -> DateTime<Utc> {
+    let words: Vec<_> = line.split_whitespace().take(4).collect();
+    assert_eq!(words[3], "UTC", "{line}");
+    let text = format!("{} {}", words[1], words[2]);
+    let read = NaiveDateTime::parse_from_str(&text, "%Y-%m-%d %H:%M:%S%.f");
+    read.unwrap_or_else(|error| panic!("{line}: {error}"))
+        .and_utc()
 }
 
 /// A year of two countries in the cluster in memory, with the real controller and files as public
@@ -85,13 +104,14 @@ fn a_year_of_the_holidays_of_two_countries_has_exactly_the_expected_starts() {
     let span = ["--from", "2026-01-01", "--for", "365d", "-"];
     let ended = dayshift_with(&[], &[&args[..], &span].concat(), &input);
     assert_eq!(ended.status, 0, "{ended:?}");
-    for (name, _, _, holidays) in objects {
+    for (name, zone, _, holidays) in objects {
         let name = format!(" default/{name} ");
         let lines = ended.out.lines().filter(|line| line.contains(&name));
         let starts = lines.filter(|line| line.contains("  start "));
-        // In UTC, 09:00 is on the same date in both zones.
-        let starts: Vec<_> = starts.map(|line| line[4..14].to_owned()).collect();
-        assert_eq!(starts, working_days(holidays), "{name}");
+        let starts: Vec<_> = starts.map(instant).collect();
+        let nine = |day: &String| at_nine(day, zone.1);
+        let expected: Vec<_> = working_days(holidays).iter().map(nine).collect();
+        assert_eq!(starts, expected, "{name}");
     }
 }
 
@@ -145,6 +165,27 @@ fn the_plan_names_the_holidays() {
             "{line}\n{}",
             chart.out
         );
+    }
+    let table = dayshift(&[&args[..], &["-o", "table"]].concat());
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let rows: Vec<_> = table.out.lines().map(words).collect();
+    for [before, holiday, after] in [
+        [
+            "Thu 2026-12-24 18:00 CET stop ",
+            "Fri 2026-12-25 no start: Erster Weihnachtstag (calendar:de)",
+            "Sat 2026-12-26 no start: Zweiter Weihnachtstag (calendar:de)",
+        ],
+        [
+            "Sat 2026-12-26 no start: Zweiter Weihnachtstag (calendar:de)",
+            "Fri 2027-01-01 no start: Neujahr (calendar:de)",
+            "",
+        ],
+    ] {
+        let at = rows.iter().position(|it| it.contains(holiday));
+        let at = at.unwrap_or_else(|| panic!("{holiday}\n{}", table.out));
+        assert!(rows[at - 1].contains(before), "{}", table.out);
+        let next = rows.get(at + 1).map_or("", |it| &**it);
+        assert!(next.contains(after), "{}", table.out);
     }
     // Where no calendar is named the JSON is as it was.
     let plain = dayshift(&[
@@ -213,8 +254,16 @@ fn a_name_without_a_file_is_an_error_that_says_how_to_give_it() {
         "error[bad-except]: `de` is not a calendar",
         "13:32",
         " ^^\n",
+        "  = help: give the file that the scaler has: --calendar de=FILE.ics\n",
     ] {
         assert!(lint.out.contains(line), "{line}\n{}", lint.out);
+    }
+    let other = dayshift(&["lint", OFFICE, "--from", "2026-11-20", "--calendar", USA]);
+    for line in [
+        "is not a calendar that is known here; the known ones are: us\n",
+        "  = help: write for example dayshift/except: \"calendar:us\"\n",
+    ] {
+        assert!(other.out.contains(line), "{line}\n{}", other.out);
     }
     let good = dayshift(&[
         "lint",

@@ -7,14 +7,18 @@ use super::{
     table::{Cell, Table},
 };
 use crate::{
-    plan::{Plan, PlannedBoundary, WorkloadPlan},
+    plan::{Holiday, Plan, PlannedBoundary, WorkloadPlan},
     schedule::Action,
     status::time_of_day,
+    text::{cut_chars, printable},
     workload::{CountKind, Key, Origin, Replicas},
 };
 
 /// More rows than anyone reads, and than memory should hold.
 const MOST_ROWS: usize = 1_000_000;
+
+/// How many characters of a holiday's name are shown.
+const LONGEST_NAME: usize = 40;
 
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
@@ -53,9 +57,17 @@ fn table(plan: &Plan) -> Result<Table<6>, WriteError> {
         Ok::<_, WriteError>(())
     };
     for workload in &plan.workloads {
+        let counts = workload.spec().map(|spec| spec.counts);
+        let mut holidays = workload.holidays().iter().peekable();
         for boundary in workload.boundaries() {
-            let counts = workload.spec().map(|spec| spec.counts);
+            let date = boundary.at.date_naive();
+            while let Some(holiday) = holidays.next_if(|it| it.date <= date) {
+                push(workload, holiday_row(holiday))?;
+            }
             push(workload, row(&boundary, counts.unwrap_or_default()))?;
+        }
+        for holiday in holidays {
+            push(workload, holiday_row(holiday))?;
         }
         if !workload.problems().is_empty() {
             let refused = Cell::from("refused").painted(Paint::Red);
@@ -72,11 +84,21 @@ pub(crate) fn write_problems(out: &mut impl Write, plan: &Plan, style: Style) ->
             let error = style.paint(Paint::Red, "error:");
             let (name, message) = (&problem.annotation, &problem.message);
             let text = format!("{}: {name}: {message}", refused.name);
-            let text = crate::text::printable(&text);
+            let text = printable(&text);
             writeln!(out, "{error} {text}")?;
         }
     }
     Ok(())
+}
+
+/// A date on which nothing starts, and what its calendar calls it: a name may hold anything.
+fn holiday_row(holiday: &Holiday) -> [Cell; 3] {
+    let date = holiday.date.format("%a %Y-%m-%d").to_string();
+    let name = printable(cut_chars(&holiday.name, LONGEST_NAME));
+    let separator = if name.is_empty() { "" } else { " " };
+    let action = format!("no start:{separator}{name} (calendar:{})", holiday.calendar);
+    let action = Cell::from(action).painted(Paint::Faint);
+    [date.into(), action, "".into()]
 }
 
 fn row(boundary: &PlannedBoundary, counts: CountKind) -> [Cell; 3] {

@@ -3,7 +3,7 @@
 use std::{fmt, ops::Range};
 
 use crate::{
-    schedule::TextError,
+    schedule::{Reason, TextError},
     text::{cut_bytes, cut_chars},
 };
 
@@ -32,6 +32,8 @@ pub struct Problem {
 pub enum ProblemKind {
     /// Its text cannot be read.
     Text,
+    /// It names a calendar that is not known.
+    Calendar,
     /// Its name is not a [`Key`].
     UnknownKey,
     /// Another annotation excludes it.
@@ -49,7 +51,12 @@ pub enum ProblemKind {
 impl Problem {
     /// A problem with the text of a key, as its parser put it.
     pub(in crate::workload) fn of(key: Key, error: &TextError) -> Self {
+        let kind = match error.reason() {
+            Reason::UnknownCalendar { .. } => ProblemKind::Calendar,
+            _ => ProblemKind::Text,
+        };
         Self {
+            kind,
             meant: error.reason().meant(),
             ..Self::at(key.name(), error.span(), error.to_string())
         }
