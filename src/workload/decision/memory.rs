@@ -240,5 +240,5 @@ fn is_own(state: &State, observed: &Observed) -> bool {
 /// Whether the schedule is gone, and all that is to go with it: then nothing is left to remember,
 /// and the same schedule given back later is a new one.
 fn is_removed(observed: &Observed, newest: &State) -> bool {
-    !observed.inputs.has_schedule() && observed.state() == newest.after_removal(observed.replicas)
+    !observed.inputs.is_scheduled() && observed.state() == newest.after_removal(observed.replicas)
 }

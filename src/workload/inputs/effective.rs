@@ -186,6 +186,12 @@ impl Inputs {
         self.schedule_origin().is_some()
     }
 
+    /// Whether a schedule is in force, and `exclude` does not leave the object alone.
+    pub fn is_scheduled(&self) -> bool {
+        let excluded = self.text(Key::Exclude).and_then(truth);
+        self.has_schedule() && excluded != Some(true)
+    }
+
     /// Whether the object has nothing under the prefix, and no schedule of its Namespace either.
     pub fn is_empty(&self) -> bool {
         self.own.is_empty() && !self.has_schedule()
@@ -198,6 +204,16 @@ impl Inputs {
         let text = text.filter(|_| !self.counts.is_switch());
         let count = text.and_then(|text| Replicas::parse(text).ok());
         count.unwrap_or_default().max(self.counts.least())
+    }
+}
+
+/// Reads `true` or `false`; case does not matter.
+pub(super) fn truth(text: &str) -> Option<bool> {
+    let is = |word: &str| text.trim().eq_ignore_ascii_case(word);
+    if is("true") {
+        Some(true)
+    } else {
+        is("false").then_some(false)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::schedule::{
 };
 use crate::text::quote;
 
-use super::effective::{Inputs, Origin};
+use super::effective::{Inputs, Origin, truth};
 use super::overrides::{Enforce, OverrideSet, Overrides, Pause};
 use super::parse_context::ParseContext;
 use super::problem::{InvalidSchedule, Problem, ProblemKind};
@@ -369,14 +369,4 @@ impl Problems {
 fn wrong(key: Key, text: &str, message: &str) -> Problem {
     let message = format!("`{}` {message}", quote(text));
     Problem::at(key.name(), 0..text.len(), message)
-}
-
-/// Reads `true` or `false`; case does not matter.
-fn truth(text: &str) -> Option<bool> {
-    let is = |word: &str| text.trim().eq_ignore_ascii_case(word);
-    if is("true") {
-        Some(true)
-    } else {
-        is("false").then_some(false)
-    }
 }
