@@ -18,9 +18,9 @@ impl Observer {
     /// All is quiet: nothing is left to do, whichever of these processes is asked.
     pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
-        let mut object = Object::shown(object);
+        let object = Object::shown(object);
         let defaults = self.defaults.get(&object.namespace).cloned();
-        object.defaults = defaults.unwrap_or_default();
+        let object = object.beside(&defaults.unwrap_or_default());
         if !in_scope || !self.records.contains_key(&object.uid) {
             return;
         }

@@ -102,6 +102,7 @@ impl Observer {
         self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {
             self.is_punctual(write, outcome, &known.object, process, record)?;
+            self.is_told_before(write, outcome, &known.object, record)?;
         }
         Ok(Done {
             applied: applied.clone(),
@@ -147,7 +148,13 @@ impl Observer {
         let now = at.div_euclid(1000);
         let state = known.newest(now);
         let (intent, ended) = intent.without_ended(old.began.as_deref(), &state, now);
-        let outcomes = known.seen(self.slept).into_iter().flat_map(|seen| {
+        let risen: Vec<_> = match known.risen(self.slept) {
+            ranges if ranges.is_empty() => vec![None],
+            ranges => ranges.into_iter().map(Some).collect(),
+        };
+        let seen = known.seen(self.slept).into_iter();
+        let since = seen.flat_map(|seen| risen.iter().map(move |risen| (seen, *risen)));
+        let outcomes = since.flat_map(|(seen, risen)| {
             let moment = Moment {
                 object: old,
                 state: &state,
@@ -159,6 +166,7 @@ impl Observer {
                 now,
                 fraction: at.rem_euclid(1000),
                 seen,
+                risen,
                 stop_count: texts::stop_count(&old.in_force()),
                 catch_up: process.catch_up,
             };
@@ -235,6 +243,23 @@ impl Observer {
             "a count was lost: {} of {floor}",
             new.recoverable()
         ))
+    }
+
+    /// What a grace has passed for was told of before.
+    fn is_told_before(
+        &self,
+        write: &Write<'_>,
+        outcome: &Outcome,
+        old: &Object,
+        record: &Record,
+    ) -> Result<(), String> {
+        let in_force = old.in_force();
+        let has_grace = in_force.get("enforce").is_some_and(|text| text != "true");
+        let is_told = record.warned.contains(&write.sent.by);
+        if outcome.what == What::Enforce && has_grace && !is_told && self.event_troubles == 0 {
+            return Err("it is stopped after a grace, and nobody was told before".into());
+        }
+        Ok(())
     }
 
     fn is_punctual(

@@ -1,7 +1,7 @@
 //! The observer: sees every write that the API accepts, and has it checked.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, Mutex},
 };
 
@@ -80,6 +80,8 @@ pub(crate) struct Record {
     pub(crate) touched: i64,
     /// When it left the scope, and how long all machines had slept until then.
     pub(crate) left: Option<(i64, i64)>,
+    /// The processes that have said beforehand that they stop it.
+    pub(crate) warned: BTreeSet<String>,
 }
 
 /// What is asked for by the texts of an object and of its Namespace, in a zone.
@@ -240,13 +242,18 @@ impl Observer {
         if event["reportingInstance"].as_str().is_some_and(is_dry) {
             return self.fail(at, "an Event of a dry run");
         }
-        if event["reason"] != "CorrectionLimitReached" {
-            return;
-        }
         let (by, uid) = (
             text(&event["reportingInstance"]),
             text(&event["regarding"]["uid"]),
         );
+        if event["reason"] == "StopsSoon"
+            && let Some(record) = self.records.get_mut(&uid)
+        {
+            record.warned.insert(by.clone());
+        }
+        if event["reason"] != "CorrectionLimitReached" {
+            return;
+        }
         self.note(at, &format!("{by}: hands off"));
         let Some(process) = self.processes.get_mut(&by) else {
             return;

@@ -21,6 +21,7 @@ impl Steps<'_> {
     pub(crate) fn write_fleet(&mut self) {
         self.story.scalers = self.random.choice([1, 1, 1, 2]).unwrap();
         self.story.in_flight = self.random.choice([0, 0, 0, 8]).unwrap();
+        self.story.is_mixed = false;
         self.story.length = 2 * HOUR;
         self.objects = NAMED;
         let due = self.random.u32(20..50) * MINUTE;

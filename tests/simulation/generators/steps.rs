@@ -64,6 +64,7 @@ impl Story {
             in_flight: 0,
             is_local: random.u8(..4) == 0,
             switches: random.u8(..4) == 0,
+            is_mixed: random.u8(..3) == 0,
             steps: Vec::new(),
         };
         let has_fleet = kind == Kind::NoFaults && random.u8(..6) == 0;
@@ -97,7 +98,7 @@ impl Steps<'_> {
         for slot in 0..self.objects {
             let (count, plan) = (self.count(), self.random.usize(..self.story.plans.len()));
             let at = self.random.u32(..2000);
-            let op = if !self.story.switches && self.random.u8(..5) == 0 {
+            let op = if self.random.u8(..5) == 0 {
                 let before = at.saturating_sub(self.random.u32(..2000));
                 self.add(
                     before,
@@ -195,8 +196,7 @@ impl Steps<'_> {
     fn happen(&mut self, at: u32) {
         let slot = self.random.usize(..self.objects);
         let has_faults = self.story.kind == Kind::Faults;
-        // A CronJob inherits no counts, which is not told here yet.
-        if !self.story.switches && self.random.u8(..6) == 0 {
+        if self.random.u8(..6) == 0 {
             return self.default(at);
         }
         let op = match self.random.u8(..if has_faults { 64 } else { 44 }) {
@@ -215,6 +215,10 @@ impl Steps<'_> {
             11 => Op::StopReplicas(slot, self.maybe(1..3)),
             12..=14 => self.overlay(slot),
             15 if self.random.u8(..3) == 0 => Op::Exclude(slot, self.random.bool()),
+            15 if self.random.bool() => {
+                let grace = self.random.choice([1, 30, 300, 1800, 4 * 3600]);
+                Op::Grace(slot, grace.filter(|_| self.random.u8(..4) != 0))
+            }
             15 => Op::Enforce(slot, self.random.bool()),
             16 => Op::Break(slot, self.random.choice(Bad::ALL).unwrap()),
             17..=18 => Op::Fix(slot),

@@ -140,11 +140,11 @@ impl Harness<'_> {
         let settings = Settings {
             default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {
-                kinds: vec![if story.switches {
-                    Kind::CronJob
-                } else {
-                    Kind::Deployment
-                }],
+                kinds: match story.kinds() {
+                    (true, true) => vec![Kind::Deployment, Kind::CronJob],
+                    (true, false) => vec![Kind::CronJob],
+                    _ => vec![Kind::Deployment],
+                },
                 selector: story.scoped.then(selector),
                 namespaces: story.namespaces.clone(),
                 excluded_namespaces: story.excluded.clone(),

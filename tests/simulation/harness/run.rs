@@ -27,7 +27,7 @@ use crate::{
         calendar::Plan,
         definition::{Kind, Story},
         intent::Intent,
-        op::{NAMED, Op, PLACES},
+        op::{NAMED, Op, PLACES, Slot},
     },
 };
 
@@ -255,9 +255,9 @@ impl<'a> Harness<'a> {
         self.troubled = self.troubled.max(self.now() + time);
     }
 
-    /// The kind of its objects.
-    pub(super) const fn kind(&self) -> &'static str {
-        if self.story.switches {
+    /// The kind of the object of a slot.
+    pub(super) const fn kind(&self, slot: Slot) -> &'static str {
+        if self.story.is_switch(slot) {
             "CronJob"
         } else {
             "Deployment"
@@ -265,7 +265,9 @@ impl<'a> Harness<'a> {
     }
 
     pub(super) fn objects(&self) -> Vec<Value> {
-        self.api.list(self.kind())
+        let mut objects = self.api.list("Deployment");
+        objects.extend(self.api.list("CronJob"));
+        objects
     }
 
     /// Checks the objects, where they have to be in order by now.

@@ -70,7 +70,7 @@ impl Harness<'_> {
             "dayshift/saved-replicas": saved,
             "dayshift/fingerprint": texts::first_fingerprint(&object.texts, &object.uid),
         });
-        Some(json!({"metadata": {"labels": labels}, "spec": self.count(replicas)}))
+        Some(json!({"metadata": {"labels": labels}, "spec": self.count(slot, replicas)}))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     },
     harness::run::Harness,
     story::{
-        intent::{Intent, Pause},
+        intent::{Enforce, Intent, Pause},
         op::{Asked, Hold, NAMED, Op, PLACES, Slot, place},
     },
 };
@@ -32,6 +32,7 @@ pub fn slot(op: &Op) -> Option<Slot> {
         | Op::Wake(slot, _)
         | Op::Sleep(slot, _)
         | Op::Enforce(slot, _)
+        | Op::Grace(slot, _)
         | Op::Exclude(slot, _)
         | Op::Break(slot, _)
         | Op::Fix(slot)
@@ -75,7 +76,11 @@ impl Harness<'_> {
             Op::Make(_, count, plan) => self.make_anew(slot, *count, Some(*plan)),
             Op::MakePlain(_, count) => self.make_anew(slot, *count, None),
             Op::MakeFromV1(_, count, plan, hours) => {
-                let most = if self.story.switches { 1 } else { u32::MAX };
+                let most = if self.story.is_switch(slot) {
+                    1
+                } else {
+                    u32::MAX
+                };
                 let count = most.min(*count);
                 self.make_anew(slot, count, Some(*plan));
                 if let Some(patch) = self.state_of_v1(slot, count, (*hours).into()) {
@@ -87,7 +92,7 @@ impl Harness<'_> {
                 intent.plan = *plan;
                 intent.stop_replicas = *count;
             }),
-            Op::Scale(_, count) => self.merge(slot, &json!({"spec": self.count(*count)})),
+            Op::Scale(_, count) => self.merge(slot, &json!({"spec": self.count(slot, *count)})),
             Op::Autoscale(_, count) => self.autoscale(slot, *count),
             Op::Plan(_, plan) => self.ask(slot, |intent| intent.plan = *plan),
             Op::Replicas(_, count) => self.ask(slot, |intent| intent.replicas = *count),
@@ -105,7 +110,13 @@ impl Harness<'_> {
             Op::Sleep(_, until) => self.ask(slot, |intent| {
                 intent.sleep = until.map(|seconds| then.0 + i64::from(seconds));
             }),
-            Op::Enforce(_, enforce) => self.ask(slot, |intent| intent.enforce = *enforce),
+            Op::Enforce(_, is_on) => {
+                let enforce = is_on.then_some(Enforce::AtOnce);
+                self.ask(slot, |intent| intent.enforce = enforce);
+            }
+            Op::Grace(_, grace) => {
+                self.ask(slot, |intent| intent.enforce = grace.map(Enforce::After));
+            }
             Op::Exclude(_, exclude) => self.ask(slot, |intent| intent.exclude = *exclude),
             Op::Break(_, bad) => self.ask(slot, |intent| intent.bad = Some(*bad)),
             Op::Fix(_) => self.ask(slot, |intent| intent.bad = None),
@@ -117,7 +128,7 @@ impl Harness<'_> {
                     &json!({"metadata": {"finalizers": ["example.com/wait"]}}),
                 );
                 let (namespace, name) = place(slot);
-                let _ = self.api.delete_of(self.kind(), namespace, &name);
+                let _ = self.api.delete_of(self.kind(slot), namespace, &name);
             }
             Op::Undo(_, snapshot) => self.undo(slot, *snapshot),
             Op::ReplaceFromManifest(_, keeps_labels) => {
@@ -173,8 +184,8 @@ impl Harness<'_> {
     }
 
     /// A count in the form of its kind: a CronJob is suspended at 0.
-    pub(super) fn count(&self, count: u32) -> Value {
-        if self.story.switches {
+    pub(super) fn count(&self, slot: Slot, count: u32) -> Value {
+        if self.story.is_switch(slot) {
             json!({"suspend": count == 0})
         } else {
             json!({"replicas": count})
@@ -183,14 +194,14 @@ impl Harness<'_> {
 
     pub(super) fn object_of(&self, slot: Slot) -> Option<Value> {
         let (namespace, name) = place(slot);
-        self.api.get(self.kind(), namespace, &name)
+        self.api.get(self.kind(slot), namespace, &name)
     }
 
     pub(super) fn merge(&self, slot: Slot, patch: &Value) {
         let (namespace, name) = place(slot);
         if self.object_of(slot).is_some() {
             self.api
-                .merge(self.kind(), namespace, &name, patch)
+                .merge(self.kind(slot), namespace, &name, patch)
                 .unwrap();
         }
     }
@@ -201,7 +212,7 @@ impl Harness<'_> {
             .object_of(slot)
             .is_some_and(|it| Object::of(&it).replicas > 0)
         {
-            self.merge(slot, &json!({"spec": self.count(count)}));
+            self.merge(slot, &json!({"spec": self.count(slot, count)}));
         }
     }
 
@@ -261,10 +272,10 @@ impl Harness<'_> {
         });
         metadata["name"] = json!(name);
         metadata["namespace"] = json!(namespace);
-        if self.story.switches {
+        if self.story.is_switch(slot) {
             let containers = json!([{"name": "web", "image": "nginx"}]);
             let pod = json!({"restartPolicy": "Never", "containers": containers});
-            let mut spec = self.count(wish.replicas);
+            let mut spec = self.count(slot, wish.replicas);
             spec["schedule"] = json!("0 * * * *");
             spec["jobTemplate"] = json!({"spec": {"template": {"spec": pod}}});
             return json!({
@@ -287,7 +298,7 @@ impl Harness<'_> {
     fn delete(&self, slot: Slot) {
         let (namespace, name) = place(slot);
         self.merge(slot, &json!({"metadata": {"finalizers": null}}));
-        let _ = self.api.delete_of(self.kind(), namespace, &name);
+        let _ = self.api.delete_of(self.kind(slot), namespace, &name);
     }
 
     fn undo(&mut self, slot: Slot, snapshot: usize) {

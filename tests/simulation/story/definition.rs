@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::story::{
     as_text,
     calendar::{Plan, show},
-    op::Step,
+    op::{Slot, Step},
 };
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,6 +51,9 @@ pub struct Story {
     /// Whether its objects are CronJobs, which run or are suspended, and not Deployments.
     #[serde(default)]
     pub switches: bool,
+    /// Whether every other object is of the other kind.
+    #[serde(default)]
+    pub is_mixed: bool,
     /// Whether until-times are written in local time.
     #[serde(default)]
     pub is_local: bool,
@@ -71,6 +74,19 @@ impl Story {
         let first = self.begin.date_naive() - Days::new(21);
         let days = u64::from(self.length / 86_400_000);
         (first, self.begin.date_naive() + Days::new(days + 13))
+    }
+
+    /// Whether the object of a slot is a CronJob.
+    pub const fn is_switch(&self, slot: Slot) -> bool {
+        self.switches != (self.is_mixed && slot % 2 == 1)
+    }
+
+    /// Whether any object can be a CronJob, and whether any can be a Deployment.
+    pub const fn kinds(&self) -> (bool, bool) {
+        (
+            self.switches || self.is_mixed,
+            !self.switches || self.is_mixed,
+        )
     }
 
     pub fn instant(&self, at: u32) -> DateTime<Utc> {
@@ -95,6 +111,7 @@ impl fmt::Display for Story {
             in_flight,
             is_local,
             switches,
+            is_mixed,
             ..
         } = self;
         let begin = show(self.begin.timestamp());
@@ -103,7 +120,8 @@ impl fmt::Display for Story {
             "{kind:?}, {begin}, {scalers} scalers in {zone}, guarded: {guarded}, catch up: \
              {catch_up} h, scoped: {scoped} \
              {selector:?}, namespaces: {namespaces:?} without {excluded:?}, zones: {zones:?}, dry: \
-             {dry:?}, in flight: {in_flight}, local times: {is_local}, CronJobs: {switches}"
+             {dry:?}, in flight: {in_flight}, local times: {is_local}, CronJobs: {switches}, \
+             mixed: {is_mixed}"
         )?;
         for (number, plan) in self.plans.iter().enumerate() {
             writeln!(f, "  plan {number}: {:?}", plan.texts())?;

@@ -16,7 +16,7 @@ pub struct Intent {
     /// The end of `wake-until`, in seconds since 1970.
     pub wake: Option<i64>,
     pub sleep: Option<i64>,
-    pub enforce: bool,
+    pub enforce: Option<Enforce>,
     pub exclude: bool,
     /// The overrides of its Namespace, which hold while none of its own does.
     pub inherited: Overrides,
@@ -28,6 +28,14 @@ pub struct Overrides {
     pub pause: Option<Pause>,
     pub wake: Option<i64>,
     pub sleep: Option<i64>,
+}
+
+/// When a count that was raised while stopped is put back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enforce {
+    AtOnce,
+    /// After so many seconds, and what has appeared while stopped too.
+    After(u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +124,13 @@ impl Intent {
             ),
             ("wake-until", self.wake.map(until)),
             ("sleep-until", self.sleep.map(until)),
-            ("enforce", self.enforce.then(|| "true".to_owned())),
+            (
+                "enforce",
+                self.enforce.map(|enforce| match enforce {
+                    Enforce::AtOnce => "true".to_owned(),
+                    Enforce::After(grace) => format!("{grace}s"),
+                }),
+            ),
             ("exclude", self.exclude.then(|| "true".to_owned())),
         ];
         for (key, text) in overlays {

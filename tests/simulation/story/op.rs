@@ -65,6 +65,8 @@ pub enum Op {
     Wake(Slot, Option<i32>),
     Sleep(Slot, Option<i32>),
     Enforce(Slot, bool),
+    /// It is enforced after so many seconds, or no more.
+    Grace(Slot, Option<u32>),
     /// It is left alone, or no more.
     Exclude(Slot, bool),
     Break(Slot, Bad),

@@ -9,7 +9,7 @@ use crate::{
     checker::objects::{object::State, phase::Phase, texts},
     story::{
         calendar::{self, Plan},
-        intent::{Intent, Overrides, Pause},
+        intent::{Enforce, Intent, Overrides, Pause},
     },
 };
 
@@ -62,7 +62,12 @@ impl Intent {
             pause: own.pause,
             wake: own.wake,
             sleep: own.sleep,
-            enforce: texts.contains_key("enforce"),
+            enforce: texts
+                .get("enforce")
+                .map(|text| match text.strip_suffix('s') {
+                    Some(seconds) => Enforce::After(seconds.parse().unwrap()),
+                    None => Enforce::AtOnce,
+                }),
             exclude: false,
             inherited,
         }

@@ -93,6 +93,26 @@ impl Object {
         }
     }
 
+    /// Whether it lies in a collection with this path.
+    pub fn is_in(&self, path: &str) -> bool {
+        path.ends_with(if self.is_switch {
+            "/cronjobs"
+        } else {
+            "/deployments"
+        })
+    }
+
+    /// The same with what it can inherit of the annotations of its Namespace: a CronJob has no
+    /// count that any of them could be.
+    pub fn beside(mut self, defaults: &BTreeMap<String, String>) -> Self {
+        self.defaults.clone_from(defaults);
+        if self.is_switch {
+            let is_count = |key: &str| ["replicas", "stop-replicas", "scale"].contains(&key);
+            self.defaults.retain(|key, _| !is_count(key));
+        }
+        self
+    }
+
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
     }

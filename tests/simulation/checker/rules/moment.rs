@@ -16,7 +16,10 @@ use crate::{
             timeline::Timeline,
         },
     },
-    story::{calendar::Turn, intent::Intent},
+    story::{
+        calendar::Turn,
+        intent::{Enforce, Intent},
+    },
 };
 
 pub(in crate::checker) const HOUR: i64 = 3600;
@@ -41,6 +44,8 @@ pub struct Moment<'a> {
     pub fraction: i64,
     /// When these annotations were seen first: between these two.
     pub seen: (i64, i64),
+    /// When its count was last seen to rise, likewise.
+    pub risen: Option<(i64, i64)>,
     pub stop_count: u32,
     /// `--catch-up`, in hours.
     pub catch_up: u32,
@@ -179,7 +184,7 @@ impl Moment<'_> {
                 return vec![self.begin(phase, until)];
             }
             if phase == Phase::Paused {
-                return vec![self.tidy(held)];
+                return self.tidy(held);
             }
         }
         // Rules 3, 10 and 13.
@@ -193,18 +198,18 @@ impl Moment<'_> {
         }
         let quiet = || {
             if is_ahead(&self.object.state) {
-                self.adopt((self.now, self.now), held)
+                vec![self.adopt((self.now, self.now), held)]
             } else {
                 self.tidy(held)
             }
         };
         if held.is_some() {
-            return vec![quiet()];
+            return quiet();
         }
         match state.phase {
             Some(Phase::Paused) => self.after_pause(),
             Some(Phase::Woken | Phase::Slept) => self.after_override(),
-            _ => vec![self.due().unwrap_or_else(quiet)],
+            _ => self.due().map_or_else(quiet, |due| vec![due]),
         }
     }
 
@@ -328,7 +333,42 @@ impl Moment<'_> {
     }
 
     /// Rules 2, 7 and 9: nothing is due; what is not as it should be is put right.
-    fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Outcome {
+    fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Vec<Outcome> {
+        let outcomes = self.enforced(held.is_some()).into_iter();
+        outcomes.map(|due| self.tidied(held, due)).collect()
+    }
+
+    /// Whether `enforce` puts the count back, and since when that is due, in seconds; `None` is not.
+    /// Both may be, where only the scaler knows when the grace began.
+    fn enforced(&self, is_held: bool) -> Vec<Option<Option<i64>>> {
+        let phase = self.state.phase.unwrap_or(Phase::Adopted);
+        let is_down = matches!(phase, Phase::Stopped | Phase::Slept);
+        if self.object.replicas <= self.stop_count {
+            return vec![None];
+        }
+        match self.intent.enforce {
+            Some(Enforce::AtOnce) if is_down => vec![Some(None)],
+            Some(Enforce::After(grace)) if is_down || !is_held && self.has_appeared(phase) => {
+                let (from, to) = self.risen.unwrap_or(self.seen);
+                let last = self.state.last.unwrap_or(i64::MIN);
+                let due = |since: i64| since.max(last).min(self.now) + i64::from(grace);
+                let (from, to) = (due(from), due(to));
+                let put_back = (from <= self.now).then_some(Some(Some(to.min(self.now))));
+                let not_yet = (to > self.now).then_some(None);
+                put_back.into_iter().chain(not_yet).collect()
+            }
+            _ => vec![None],
+        }
+    }
+
+    /// Whether it was taken up as it is, while its schedule says stopped.
+    fn has_appeared(&self, phase: Phase) -> bool {
+        let newest = self.timeline.newest(self.now).map(|(_, turn)| turn);
+        let says = newest.or(self.timeline.before);
+        phase == Phase::Adopted && matches!(says, Some(Turn::Off | Turn::To(0)))
+    }
+
+    fn tidied(&self, held: Option<(Phase, Option<i64>)>, enforced: Option<Option<i64>>) -> Outcome {
         let mut state = self.state.clone();
         let last = state.last.unwrap_or(self.now);
         let following = self.timeline.after(last);
@@ -341,31 +381,35 @@ impl Moment<'_> {
             (None, next) => (Some(last), next),
         };
         let last = state.last.unwrap_or(self.now);
+        let newest = self.timeline.newest(self.now).map(|(at, _)| at);
+        let due = newest.filter(|_| self.considers(last));
         state.phase = state.phase.or(Some(Phase::Adopted));
-        let is_down = matches!(state.phase, Some(Phase::Stopped | Phase::Slept));
-        let raised = self.intent.enforce && is_down && self.object.replicas > self.stop_count;
-        if raised {
-            state.saved = self.worth_saving(state.saved);
+        let expired = if held.is_some() {
+            Vec::new()
+        } else {
+            self.over()
+        };
+        let outcome = Outcome {
+            state,
+            expired,
+            considers: self.considers(last),
+            due,
+            ..self.keep(What::Tidy)
+        };
+        let Some(since) = enforced else {
+            return outcome;
+        };
+        let mut state = outcome.state;
+        state.saved = self.worth_saving(self.object.wanted(state.saved));
+        if state.phase == Some(Phase::Adopted) {
+            state.phase = Some(Phase::Stopped);
         }
         Outcome {
+            what: What::Enforce,
             state,
-            replicas: if raised {
-                self.stop_count
-            } else {
-                self.object.replicas
-            },
-            expired: if held.is_some() {
-                Vec::new()
-            } else {
-                self.over()
-            },
-            considers: self.considers(last),
-            due: self
-                .timeline
-                .newest(self.now)
-                .map(|(at, _)| at)
-                .filter(|_| self.considers(last)),
-            ..self.keep(if raised { What::Enforce } else { What::Tidy })
+            replicas: self.stop_count,
+            due: outcome.due.max(since),
+            ..outcome
         }
     }
 }

@@ -35,6 +35,9 @@ pub struct Known {
     pub(in crate::checker) version: u64,
     /// When its annotations were first shown as they are.
     pub seen: Instants,
+    /// The count as it was shown or written last, and when it was last shown to have risen.
+    count: u32,
+    risen: Option<Instants>,
     /// The newest state of all that it was shown.
     pub state: State,
     /// What applied at its last write here.
@@ -85,6 +88,8 @@ impl Known {
             corrections: (0, 0),
             told: 0,
             seen: at,
+            count: object.replicas,
+            risen: None,
             version,
             object,
         }
@@ -94,6 +99,10 @@ impl Known {
         if object.inputs() != self.object.inputs() {
             self.seen = at;
         }
+        if object.replicas > self.count {
+            self.risen = Some(at);
+        }
+        self.count = object.replicas;
         self.version = version;
         self.object = object;
         if self.object.state.is_of_later_version() {
@@ -173,8 +182,9 @@ impl Known {
     }
 
     /// Its own write was accepted, and it knows.
-    pub(in crate::checker) fn wrote_it(mut self, done: &Done, state: State) -> Self {
-        self.state = state;
+    pub(in crate::checker) fn wrote_it(mut self, done: &Done, written: &Object) -> Self {
+        self.state.clone_from(&written.state);
+        self.count = written.replicas;
         self.applied = Some(done.applied.clone());
         let (surely, perhaps) = done.corrective;
         self.corrections.0 += u8::from(surely);
@@ -215,14 +225,27 @@ impl Known {
     }
 
     /// When its annotations were first seen, by its clock: the ranges that this can be in, in
-    /// seconds. What was seen by a wrong clock is known by how long ago it was, without the time
-    /// that the machine has `slept` since.
+    /// seconds.
     pub fn seen(&self, slept: i64) -> Vec<(i64, i64)> {
-        let clock = self.seen.clock.div_euclid(1000);
+        self.seen.ranges(slept)
+    }
+
+    /// When its count was last seen to rise, likewise; nothing where it was not.
+    pub fn risen(&self, slept: i64) -> Vec<(i64, i64)> {
+        self.risen
+            .map_or_else(Vec::new, |risen| risen.ranges(slept))
+    }
+}
+
+impl Instants {
+    /// The ranges that this can be in by the process's clock, in seconds. What was seen by a wrong
+    /// clock is known by how long ago it was, without the time that the machine has `slept` since.
+    fn ranges(self, slept: i64) -> Vec<(i64, i64)> {
+        let clock = self.clock.div_euclid(1000);
         let mut ranges = vec![(clock, clock)];
-        if self.seen.unsure {
-            let truth = self.seen.truth.div_euclid(1000);
-            let slept = (slept - self.seen.slept).div_euclid(1000);
+        if self.unsure {
+            let truth = self.truth.div_euclid(1000);
+            let slept = (slept - self.slept).div_euclid(1000);
             ranges.push((truth - LOOKS_RIGHT, truth + LOOKS_RIGHT + slept));
         }
         ranges

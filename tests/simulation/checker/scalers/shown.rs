@@ -73,8 +73,9 @@ impl Shown {
     }
 
     fn shows(&mut self, value: &Value, at: Instants) {
-        let mut object = Object::shown(value);
-        object.defaults = self.namespaces.defaults(&object.namespace);
+        let object = Object::shown(value);
+        let defaults = self.namespaces.defaults(&object.namespace);
+        let object = object.beside(&defaults);
         let version = version_of(value);
         let name = (object.namespace.clone(), object.name.clone());
         let track = self.tracks.entry(name).or_default();
@@ -118,12 +119,11 @@ impl Shown {
         let tracks = self.tracks.iter_mut();
         for (_, track) in tracks.filter(|((place, _), _)| *place == namespace) {
             if let Some(known) = track.known.clone() {
-                let mut object = known.object.clone();
-                object.defaults.clone_from(&defaults);
+                let object = known.object.clone().beside(&defaults);
                 let version = known.version;
                 track.takes(known.shown(object, version, at), at.truth);
-            } else if let Some((mut object, version)) = track.bystander.take() {
-                object.defaults.clone_from(&defaults);
+            } else if let Some((object, version)) = track.bystander.take() {
+                let object = object.beside(&defaults);
                 track.takes(Known::first(object, version, at), at.truth);
             }
         }
@@ -137,7 +137,7 @@ impl Shown {
             && let Some(known) = track.known.clone()
             && known.object.uid == object.uid
         {
-            let known = known.wrote_it(done, object.state);
+            let known = known.wrote_it(done, &object);
             track.becomes(Some(known), at.truth);
         }
         self.shows(value, at);
@@ -261,7 +261,13 @@ impl Shown {
         let namespace = parts.iter().position(|it| *it == "namespaces");
         let namespace = namespace.map(|place| parts[place + 1]);
         for (name, track) in &mut self.tracks {
-            if !names.contains(name) && namespace.is_none_or(|namespace| namespace == name.0) {
+            let known = track.known.as_ref().map(|it| &it.object);
+            let object = known.or(track.bystander.as_ref().map(|(object, _)| object));
+            let is_there = object.is_some_and(|object| object.is_in(path));
+            if is_there
+                && !names.contains(name)
+                && namespace.is_none_or(|namespace| namespace == name.0)
+            {
                 track.becomes(None, at.truth);
                 track.bystander = None;
             }
