@@ -7,6 +7,7 @@ mod holiday;
 mod occurrence;
 mod override_turns;
 mod period;
+mod saved;
 mod timeline;
 mod workload_plan;
 

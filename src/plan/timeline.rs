@@ -44,6 +44,8 @@ pub struct PlannedStep {
     pub until: DateTime<Utc>,
     /// What holds.
     pub state: PlannedState,
+    /// What the schedule says, whatever is laid over it; `None` where it says nothing yet.
+    pub says: Option<Action>,
     /// The boundary that it begins with, and whether it is applied.
     pub boundary: Option<(Action, bool)>,
 }
@@ -144,6 +146,7 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
             from,
             until: self.at,
             state,
+            says: self.says,
             boundary: boundary.map(|it| (it.action, it.applied)),
         })
     }

@@ -4,7 +4,7 @@ use std::{collections::HashMap, fmt, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
 use super::{
     holiday::{Holiday, holidays},
@@ -82,25 +82,44 @@ pub struct Refused<'p> {
 }
 
 /// What one object is asked to do, and what is wrong with how it is asked.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct WorkloadPlan {
     kind: &'static str,
     namespace: Arc<str>,
     name: Arc<str>,
     /// `web`, or `sts/db`.
-    #[serde(skip)]
     short_name: String,
     timezone: String,
-    #[serde(
-        rename = "from",
-        serialize_with = "place",
-        skip_serializing_if = "is_own"
-    )]
     origin: Origin,
     boundaries: Boundaries,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     holidays: Vec<Holiday>,
+    /// The count that would run without the schedule, where it is known.
+    runs: Option<Replicas>,
     problems: Vec<PlannedProblem>,
+}
+
+/// What is computed is computed here: a schedule by the second has millions of boundaries in a year.
+impl Serialize for WorkloadPlan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let saved = self.saved().map(|hours| (hours * 100.0).round() / 100.0);
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("kind", self.kind)?;
+        fields.serialize_entry("namespace", &self.namespace)?;
+        fields.serialize_entry("name", &self.name)?;
+        fields.serialize_entry("timezone", &self.timezone)?;
+        if !is_own(&self.origin) {
+            fields.serialize_entry("from", self.origin.name())?;
+        }
+        fields.serialize_entry("boundaries", &self.boundaries)?;
+        if !self.holidays.is_empty() {
+            fields.serialize_entry("holidays", &self.holidays)?;
+        }
+        if let Some(saved) = saved {
+            fields.serialize_entry("savedReplicaHours", &saved)?;
+        }
+        fields.serialize_entry("problems", &self.problems)?;
+        fields.end()
+    }
 }
 
 /// A boundary as an object meets it: on its own clocks, its start moved by its jitter.
@@ -196,6 +215,7 @@ impl Planner {
                 period: self.period,
                 brings_back: None,
             },
+            runs: None,
             problems: problems.into_iter().map(|it| self.problem(it)).collect(),
         })
     }
@@ -215,6 +235,7 @@ impl Planner {
             let (count, saved) = stopped(seen, remembered, spec.stop_replicas);
             started(count, saved, None)
         });
+        plan.runs = plan.boundaries.brings_back;
         Some(plan)
     }
 
@@ -250,6 +271,21 @@ impl WorkloadPlan {
         &self.holidays
     }
 
+    /// The same plan of an object that runs with this count where no schedule says otherwise: that
+    /// of its manifest, which a start never leaves at 0.
+    #[must_use]
+    pub fn running_with(self, count: Replicas) -> Self {
+        Self {
+            runs: Some(count.max(Replicas::ONE)),
+            ..self
+        }
+    }
+
+    /// The count that would run without the schedule, where it is known.
+    pub(super) fn runs(&self) -> Option<Replicas> {
+        self.runs
+    }
+
     /// The namespace.
     pub fn namespace(&self) -> &str {
         &self.namespace
@@ -278,6 +314,11 @@ impl WorkloadPlan {
     /// The count that a start brings back, where it is known.
     pub fn brings_back(&self) -> Option<Replicas> {
         self.boundaries.brings_back
+    }
+
+    /// The time that is looked at.
+    pub(super) fn period(&self) -> Period {
+        self.boundaries.period
     }
 
     /// When overrides begin to hold: at the beginning of the time that is looked at.

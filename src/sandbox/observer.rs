@@ -10,7 +10,7 @@ use crate::{
     schedule::{Action, Boundary, Zone},
     workload::{
         Enforce, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix,
-        Replicas, State, read,
+        Replicas, State, held_down, read,
     },
 };
 
@@ -73,7 +73,7 @@ impl Observer {
         let mut usages = Vec::new();
         for ((name, _), one) in &self.watched {
             let mut usage = one.usage.clone();
-            usage.runs(at, one.observed.replicas);
+            usage.runs(at, one.observed.replicas, one.held());
             if usage.starts + usage.stops > 0 || one.observed.concerns_us() {
                 usages.push((name.clone(), usage));
             }
@@ -105,7 +105,7 @@ impl Observer {
         if change.deleted {
             let one = self.watched.get_mut(&name)?;
             one.observed.replicas = Replicas::ZERO;
-            one.usage.runs(at, Replicas::ZERO);
+            one.usage.runs(at, Replicas::ZERO, Replicas::ZERO);
             return None;
         }
         let Some(one) = self.watched.get_mut(&name) else {
@@ -146,9 +146,11 @@ impl Observer {
 
 impl Watched {
     fn new(at: DateTime<Utc>, observed: Observed, context: &ParseContext) -> Self {
+        let parsed = read(&observed.inputs, context);
+        let held = held_down(&observed, &parsed);
         Self {
-            parsed: read(&observed.inputs, context),
-            usage: Usage::new(at, observed.replicas, observed.object.kind.counts()),
+            parsed,
+            usage: Usage::new(at, observed.replicas, held, observed.object.kind.counts()),
             observed,
             idle: 0,
             action: None,
@@ -160,8 +162,14 @@ impl Watched {
         if observed.inputs != self.observed.inputs {
             self.parsed = read(&observed.inputs, context);
         }
-        self.usage.runs(at, observed.replicas);
-        std::mem::replace(&mut self.observed, observed)
+        let before = std::mem::replace(&mut self.observed, observed);
+        self.usage.runs(at, self.observed.replicas, self.held());
+        before
+    }
+
+    /// How many the schedule holds down now.
+    fn held(&self) -> Replicas {
+        held_down(&self.observed, &self.parsed)
     }
 
     fn kind(&mut self, before: &Observed) -> Option<EventKind> {

@@ -1,4 +1,4 @@
-//! What one Deployment has cost so far, and what it would have.
+//! What one workload has cost so far, and what it would have.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -7,7 +7,7 @@ use crate::{
     workload::{CountKind, Replicas},
 };
 
-/// The transitions of one Deployment, and how long it has run with how many replicas.
+/// The transitions of one workload, and how long it has run with how many replicas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Usage {
     /// Starts that were carried out, whether they changed the count or not.
@@ -16,28 +16,34 @@ pub struct Usage {
     pub stops: u64,
     /// Whether its count is one of replicas: a CronJob is suspended or not, and has none.
     pub has_replicas: bool,
-    begun: DateTime<Utc>,
-    /// Up to here all is counted; from here on `count` replicas run.
+    /// Up to here all is counted; from here on `count` replicas run, and `held` more would without
+    /// the schedule.
     since: DateTime<Utc>,
     count: Replicas,
-    most: Replicas,
+    held: Replicas,
     up: TimeDelta,
     replica_seconds: f64,
+    saved_seconds: f64,
 }
 
 impl Usage {
-    /// A workload that begins with this count.
-    pub(super) fn new(at: DateTime<Utc>, count: Replicas, means: CountKind) -> Self {
+    /// A workload that begins with this count, and with so many that are held down.
+    pub(super) fn new(
+        at: DateTime<Utc>,
+        count: Replicas,
+        held: Replicas,
+        means: CountKind,
+    ) -> Self {
         Self {
             starts: 0,
             stops: 0,
             has_replicas: means == CountKind::Replicas,
-            begun: at,
             since: at,
             count,
-            most: count,
+            held,
             up: TimeDelta::zero(),
             replica_seconds: 0.0,
+            saved_seconds: 0.0,
         }
     }
 
@@ -49,16 +55,16 @@ impl Usage {
         }
     }
 
-    /// From `at` on `count` replicas run.
-    pub(super) fn runs(&mut self, at: DateTime<Utc>, count: Replicas) {
+    /// From `at` on `count` replicas run, and the schedule holds `held` down.
+    pub(super) fn runs(&mut self, at: DateTime<Utc>, count: Replicas, held: Replicas) {
         let time = at - self.since;
         if self.count > Replicas::ZERO {
             self.up += time;
         }
-        self.replica_seconds += f64::from(self.count.get()) * time.as_seconds_f64();
-        self.since = at;
-        self.count = count;
-        self.most = self.most.max(count);
+        let seconds = |count: Replicas| f64::from(count.get()) * time.as_seconds_f64();
+        self.replica_seconds += seconds(self.count);
+        self.saved_seconds += seconds(self.held);
+        (self.since, self.count, self.held) = (at, count, held);
     }
 
     /// How long at least one replica ran.
@@ -71,15 +77,15 @@ impl Usage {
         self.replica_seconds / 3600.0
     }
 
-    /// What was saved: the replica-hours that would have been used with the highest count all the
-    /// time, and were not.
+    /// What was saved, in replica-hours: the time of those that the schedule held down
+    /// ([`held_down`](crate::workload::held_down)).
     pub fn saved(&self) -> f64 {
-        self.always_on() - self.replica_hours()
+        self.saved_seconds / 3600.0
     }
 
-    /// The same, had the most replicas that it ever had run all the time.
-    pub fn always_on(&self) -> f64 {
-        f64::from(self.most.get()) * (self.since - self.begun).as_seconds_f64() / 3600.0
+    /// The replica-hours that would have been used without the schedule.
+    pub fn without(&self) -> f64 {
+        self.replica_hours() + self.saved()
     }
 }
 
@@ -88,17 +94,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ran_is_counted_against_the_most_that_ever_ran() {
+    fn what_runs_and_what_is_held_down_is_counted_by_its_time() {
         let begin: DateTime<Utc> = "2026-11-20T10:00:00Z".parse().unwrap();
         let hour = |hours| begin + TimeDelta::hours(hours);
-        let mut usage = Usage::new(begin, Replicas::new(2), CountKind::Replicas);
-        usage.runs(hour(3), Replicas::ZERO); // 2 for three hours
-        usage.runs(hour(7), Replicas::new(3)); // none for four
-        usage.runs(hour(8), Replicas::ONE); // 3 for one
-        usage.runs(hour(10), Replicas::ONE); // 1 for two
+        let [none, one, two, three] = [0, 1, 2, 3].map(Replicas::new);
+        let mut usage = Usage::new(begin, two, none, CountKind::Replicas);
+        usage.runs(hour(3), none, two); // 2 for three hours
+        usage.runs(hour(7), three, none); // none of 2 for four
+        usage.runs(hour(8), one, two); // 3 for one
+        usage.runs(hour(10), one, two); // 1 of 3 for two
         assert_eq!(usage.up(), TimeDelta::hours(6));
         assert!((usage.replica_hours() - 11.0).abs() < 1e-9);
-        assert!((usage.always_on() - 30.0).abs() < 1e-9);
-        assert!((usage.saved() - 19.0).abs() < 1e-9);
+        assert!((usage.saved() - 12.0).abs() < 1e-9);
+        assert!((usage.without() - 23.0).abs() < 1e-9);
     }
 }

@@ -2,8 +2,9 @@
 
 use dayshift::{
     controller::{ObjectSnapshot, WorkStatus},
-    schedule::Action,
-    workload::{Key, Kind, Override, Phase, Replicas},
+    plan::{Period, Planner},
+    schedule::{Action, Zone},
+    workload::{Inputs, Key, Kind, Override, Phase, Prefix, Replicas, WorkloadRef},
 };
 use kube_in_memory::{Fault, Status};
 
@@ -230,4 +231,95 @@ fn steps_save_up_to_the_largest() {
     let found = saved_hours(&story);
     // Four hours with 5 of 10, seven with all, thirteen with none.
     assert!(is_about(found, 4.0 * 5.0 + 13.0 * 10.0), "{found}");
+}
+
+/// What is expected stands there, counted by hand; the controller's own count of what it held down
+/// says the same afterwards.
+#[test]
+fn a_plan_says_beforehand_what_is_saved() {
+    let office = ("hours", OFFICE);
+    for (count, annotations, expected) in [
+        (3, vec![office], 118.0 * 3.0),
+        (3, vec![office, ("stop-replicas", "1")], 118.0 * 2.0),
+        (9, vec![office, ("replicas", "2")], 118.0 * 2.0),
+        (1, vec![office, ("stop-replicas", "4")], 0.0),
+        (0, vec![office], 118.0),
+        (
+            3,
+            vec![office, ("except", "2026-11-23; 2026-11-28")],
+            128.0 * 3.0,
+        ),
+        (
+            3,
+            vec![office, ("wake-until", "2026-11-21 00:00")],
+            104.0 * 3.0,
+        ),
+        (
+            3,
+            vec![office, ("sleep-until", "2026-11-23 12:00")],
+            (118.0 + 10.0 + 3.0) * 3.0,
+        ),
+        (
+            3,
+            vec![office, ("pause", "2026-11-21 00:00")],
+            (118.0 - 9.0 - 5.0 - 57.0) * 3.0,
+        ),
+        (
+            1,
+            vec![("scale", "08:00 = 5; 12:00 = 10; 19:00 = 0")],
+            7.0 * (4.0 * 5.0 + 13.0 * 10.0),
+        ),
+        (
+            2,
+            vec![("start", "Mon 08:00"), ("stop", "Fri 20:00")],
+            60.0 * 2.0,
+        ),
+    ] {
+        let story = Sandbox::at("2026-11-12 00:00 UTC");
+        // Overrides are laid over it when the week begins.
+        let (overrides, schedule): (Vec<_>, Vec<_>) = annotations
+            .iter()
+            .partition(|(key, _)| key.ends_with("-until") || *key == "pause");
+        let web = deployment("web").replicas(count);
+        let web = schedule
+            .iter()
+            .fold(web, |web, (key, text)| web.annotation(key, text));
+        story.apply(web);
+        story.sleep_until("2026-11-20 00:00:00");
+        for (key, text) in &overrides {
+            story.annotate("web", key, Some(text));
+        }
+        story.settle();
+        let before = saved_hours(&story);
+        story.sleep_until("2026-11-27 00:00:00");
+        let found = saved_hours(&story) - before;
+        assert!(
+            (found - expected).abs() < 0.1,
+            "{annotations:?}: {found} of {expected}"
+        );
+
+        let from = story.utc("2026-11-20 00:00:00");
+        let planner = Planner {
+            period: Period::new(from, story.utc("2026-11-27 00:00:00")).unwrap(),
+            context: Zone::UTC.into(),
+            prefix: Prefix::default(),
+        };
+        let object = WorkloadRef {
+            kind: Kind::Deployment,
+            namespace: "dev".into(),
+            name: "web".into(),
+            uid: "".into(),
+        };
+        let inputs = annotations
+            .iter()
+            .fold(Inputs::default(), |inputs, (key, text)| {
+                inputs.with(Key::from_name(key).unwrap(), text)
+            });
+        let plan = planner.plan(&object, &inputs, &[]).unwrap();
+        let planned = plan.running_with(Replicas::new(count)).saved().unwrap();
+        assert!(
+            (planned - expected).abs() < 0.01,
+            "{annotations:?}: {planned} of {expected}"
+        );
+    }
 }

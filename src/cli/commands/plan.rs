@@ -33,13 +33,13 @@ use crate::{
     plan::{Period, Plan, Planner},
     schedule::Zone,
     text::{TerminalSafe, printable, quote},
-    workload::{Inheritance, Origin},
+    workload::{Inheritance, Origin, Replicas},
 };
 
-/// Show when Deployments will start and stop, from files or from the cluster
+/// Show when workloads will start and stop, from files or from the cluster
 ///
-/// Files need no cluster; objects other than Deployments are skipped. Without files, the plan shows
-/// the named Deployments of the cluster, or all in the namespace of the context. Deployments
+/// Files need no cluster; objects that are no workloads are skipped. Without files, the plan shows
+/// the named workloads of the cluster, or all in the namespace of the context. Workloads
 /// without a schedule are left out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -158,7 +158,7 @@ impl PlanArgs {
         }
         if plan.workloads.is_empty() && errors.is_empty() {
             // Where nobody reads, nobody misses it.
-            let _ = writeln!(io::stderr(), "No Deployment with a schedule found.");
+            let _ = writeln!(io::stderr(), "No workload with a schedule found.");
         }
         match self.show(&plan, now, period) {
             // Who reads only the beginning has what they want.
@@ -178,7 +178,7 @@ impl PlanArgs {
         }
     }
 
-    /// The selected live Deployments; `None` where files are given.
+    /// The selected live workloads; `None` where files are given.
     fn targets(&self) -> Result<Option<Targets>, clap::Error> {
         if let Some(file) = self.targets.deployments.iter().find(|it| is_path(it)) {
             let file = quote(file);
@@ -190,7 +190,7 @@ impl PlanArgs {
             return Ok(Some(targets));
         }
         if targets.are_chosen() || self.targets.all_namespaces {
-            let message = "give either files or live Deployments: -f FILE, or for example \
+            let message = "give either files or live workloads: -f FILE, or for example \
                            deploy/web, --selector or --all-namespaces\n";
             return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
         }
@@ -230,7 +230,10 @@ impl PlanArgs {
         }
         let found = contents.iter().flat_map(|it| &it.workloads);
         let found = found.filter(is_looked_at);
-        let planned = found.filter_map(|it| planner.plan(&it.object, &it.inputs, &it.problems));
+        let planned = found.filter_map(|it| {
+            let plan = planner.plan(&it.object, &it.inputs, &it.problems)?;
+            Some(plan.running_with(it.replicas.unwrap_or(Replicas::ONE)))
+        });
         let plan = Plan {
             workloads: planned.collect(),
         };
@@ -240,7 +243,7 @@ impl PlanArgs {
         (plan, errors)
     }
 
-    /// The plan of live Deployments, and those that are not there, or what kept all from being
+    /// The plan of live workloads, and those that are not there, or what kept all from being
     /// found.
     fn of_cluster(
         &self,

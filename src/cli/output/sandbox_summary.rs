@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Page {
-    /// What it all came to: a table of the Deployments and what the scaler asked for.
+    /// What it all came to: a table of the workloads and what the scaler asked for.
     pub fn summary(&self, summary: &Summary) -> String {
         let Summary {
             from,
@@ -38,13 +38,13 @@ impl Page {
             .max()
             .unwrap_or_default();
         let heading = format!(
-            "{:names$}  starts  stops     hours running  replica-hours  always on  saved",
+            "{:names$}  starts  stops     hours running  replica-hours    without  saved",
             ""
         );
         let whole = format!("{:.1}", hours(whole));
         let whole = whole.trim_end_matches(".0");
         let mut text = format!("\n{}\n", self.paint(Paint::Faint, &heading));
-        let (mut starts, mut stops, mut used, mut always, mut saved) = (0, 0, 0.0, 0.0, 0.0);
+        let (mut starts, mut stops, mut used, mut without, mut saved) = (0, 0, 0.0, 0.0, 0.0);
         for (name, usage) in usages {
             let up = format!("{:.1} of {whole}", hours(usage.up()));
             let (of_starts, of_stops) = (usage.starts, usage.stops);
@@ -58,16 +58,16 @@ impl Page {
             text += &format!(
                 "  {:>13.1}  {:>9.1}  {:>5}\n",
                 usage.replica_hours(),
-                usage.always_on(),
-                percent(usage.saved(), usage.always_on()),
+                usage.without(),
+                percent(usage.saved(), usage.without()),
             );
             used += usage.replica_hours();
-            always += usage.always_on();
+            without += usage.without();
             saved += usage.saved();
         }
-        let saved = percent(saved, always);
+        let saved = percent(saved, without);
         let total = format!(
-            "{:names$}  {starts:>6}  {stops:>5}  {:>16}  {used:>13.1}  {always:>9.1}  {saved:>5}",
+            "{:names$}  {starts:>6}  {stops:>5}  {:>16}  {used:>13.1}  {without:>9.1}  {saved:>5}",
             "all", ""
         );
         text += &self.paint(Paint::Bold, &total);
@@ -96,7 +96,7 @@ fn footnotes(summary: &Summary) -> String {
     ];
     format!(
         "\n{}, the latest {lateness} ms after its instant. \
-         Always on: the highest count, all the time.\n\
+         Without: what would have run without the schedules.\n\
          Requests besides the watch: {}.\n",
         counted(transitions, "transition"),
         asked.join(", ")

@@ -50,6 +50,7 @@ fn the_json_is_what_other_programs_rely_on() {
           "replicas": 1
         }
       ],
+      "savedReplicaHours": 36.0,
       "problems": []
     },
     {

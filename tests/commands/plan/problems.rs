@@ -175,7 +175,7 @@ fn wrong_usage_is_told_with_what_would_be_right() {
         ),
         (
             &["-f", "examples", "deploy/web"],
-            "give either files or live Deployments",
+            "give either files or live workloads",
         ),
         (&["-f", "examples", "-A"], "give either files or live"),
         (
@@ -237,7 +237,7 @@ fn it_is_said_that_nothing_has_a_schedule() {
     for output in ["chart", "table", "json"] {
         let input = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
         let ended = plan_of(&["-f", "-", "-o", output], input);
-        assert_eq!(ended.err, "No Deployment with a schedule found.\n");
+        assert_eq!(ended.err, "No workload with a schedule found.\n");
         assert_eq!(ended.status, 0);
     }
 }

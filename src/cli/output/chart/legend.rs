@@ -46,7 +46,7 @@ pub(super) fn running(group: &Group<'_>, totals: &Totals) -> Option<String> {
     let spec = group.spec;
     match only_action(spec.schedule.rule()) {
         Some(_) => None,
-        None => Some(hours(totals, spec)),
+        None => Some(hours(totals, spec) + &saved(group)),
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn counts(group: &Group<'_>) -> String {
     }
 }
 
-/// `50 of 168 hours running, 118 stopped (70%).`
+/// `50 of 168 hours running, 118 stopped (70%)`
 fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
     let whole: i64 = totals.0.iter().sum();
     let running = totals.of(&[PlannedState::Running, PlannedState::Woken]);
@@ -105,7 +105,16 @@ fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
     if open > 0 {
         text += &format!(", {} left as they are", hour(open));
     }
-    text + "."
+    text
+}
+
+/// `: saves 354 replica-hours.` where all counts are known.
+fn saved(group: &Group<'_>) -> String {
+    let saved: Option<f64> = group.members.iter().map(|member| member.saved()).sum();
+    match saved {
+        Some(saved) if saved >= 0.5 => format!(": saves {saved:.0} replica-hours."),
+        _ => ".".to_owned(),
+    }
 }
 
 /// Hours with as many decimals as they have, two at most.
