@@ -1,4 +1,4 @@
-//! dayshift starts and stops Kubernetes Deployments at the times written in their annotations.
+//! dayshift starts and stops Kubernetes workloads at the times written in their annotations.
 //!
 //! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
 //! Each module uses only those before it in this order: [`text`] and [`names`],

@@ -30,7 +30,7 @@ use crate::{
 #[command(
     name = "dayshift",
     version = VERSION.as_str(),
-    about = "Starts and stops Kubernetes Deployments at the times in their annotations",
+    about = "Starts and stops Kubernetes workloads at the times in their annotations",
     after_help = AFTER_HELP,
     arg_required_else_help = true,
     args_override_self = true

@@ -6,7 +6,7 @@ use crate::{
     workload::{ERROR, Key, Label, OVERRIDE_BEGAN, Prefix},
 };
 
-/// What is wrong with a mark of a Deployment: the rule, the message, and what to do.
+/// What is wrong with a mark of a workload: the rule, the message, and what to do.
 pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, String, String)> {
     let full = crate::text::quote(&mark.field.name);
     let ours = prefix.strip(&mark.field.name);

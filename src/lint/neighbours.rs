@@ -153,7 +153,7 @@ impl Object<'_> {
         self.findings.push(Finding { source, ..finding });
     }
 
-    /// An autoscaler of the Deployment, from the source `source`.
+    /// An autoscaler of the workload, from the source `source`.
     fn autoscaler(
         &mut self,
         workload: &Workload,

@@ -154,7 +154,7 @@ impl<'o> Object<'o> {
         self.findings.push(finding);
     }
 
-    /// What else stands on a Deployment.
+    /// What else stands on a workload.
     pub(super) fn manifest(&mut self, workload: &Workload) {
         self.misplaced(&workload.marks);
         let mut state = workload

@@ -34,7 +34,7 @@ pub(super) fn schedule_findings(
     let has = |key| inputs.text(key).is_some();
     let what = match inputs.schedule_origin() {
         Some(Origin::Namespace | Origin::Scaler) => "what inherits it",
-        _ => "this Deployment",
+        _ => "this workload",
     };
     if has(Key::Stop) && !has(Key::Start) {
         found.push(ScheduleFinding::on(

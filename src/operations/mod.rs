@@ -1,4 +1,4 @@
-//! What the commands do to live Deployments: find them, annotate them, wait until a controller has
+//! What the commands do to live workloads: find them, annotate them, wait until a controller has
 //! acted, and restore them without one.
 //!
 //! Nothing here is shown to anyone: what happens to each object is reported to the caller.

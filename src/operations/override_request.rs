@@ -33,12 +33,12 @@ pub enum RequestedOverride {
     Sync,
 }
 
-/// An override that is requested of Deployments.
+/// An override that is requested of workloads.
 #[derive(Clone, Debug)]
 pub struct OverrideRequest {
     /// What is requested.
     pub requested: RequestedOverride,
-    /// The zone of Deployments that name none, and the calendars that they may name.
+    /// The zone of workloads that name none, and the calendars that they may name.
     pub context: ParseContext,
     /// What stands before the slash in annotations and labels.
     pub prefix: Prefix,
@@ -106,7 +106,7 @@ impl Annotated {
 }
 
 impl OverrideRequest {
-    /// Writes the annotations on each Deployment, and reports what came of each in their order.
+    /// Writes the annotations on each workload, and reports what came of each in their order.
     pub async fn send(
         &self,
         client: &Client,

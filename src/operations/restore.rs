@@ -1,4 +1,4 @@
-//! Bringing Deployments up to their saved counts without a controller.
+//! Bringing workloads up to their saved counts without a controller.
 
 use chrono::{DateTime, Utc};
 use futures::{StreamExt as _, stream};
@@ -13,7 +13,7 @@ use crate::{
     workload::{NotRestored, Observed, Prefix, Replicas, restored},
 };
 
-/// How Deployments are restored.
+/// How workloads are restored.
 #[derive(Clone, Debug)]
 pub struct Restore {
     /// What stands before the slash in annotations and labels.
@@ -42,7 +42,7 @@ pub enum RestoreError {
 pub type RestoredCounts = Option<(Replicas, Replicas)>;
 
 impl Restore {
-    /// Brings each Deployment up to its saved count, and reports what came of each in their order.
+    /// Brings each workload up to its saved count, and reports what came of each in their order.
     pub async fn restore(
         &self,
         client: &Client,

@@ -1,4 +1,4 @@
-//! The live Deployments that a command writes to.
+//! The live workloads that a command writes to.
 
 use kube::Client;
 
@@ -7,10 +7,10 @@ use crate::{
     workload::{Inheritance, Observed, Prefix, WorkloadRef},
 };
 
-/// The Deployments that a user has selected, as they are.
+/// The workloads that a user has selected, as they are.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// The Deployments.
+    /// The workloads.
     pub observed: Vec<Observed>,
     /// Those that the user named and that do not exist.
     pub missing: Vec<Missing>,
@@ -21,7 +21,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Looks for the Deployments. Where none is named, only those for which `includes` holds are
+    /// Looks for the workloads. Where none is named, only those for which `includes` holds are
     /// selected.
     ///
     /// # Errors

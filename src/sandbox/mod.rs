@@ -1,6 +1,6 @@
 //! The scaler in a cluster in memory, on simulated time.
 //!
-//! [`Simulation`] puts Deployments into a Kubernetes API in memory, `kube_in_memory`, and lets the
+//! [`Simulation`] puts workloads into a Kubernetes API in memory, `kube_in_memory`, and lets the
 //! unchanged controller run against it. Simulated time passes as fast as the controller has nothing
 //! to do; a listener receives every event. Its answers are JSON, whatever a client accepts: of
 //! protobuf they could hold only the fields that dayshift reads, which would be wrong for any other

@@ -5,11 +5,11 @@ use kube_in_memory::RequestLine;
 /// The requests of the scaler, by what they are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Requests {
-    /// Pages of lists of Deployments.
+    /// Pages of lists of workloads.
     pub lists: u64,
-    /// Single Deployments that were read.
+    /// Single workloads that were read.
     pub gets: u64,
-    /// Patches of Deployments.
+    /// Patches of workloads.
     pub patches: u64,
     /// Events that were reported.
     pub events: u64,

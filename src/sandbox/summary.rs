@@ -11,7 +11,7 @@ pub struct Summary {
     pub from: DateTime<Utc>,
     /// When it ended, or was stopped.
     pub until: DateTime<Utc>,
-    /// Every Deployment with a schedule, by namespace and name.
+    /// Every workload with a schedule, by namespace and name.
     pub usages: Vec<(String, Usage)>,
     /// The latest that a transition came after its boundary.
     pub lateness: TimeDelta,

@@ -7,14 +7,14 @@ use crate::{
     workload::{Replicas, WorkloadRef},
 };
 
-/// Something that happened to a Deployment.
+/// Something that happened to a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineEvent {
     /// When it was stored.
     pub at: DateTime<Utc>,
     /// The zone of its schedule, in which times are told.
     pub zone: Zone,
-    /// The Deployment.
+    /// The workload.
     pub object: WorkloadRef,
     /// What happened.
     pub kind: EventKind,
@@ -29,7 +29,7 @@ pub struct TimelineEvent {
     pub next: Option<Boundary>,
 }
 
-/// What happened to a Deployment.
+/// What happened to a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A start was carried out.

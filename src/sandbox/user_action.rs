@@ -3,20 +3,20 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-/// A change that a user makes to a Deployment at an instant.
+/// A change that a user makes to a workload at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserAction {
     /// When.
     pub at: DateTime<Utc>,
-    /// The Deployment's namespace.
+    /// The workload's namespace.
     pub namespace: String,
-    /// The Deployment's name.
+    /// The workload's name.
     pub name: String,
     /// What is done to it.
     pub act: Act,
 }
 
-/// What a user does to a Deployment.
+/// What a user does to a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Sets its count.

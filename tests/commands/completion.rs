@@ -124,7 +124,7 @@ fn kubectl_asks_by_another_name() {
     let answer = Command::new(link).arg("slee").output().unwrap().stdout;
     assert_eq!(
         String::from_utf8(answer).unwrap(),
-        "sleep\tStop Deployments now, and keep them stopped until a time\n:4\n"
+        "sleep\tStop workloads now, and keep them stopped until a time\n:4\n"
     );
 }
 

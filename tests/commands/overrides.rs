@@ -233,7 +233,7 @@ fn wrong_usage_is_2_and_writes_nothing() {
         ("wake web --until tonight", "2026-12-24 18:00"),
         ("wake web --for -1h", "write a time such as"),
         ("wake dev/web -n prod --for 1h", "one namespace at a time"),
-        ("sleep --for 2h", "name the Deployments"),
+        ("sleep --for 2h", "name the workloads"),
         ("pause web --all", "or --all"),
         ("pause ds/web", "not of a kind that dayshift scales"),
         ("resume web -A", "-n NAME"),

@@ -33,17 +33,17 @@ pub(crate) struct OverrideArgs {
     pub(crate) connection: ConnectionArgs,
 }
 
-/// Which Deployments are changed. None is selected by default.
+/// Which workloads are changed. None is selected by default.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChosenArgs {
     #[command(flatten)]
     targets: TargetArgs,
 
-    /// All Deployments of the namespace that have a schedule
+    /// All workloads of the namespace that have a schedule
     #[arg(
         long,
         value_parser = BoolishValueParser::new(),
-        help_heading = "Which Deployments"
+        help_heading = "Which workloads"
     )]
     all: bool,
 }
@@ -78,7 +78,7 @@ impl ChosenArgs {
         let targets = self.targets.targets()?;
         let everything = self.all || self.targets.all_namespaces;
         let message = match (targets.are_chosen(), everything) {
-            (false, false) => "name the Deployments: deploy/web, --selector, --all or -A",
+            (false, false) => "name the workloads: deploy/web, --selector, --all or -A",
             (true, true) if self.all => "give either names or a selector, or --all",
             _ => return Ok(targets),
         };

@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
 pub(crate) struct ScheduleArgs {
-    /// The IANA time zone of Deployments without a timezone annotation
+    /// The IANA time zone of workloads without a timezone annotation
     #[arg(
         long,
         value_name = "ZONE",

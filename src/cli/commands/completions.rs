@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use crate::cli::exit::Exit;
 
-/// Print a script that lets a shell, or kubectl, complete commands, flags and Deployments
+/// Print a script that lets a shell, or kubectl, complete commands, flags and workloads
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 bash:     source <(dayshift completions bash)

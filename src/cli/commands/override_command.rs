@@ -94,7 +94,7 @@ fn usage(message: &dyn Display) -> Exit {
     ))
 }
 
-/// Annotates the Deployments, and waits until a controller has acted on each.
+/// Annotates the workloads, and waits until a controller has acted on each.
 async fn send(
     client: &Client,
     targets: &Targets,

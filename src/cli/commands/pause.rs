@@ -8,7 +8,7 @@ use crate::cli::{
     exit::Exit,
 };
 
-/// Leave Deployments as they are, until a time or until `resume`
+/// Leave workloads as they are, until a time or until `resume`
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PauseArgs {

@@ -18,14 +18,14 @@ use crate::{
     workload::{Inheritance, Label, Observed, Prefix},
 };
 
-/// Bring stopped Deployments back to their saved counts, without a controller
+/// Bring stopped workloads back to their saved counts, without a controller
 ///
-/// Use it after you have removed dayshift, or in its place. Deployments whose schedule was removed
+/// Use it after you have removed dayshift, or in its place. Workloads whose schedule was removed
 /// come back too. A controller that is still running acts again at the next boundary: remove it
-/// first, or pause the Deployments.
+/// first, or pause the workloads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit status: 0 done, 1 a Deployment could not be restored, 2 wrong usage, 3 could not reach the
+Exit status: 0 done, 1 a workload could not be restored, 2 wrong usage, 3 could not reach the
 cluster.")]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
@@ -70,7 +70,7 @@ impl RestoreArgs {
     }
 }
 
-/// Brings each Deployment up to its saved count.
+/// Brings each workload up to its saved count.
 async fn restore_all(
     client: &Client,
     targets: &Targets,

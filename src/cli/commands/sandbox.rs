@@ -327,7 +327,7 @@ fn made_up(workload: &Workload) {
     );
 }
 
-/// Says where in its file a Deployment is not what the API server takes, or what it says.
+/// Says where in its file a workload is not what the API server takes, or what it says.
 fn refused(file: &str, workload: &Workload, why: &str) {
     let Workload { object, place, .. } = workload;
     if workload.problems.is_empty() {

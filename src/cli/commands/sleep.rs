@@ -11,7 +11,7 @@ use crate::{
     operations::RequestedOverride,
 };
 
-/// Stop Deployments now, and keep them stopped until a time
+/// Stop workloads now, and keep them stopped until a time
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SleepArgs {

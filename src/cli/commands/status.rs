@@ -1,4 +1,4 @@
-//! `dayshift status`: how the scheduled Deployments of a cluster stand.
+//! `dayshift status`: how the scheduled workloads of a cluster stand.
 
 use std::io::{self, Write as _};
 

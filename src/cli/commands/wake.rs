@@ -11,7 +11,7 @@ use crate::{
     operations::RequestedOverride,
 };
 
-/// Start Deployments now, and keep them running until a time
+/// Start workloads now, and keep them running until a time
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct WakeArgs {

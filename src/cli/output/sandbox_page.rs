@@ -23,7 +23,7 @@ pub struct Page {
 /// What is about to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Title {
-    /// How many Deployments there are.
+    /// How many workloads there are.
     pub workloads: usize,
     /// The beginning.
     pub from: DateTime<Utc>,

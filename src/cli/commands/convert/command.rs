@@ -46,7 +46,7 @@ Examples:
   dayshift convert -i manifests/                change the files
   helm template chart | dayshift convert -      standard input
   dayshift convert -A                           the commands for all that is live
-  dayshift convert deploy/web -n dev | sh       do it for one Deployment
+  dayshift convert deploy/web -n dev | sh       do it for one workload
   dayshift convert --default-uptime \"Mon-Fri 07:30-20:30 CET\" -n team-a
                                                 a flag of the other tool, for a Namespace
 
