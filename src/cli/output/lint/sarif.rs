@@ -14,12 +14,16 @@ use crate::{
 /// The report as a SARIF log of one run.
 pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
     let rule = |it: &Rule| {
-        json!({
+        let mut rule = json!({
             "id": it.id(),
             "shortDescription": {"text": it.what()},
             "help": {"text": format!("{} docs/lint.md#{it} has examples.", it.what())},
             "defaultConfiguration": {"level": level(*it)},
-        })
+        });
+        if let Some(uri) = help_uri(env!("CARGO_PKG_REPOSITORY"), *it) {
+            rule["helpUri"] = json!(uri);
+        }
+        rule
     };
     let result = |it: &Finding| {
         let source = sources.get(it.source)?;
@@ -80,6 +84,14 @@ const fn level(rule: Rule) -> &'static str {
     }
 }
 
+/// Where the rule is described, in this version; `None` while `Cargo.toml` names no repository. It
+/// has to be an absolute URI (3.49.12).
+fn help_uri(repository: &str, rule: Rule) -> Option<String> {
+    let version = env!("CARGO_PKG_VERSION");
+    let repository = Some(repository.trim_end_matches('/')).filter(|it| !it.is_empty())?;
+    Some(format!("{repository}/blob/v{version}/docs/lint.md#{rule}"))
+}
+
 /// The name that SARIF proposes for the folder of the sources (3.14.14, NOTE 2).
 const BASE: &str = "%SRCROOT%";
 
@@ -121,6 +133,25 @@ fn uri(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rule_is_described_in_the_repository_if_there_is_one() {
+        assert_eq!(help_uri("", Rule::BadTimes), None);
+        let expected = concat!(
+            "https://git.example.com/dayshift/blob/v",
+            env!("CARGO_PKG_VERSION"),
+            "/docs/lint.md#bad-times"
+        );
+        for repository in [
+            "https://git.example.com/dayshift",
+            "https://git.example.com/dayshift/",
+        ] {
+            assert_eq!(
+                help_uri(repository, Rule::BadTimes).as_deref(),
+                Some(expected)
+            );
+        }
+    }
 
     #[test]
     fn a_path_is_a_uri() {
