@@ -34,6 +34,8 @@ pub struct Settings {
     pub max_in_flight: NonZeroUsize,
     /// For how long after dayshift has set a count it says who sets it back; zero where it does not.
     pub revert_window: Duration,
+    /// Publish a series for each workload too.
+    pub per_workload_metrics: bool,
     /// Say what would be done, and write nothing.
     pub dry_run: bool,
     /// The pod that this process runs in: the Deployment it belongs to is never scaled.
@@ -209,6 +211,7 @@ impl Default for Settings {
             max_clock_skew: Some(TimeDelta::seconds(30)),
             max_in_flight: NonZeroUsize::new(32).unwrap_or(NonZeroUsize::MIN),
             revert_window: REVERT_WINDOW,
+            per_workload_metrics: false,
             dry_run: false,
             own_pod: None,
             instance: "dayshift".to_owned(),

@@ -47,5 +47,5 @@ pub use override_command::{Annotation, OverrideCommand, OverrideError};
 pub use replicas::{Replicas, ReplicasError};
 pub use restore::{NotRestored, restored};
 pub use state::{Phase, State};
-pub use usage::held_down;
+pub use usage::{held_down, is_kept_stopped};
 pub use workload_ref::WorkloadRef;

@@ -7,6 +7,19 @@ use super::observed::Observed;
 use super::replicas::Replicas;
 use super::state::Phase;
 
+/// Whether the schedule or `sleep-until` keeps an object stopped: not where somebody has raised its
+/// count meanwhile. `None` where it has no schedule.
+pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<bool> {
+    let stop = match parsed {
+        ParsedInputs::Scheduled(spec) => spec.stop_replicas,
+        // A schedule that is refused leaves the object as the last one made it.
+        ParsedInputs::Invalid(_) => Replicas::ZERO,
+        ParsedInputs::Unscheduled => return None,
+    };
+    let is_down = matches!(observed.phase(), Some(Phase::Stopped | Phase::Slept));
+    Some(is_down && observed.replicas <= stop)
+}
+
 /// How many replicas do not run now because of the schedule: those that would run without it, less
 /// those that do.
 ///

@@ -1,7 +1,7 @@
 //! What the controller publishes of every object, and of all together.
 
 use dayshift::{
-    controller::{ObjectSnapshot, WorkStatus},
+    controller::{ObjectSnapshot, Settings, WorkStatus},
     plan::{Period, Planner},
     schedule::{Action, Zone},
     workload::{Inputs, Key, Kind, Override, Phase, Prefix, Replicas, WorkloadRef},
@@ -96,7 +96,7 @@ fn a_snapshot_says_why_work_waits() {
             ("patch", _) => Some(Fault::Hang),
             _ => None,
         });
-    story.start_scaler(dayshift::controller::Settings::default());
+    story.start_scaler(Settings::default());
     let objects = story.snapshot().objects;
     let mut work: Vec<_> = objects.iter().map(|it| it.work.to_string()).collect();
     work[..2].sort();
@@ -321,5 +321,39 @@ fn a_plan_says_beforehand_what_is_saved() {
             (planned - expected).abs() < 0.01,
             "{annotations:?}: {planned} of {expected}"
         );
+    }
+}
+
+#[test]
+fn a_series_for_each_workload_is_asked_for() {
+    for is_asked in [false, true] {
+        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        story.start_scaler(Settings {
+            per_workload_metrics: is_asked,
+            ..Settings::default()
+        });
+        story.apply(deployment("plain"));
+        for name in ["web", "raised"] {
+            story.apply(deployment(name).replicas(3).hours(OFFICE));
+        }
+        story.apply(stateful_set("db").replicas(2).stop("23:00"));
+        story.sleep_until("19:30");
+        story.scale("raised", 1);
+        story.sleep_until("19:31");
+        let metrics = story.metrics();
+        let mut series: Vec<_> = metrics
+            .lines()
+            .filter(|line| line.starts_with("dayshift_stopped"))
+            .collect();
+        series.sort_unstable();
+        let expected = [
+            r#"dayshift_stopped{kind="Deployment",namespace="dev",name="raised"} 0"#,
+            r#"dayshift_stopped{kind="Deployment",namespace="dev",name="web"} 1"#,
+            r#"dayshift_stopped{kind="StatefulSet",namespace="dev",name="db"} 0"#,
+        ];
+        assert_eq!(series, if is_asked { &expected[..] } else { &[] });
+        story.api.delete("dev", "web").unwrap();
+        story.sleep_until("19:32");
+        assert!(!story.metrics().contains("name=\"web\""));
     }
 }

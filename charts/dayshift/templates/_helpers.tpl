@@ -104,6 +104,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- range $name, $_ := .Values.calendars }}
 {{- $args = append $args (printf "--calendar=%s=/etc/dayshift/calendars/%s.ics" $name $name) }}
 {{- end }}
+{{- if .Values.perWorkloadMetrics }}
+{{- $args = append $args "--per-workload-metrics" }}
+{{- end }}
 {{- if .Values.dryRun }}
 {{- $args = append $args "--dry-run" }}
 {{- end }}

@@ -173,6 +173,10 @@ struct OwnArgs {
     )]
     listen: SocketAddr,
 
+    /// Add the metric `dayshift_stopped`, which has a series for each workload with a schedule
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    per_workload_metrics: bool,
+
     /// The pod that dayshift runs in; the Deployment of that pod is never scaled
     #[arg(long, value_name = "NAME", requires = "pod_namespace")]
     pod_name: Option<String>,
@@ -239,6 +243,7 @@ impl TryFrom<RunArgs> for Run {
                 max_in_flight: NonZeroUsize::new(args.requests.max_in_flight.into())
                     .unwrap_or(NonZeroUsize::MIN),
                 revert_window: args.timing.revert_window.to_std().unwrap_or_default(),
+                per_workload_metrics: args.own.per_workload_metrics,
                 dry_run: args.requests.dry_run,
                 own_pod,
                 // What the API server takes in an Event.

@@ -7,7 +7,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 
-use crate::workload::{Origin, ParsedInputs, held_down};
+use crate::workload::{Origin, ParsedInputs, WorkloadRef, held_down, is_kept_stopped};
 
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::index::Index;
@@ -40,6 +40,18 @@ impl Index {
         entries
             .map(|it| u64::from(held_down(&it.observed, &it.parsed).get()))
             .sum()
+    }
+
+    /// Each object with a schedule, and whether it is kept stopped.
+    pub(in crate::controller) fn stopped(&self) -> Vec<(WorkloadRef, bool)> {
+        let in_scope = |it: &&Entry| self.namespaces.is_in_scope(&it.object().namespace);
+        let entries = self.entries.values().filter(in_scope);
+        entries
+            .filter_map(|it| {
+                let is_stopped = is_kept_stopped(&it.observed, &it.parsed)?;
+                Some((it.object().clone(), is_stopped))
+            })
+            .collect()
     }
 
     /// The objects that go by the default schedule of the scaler: how many in which namespace.

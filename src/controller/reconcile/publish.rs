@@ -75,6 +75,9 @@ impl Engine {
             .invalid_namespaces(self.index.invalid_namespaces());
         self.telemetry
             .held_down(self.index.held_down(), self.clock.monotonic());
+        if self.settings.per_workload_metrics {
+            self.telemetry.stopped(self.index.stopped());
+        }
         let now = self.clock.now();
         let deadlines = self.index.deadlines(now);
         let first = || self.index.first_overdue(now);

@@ -1,7 +1,8 @@
 //! What the running scaler publishes of itself.
 //!
 //! Names follow Prometheus' and kube-state-metrics' rules: base units, `_total` on counters,
-//! `_info`, `_timestamp_seconds`, labels with few values, and no object's name in any.
+//! `_info`, `_timestamp_seconds`, labels with few values, and no object's name in any, but where it
+//! is asked for.
 
 use std::{
     borrow::Cow,
@@ -26,10 +27,11 @@ use crate::controller::telemetry::shapes::{
     LATENESS_SECONDS, Labels, Lateness, Optional, label, registered, transition, whole,
 };
 use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
+use crate::controller::telemetry::stopped::StoppedWorkloads;
 use crate::{
     clock::Clock,
     schedule::{Action, CalendarName},
-    workload::{ManagerKind, Owner},
+    workload::{ManagerKind, Owner, WorkloadRef},
 };
 
 /// The metrics of one scaler, and whether it is ready. The controller tells, the server asks.
@@ -58,6 +60,7 @@ pub struct Telemetry {
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
     savings: Savings,
+    stopped: StoppedWorkloads,
     calendars: CalendarMetrics,
 }
 
@@ -68,6 +71,8 @@ impl Telemetry {
         registry.register_collector(Box::new(ProcessMetrics { started }));
         let savings = Savings::default();
         registry.register_collector(Box::new(savings.clone()));
+        let stopped = StoppedWorkloads::default();
+        registry.register_collector(Box::new(stopped.clone()));
         let ours = registry.sub_registry_with_prefix("dayshift");
         let build = Info::new([
             ("version", env!("CARGO_PKG_VERSION")),
@@ -166,6 +171,7 @@ impl Telemetry {
                  them, by that program",
             ),
             savings,
+            stopped,
             readiness: Readiness::new(),
             snapshots: SnapshotRequests::default(),
             registry,
@@ -237,6 +243,11 @@ impl Telemetry {
     /// From `now` on the schedules hold down so many replicas.
     pub fn held_down(&self, replicas: u64, now: Instant) {
         self.savings.held_down(replicas, now);
+    }
+
+    /// Which workloads with a schedule there are, and whether each is kept stopped.
+    pub fn stopped(&self, each: Vec<(WorkloadRef, bool)>) {
+        self.stopped.tell(each);
     }
 
     /// When how many workloads become overdue by this clock, until the next such word.

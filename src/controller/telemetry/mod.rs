@@ -11,3 +11,4 @@ pub(super) mod readiness;
 pub(super) mod savings;
 mod shapes;
 pub(super) mod snapshot;
+mod stopped;

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use dayshift::{controller::Telemetry, schedule::CalendarName};
+use dayshift::{
+    controller::Telemetry,
+    schedule::CalendarName,
+    workload::{Kind, WorkloadRef},
+};
 
 const PAGE: &str = include_str!("../../../docs/metrics.md");
 
@@ -77,6 +81,13 @@ fn each_metric_is_on_the_page_as_it_is_scraped() {
     told.api_request("patch", Some(200));
     told.next_boundary(Some(chrono::DateTime::UNIX_EPOCH));
     told.clock_skew(0.5);
+    let web = WorkloadRef {
+        kind: Kind::Deployment,
+        namespace: "lab".into(),
+        name: "web".into(),
+        uid: "u".into(),
+    };
+    told.stopped(vec![(web, true)]);
     let name = CalendarName::parse("de").unwrap();
     told.calendar(&name, Some(chrono::NaiveDate::default()), true);
     assert_eq!(documented(), scraped(&told.render()));

@@ -95,6 +95,7 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
                 "--log-level=debug",
                 "--calendar=de=/etc/dayshift/calendars/de.ics",
                 "--calendar=us=/etc/dayshift/calendars/us.ics",
+                "--per-workload-metrics",
                 "--dry-run",
                 "--max-in-flight=8"
             ]),
@@ -284,6 +285,7 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
     for part in [
         "kind: PodMonitor\n",
         "interval: 10s\n",
+        "honorLabels: true\n",
         "kind: PrometheusRule\n",
         "release: prometheus\n",
         "alert: DayshiftOverdue\n",
