@@ -4,14 +4,15 @@
 //! Each module uses only those before it in this order: [`text`] and [`names`],
 //! [`schedule`], [`workload`],
 //! then [`manifest`], [`plan`], [`lint`] and [`convert`] for files, then [`cluster`], [`status`],
-//! [`operations`], [`controller`], [`server`], [`sandbox`], and last [`cli`]. [`clock`] alone
-//! reads the time and sleeps.
+//! [`operations`], [`controller`], [`server`], [`dashboard`], [`sandbox`], and last [`cli`].
+//! [`clock`] alone reads the time and sleeps.
 
 pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod controller;
 pub mod convert;
+pub mod dashboard;
 pub mod lint;
 pub mod manifest;
 pub mod names;

@@ -14,10 +14,10 @@ use crate::{
     cli::{
         args::run_args::RunArgs,
         commands::{
-            complete::complete, completions::CompletionsArgs, convert::ConvertArgs, lint::LintArgs,
-            pause::PauseArgs, plan::PlanArgs, restore::RestoreArgs, resume::ResumeArgs,
-            sandbox::SandboxArgs, sleep::SleepArgs, status::StatusArgs, sync::SyncArgs,
-            wake::WakeArgs,
+            complete::complete, completions::CompletionsArgs, convert::ConvertArgs,
+            dashboard::DashboardArgs, lint::LintArgs, pause::PauseArgs, plan::PlanArgs,
+            restore::RestoreArgs, resume::ResumeArgs, sandbox::SandboxArgs, sleep::SleepArgs,
+            status::StatusArgs, sync::SyncArgs, wake::WakeArgs,
         },
         exit::{Exit, wrong_usage},
         variables::{subcommand_first, with_variables},
@@ -53,12 +53,13 @@ enum Command {
     Pause(Box<PauseArgs>),
     Resume(Box<ResumeArgs>),
     Restore(Box<RestoreArgs>),
+    Dashboard(Box<DashboardArgs>),
     Sandbox(Box<SandboxArgs>),
     Completions(CompletionsArgs),
 }
 
 const AFTER_HELP: &str = "\
-See it at work:      dayshift sandbox
+See it at work:      dayshift sandbox; in a browser: dayshift sandbox --dashboard 127.0.0.1:0
 Write a schedule:    kubectl annotate deploy/web dayshift/hours=\"09:00-19:00\"
 See what it will do: dayshift plan deploy/web; of a file: dayshift plan -f FILE
 Carry it out:        dayshift run
@@ -127,6 +128,7 @@ impl Program {
             Command::Pause(args) => args.run(),
             Command::Resume(args) => args.run(),
             Command::Restore(args) => args.run(),
+            Command::Dashboard(args) => args.run(),
             Command::Sandbox(args) => args.run(),
             Command::Completions(args) => args.run(),
         }

@@ -16,6 +16,7 @@ pub use reading::absence::Absence;
 pub use reading::autoscalers::Autoscalers;
 pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::discover;
+pub use reading::events::{SeenEvent, events_of};
 pub use reading::find::{
     FindError, Found, Missing, Query, find, missing_namespace, namespace_exists,
 };

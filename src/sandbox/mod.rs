@@ -21,7 +21,7 @@ pub use examples::example_actions;
 pub use fragment::{is_fragment, lacks};
 pub use observer::MOST_IDLE;
 pub use requests::Requests;
-pub use simulation::Simulation;
+pub use simulation::{Played, Simulation};
 pub use speed::{Speed, SpeedError};
 pub use summary::Summary;
 pub use timeline_event::{EventKind, TimelineEvent};

@@ -4,7 +4,7 @@ use std::{
     cmp::Reverse,
     io,
     pin::pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -26,6 +26,7 @@ use super::{
     speed::Speed,
     summary::Summary,
     timeline_event::TimelineEvent,
+    usage::Usage,
     user_action::UserAction,
 };
 
@@ -37,7 +38,22 @@ pub struct Simulation {
     settings: Settings,
     from: DateTime<Utc>,
     changes: Vec<(Kind, Changes)>,
-    observer: Observer,
+    observer: Arc<Mutex<Observer>>,
+}
+
+/// A cluster in memory whose time has been played, and whose scaler still runs.
+#[derive(Debug)]
+pub struct Played {
+    simulation: Simulation,
+    until: DateTime<Utc>,
+    stopped: bool,
+    end: oneshot::Sender<()>,
+    scaler: JoinHandle<()>,
+    requests: Arc<Mutex<Requests>>,
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The next change of any of them; of several that are there, that of the first kind.
@@ -88,14 +104,14 @@ impl Simulation {
                 .copied()
                 .filter_map(|kind| Some((kind, api.changes_of(kind.name()).ok()?)))
                 .collect(),
-            observer: Observer::new(
+            observer: Arc::new(Mutex::new(Observer::new(
                 settings.prefix.clone(),
                 settings.parse_context(),
                 Inheritance {
                     from_namespaces: settings.scope.namespace_defaults,
                     default_schedule: settings.default_schedule.clone(),
                 },
-            ),
+            ))),
             api,
             clock,
             settings,
@@ -131,7 +147,7 @@ impl Simulation {
         without_server_fields(&mut manifest);
         let stored = self.api.apply(manifest).map_err(Box::new)?;
         if let Ok(namespace) = serde_json::from_value(stored) {
-            self.observer.learn(&namespace);
+            lock(&self.observer).learn(&namespace);
         }
         Ok(())
     }
@@ -163,13 +179,29 @@ impl Simulation {
     /// # Errors
     /// What `tell` returns; it ends the run.
     pub async fn run(
+        self,
+        until: DateTime<Utc>,
+        actions: Vec<UserAction>,
+        speed: Speed,
+        tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
+        stop: impl Future<Output = ()>,
+    ) -> io::Result<Summary> {
+        let played = self.play(until, actions, speed, tell, stop).await?;
+        Ok(played.finish().await)
+    }
+
+    /// The same, but for the end of the scaler: it goes on once somebody lets time go on.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub async fn play(
         mut self,
         until: DateTime<Utc>,
         mut actions: Vec<UserAction>,
         speed: Speed,
         mut tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
         stop: impl Future<Output = ()>,
-    ) -> io::Result<Summary> {
+    ) -> io::Result<Played> {
         // What happens at the end itself does not belong to it.
         let last = until - TimeDelta::milliseconds(1);
         actions.sort_by_key(|action| Reverse(action.at));
@@ -186,8 +218,7 @@ impl Simulation {
                 biased;
                 () = &mut stop => stopped = true,
                 (kind, change) = next_of(&mut self.changes) => {
-                    let event = change.and_then(|change| self.observer.saw(kind, &change));
-                    if let Some(event) = event {
+                    if let Some(event) = self.seen(kind, change) {
                         stopped = comes_first(&mut stop, shown(event.at)).await;
                         tell(&event)?;
                     }
@@ -198,30 +229,28 @@ impl Simulation {
                 },
             }
         }
-        let ended = if stopped { self.clock.now() } else { until };
-        drop(end);
-        // It has nothing under way, and so ends at once.
-        let _ = scaler.await;
         if !stopped {
-            comes_first(&mut stop, shown(ended)).await;
+            comes_first(&mut stop, shown(until)).await;
         }
-        let requests = *requests.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Summary {
-            from,
-            until: ended,
-            usages: self.observer.usages(ended),
-            lateness: self.observer.lateness(),
-            refusals: self.observer.refusals(),
+        Ok(Played {
+            until: if stopped { self.clock.now() } else { until },
+            simulation: self,
+            stopped,
+            end,
+            scaler,
             requests,
         })
+    }
+
+    fn seen(&self, kind: Kind, change: Option<StoredChange>) -> Option<TimelineEvent> {
+        lock(&self.observer).saw(kind, &change?)
     }
 
     fn count_requests(&self) -> Arc<Mutex<Requests>> {
         let requests = Arc::<Mutex<Requests>>::default();
         let counted = Arc::clone(&requests);
         self.api.on_request(move |line| {
-            let mut requests = counted.lock().unwrap_or_else(PoisonError::into_inner);
-            requests.count(line);
+            lock(&counted).count(line);
             None
         });
         requests
@@ -245,7 +274,7 @@ impl Simulation {
             format!("{}/{}", action.namespace, action.name),
             Kind::Deployment,
         );
-        self.observer.expect_action(&object, &action.command());
+        lock(&self.observer).expect_action(&object, &action.command());
         // An object that is not there, or that the server keeps as it is, makes no story.
         let _ = self.api.merge(
             Kind::Deployment.name(),
@@ -253,6 +282,70 @@ impl Simulation {
             &action.name,
             &action.patch(),
         );
+    }
+}
+
+impl Played {
+    /// Whether somebody stopped it before its end.
+    pub const fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// What it has come to.
+    pub fn summary(&self) -> Summary {
+        let observer = lock(&self.simulation.observer);
+        Summary {
+            from: self.simulation.from,
+            until: self.until,
+            usages: observer.usages(self.until),
+            lateness: observer.lateness(),
+            refusals: observer.refusals(),
+            requests: *lock(&self.requests),
+        }
+    }
+
+    /// Ends the scaler; what it has come to.
+    pub async fn finish(self) -> Summary {
+        let summary = self.summary();
+        drop(self.end);
+        // It has nothing under way, and so ends at once.
+        let _ = self.scaler.await;
+        summary
+    }
+
+    /// A client of the cluster.
+    pub fn client(&self) -> kube::Client {
+        self.simulation.api.client_as("dashboard")
+    }
+
+    /// What every workload has used up to an instant, as it goes on.
+    pub fn usages(&self) -> impl Fn(DateTime<Utc>) -> Vec<(String, Usage)> + Send + Sync + use<> {
+        let observer = Arc::clone(&self.simulation.observer);
+        move |at| lock(&observer).usages(at)
+    }
+
+    /// Lets time go on as fast as real time does, until `stop`. What happens is told as it does.
+    ///
+    /// # Errors
+    /// What `tell` returns; it ends the run.
+    pub async fn go_on(
+        &mut self,
+        mut tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
+        stop: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let mut stop = pin!(stop);
+        tokio::time::resume();
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut stop => return Ok(()),
+                (kind, change) = next_of(&mut self.simulation.changes) => {
+                    if let Some(event) = self.simulation.seen(kind, change) {
+                        tell(&event)?;
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -28,6 +28,19 @@ impl Rule {
         Self::Times(start.into_iter().chain(stop).collect())
     }
 
+    /// The only action of a schedule that has no other: only starts, or only stops.
+    pub fn only_action(&self) -> Option<Action> {
+        let Self::Times(entries) = self else {
+            return None;
+        };
+        match &**entries {
+            [entry] if entry.action == Action::Start || entry.action == Action::Stop => {
+                Some(entry.action)
+            }
+            _ => None,
+        }
+    }
+
     /// The largest count that a time sets; `None` where none sets a count.
     pub fn largest_count(&self) -> Option<u32> {
         let Self::Times(entries) = self else {

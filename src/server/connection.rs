@@ -1,16 +1,20 @@
 //! One connection, and how long it may take.
 
-use std::{convert::Infallible, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, pin::pin, time::Duration};
 
-use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
+use http::Response;
+use http_body_util::Full;
+use hyper::{
+    Request,
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::timeout,
 };
-
-use super::routes::answer;
-use crate::controller::Telemetry;
 
 /// The longest wait for a request's head, from when the connection is free for it: so also the
 /// longest idle time.
@@ -22,13 +26,15 @@ const LAST_ANSWER: Duration = Duration::from_secs(5);
 const BUFFER: usize = 16 * 1024;
 
 /// Answers the requests of one connection until the peer leaves or its time is up.
-pub(super) async fn converse(
+pub(super) async fn converse<F>(
     stream: impl AsyncRead + AsyncWrite + Unpin,
-    telemetry: Arc<Telemetry>,
-) {
+    handler: impl Fn(Request<Incoming>) -> F,
+) where
+    F: Future<Output = Response<Full<Bytes>>>,
+{
     let service = service_fn(|request: Request<Incoming>| {
-        let answer = answer(request.method(), request.uri().path(), &telemetry);
-        async { Ok::<_, Infallible>(answer) }
+        let answer = handler(request);
+        async { Ok::<_, Infallible>(answer.await) }
     });
     let mut connection = pin!(
         http1::Builder::new()
@@ -48,7 +54,7 @@ mod tests {
     use std::{
         io,
         pin::Pin,
-        sync::Mutex,
+        sync::{Arc, Mutex},
         task::{Context, Poll, ready},
     };
 
@@ -58,6 +64,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::{controller::Telemetry, server::routes::probes};
 
     /// Says the same thing over and over, at once and then so often.
     struct Peer {
@@ -120,7 +127,7 @@ mod tests {
         };
         let telemetry = Arc::new(Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap()));
         let begun = Instant::now();
-        converse(peer, telemetry).await;
+        converse(peer, probes(telemetry)).await;
         let heard = heard.lock().unwrap().clone();
         (begun.elapsed(), heard)
     }

@@ -4,4 +4,4 @@ mod connection;
 mod routes;
 mod serve;
 
-pub use serve::serve;
+pub use serve::{serve, serve_with};

@@ -1,11 +1,16 @@
 //! What is answered to which request.
 
+use std::{future::ready as done, sync::Arc};
+
 use http::{
     HeaderValue, Method, Response, StatusCode,
     header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE},
 };
 use http_body_util::Full;
-use hyper::body::Bytes;
+use hyper::{
+    Request,
+    body::{Bytes, Incoming},
+};
 
 use crate::controller::Telemetry;
 
@@ -34,6 +39,13 @@ pub(super) fn answer(method: &Method, path: &str, telemetry: &Telemetry) -> Resp
         .headers_mut()
         .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
     refusal
+}
+
+/// What answers probes and metrics.
+pub(super) fn probes(
+    telemetry: Arc<Telemetry>,
+) -> impl Fn(Request<Incoming>) -> std::future::Ready<Response<Full<Bytes>>> + Clone {
+    move |request| done(answer(request.method(), request.uri().path(), &telemetry))
 }
 
 /// What is not watched stands in the text, whether that is a reason not to be ready or not.

@@ -2,13 +2,19 @@
 
 use std::{collections::VecDeque, pin::pin, sync::Arc, time::Duration};
 
+use http::Response;
+use http_body_util::Full;
+use hyper::{
+    Request,
+    body::{Bytes, Incoming},
+};
 use tokio::{
     net::TcpListener,
     task::{AbortHandle, spawn},
     time::sleep,
 };
 
-use super::connection::converse;
+use super::{connection::converse, routes::probes};
 use crate::controller::Telemetry;
 
 /// The most connections at once. One more closes the oldest: so whoever hoards connections keeps
@@ -24,6 +30,16 @@ pub async fn serve(
     telemetry: Arc<Telemetry>,
     shutdown: impl Future<Output = ()>,
 ) {
+    serve_with(listener, probes(telemetry), shutdown).await;
+}
+
+/// Answers over HTTP/1.1 what `handler` answers, until `shutdown` resolves; what is open then is
+/// closed. Who is slow delays nobody else.
+pub async fn serve_with<H, F>(listener: TcpListener, handler: H, shutdown: impl Future<Output = ()>)
+where
+    H: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+{
     let mut shutdown = pin!(shutdown);
     let mut open = Connections::default();
     loop {
@@ -31,7 +47,7 @@ pub async fn serve(
             () = &mut shutdown => return,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    open.admit(spawn(converse(stream, Arc::clone(&telemetry))).abort_handle());
+                    open.admit(spawn(converse(stream, handler.clone())).abort_handle());
                 }
                 Err(error) => {
                     tracing::debug!(%error, "could not accept a connection");

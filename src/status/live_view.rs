@@ -66,6 +66,11 @@ impl LiveView {
         self.outage.as_ref()
     }
 
+    /// The objects as they are now, by namespace, name and kind.
+    pub fn workloads(&self) -> impl Iterator<Item = (Kind, &WithManagers)> {
+        self.known.iter().map(|((.., kind), it)| (*kind, it))
+    }
+
     /// The objects as they are now, and those that were named and are not there.
     pub fn found(&self) -> Found<WithManagers> {
         let mut found = Found {

@@ -5,6 +5,7 @@
 //! - `lint/`, `plan/`: what they say of files, with golden files of what they print
 //! - `convert/`: other tools' schedules, in files and in a cluster
 //! - `sandbox/`: the cluster in memory that a newcomer sees
+//! - `dashboard/`: the pages that `dashboard` and `sandbox --dashboard` serve, as a browser gets them
 //! - `kinds`: workloads of each kind in files
 //! - `status/`, `overrides`, `restore`: what they do to a cluster; `default_schedule`: with the
 //!   schedule of the scaler itself
@@ -20,6 +21,7 @@ mod calendars;
 mod cli;
 mod completion;
 mod convert;
+mod dashboard;
 mod default_schedule;
 mod fake_server;
 mod kinds;

@@ -15,6 +15,16 @@ pub(crate) fn duration(text: &str) -> Result<TimeDelta, String> {
         .ok_or_else(|| "write a time such as 30s, 1h30m or 72h, at most ten years".to_owned())
 }
 
+/// A loopback address: what listens there, only this machine can reach.
+pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: Option<SocketAddr> = text.trim().parse().ok();
+    address.filter(|it| it.ip().is_loopback()).ok_or_else(|| {
+        "write a loopback address with a port, such as 127.0.0.1:0 or [::1]:8000; the page acts with \
+         your permissions, so it is not for other machines"
+            .to_owned()
+    })
+}
+
 /// A span of time longer than zero.
 pub(crate) fn span(text: &str) -> Result<TimeDelta, String> {
     match duration(text)? {

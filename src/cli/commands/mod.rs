@@ -3,6 +3,7 @@
 pub(super) mod complete;
 pub(super) mod completions;
 pub(super) mod convert;
+pub(super) mod dashboard;
 pub(super) mod lint;
 mod namespace_override;
 mod override_command;

@@ -2,12 +2,15 @@
 
 use std::{
     io::{self, IsTerminal, Write},
+    net::SocketAddr,
     path::PathBuf,
 };
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use serde_json::Value;
+use tokio::net::TcpListener;
 
+use super::dashboard::serve_played;
 use crate::{
     cli::{
         args::{
@@ -16,7 +19,7 @@ use crate::{
             log::LogArgs,
             schedule_args::{InheritanceArgs, ScheduleArgs},
             time_flag::time_flag,
-            value_parsers::span,
+            value_parsers::{loopback, span},
         },
         exit::{Exit, wrong_usage},
         output::{
@@ -28,7 +31,9 @@ use crate::{
         signals::Signals,
     },
     clock::Clock,
+    cluster::Query,
     controller::{CalendarFeed, Scope, Settings},
+    dashboard::{self, Dashboard},
     manifest::{EXAMPLES, Source, Workload},
     sandbox::{Simulation, Speed, example_actions, is_fragment, lacks},
     schedule::Zone,
@@ -73,6 +78,11 @@ pub(crate) struct SandboxArgs {
     #[arg(long, value_name = "FACTOR")]
     speed: Option<Speed>,
 
+    /// Serve the dashboard on this loopback address, such as 127.0.0.1:0. The time of --for is played
+    /// at once; then simulated time goes on as real time does, until Ctrl-C
+    #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
+    dashboard: Option<SocketAddr>,
+
     #[command(flatten)]
     kinds: KindArgs,
 
@@ -100,6 +110,11 @@ enum SandboxError {
     NoneTaken,
     #[error("cannot create signals or timers: {0}")]
     System(io::Error),
+    #[error("cannot listen on {address}: {source}; give another --dashboard, such as 127.0.0.1:0")]
+    Listen {
+        address: SocketAddr,
+        source: io::Error,
+    },
     #[error("cannot write: {0}")]
     Write(#[source] io::Error),
 }
@@ -218,6 +233,15 @@ impl SandboxArgs {
         kinds
     }
 
+    async fn listener(&self) -> Result<Option<TcpListener>, SandboxError> {
+        let Some(address) = self.dashboard else {
+            return Ok(None);
+        };
+        let listener = TcpListener::bind(address).await;
+        let refused = |source| SandboxError::Listen { address, source };
+        listener.map(Some).map_err(refused)
+    }
+
     async fn simulate(
         &self,
         workloads: &[Loaded],
@@ -227,7 +251,19 @@ impl SandboxArgs {
     ) -> Result<Exit, SandboxError> {
         let clock = Clock::simulated(from);
         self.log.start_on(clock.clone());
+        let listener = self.listener().await?;
         let kinds = self.kinds_of(workloads, &inheritance);
+        let looked_at = dashboard::Settings {
+            query: Query::All {
+                kinds: kinds.clone(),
+                namespace: None,
+                selector: None,
+            },
+            prefix: self.schedules.annotation_prefix.clone(),
+            context: self.schedules.context(),
+            inheritance: inheritance.clone(),
+            title: "sandbox: a cluster in memory, in simulated time".to_owned(),
+        };
         let settings = Settings {
             default_zone: self.schedules.timezone,
             calendars: CalendarFeed::fixed(self.schedules.context().calendars),
@@ -241,7 +277,7 @@ impl SandboxArgs {
             },
             ..Settings::default()
         };
-        let mut stage = Simulation::new(clock, settings);
+        let mut stage = Simulation::new(clock.clone(), settings);
         let mut taken = Vec::new();
         for namespace in namespaces {
             if let Err(status) = stage.load_namespace(namespace) {
@@ -279,11 +315,13 @@ impl SandboxArgs {
             self.zone_shown(&taken),
             names.iter().map(String::as_str),
         );
-        let speed = self.speed.unwrap_or(if out.is_terminal() {
-            Speed::DAY_A_SECOND
-        } else {
-            Speed::Max
-        });
+        let speed = self
+            .speed
+            .unwrap_or(if out.is_terminal() && listener.is_none() {
+                Speed::DAY_A_SECOND
+            } else {
+                Speed::Max
+            });
         let until = from + self.span;
         let title = page.title(&Title {
             workloads: taken.len(),
@@ -293,21 +331,26 @@ impl SandboxArgs {
         });
         write!(out, "{title}").map_err(SandboxError::Write)?;
         let mut signals = Signals::listen().map_err(SandboxError::System)?;
+        let mut tell = |told: &_| writeln!(out, "{}", page.line(told));
         let stop = async {
             signals.next().await;
         };
-        let summary = stage
-            .run(
-                until,
-                actions,
-                speed,
-                |told| writeln!(out, "{}", page.line(told)),
-                stop,
-            )
+        let mut played = stage
+            .play(until, actions, speed, &mut tell, stop)
             .await
             .map_err(SandboxError::Write)?;
-        let summary_text = page.summary(&summary);
-        write!(out, "\n{summary_text}").map_err(SandboxError::Write)?;
+        let summary_text = page.summary(&played.summary());
+        write!(io::stdout(), "\n{summary_text}").map_err(SandboxError::Write)?;
+        if let Some(listener) = listener.filter(|_| !played.is_stopped()) {
+            let dashboard = Dashboard::new(played.client(), clock, looked_at);
+            let stop = async {
+                signals.next().await;
+            };
+            serve_played(&mut played, listener, dashboard, from, &mut tell, stop)
+                .await
+                .map_err(SandboxError::Write)?;
+        }
+        let summary = played.finish().await;
         Ok(if summary.refusals > 0 || taken.len() < workloads.len() {
             Exit::Problems
         } else {

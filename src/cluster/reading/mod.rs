@@ -4,6 +4,7 @@ pub(super) mod absence;
 pub(super) mod autoscalers;
 pub(super) mod defaults;
 pub(super) mod discovery;
+pub(super) mod events;
 pub(super) mod find;
 pub(super) mod list_watch;
 pub(super) mod live_watch;

@@ -27,18 +27,28 @@ pub async fn list_raw(
     path: &str,
     selector: Option<&str>,
 ) -> Result<RawList, FindError> {
+    let selector = selector.map(|it| ("labelSelector", it));
+    list_raw_where(client, path, selector.as_slice()).await
+}
+
+/// The same with any parameters.
+pub(super) async fn list_raw_where(
+    client: &Client,
+    path: &str,
+    parameters: &[(&str, &str)],
+) -> Result<RawList, FindError> {
     let mut all = Vec::new();
     let mut token = String::new();
     loop {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.append_pair("limit", "500");
-        if let Some(selector) = selector {
-            query.append_pair("labelSelector", selector);
-        }
-        if !token.is_empty() {
-            query.append_pair("continue", &token);
-        }
-        let mut page = match answer(client, &format!("{path}?{}", query.finish())).await {
+        let query = {
+            let mut query = form_urlencoded::Serializer::new(String::new());
+            query.append_pair("limit", "500").extend_pairs(parameters);
+            if !token.is_empty() {
+                query.append_pair("continue", &token);
+            }
+            query.finish()
+        };
+        let mut page = match answer(client, &format!("{path}?{query}")).await {
             Ok(page) => page,
             Err(Error::Api(status)) if status.code == 404 => return Ok(RawList::Absent),
             Err(Error::Api(status)) if status.code == 403 => {

@@ -6,7 +6,7 @@ use super::{cell::drawn, group::Group};
 use crate::{
     cli::output::style::Style,
     plan::{Period, PlannedState, PlannedStep},
-    schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Rule, Zone},
+    schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Zone},
     status::{date_and_time, span},
     text::{cut_chars, printable},
     workload::{CountKind, Origin, Override, Pause, Replicas, ScheduleSpec},
@@ -28,23 +28,10 @@ impl Totals {
     }
 }
 
-/// The only action of a schedule that has no other: only starts, or only stops.
-pub(super) fn only_action(rule: &Rule) -> Option<Action> {
-    let Rule::Times(entries) = rule else {
-        return None;
-    };
-    match &**entries {
-        [entry] if entry.action == Action::Start || entry.action == Action::Stop => {
-            Some(entry.action)
-        }
-        _ => None,
-    }
-}
-
 /// What the hours come to, where the clock alone says what runs.
 pub(super) fn running(group: &Group<'_>, totals: &Totals) -> Option<String> {
     let spec = group.spec;
-    match only_action(spec.schedule.rule()) {
+    match spec.schedule.rule().only_action() {
         Some(_) => None,
         None => Some(hours(totals, spec) + &saved(group)),
     }
@@ -72,7 +59,7 @@ pub(super) fn counts(group: &Group<'_>) -> String {
         (_, Replicas::ZERO) => "stop leaves 0".to_owned(),
         (counts, count) => format!("stop leaves {}", counts.many(count)),
     };
-    match only_action(spec.schedule.rule()) {
+    match spec.schedule.rule().only_action() {
         Some(Action::Start) => {
             format!("Starts only: a {start}, and no schedule stops it again.")
         }

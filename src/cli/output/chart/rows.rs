@@ -7,7 +7,7 @@ use chrono::{Datelike, NaiveDate};
 use super::{
     day::Day,
     layout::{LABEL, Layout},
-    legend::{clock_change, only_action},
+    legend::clock_change,
     times::{Times, clock},
 };
 use crate::{
@@ -37,7 +37,7 @@ impl<'r, W: Write> Rows<'r, W> {
             out,
             layout,
             schedule,
-            only: only_action(schedule.rule()),
+            only: schedule.rule().only_action(),
             day: None,
             month: None,
             notes: Vec::new(),

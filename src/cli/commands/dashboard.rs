@@ -1,0 +1,229 @@
+//! `dayshift dashboard`: the page of a live cluster, and of one in memory.
+
+use std::{
+    io::{self, Write as _},
+    net::SocketAddr,
+    sync::Arc,
+};
+
+use chrono::{DateTime, Utc};
+use clap::builder::BoolishValueParser;
+use kube::Client;
+use tokio::net::TcpListener;
+
+use crate::{
+    cli::{
+        args::{
+            connection::{ClusterError, ConnectionArgs, without_credentials},
+            kind_args::KindArgs,
+            schedule_args::{InheritanceArgs, ScheduleArgs},
+            selector::selector,
+            value_parsers::{loopback, one_namespace},
+        },
+        exit::{Exit, wrong_usage},
+        output::messages::print_error,
+        runtime::block_on,
+        signals::Signals,
+    },
+    clock::Clock,
+    cluster::{FindError, Query, connect},
+    dashboard::{Dashboard, Saved, Settings},
+    sandbox::{Played, TimelineEvent, Usage},
+    server::serve_with,
+    workload::Inheritance,
+};
+
+/// Show in a browser what is wrong, what comes next, and a week of every scheduled workload
+///
+/// The page is served on this machine alone, and reads the cluster with your kubeconfig and your
+/// permissions. Nothing is installed in the cluster or exposed by it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The URL is printed; Ctrl-C ends it. No cluster at hand: dayshift sandbox --dashboard 127.0.0.1:0
+Exit status: 0 ended, 2 wrong usage, 3 no cluster, no permission, or the address is taken.")]
+pub(crate) struct DashboardArgs {
+    /// The loopback address to listen on; port 0 takes a free port
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:0",
+        value_parser = loopback
+    )]
+    listen: SocketAddr,
+
+    /// Show the workloads of this namespace alone [default: all namespaces]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        value_parser = one_namespace,
+        help_heading = "Which workloads"
+    )]
+    namespace: Option<String>,
+
+    /// All namespaces, as without -n
+    #[arg(
+        short = 'A',
+        long,
+        conflicts_with = "namespace",
+        value_parser = BoolishValueParser::new(),
+        help_heading = "Which workloads"
+    )]
+    all_namespaces: bool,
+
+    /// A label selector, such as `team=web,tier!=db`
+    #[arg(
+        short = 'l',
+        long,
+        value_name = "SELECTOR",
+        value_parser = selector,
+        help_heading = "Which workloads"
+    )]
+    selector: Option<String>,
+
+    #[command(flatten)]
+    kinds: KindArgs,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    inheritance: InheritanceArgs,
+}
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+enum DashboardError {
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+    #[error("cannot listen on {address}: {source}; give another --listen, such as 127.0.0.1:0")]
+    Listen {
+        address: SocketAddr,
+        source: io::Error,
+    },
+    #[error("cannot create signals, timers or sockets: {0}")]
+    System(#[from] io::Error),
+}
+
+impl DashboardArgs {
+    pub(crate) fn run(self) -> Exit {
+        let inheritance = match self.inheritance.inheritance(self.schedules.timezone) {
+            Ok(inheritance) => inheritance,
+            Err(error) => return wrong_usage(&error),
+        };
+        let ended = block_on(self.serve(inheritance)).unwrap_or_else(|error| Err(error.into()));
+        match ended {
+            Ok(()) => Exit::Done,
+            Err(error) => {
+                print_error(&error);
+                Exit::CouldNotRun
+            }
+        }
+    }
+
+    async fn serve(self, inheritance: Inheritance) -> Result<(), DashboardError> {
+        let mut signals = Signals::listen()?;
+        let address = self.listen;
+        let refused = |source| DashboardError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(refused)?;
+        let bound = listener.local_addr()?;
+        let connection = self.connection.clone().connection();
+        let (client, server) = connect(&connection).await.map_err(ClusterError::from)?;
+        let server = without_credentials(&server);
+        let dashboard = Arc::new(self.dashboard(client, inheritance, &server, bound.port()));
+        announce(bound)?;
+        let answers = {
+            let dashboard = Arc::clone(&dashboard);
+            move |request| Arc::clone(&dashboard).answer(request)
+        };
+        tokio::select! {
+            _ = signals.next() => Ok(()),
+            () = serve_with(listener, answers, std::future::pending()) => Ok(()),
+            ended = dashboard.follow() => match ended {
+                Ok(never) => match never {},
+                Err(error @ FindError::Unavailable(_)) => {
+                    Err(ClusterError::Unavailable { error, server }.into())
+                }
+                Err(error) => Err(ClusterError::Find(error).into()),
+            },
+        }
+    }
+
+    fn dashboard(
+        &self,
+        client: Client,
+        inheritance: Inheritance,
+        server: &str,
+        port: u16,
+    ) -> Dashboard {
+        let namespace = self.namespace.clone().filter(|_| !self.all_namespaces);
+        let query = Query::All {
+            kinds: self.kinds.kinds(),
+            namespace,
+            selector: self.selector.clone().filter(|it| !it.is_empty()),
+        };
+        let settings = Settings {
+            title: format!("{}, {server}", query.place()),
+            query,
+            prefix: self.schedules.annotation_prefix.clone(),
+            context: self.schedules.context_of_others(),
+            inheritance,
+        };
+        Dashboard::new(client, Clock::system(), settings).on_loopback(port)
+    }
+}
+
+/// Says where the page is.
+fn announce(address: SocketAddr) -> io::Result<()> {
+    let mut out = io::stdout();
+    match writeln!(out, "dashboard: http://{address}/").and_then(|()| out.flush()) {
+        // Who reads no more of it may have read enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// Serves the pages of a sandbox while time goes on as real time does, until `stop`.
+pub(super) async fn serve_played(
+    played: &mut Played,
+    listener: TcpListener,
+    dashboard: Dashboard,
+    from: DateTime<Utc>,
+    tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let address = listener.local_addr()?;
+    let usages = played.usages();
+    let saved = move |at| {
+        let all = usages(at);
+        let of = || {
+            all.iter()
+                .map(|(_, usage)| usage)
+                .filter(|it| it.has_replicas)
+        };
+        Saved {
+            replica_hours: of().map(Usage::saved).sum(),
+            of: of().map(Usage::without).sum(),
+            since: from,
+        }
+    };
+    let dashboard = Arc::new(dashboard.with_saved(saved).on_loopback(address.port()));
+    writeln!(
+        io::stdout(),
+        "\nFrom here on, time goes on as real time does. Press Ctrl-C to end."
+    )?;
+    announce(address)?;
+    let answers = {
+        let dashboard = Arc::clone(&dashboard);
+        move |request| Arc::clone(&dashboard).answer(request)
+    };
+    tokio::select! {
+        ended = played.go_on(tell, stop) => ended,
+        // A cluster in memory lets itself be watched.
+        _ = dashboard.follow() => Ok(()),
+        () = serve_with(listener, answers, std::future::pending()) => Ok(()),
+    }
+}

@@ -1,0 +1,81 @@
+//! The Events of one object.
+
+use chrono::{DateTime, Utc};
+use kube::Client;
+use serde_json::Value;
+
+use crate::cluster::reading::find::FindError;
+use crate::cluster::reading::raw::{RawList, list_raw_where};
+use crate::workload::WorkloadRef;
+
+/// An Event, as it may be shown: its texts may hold anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenEvent {
+    /// When it was seen last.
+    pub at: Option<DateTime<Utc>>,
+    /// `Normal` or `Warning`.
+    pub level: String,
+    /// Why, in a word.
+    pub reason: String,
+    /// What happened.
+    pub message: String,
+}
+
+/// The Events of an object, the newest first.
+///
+/// # Errors
+/// Where the user may not list Events, or the server is absent or unwilling.
+pub async fn events_of(client: &Client, object: &WorkloadRef) -> Result<Vec<SeenEvent>, FindError> {
+    let namespace = &object.namespace;
+    let (kind, name) = (object.kind.name(), &object.name);
+    let fields = format!("involvedObject.kind={kind},involvedObject.name={name}");
+    let path = format!("/api/v1/namespaces/{namespace}/events");
+    let mut list = list_raw_where(client, &path, &[("fieldSelector", &fields)]).await?;
+    if matches!(list, RawList::Absent) {
+        let path = format!("/apis/events.k8s.io/v1/namespaces/{namespace}/events");
+        list = list_raw_where(client, &path, &[]).await?;
+    }
+    match list {
+        RawList::Items(items) => {
+            let mut events: Vec<_> = items
+                .iter()
+                .filter(|it| is_of(it, object))
+                .map(seen)
+                .collect();
+            events.sort_by_key(|it| std::cmp::Reverse(it.at));
+            Ok(events)
+        }
+        RawList::Absent => Ok(Vec::new()),
+        RawList::Forbidden(message) => Err(FindError::Refused(message)),
+    }
+}
+
+/// Whether an Event of either API is about the object, and not about an earlier one of its name.
+fn is_of(event: &Value, object: &WorkloadRef) -> bool {
+    let about = ["involvedObject", "regarding"]
+        .into_iter()
+        .map(|field| &event[field])
+        .find(|it| it.is_object());
+    about.is_some_and(|about| {
+        about["kind"] == object.kind.name()
+            && about["name"] == *object.name
+            && about["uid"].as_str().is_none_or(|uid| *uid == *object.uid)
+    })
+}
+
+fn seen(event: &Value) -> SeenEvent {
+    let text = |names: &[&str]| {
+        let found = names.iter().find_map(|name| event[*name].as_str());
+        found.unwrap_or_default().to_owned()
+    };
+    let last = event["series"]["lastObservedTime"].as_str();
+    let times = ["lastTimestamp", "deprecatedLastTimestamp", "eventTime"];
+    let at = last.or_else(|| times.iter().find_map(|name| event[*name].as_str()));
+    let at = at.or_else(|| event["metadata"]["creationTimestamp"].as_str());
+    SeenEvent {
+        at: at.and_then(|at| at.parse().ok()),
+        level: text(&["type"]),
+        reason: text(&["reason"]),
+        message: text(&["message", "note"]),
+    }
+}

@@ -1,0 +1,15 @@
+//! The web page: what is wrong, what comes next, and a week of every workload at a glance.
+//!
+//! A [`Dashboard`] follows a cluster with a user's own permissions and answers requests with whole
+//! pages. What they say is what [`status`](crate::status) and [`plan`](crate::plan) say; here it is
+//! only laid out. Nothing of it needs a script.
+
+mod answer;
+mod guard;
+mod pages;
+mod params;
+mod source;
+mod view;
+
+pub use source::{Dashboard, Saved, Settings};
+pub use view::{Row, View};

@@ -1,0 +1,130 @@
+//! What several pages are made of.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use maud::{Markup, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::shell::Page;
+use crate::{
+    dashboard::view::{Finding, Row},
+    schedule::Zone,
+    status::{WorkloadStatus, clock, distance},
+    text::printable,
+};
+
+/// So many objects are named where the same is said of more.
+const MOST_NAMES: usize = 3;
+
+/// What stands in a part of a path as it is.
+const PART: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// The path of an object's page.
+pub(super) fn path(row: &Row) -> String {
+    let object = &row.status.object;
+    let part = |text| utf8_percent_encode(text, PART);
+    format!(
+        "/object/{}/{}/{}",
+        part(&object.namespace),
+        part(object.kind.short_name()),
+        part(&object.name)
+    )
+}
+
+/// An instant, on the clocks of a zone.
+pub(super) fn time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> Markup {
+    let exact = at.with_timezone(&zone.tz());
+    html! {
+        time datetime=(exact.to_rfc3339_opts(SecondsFormat::Secs, false)) { (clock(at, zone, now)) }
+    }
+}
+
+/// What happens next to an object, on the clocks of a zone, and how far that is.
+pub(super) fn next(status: &WorkloadStatus, zone: Zone, now: DateTime<Utc>) -> Markup {
+    html! {
+        @if let Some(at) = status.next {
+            @if let Some(action) = status.next_action { (action.to_string()) " " }
+            (time(at, zone, now)) " "
+            span.far { (distance(at, now)) }
+        } @else {
+            span.far { "nothing" }
+        }
+    }
+}
+
+/// The state of an object, in a word with a colour.
+pub(super) fn badge(status: &WorkloadStatus) -> Markup {
+    let name = status.state_name();
+    let class = match name {
+        "error" => "badge bad",
+        "left down" | "unseen" => "badge warn",
+        "running" | "woken" => "badge up",
+        "stopped" | "slept" => "badge down",
+        "paused" => "badge held",
+        _ => "badge",
+    };
+    html! { span class=(class) { (name) } }
+}
+
+/// Text that somebody wrote.
+pub(super) fn safe(text: &str) -> Cow<'_, str> {
+    if text.chars().any(crate::text::is_unprintable) {
+        printable(text).into()
+    } else {
+        text.into()
+    }
+}
+
+impl Page<'_> {
+    /// A link to an object's page.
+    pub(super) fn link_to(&self, row: &Row) -> Markup {
+        let href = self.params.common().link(&path(row));
+        html! { a href=(href) { (safe(&row.status.object.full_name())) } }
+    }
+
+    /// One thing to be said of some objects.
+    pub(super) fn finding(&self, finding: &Finding<'_>) -> Markup {
+        let more = finding.rows.len().saturating_sub(MOST_NAMES);
+        let command = match finding.command.strip_prefix("; ") {
+            Some(command) if finding.rows.len() > 1 => {
+                format!("; for the first, {command}")
+            }
+            _ => finding.command.clone(),
+        };
+        html! {
+            li class={ "finding " (finding.level.name()) } {
+                strong { (finding.level.name()) }
+                " "
+                @for (at, row) in finding.rows.iter().take(MOST_NAMES).enumerate() {
+                    @if at > 0 { ", " }
+                    (self.link_to(row))
+                }
+                @if more > 0 { " and " (more) " more" }
+                ": "
+                (said(&finding.text))
+                (said(&command))
+            }
+        }
+    }
+}
+
+/// Text with what stands between backticks as code.
+pub(super) fn said(text: &str) -> Markup {
+    let text = safe(text);
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// Text of several lines that somebody may have had a hand in.
+pub(super) fn safe_lines(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(safe).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,12 @@
+//! The pages, as HTML. What somebody wrote is escaped by `html!`, and what nobody sees is shown
+//! by `printable` before that.
+
+mod bits;
+mod object;
+mod object_tables;
+mod overview;
+mod shell;
+mod timeline;
+mod week;
+
+pub(super) use shell::{ICON, Page, STYLE, failure};

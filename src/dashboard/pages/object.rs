@@ -1,0 +1,294 @@
+//! The page of one workload.
+
+use chrono::{DateTime, Days, NaiveDate, Utc};
+use maud::{Markup, html};
+
+use super::{
+    bits::{badge, next, path, safe, safe_lines, said, time},
+    shell::{Kind, Page},
+    week::{Week, day_name, legend, midnight, patterns},
+};
+use crate::{
+    cluster::{FindError, SeenEvent},
+    dashboard::view::Row,
+    plan::{Period, PlannedBoundary, WorkloadPlan},
+    status::{distance, time_of_day},
+    workload::{Inputs, Key, Problem},
+};
+
+/// So many days are shown.
+const DAYS: u64 = 14;
+/// So many boundaries are looked at, and so many of a day are told.
+const MOST_BOUNDARIES: usize = 2_000;
+const MOST_OF_A_DAY: usize = 12;
+
+/// The Events of an object, or why they are not shown.
+pub(in crate::dashboard) type Events = Result<Vec<SeenEvent>, FindError>;
+
+impl Page<'_> {
+    /// The page of one workload.
+    pub(in crate::dashboard) fn object(&self, row: &Row, events: &Events) -> String {
+        let status = &row.status;
+        let title = status.object.full_name();
+        let kind = Kind {
+            title: &safe(&title),
+            path: &path(row),
+            refreshes: true,
+        };
+        let content = html! {
+            h1 { (safe(&title)) " " (badge(status)) }
+            (self.findings_of(row))
+            (self.standing(row))
+            (self.days(row))
+            (self.schedule(row))
+            (self.labels(row))
+            (self.others(row))
+            (self.events_shown(row, events))
+            (self.commands(row))
+        };
+        self.shell(&kind, &content)
+    }
+
+    fn findings_of(&self, row: &Row) -> Markup {
+        let findings = row.findings(&self.settings.prefix, self.view.now);
+        let status = &row.status;
+        html! {
+            @if !findings.is_empty() {
+                section aria-labelledby="said" {
+                    h2 id="said" { "What is to be known" }
+                    ul.findings {
+                        @for (level, text, command) in &findings {
+                            li class={ "finding " (level.name()) } {
+                                strong { (level.name()) } " " (said(text)) (said(command))
+                            }
+                        }
+                    }
+                    @for problem in &status.problems { (caret(problem, &row.observed.inputs)) }
+                }
+            }
+        }
+    }
+
+    fn standing(&self, row: &Row) -> Markup {
+        let (status, now) = (&row.status, self.view.now);
+        let counts = status.object.kind.counts();
+        let at = |at: DateTime<Utc>| time(at, status.zone, now);
+        html! {
+            section aria-labelledby="stands" {
+                h2 id="stands" { "How it stands" }
+                dl {
+                    dt { "Kind" }
+                    dd { (status.object.kind.name()) }
+                    dt { "Count" }
+                    dd { (counts.shown(status.replicas)) }
+                    dt { "State" }
+                    dd {
+                        (status.state_name())
+                        @if let Some(since) = status.since {
+                            " since " (at(since)) " " span.far { (distance(since, now)) }
+                        }
+                    }
+                    @if let Some(saved) = status.saved {
+                        dt { "Saved count" }
+                        dd { (saved) }
+                    }
+                    dt { "Next" }
+                    dd { (next(status, status.zone, now)) }
+                    @if let Some((origin, over)) = status.laid_over {
+                        dt { "Override" }
+                        dd {
+                            (over.phase())
+                            @if let Some(until) = over.until() { " until " (at(until)) }
+                            ", written on the " (origin.name())
+                        }
+                    }
+                    dt { "Time zone" }
+                    dd { (status.zone.name()) }
+                    dt { "Schedule from" }
+                    dd { (status.origin.name()) }
+                    @if row.held_down > 0 {
+                        dt { "Held down" }
+                        dd { (row.held_down) " replicas would run without the schedule" }
+                    }
+                    @if let Some(words) = status.revert_words() {
+                        dt { "Reverted" }
+                        dd {
+                            (safe(&words))
+                            @if let Some(cure) = status.cure(&self.settings.prefix) {
+                                pre tabindex="0" { (safe_lines(&cure)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn days(&self, row: &Row) -> Markup {
+        let zone = row.status.zone;
+        let today = self.view.now.with_timezone(&zone.tz()).date_naive();
+        let until = midnight(today + Days::new(DAYS), zone);
+        let Some(plan) = self.plan_of(row, until).filter(|it| it.spec().is_some()) else {
+            return html! {};
+        };
+        let boundaries: Vec<_> = plan.boundaries().take(MOST_BOUNDARIES).collect();
+        let is_cut = boundaries.len() == MOST_BOUNDARIES;
+        let name = row.status.object.full_name();
+        html! {
+            section aria-labelledby="days" {
+                h2 id="days" { "Two weeks" }
+                p { "What the schedule does from now on, on the clocks of " (zone.name()) "." }
+                (patterns())
+                (legend())
+                div.scroll tabindex="0" role="region" aria-labelledby="days" {
+                    table.timeline {
+                        thead {
+                            tr {
+                                th scope="col" { "Day" }
+                                th.week scope="col" {
+                                    span.axis {
+                                        @for hour in ["0:00", "6:00", "12:00", "18:00"] {
+                                            span { (hour) }
+                                        }
+                                    }
+                                }
+                                th scope="col" { "What happens" }
+                            }
+                        }
+                        tbody {
+                            @for (at, date) in today.iter_days().take(DAYS as usize).enumerate() {
+                                @let week = self.day(&plan, date, zone);
+                                tr {
+                                    th scope="row" { (day_name(date, at == 0)) }
+                                    td.week {
+                                        @if let Some(week) = &week {
+                                            (week.picture(&format!("{}, {date}: {}", safe(&name), week.sum())))
+                                        }
+                                    }
+                                    td {
+                                        (happens(&boundaries, date, is_cut))
+                                        @if let Some(week) = &week { (remarks(week, date, zone)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn day(
+        &self,
+        plan: &WorkloadPlan,
+        date: NaiveDate,
+        zone: crate::schedule::Zone,
+    ) -> Option<Week> {
+        let period = Period::new(midnight(date, zone), midnight(date + Days::new(1), zone));
+        self.week(plan, period.ok()?, zone)
+    }
+
+    fn schedule(&self, row: &Row) -> Markup {
+        let inputs = &row.observed.inputs;
+        let prefix = &self.settings.prefix;
+        let keys = Key::ALL.into_iter();
+        let keys: Vec<_> = keys
+            .filter_map(|key| Some((key, inputs.text(key)?, inputs.origin(key)?)))
+            .collect();
+        html! {
+            section aria-labelledby="schedule" {
+                h2 id="schedule" { "Its annotations" }
+                div.scroll tabindex="0" role="region" aria-labelledby="schedule" {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" { "Annotation" }
+                                th scope="col" { "Text" }
+                                th scope="col" { "Written on the" }
+                            }
+                        }
+                        tbody {
+                            @for (key, text, origin) in keys {
+                                tr {
+                                    th scope="row" { code { (prefix.annotation(key)) } }
+                                    td { code { (safe(text)) } }
+                                    td { (origin.name()) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What happens on a day.
+fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, is_cut: bool) -> Markup {
+    let of_day: Vec<_> = boundaries
+        .iter()
+        .filter(|it| it.at.date_naive() == date)
+        .collect();
+    let is_beyond = is_cut
+        && boundaries
+            .last()
+            .is_some_and(|it| it.at.date_naive() <= date);
+    let more = of_day.len().saturating_sub(MOST_OF_A_DAY);
+    html! {
+        @for (at, boundary) in of_day.iter().take(MOST_OF_A_DAY).enumerate() {
+            @if at > 0 { ", " }
+            span.boundary {
+                (boundary.action.name()) " "
+                time datetime=(boundary.at.to_rfc3339()) {
+                    (boundary.at.format(time_of_day(&boundary.at)).to_string())
+                }
+                @if let Some(count) = boundary.replicas { " → " (count) }
+                @if !boundary.applied { " (not applied)" }
+                @if let Some(ends) = boundary.ends { " (end of " (ends.name()) ")" }
+            }
+        }
+        @if more > 0 || is_beyond { " and more" }
+    }
+}
+
+/// What else is to be known of a day: that nothing starts on it, and its clock change.
+fn remarks(week: &Week, date: NaiveDate, zone: crate::schedule::Zone) -> Markup {
+    let (from, until) = (midnight(date, zone), midnight(date + Days::new(1), zone));
+    let change = zone.clock_change(from, until).filter(|it| it.at < until);
+    let holiday = week.holidays.iter().find(|it| it.0 == date);
+    html! {
+        @if let Some((_, name)) = holiday {
+            span.remark {
+                " no start: an excepted date"
+                @if !name.is_empty() { ", " (safe(name)) }
+            }
+        }
+        @if let Some(change) = change {
+            span.remark {
+                " clocks go from " (change.shown_before().format("%H:%M").to_string())
+                " to " (change.shown_after().format("%H:%M").to_string())
+            }
+        }
+    }
+}
+
+/// The text of an annotation with a mark under what is at fault.
+fn caret(problem: &Problem, inputs: &Inputs) -> Markup {
+    let text = Key::from_name(&problem.annotation).and_then(|key| inputs.text(key));
+    let Some(text) = text else { return html! {} };
+    let span = &problem.span;
+    let (Some(before), Some(fault), Some(after)) = (
+        text.get(..span.start),
+        text.get(span.clone()),
+        text.get(span.end..),
+    ) else {
+        return html! {};
+    };
+    let blank: String = " ".repeat(unicode_width::UnicodeWidthStr::width(&*safe(before)));
+    let carets = "^".repeat(unicode_width::UnicodeWidthStr::width(&*safe(fault)).max(1));
+    html! {
+        pre.fault tabindex="0" {
+            (safe(before)) mark { (safe(fault)) } (safe(after)) "\n" (blank) (carets)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What stands under the weeks of a workload: its labels, who else has a hand on it, its Events, and
+//! the commands for it.
+
+use maud::{Markup, html};
+
+use super::{
+    bits::{safe, safe_lines, time},
+    object::Events,
+    shell::Page,
+};
+use crate::{dashboard::view::Row, workload::Label};
+
+/// So many Events are shown.
+const MOST_EVENTS: usize = 10;
+
+impl Page<'_> {
+    pub(super) fn labels(&self, row: &Row) -> Markup {
+        let prefix = &self.settings.prefix;
+        let labels = Label::ALL.into_iter();
+        let labels: Vec<_> = labels
+            .filter_map(|label| Some((label, row.observed.labels.text(label)?)))
+            .collect();
+        html! {
+            @if !labels.is_empty() {
+                section aria-labelledby="labels" {
+                    h2 id="labels" { "Its labels" }
+                    div.scroll tabindex="0" role="region" aria-labelledby="labels" {
+                        table {
+                            thead {
+                                tr { th scope="col" { "Label" } th scope="col" { "Value" } }
+                            }
+                            tbody {
+                                @for (label, text) in labels {
+                                    tr {
+                                        th scope="row" { code { (prefix.label(label)) } }
+                                        td { code { (safe(text)) } }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Who else sets its count.
+    pub(super) fn others(&self, row: &Row) -> Markup {
+        let status = &row.status;
+        let kinds = [status.object.kind];
+        html! {
+            @if !status.owners.is_empty() {
+                section aria-labelledby="others" {
+                    h2 id="others" { "Who else sets its count" }
+                    @for owner in &status.owners {
+                        h3 { (owner.name()) }
+                        pre tabindex="0" {
+                            (safe_lines(&owner.advice(&kinds, &self.settings.prefix)))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn events_shown(&self, row: &Row, events: &Events) -> Markup {
+        let zone = row.status.zone;
+        html! {
+            section aria-labelledby="events" {
+                h2 id="events" { "Last Events" }
+                @match events {
+                    Err(error) => p { "They cannot be read: " (safe(&error.to_string())) }
+                    Ok(events) if events.is_empty() => p { "None. A cluster keeps them for an hour." }
+                    Ok(events) => div.scroll tabindex="0" role="region" aria-labelledby="events" {
+                        table {
+                            thead {
+                                tr {
+                                    th scope="col" { "When" }
+                                    th scope="col" { "Type" }
+                                    th scope="col" { "Reason" }
+                                    th scope="col" { "Message" }
+                                }
+                            }
+                            tbody {
+                                @for event in events.iter().take(MOST_EVENTS) {
+                                    tr {
+                                        td {
+                                            @if let Some(at) = event.at {
+                                                (time(at, zone, self.view.now))
+                                            }
+                                        }
+                                        td { (safe(&event.level)) }
+                                        td { (safe(&event.reason)) }
+                                        td { (safe(&event.message)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn commands(&self, row: &Row) -> Markup {
+        let (argument, flag) = (row.status.object.argument(), self.settings.prefix.flag());
+        let commands = [
+            format!("dayshift status {argument}{flag}"),
+            format!("dayshift plan {argument}{flag}"),
+            format!("dayshift wake {argument} --for 2h{flag}"),
+            format!("dayshift sleep {argument} --for 12h{flag}"),
+            format!("dayshift pause {argument}{flag}"),
+            format!("dayshift resume {argument}{flag}"),
+            format!("dayshift sync {argument}{flag}"),
+            format!("kubectl events --for {argument}"),
+            format!("kubectl get {argument} -o yaml"),
+        ];
+        let text = commands.map(|it| safe(&it).into_owned()).join("\n");
+        html! {
+            section aria-labelledby="commands" {
+                h2 id="commands" { "Commands" }
+                pre tabindex="0" { (text) }
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The first page: what is wrong, what comes next, and what was saved.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use maud::{Markup, html};
+
+use super::{
+    bits::time,
+    shell::{Kind, Page},
+};
+use crate::{
+    dashboard::{
+        params::Params,
+        source::Saved,
+        view::{Level, Row},
+    },
+    status::{clock, distance},
+    text::counted,
+};
+
+/// So many findings of a level are shown; the rest is on the timeline.
+const MOST_FINDINGS: usize = 20;
+/// So many instants that something happens at.
+const MOST_NEXT: usize = 10;
+/// So many objects are named where more do the same.
+const MOST_NAMES: usize = 5;
+
+/// The states that are always counted, in this order, and those only where there are any.
+const ALWAYS: [&str; 5] = ["running", "stopped", "woken", "slept", "paused"];
+const SOMETIMES: [&str; 4] = ["adopted", "unseen", "left down", "error"];
+
+impl Page<'_> {
+    /// The first page.
+    pub(in crate::dashboard) fn overview(&self, saved: Option<Saved>) -> String {
+        let kind = Kind {
+            title: "Overview",
+            path: "/",
+            refreshes: true,
+        };
+        let content = html! {
+            h1 { "Overview" }
+            @if self.view.rows.is_empty() {
+                p { "No workload has a schedule here." }
+                p {
+                    "Give one to a Deployment: "
+                    code { "kubectl annotate deploy/web dayshift/hours=\"Mon-Fri 09:00-19:00\"" }
+                }
+            } @else {
+                (self.attention())
+                (self.counts())
+                div.columns {
+                    (self.coming())
+                    (self.saved(saved))
+                }
+                (self.notes())
+            }
+        };
+        self.shell(&kind, &content)
+    }
+
+    fn attention(&self) -> Markup {
+        let findings = self.view.findings(&self.settings.prefix);
+        let wrong = || findings.iter().filter(|it| it.level != Level::Note);
+        let all = wrong().count();
+        let workloads = self.view.rows.len();
+        html! {
+            section aria-labelledby="wrong" {
+                h2 id="wrong" { "What is wrong" }
+                @if all == 0 {
+                    p.fine { "Nothing. " (counted(workloads, "workload")) " looked at." }
+                } @else {
+                    ul.findings {
+                        @for finding in wrong().take(MOST_FINDINGS) { (self.finding(finding)) }
+                    }
+                    p {
+                        @if all > MOST_FINDINGS { "And " (all - MOST_FINDINGS) " more. " }
+                        a href=(self.of_state("problem")) { "All workloads with a problem" }
+                    }
+                }
+            }
+        }
+    }
+
+    fn counts(&self) -> Markup {
+        let mut by_state: BTreeMap<&str, usize> = BTreeMap::new();
+        for row in &self.view.rows {
+            *by_state.entry(row.status.state_name()).or_default() += 1;
+        }
+        let of = |state: &str| by_state.get(state).copied().unwrap_or_default();
+        let reverted = self.view.rows.iter().filter(|it| it.is_reverted()).count();
+        let sometimes = SOMETIMES.iter().copied().filter(|it| of(it) > 0);
+        let states = ALWAYS.iter().copied().chain(sometimes);
+        let counts = states
+            .map(|it| (it, of(it)))
+            .chain([("reverted", reverted)]);
+        html! {
+            section aria-labelledby="states" {
+                h2 id="states" { "How they stand" }
+                ul.counts {
+                    @for (state, count) in counts {
+                        li {
+                            a href=(self.of_state(state)) {
+                                span.number { (count) } " " (state)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The timeline of those in a state.
+    fn of_state(&self, state: &str) -> String {
+        let params = Params {
+            state: Some(state.to_owned()),
+            ..self.params.common()
+        };
+        params.link("/timeline")
+    }
+
+    fn coming(&self) -> Markup {
+        let now = self.view.now;
+        let mut coming: BTreeMap<(DateTime<Utc>, String), Vec<&Row>> = BTreeMap::new();
+        for row in &self.view.rows {
+            if let Some(at) = row.status.next.filter(|at| *at > now) {
+                let action = match row.status.next_action {
+                    Some(action) => action.to_string(),
+                    None => "end of a pause".to_owned(),
+                };
+                coming.entry((at, action)).or_default().push(row);
+            }
+        }
+        html! {
+            section aria-labelledby="next" {
+                h2 id="next" { "What comes next" }
+                @if coming.is_empty() {
+                    p { "Nothing." }
+                } @else {
+                    div.scroll tabindex="0" role="region" aria-labelledby="next" {
+                        table {
+                            thead {
+                                tr {
+                                    th scope="col" { "In" }
+                                    th scope="col" { "At" }
+                                    th scope="col" { "What" }
+                                    th scope="col" { "Workloads" }
+                                }
+                            }
+                            tbody {
+                                @for ((at, action), rows) in coming.iter().take(MOST_NEXT) {
+                                    tr {
+                                        td.countdown {
+                                            (distance(*at, now).trim_start_matches("in "))
+                                        }
+                                        td { (time(*at, self.zone(), now)) }
+                                        td { (action) }
+                                        td { (self.some(rows)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn some(&self, rows: &[&Row]) -> Markup {
+        let more = rows.len().saturating_sub(MOST_NAMES);
+        html! {
+            @for (at, row) in rows.iter().take(MOST_NAMES).enumerate() {
+                @if at > 0 { ", " }
+                (self.link_to(row))
+            }
+            @if more > 0 { " and " (more) " more" }
+        }
+    }
+
+    fn saved(&self, saved: Option<Saved>) -> Markup {
+        let held: u64 = self
+            .view
+            .rows
+            .iter()
+            .map(|it| u64::from(it.held_down))
+            .sum();
+        html! {
+            section aria-labelledby="saved" {
+                h2 id="saved" { "What is saved" }
+                p {
+                    span.number { (held) }
+                    " " (if held == 1 { "replica is" } else { "replicas are" })
+                    " held down now: without the schedules they would run."
+                }
+                @if let Some(saved) = saved {
+                    p {
+                        span.number { (format!("{:.0}", saved.replica_hours)) }
+                        " replica-hours saved since "
+                        (clock(saved.since, self.zone(), self.view.now))
+                        @if saved.of > 0.0 {
+                            ", " (format!("{:.0} %", 100.0 * saved.replica_hours / saved.of))
+                            " of what would have run"
+                        }
+                        "."
+                    }
+                } @else {
+                    p.far {
+                        "The controller counts it over time: the metric "
+                        code { "dayshift_saved_replica_seconds_total" } "."
+                    }
+                }
+            }
+        }
+    }
+
+    fn notes(&self) -> Markup {
+        let findings = self.view.findings(&self.settings.prefix);
+        let notes = || findings.iter().filter(|it| it.level == Level::Note);
+        let all = notes().count();
+        html! {
+            @if all > 0 {
+                section aria-labelledby="notes" {
+                    h2 id="notes" { "Good to know" }
+                    ul.findings {
+                        @for finding in notes().take(MOST_FINDINGS) { (self.finding(finding)) }
+                    }
+                    @if all > MOST_FINDINGS { p { "And " (all - MOST_FINDINGS) " more." } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What stands around every page.
+
+use http::StatusCode;
+use maud::{DOCTYPE, Markup, html};
+
+use super::bits::safe;
+use crate::{
+    dashboard::{
+        params::{Params, Theme},
+        source::Settings,
+        view::View,
+    },
+    schedule::Zone,
+    status::date_and_time,
+};
+
+/// The style sheet of every page.
+pub(in crate::dashboard) const STYLE: &str = include_str!("style.css");
+
+/// The icon of every page: a day between two nights.
+pub(in crate::dashboard) const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1f2937"/><path d="M2 9h3M11 9h3" stroke="#9ca3af" stroke-width="2"/><rect x="5" y="5" width="6" height="8" rx="1" fill="#22a34a"/></svg>"##;
+
+/// A page, before it is written.
+pub(in crate::dashboard) struct Page<'a> {
+    pub(in crate::dashboard) view: &'a View,
+    pub(in crate::dashboard) params: &'a Params,
+    pub(in crate::dashboard) settings: &'a Settings,
+}
+
+/// What a page is, for its shell.
+pub(super) struct Kind<'a> {
+    pub(super) title: &'a str,
+    pub(super) path: &'a str,
+    /// Whether it is read again by itself.
+    pub(super) refreshes: bool,
+}
+
+impl Page<'_> {
+    /// The page around `content`.
+    pub(super) fn shell(&self, kind: &Kind<'_>, content: &Markup) -> String {
+        let zone = self.zone();
+        let head = html! {
+            p.where {
+                span { (safe(&self.settings.title)) }
+                " "
+                span { (date_and_time(self.view.now, zone)) " " (zone.name()) }
+            }
+        };
+        let body = html! {
+            @if let Some(outage) = &self.view.outage {
+                p.banner.bad role="status" {
+                    strong {
+                        @if self.view.is_complete { "What you see may be old. " }
+                        @else { "The cluster cannot be read. " }
+                    }
+                    (safe(outage))
+                }
+            }
+            @if let Some(unseen) = &self.view.unseen {
+                p.banner.warn { (safe(unseen)) }
+            }
+            (content)
+        };
+        document(self.params, kind, Some(&head), &body)
+    }
+
+    /// The zone of what is shown of several objects: --timezone, or without it that of the
+    /// schedules, if they have one in common.
+    pub(super) fn zone(&self) -> Zone {
+        let given = self.settings.context.default_zone;
+        if given == Zone::UTC {
+            self.view.zone.unwrap_or(given)
+        } else {
+            given
+        }
+    }
+
+    /// The page before there is anything to show.
+    pub(in crate::dashboard) fn waiting(&self) -> String {
+        let kind = Kind {
+            title: "Reading the cluster",
+            path: "/",
+            refreshes: false,
+        };
+        let content = html! {
+            h1 { "Reading the cluster" }
+            p { "The workloads are being listed. This page goes on by itself." }
+        };
+        self.shell(&kind, &content)
+    }
+}
+
+/// A page that says why there is none.
+pub(in crate::dashboard) fn failure(params: &Params, status: StatusCode, message: &str) -> String {
+    let reason = status.canonical_reason().unwrap_or("Error");
+    let kind = Kind {
+        title: reason,
+        path: "/",
+        refreshes: false,
+    };
+    let body = html! {
+        h1 { (reason) }
+        p { (message) }
+        p { a href=(params.common().link("/")) { "To the overview" } }
+    };
+    document(params, &kind, None, &body)
+}
+
+fn document(params: &Params, kind: &Kind<'_>, head: Option<&Markup>, body: &Markup) -> String {
+    let common = params.common();
+    let nav = |path: &str, name: &str| {
+        let is_here = kind.path == path;
+        html! {
+            a href=(common.link(path)) aria-current=[is_here.then_some("page")] { (name) }
+        }
+    };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" class=[params.theme.map(Theme::name)] {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (kind.title) " · dayshift" }
+                link rel="icon" href="/icon.svg" type="image/svg+xml";
+                link rel="stylesheet" href="/style.css";
+            }
+            body {
+                a.skip href="#main" { "Skip to the content" }
+                header {
+                    div.bar {
+                        span.brand { "dayshift" }
+                        nav aria-label="Pages" {
+                            (nav("/", "Overview"))
+                            (nav("/timeline", "Timeline"))
+                        }
+                        nav.choices aria-label="Display" { (choices(params, kind)) }
+                    }
+                    @if let Some(head) = head { (head) }
+                }
+                main id="main" tabindex="-1" { (body) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// Colours, and whether the page is read again by itself.
+fn choices(params: &Params, kind: &Kind<'_>) -> Markup {
+    let with = |theme: Option<Theme>| {
+        let params = Params {
+            theme,
+            ..params.clone()
+        };
+        params.link(kind.path)
+    };
+    let still = Params {
+        still: !params.still,
+        ..params.clone()
+    };
+    html! {
+        @for (theme, name) in [
+            (None, "System colours"),
+            (Some(Theme::Light), "Light"),
+            (Some(Theme::Dark), "Dark"),
+        ] {
+            a href=(with(theme)) aria-current=[(params.theme == theme).then_some("true")] { (name) }
+        }
+        @if kind.refreshes {
+            a href=(still.link(kind.path)) {
+                @if params.still { "Refresh every 10 s" } @else { "Stop refreshing" }
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The second page: a week of every workload.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Days, NaiveDate, Utc};
+use maud::{Markup, html};
+
+use super::{
+    bits::{badge, next, path, safe},
+    shell::{Kind, Page},
+    week::{Week, day_name, days, legend, midnight, patterns},
+};
+use crate::{
+    dashboard::{
+        params::{Params, Theme},
+        view::Row,
+    },
+    plan::Period,
+    text::counted,
+};
+
+/// So many rows have a page.
+const ROWS: usize = 50;
+/// So many names are offered; more are typed.
+const MOST_OFFERED: usize = 500;
+/// The states that can be asked for.
+const STATES: [&str; 11] = [
+    "problem",
+    "error",
+    "reverted",
+    "running",
+    "stopped",
+    "woken",
+    "slept",
+    "paused",
+    "adopted",
+    "unseen",
+    "left down",
+];
+/// Beyond this there are no plans.
+const MOST_DAYS: u64 = 366 * 100;
+
+impl Page<'_> {
+    /// The timeline of the workloads that are asked for.
+    pub(in crate::dashboard) fn timeline(&self) -> String {
+        let kind = Kind {
+            title: "Timeline",
+            path: "/timeline",
+            refreshes: false,
+        };
+        let rows: Vec<&Row> = self.view.rows.iter().filter(|it| self.takes(it)).collect();
+        let pages = rows.len().div_ceil(ROWS).max(1);
+        let page = self.params.page.min(pages);
+        let shown = rows.chunks(ROWS).nth(page - 1).unwrap_or_default();
+        let (from, period) = self.period();
+        let content = html! {
+            h1 { "Timeline" }
+            (self.filter())
+            (self.moves(from))
+            p role="status" {
+                (counted(rows.len(), "workload"))
+                @if self.params.filters() { " of " (self.view.rows.len()) }
+                @if pages > 1 { ", page " (page) " of " (pages) }
+                ". The pictures show what the schedules say, in " (self.zone().name()) "."
+            }
+            @if shown.is_empty() {
+                p { "None. " a href=(self.params.common().link("/timeline")) { "Show all" } }
+            } @else {
+                (patterns())
+                (legend())
+                (self.table(shown, period))
+                (self.pager(page, pages))
+            }
+        };
+        self.shell(&kind, &content)
+    }
+
+    fn takes(&self, row: &Row) -> bool {
+        let Params {
+            namespace,
+            kind,
+            state,
+            text,
+            ..
+        } = self.params;
+        let object = &row.status.object;
+        let is = |wanted: &Option<String>, found: &str| {
+            wanted.as_deref().is_none_or(|wanted| wanted == found)
+        };
+        let is_in_state = match state.as_deref() {
+            None => true,
+            Some("problem") => row.status.has_problem(),
+            Some("reverted") => row.is_reverted(),
+            Some(state) => row.status.state_name() == state,
+        };
+        let has_text = || {
+            text.as_deref().is_none_or(|text| {
+                let name = object.full_name().to_lowercase();
+                name.contains(&text.to_lowercase())
+            })
+        };
+        is(namespace, &object.namespace)
+            && is(kind, object.kind.name())
+            && is_in_state
+            && has_text()
+    }
+
+    /// A week from the day that is asked for, else from yesterday.
+    fn period(&self) -> (NaiveDate, Option<Period>) {
+        let zone = self.zone();
+        let today = self.view.now.with_timezone(&zone.tz()).date_naive();
+        let reach = |date: &NaiveDate| {
+            date.signed_duration_since(today).num_days().unsigned_abs() <= MOST_DAYS
+        };
+        let asked = self.params.from.filter(reach);
+        let from = asked.unwrap_or(today - Days::new(1));
+        let until = midnight(from + Days::new(7), zone);
+        (from, Period::new(midnight(from, zone), until).ok())
+    }
+
+    fn filter(&self) -> Markup {
+        let objects = self.view.rows.iter().map(|it| &it.status.object);
+        let namespaces: BTreeSet<&str> = objects.clone().map(|it| &*it.namespace).collect();
+        let kinds: BTreeSet<&str> = objects.map(|it| it.kind.name()).collect();
+        let select = |name: &str, label: &str, chosen: &Option<String>, all: &BTreeSet<&str>| {
+            html! {
+                label {
+                    (label)
+                    select name=(name) {
+                        option value="" { "all" }
+                        @for one in all {
+                            option value=(one) selected[chosen.as_deref() == Some(*one)] {
+                                (safe(one))
+                            }
+                        }
+                    }
+                }
+            }
+        };
+        let params = self.params;
+        html! {
+            form.filter method="get" action="/timeline" aria-label="Filter" {
+                @if namespaces.len() <= MOST_OFFERED {
+                    (select("namespace", "Namespace", &params.namespace, &namespaces))
+                } @else {
+                    label {
+                        "Namespace"
+                        input type="text" name="namespace" value=[params.namespace.as_deref()];
+                    }
+                }
+                (select("kind", "Kind", &params.kind, &kinds))
+                (select("state", "State", &params.state, &STATES.into_iter().collect()))
+                label { "Name" input type="search" name="q" value=[params.text.as_deref()]; }
+                @if let Some(from) = params.from { input type="hidden" name="from" value=(from); }
+                @if let Some(theme) = params.theme.map(Theme::name) {
+                    input type="hidden" name="theme" value=(theme);
+                }
+                @if params.still { input type="hidden" name="refresh" value="off"; }
+                button type="submit" { "Filter" }
+            }
+        }
+    }
+
+    fn moves(&self, from: NaiveDate) -> Markup {
+        let to = |from: Option<NaiveDate>| {
+            let params = Params {
+                from,
+                ..self.params.clone()
+            };
+            params.link("/timeline")
+        };
+        let back = |days| to(from.checked_sub_days(Days::new(days)));
+        let on = |days| to(from.checked_add_days(Days::new(days)));
+        html! {
+            nav.moves aria-label="Days" {
+                a href=(back(7)) { "← Week" }
+                a href=(back(1)) { "← Day" }
+                a href=(to(None)) { "Today" }
+                a href=(on(1)) { "Day →" }
+                a href=(on(7)) { "Week →" }
+            }
+        }
+    }
+
+    fn table(&self, rows: &[&Row], period: Option<Period>) -> Markup {
+        let now = self.view.now;
+        let names = period.map_or_else(Vec::new, |it| days(it, self.zone()));
+        html! {
+            div.scroll tabindex="0" role="region" aria-label="Timeline" {
+                table.timeline {
+                    thead {
+                        tr {
+                            th scope="col" { "Workload" }
+                            th scope="col" { "State" }
+                            th scope="col" { "Next" }
+                            th.week scope="col" {
+                                span.axis {
+                                    @for (at, date) in names.iter().enumerate() {
+                                        span { (day_name(*date, at == 0)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    @for group in rows.chunk_by(|a, b| namespace(a) == namespace(b)) {
+                        tbody {
+                            tr.group {
+                                th scope="rowgroup" colspan="4" {
+                                    @if let Some(first) = group.first() { (safe(namespace(first))) }
+                                }
+                            }
+                            @for row in group {
+                                tr {
+                                    th scope="row" {
+                                        a href=(self.params.common().link(&path(row))) {
+                                            (safe(&row.status.object.short_name()))
+                                        }
+                                    }
+                                    td {
+                                        (badge(&row.status))
+                                        @if row.is_reverted() { " " span.badge.bad { "reverted" } }
+                                    }
+                                    td.next { (next(&row.status, self.zone(), now)) }
+                                    td.week { (self.drawn(row, period)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn drawn(&self, row: &Row, period: Option<Period>) -> Markup {
+        let week = period.and_then(|period| self.week_of(row, period));
+        let name = row.status.object.full_name();
+        let name = safe(&name);
+        html! {
+            @if let Some(week) = week {
+                (week.picture(&format!("{name}: {}", week.sum())))
+                details {
+                    summary { "Times" span.hidden { " of " (name) } }
+                    (week.table())
+                }
+            } @else if row.status.error.is_some() {
+                span.far { "Its schedule is refused: nothing is done." }
+            } @else {
+                span.far { "No schedule." }
+            }
+        }
+    }
+
+    fn week_of(&self, row: &Row, period: Period) -> Option<Week> {
+        let until: DateTime<Utc> = period.until();
+        self.week(&self.plan_of(row, until)?, period, self.zone())
+    }
+
+    fn pager(&self, page: usize, pages: usize) -> Markup {
+        let to = |page| {
+            let params = Params {
+                page,
+                ..self.params.clone()
+            };
+            params.link("/timeline")
+        };
+        html! {
+            @if pages > 1 {
+                nav.moves aria-label="Pages of the timeline" {
+                    @if page > 1 {
+                        a href=(to(1)) { "First" }
+                        a href=(to(page - 1)) rel="prev" { "← Previous" }
+                    }
+                    span { "Page " (page) " of " (pages) }
+                    @if page < pages {
+                        a href=(to(page + 1)) rel="next" { "Next →" }
+                        a href=(to(pages)) { "Last" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn namespace<'a>(row: &&'a Row) -> &'a str {
+    &row.status.object.namespace
+}

@@ -1,0 +1,373 @@
+//! What holds through a period, as a picture and in words.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Utc};
+use maud::{Markup, html};
+
+use super::{
+    bits::{safe, time},
+    shell::Page,
+};
+use crate::{
+    dashboard::view::Row,
+    plan::{Period, PlannedState, Planner, WorkloadPlan, timeline},
+    schedule::Zone,
+    status::duration,
+};
+
+/// So many steps are looked at: a schedule by the second has millions in a week.
+const MOST_STEPS: usize = 2_000;
+/// So many pieces are drawn, and so many told.
+const MOST_PIECES: usize = 100;
+const MOST_TOLD: usize = 40;
+/// So wide is a picture, whatever it stands for.
+const WIDTH: i64 = 1_000;
+
+/// What holds for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// What is planned.
+    Planned(PlannedState),
+    /// It changes more often than can be drawn.
+    Busy,
+}
+
+/// A while in which the same holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) from: DateTime<Utc>,
+    pub(super) until: DateTime<Utc>,
+    pub(super) shown: Shown,
+}
+
+/// A period of one object.
+pub(super) struct Week {
+    period: Period,
+    zone: Zone,
+    now: DateTime<Utc>,
+    pub(super) pieces: Vec<Piece>,
+    /// Dates on which nothing starts, with what they are called.
+    pub(super) holidays: Vec<(NaiveDate, String)>,
+}
+
+const SHOWN: [Shown; 7] = [
+    Shown::Planned(PlannedState::Running),
+    Shown::Planned(PlannedState::Stopped),
+    Shown::Planned(PlannedState::Woken),
+    Shown::Planned(PlannedState::Slept),
+    Shown::Planned(PlannedState::Paused),
+    Shown::Planned(PlannedState::AsItIs),
+    Shown::Busy,
+];
+
+impl Shown {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Planned(PlannedState::Running) => "running",
+            Self::Planned(PlannedState::Stopped) => "stopped",
+            Self::Planned(PlannedState::Woken) => "woken",
+            Self::Planned(PlannedState::Slept) => "slept",
+            Self::Planned(PlannedState::Paused) => "paused",
+            Self::Planned(PlannedState::AsItIs) => "as it is",
+            Self::Busy => "changes often",
+        }
+    }
+
+    /// Its class, and the pattern that it is drawn with.
+    const fn class(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Planned(PlannedState::Running) => ("running", None),
+            Self::Planned(PlannedState::Stopped) => ("stopped", None),
+            Self::Planned(PlannedState::Woken) => ("woken", Some("url(#p-woken)")),
+            Self::Planned(PlannedState::Slept) => ("slept", Some("url(#p-slept)")),
+            Self::Planned(PlannedState::Paused) => ("paused", Some("url(#p-paused)")),
+            Self::Planned(PlannedState::AsItIs) => ("asis", Some("url(#p-asis)")),
+            Self::Busy => ("busy", Some("url(#p-busy)")),
+        }
+    }
+
+    /// From where to where it reaches, of a height of 24.
+    const fn reach(self) -> (u32, u32) {
+        match self {
+            Self::Planned(PlannedState::Stopped) => (18, 4),
+            Self::Planned(PlannedState::Slept) => (14, 8),
+            Self::Planned(PlannedState::AsItIs) => (10, 4),
+            _ => (4, 18),
+        }
+    }
+}
+
+impl Page<'_> {
+    /// What is planned for an object from now on.
+    pub(super) fn plan_of(&self, row: &Row, until: DateTime<Utc>) -> Option<WorkloadPlan> {
+        let now = self.view.now;
+        let until = until.max(now + TimeDelta::seconds(1));
+        let planner = Planner {
+            period: Period::new(now, until).ok()?,
+            context: self.settings.context.clone(),
+            prefix: self.settings.prefix.clone(),
+        };
+        planner.plan_live(&row.observed)
+    }
+
+    /// A period of an object, on the clocks of `zone`.
+    pub(super) fn week(&self, plan: &WorkloadPlan, period: Period, zone: Zone) -> Option<Week> {
+        let spec = plan.spec()?;
+        let only = spec.schedule.rule().only_action().is_some();
+        let mut pieces: Vec<Piece> = Vec::new();
+        let steps = timeline(spec, plan.delay(), period, plan.since());
+        for (at, step) in steps.enumerate() {
+            if at == MOST_STEPS || pieces.len() == MOST_PIECES {
+                pieces.push(Piece {
+                    from: step.from,
+                    until: period.until(),
+                    shown: Shown::Busy,
+                });
+                break;
+            }
+            let state = match step.state {
+                // What runs between starts that nothing stops is up to others.
+                PlannedState::Running | PlannedState::Stopped if only => PlannedState::AsItIs,
+                state => state,
+            };
+            let shown = Shown::Planned(state);
+            match pieces.last_mut() {
+                Some(last) if last.shown == shown => last.until = step.until,
+                _ if step.from == step.until => {}
+                _ => pieces.push(Piece {
+                    from: step.from,
+                    until: step.until,
+                    shown,
+                }),
+            }
+        }
+        let except = spec.schedule.except();
+        let tz = spec.schedule.zone().tz();
+        let first = period.from().with_timezone(&tz).date_naive();
+        let last = (period.until() - TimeDelta::seconds(1))
+            .with_timezone(&tz)
+            .date_naive();
+        let dates = first.iter_days().take_while(|date| *date <= last);
+        let holidays = dates.filter(|date| except.contains(*date)).map(|date| {
+            let name = except.holiday(date).map(|(_, name)| name.to_owned());
+            (date, name.unwrap_or_default())
+        });
+        Some(Week {
+            period,
+            zone,
+            now: self.view.now,
+            pieces,
+            holidays: holidays.collect(),
+        })
+    }
+}
+
+impl Week {
+    /// How far from the left an instant is.
+    fn x(&self, at: DateTime<Utc>) -> i64 {
+        let whole = (self.period.until() - self.period.from())
+            .num_seconds()
+            .max(1);
+        let part = (at - self.period.from()).num_seconds().clamp(0, whole);
+        part * WIDTH / whole
+    }
+
+    /// The picture, which says `label` to who cannot see it.
+    pub(super) fn picture(&self, label: &str) -> Markup {
+        let (from, until) = (self.period.from(), self.period.until());
+        let change = self
+            .zone
+            .clock_change(from, until)
+            .filter(|it| it.at < until);
+        let now = (from <= self.now && self.now < until).then(|| self.x(self.now));
+        html! {
+            svg.week viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label=(label) {
+                @if !self.holidays.is_empty() {
+                    path.holiday fill="url(#p-holiday)" d=(self.holiday_path()) {}
+                }
+                @for shown in SHOWN {
+                    @let path = self.path(shown);
+                    @if !path.is_empty() {
+                        @let (class, fill) = shown.class();
+                        path class=(class) fill=[fill] d=(path) {}
+                    }
+                }
+                path.days d=(self.days()) {}
+                @if let Some(change) = change { path.change d={ "M" (self.x(change.at)) " 0v24" } {} }
+                @if let Some(x) = now { path.now d={ "M" (x) " 0v24" } {} }
+            }
+        }
+    }
+
+    fn path(&self, shown: Shown) -> String {
+        let (top, height) = shown.reach();
+        let mut path = String::new();
+        for piece in self.pieces.iter().filter(|it| it.shown == shown) {
+            let x = self.x(piece.from);
+            let width = (self.x(piece.until) - x).max(1);
+            // Writing to a string does not fail.
+            let _ = write!(path, "M{x} {top}h{width}v{height}h-{width}z");
+        }
+        path
+    }
+
+    fn holiday_path(&self) -> String {
+        let mut path = String::new();
+        for (date, _) in &self.holidays {
+            let x = self.x(midnight(*date, self.zone));
+            let width = self.x(midnight(*date + Days::new(1), self.zone)) - x;
+            if width > 0 {
+                let _ = write!(path, "M{x} 0h{width}v24h-{width}z");
+            }
+        }
+        path
+    }
+
+    /// A line at each midnight.
+    fn days(&self) -> String {
+        let mut path = String::new();
+        for date in days(self.period, self.zone).into_iter().skip(1) {
+            let _ = write!(path, "M{} 0v24", self.x(midnight(date, self.zone)));
+        }
+        path
+    }
+
+    /// What it comes to, such as `running 45 h, stopped 123 h`.
+    pub(super) fn sum(&self) -> String {
+        let mut parts = Vec::new();
+        for shown in SHOWN {
+            let pieces = self.pieces.iter().filter(|it| it.shown == shown);
+            let time: TimeDelta = pieces.map(|it| it.until - it.from).sum();
+            if !time.is_zero() {
+                parts.push(format!("{} {}", shown.name(), duration(time)));
+            }
+        }
+        parts.join(", ")
+    }
+
+    /// The same as the picture, as a table.
+    pub(super) fn table(&self) -> Markup {
+        let more = self.pieces.len().saturating_sub(MOST_TOLD);
+        html! {
+            table.small {
+                thead {
+                    tr {
+                        th scope="col" { "From" }
+                        th scope="col" { "Until" }
+                        th scope="col" { "State" }
+                    }
+                }
+                tbody {
+                    @for piece in self.pieces.iter().take(MOST_TOLD) {
+                        tr {
+                            td { (time(piece.from, self.zone, self.now)) }
+                            td { (time(piece.until, self.zone, self.now)) }
+                            td { (piece.shown.name()) }
+                        }
+                    }
+                }
+            }
+            @if more > 0 { p.far { "And " (more) " more." } }
+            @for (date, name) in self.holidays.iter().take(MOST_TOLD) {
+                p.far {
+                    "No start on " (date.format("%a %Y-%m-%d"))
+                    @if !name.is_empty() { ": " (safe(name)) }
+                }
+            }
+        }
+    }
+}
+
+/// When a date begins.
+pub(super) fn midnight(date: NaiveDate, zone: Zone) -> DateTime<Utc> {
+    zone.instant(date.and_time(NaiveTime::MIN))
+}
+
+/// The dates of a period.
+pub(super) fn days(period: Period, zone: Zone) -> Vec<NaiveDate> {
+    let first = period.from().with_timezone(&zone.tz()).date_naive();
+    let dates = first.iter_days();
+    dates
+        .take_while(|date| midnight(*date, zone) < period.until())
+        .take(31)
+        .collect()
+}
+
+/// `Fri 23`, and the month where it begins or is shown first.
+pub(super) fn day_name(date: NaiveDate, is_first: bool) -> String {
+    let format = if is_first || date.day() == 1 {
+        "%a %-d %b"
+    } else {
+        "%a %-d"
+    };
+    date.format(format).to_string()
+}
+
+/// The patterns that pictures are drawn with, once for a page.
+pub(super) fn patterns() -> Markup {
+    html! {
+        svg.patterns width="0" height="0" aria-hidden="true" focusable="false" {
+            defs {
+                pattern id="p-woken" width="8" height="8" patternUnits="userSpaceOnUse" {
+                    rect.back width="8" height="8" {}
+                    path.line d="M-1 9L9 -1M-1 1L1 -1M7 9L9 7" {}
+                }
+                pattern id="p-slept" width="6" height="4" patternUnits="userSpaceOnUse" {
+                    rect.back width="6" height="4" {}
+                    rect.dot width="3" height="2" {}
+                }
+                pattern id="p-paused" width="8" height="8" patternUnits="userSpaceOnUse" {
+                    rect.back width="8" height="8" {}
+                    path.line d="M4 0v8" {}
+                }
+                pattern id="p-asis" width="8" height="4" patternUnits="userSpaceOnUse" {
+                    rect.dot width="4" height="4" {}
+                }
+                pattern id="p-busy" width="8" height="8" patternUnits="userSpaceOnUse" {
+                    rect.back width="8" height="8" {}
+                    path.line d="M0 0L8 8M8 0L0 8" {}
+                }
+                pattern id="p-holiday" width="8" height="8" patternUnits="userSpaceOnUse" {
+                    path.line d="M0 0L8 8" {}
+                }
+            }
+        }
+    }
+}
+
+/// What the pictures mean.
+pub(super) fn legend() -> Markup {
+    html! {
+        ul.legend aria-label="Legend" {
+            @for shown in SHOWN {
+                li {
+                    svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
+                        @let (top, height) = shown.reach();
+                        @let (class, fill) = shown.class();
+                        path class=(class) fill=[fill] d={ "M0 " (top) "h40v" (height) "h-40z" } {}
+                    }
+                    " " (shown.name())
+                }
+            }
+            li {
+                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
+                    path.holiday fill="url(#p-holiday)" d="M0 0h40v24h-40z" {}
+                }
+                " no start: an excepted date"
+            }
+            li {
+                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
+                    path.now d="M20 0v24" {}
+                }
+                " now"
+            }
+            li {
+                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
+                    path.change d="M20 0v24" {}
+                }
+                " clock change"
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What the query of an address asks for.
+
+use chrono::NaiveDate;
+
+/// What the query of an address asks for. What cannot be read is left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Params {
+    pub(super) theme: Option<Theme>,
+    /// Whether the page stays as it is.
+    pub(super) still: bool,
+    pub(super) namespace: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) state: Option<String>,
+    pub(super) text: Option<String>,
+    /// The first day of the timeline.
+    pub(super) from: Option<NaiveDate>,
+    /// Which page of the timeline, from 1.
+    pub(super) page: usize,
+}
+
+/// Which colours a reader wants, whatever the system says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Theme {
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+}
+
+/// Longer texts are in no name.
+const MOST_TEXT: usize = 253;
+
+impl Params {
+    /// Those of a query.
+    pub(super) fn parse(query: &str) -> Self {
+        let mut params = Self {
+            page: 1,
+            ..Self::default()
+        };
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            let text = || {
+                let value = crate::text::cut_chars(value.trim(), MOST_TEXT);
+                (!value.is_empty()).then(|| value.to_owned())
+            };
+            match &*name {
+                "theme" => {
+                    params.theme = match &*value {
+                        "light" => Some(Theme::Light),
+                        "dark" => Some(Theme::Dark),
+                        _ => None,
+                    }
+                }
+                "refresh" => params.still = value == "off",
+                "namespace" => params.namespace = text(),
+                "kind" => params.kind = text(),
+                "state" => params.state = text(),
+                "q" => params.text = text(),
+                "from" => params.from = value.parse().ok(),
+                "page" => params.page = value.parse().unwrap_or(1).max(1),
+                _ => {}
+            }
+        }
+        params
+    }
+
+    /// The address of `path` with all of them.
+    pub(super) fn link(&self, path: &str) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let from = self.from.map(|it| it.to_string());
+        let page = (self.page > 1).then(|| self.page.to_string());
+        let all = [
+            ("theme", self.theme.map(Theme::name)),
+            ("refresh", self.still.then_some("off")),
+            ("namespace", self.namespace.as_deref()),
+            ("kind", self.kind.as_deref()),
+            ("state", self.state.as_deref()),
+            ("q", self.text.as_deref()),
+            ("from", from.as_deref()),
+            ("page", page.as_deref()),
+        ];
+        for (name, value) in all {
+            if let Some(value) = value {
+                query.append_pair(name, value);
+            }
+        }
+        let query = query.finish();
+        if query.is_empty() {
+            path.to_owned()
+        } else {
+            format!("{path}?{query}")
+        }
+    }
+
+    /// Those that count on every page.
+    pub(super) fn common(&self) -> Self {
+        Self {
+            theme: self.theme,
+            still: self.still,
+            page: 1,
+            ..Self::default()
+        }
+    }
+
+    /// Whether rows are left out.
+    pub(super) fn filters(&self) -> bool {
+        let texts = [&self.namespace, &self.kind, &self.state, &self.text];
+        texts.iter().any(|it| it.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_means_what_it_was_made_of() {
+        let params = Params {
+            theme: Some(Theme::Dark),
+            still: true,
+            namespace: Some("a&b=c".into()),
+            kind: Some("Deployment".into()),
+            state: Some("left down".into()),
+            text: Some("<script>\"é".into()),
+            from: NaiveDate::from_ymd_opt(2026, 10, 23),
+            page: 3,
+        };
+        let link = params.link("/timeline");
+        let (_, query) = link.split_once('?').unwrap();
+        assert!(!query.contains(['<', '"', ' ']), "{link}");
+        assert_eq!(Params::parse(query), params);
+        let none = Params::parse("");
+        assert_eq!(none.link("/"), "/");
+        for odd in [
+            "page=0",
+            "page=-1",
+            "page=x",
+            "from=soon",
+            "theme=%00",
+            "%ff=%ff&&=",
+            "refresh",
+        ] {
+            assert_eq!(Params::parse(odd), none, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What the pages show, at one moment.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    schedule::Zone,
+    status::WorkloadStatus,
+    workload::{Observed, Origin, Prefix},
+};
+
+/// What the pages show, at one moment.
+#[derive(Debug)]
+pub struct View {
+    /// The moment, by the clock that the schedules are followed by.
+    pub now: DateTime<Utc>,
+    /// Every workload with a schedule, or with something left of one, by namespace and name.
+    pub rows: Vec<Row>,
+    /// The zone that all of them are in, if they are.
+    pub zone: Option<Zone>,
+    /// Whether all has been shown that there was at first.
+    pub is_complete: bool,
+    /// Why what is shown may be old.
+    pub outage: Option<String>,
+    /// What is not seen, and why.
+    pub unseen: Option<String>,
+}
+
+/// One workload.
+#[derive(Debug)]
+pub struct Row {
+    /// How it stands.
+    pub status: WorkloadStatus,
+    /// What it was seen as, with what it inherits.
+    pub observed: Observed,
+    /// How many of its replicas are held down now.
+    pub held_down: u32,
+}
+
+/// Something to be said of one workload or of several.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Finding<'v> {
+    pub(super) level: Level,
+    pub(super) text: String,
+    /// What helps, of the first of them.
+    pub(super) command: String,
+    pub(super) rows: Vec<&'v Row>,
+}
+
+/// How urgent a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Error,
+    Warning,
+    Note,
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        self.status.object == other.status.object
+    }
+}
+
+impl Eq for Row {}
+
+impl Level {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+impl View {
+    /// What is to be said of all rows, the most urgent first; what is the same of several, once.
+    pub(super) fn findings(&self, prefix: &Prefix) -> Vec<Finding<'_>> {
+        let mut findings: Vec<Finding<'_>> = Vec::new();
+        let mut known = std::collections::HashMap::new();
+        for row in &self.rows {
+            for (level, text, command) in row.findings(prefix, self.now) {
+                let at = *known.entry((level, text.clone())).or_insert(findings.len());
+                match findings.get_mut(at) {
+                    Some(finding) => finding.rows.push(row),
+                    None => findings.push(Finding {
+                        level,
+                        text,
+                        command,
+                        rows: vec![row],
+                    }),
+                }
+            }
+        }
+        findings.sort_by_key(|it| it.level);
+        findings
+    }
+}
+
+impl std::hash::Hash for Level {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (*self as u8).hash(state);
+    }
+}
+
+impl Row {
+    /// What is to be said of it: how urgent that is, what, and what helps.
+    pub(super) fn findings(
+        &self,
+        prefix: &Prefix,
+        now: DateTime<Utc>,
+    ) -> Vec<(Level, String, String)> {
+        let status = &self.status;
+        let mut findings = Vec::new();
+        if status.problems.is_empty() {
+            let lines = status.error.iter().flat_map(|it| it.lines());
+            findings.extend(lines.map(|it| (Level::Error, it.to_owned(), String::new())));
+        }
+        for problem in &status.problems {
+            let place = match problem.origin {
+                Origin::Own => String::new(),
+                Origin::Namespace => {
+                    format!(" on the Namespace {}", status.object.namespace)
+                }
+                Origin::Scaler => " by the default of the scaler".to_owned(),
+            };
+            let name = prefix.full(crate::text::cut_chars(&problem.annotation, 60));
+            let text = format!("{name}{place}: {}", problem.message);
+            findings.push((Level::Error, text, String::new()));
+        }
+        for note in &status.notes {
+            let level = if note.is_warning() {
+                Level::Warning
+            } else {
+                Level::Note
+            };
+            let said = status.note_text(*note, prefix, now);
+            findings.push((level, said.text, said.command));
+        }
+        findings
+    }
+
+    /// Whether something has changed its count back.
+    pub(super) const fn is_reverted(&self) -> bool {
+        self.status.reverted_by.is_some()
+    }
+}

@@ -1,0 +1,288 @@
+//! What asks for the pages: bytes on a socket, and a reader of HTML that takes nothing on trust.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    process::{Child, ChildStdout, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use crate::fake_server::Cluster;
+
+/// A page that is served; dropped, it ends.
+pub(crate) struct Served {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    /// What is printed before the address.
+    pub(crate) before: Vec<String>,
+    _rest: BufReader<ChildStdout>,
+}
+
+impl Served {
+    /// `dayshift dashboard` of a cluster.
+    pub(crate) fn of(cluster: &Cluster, args: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dayshift"));
+        command.arg("dashboard").args(args);
+        command.env_clear().env("KUBECONFIG", cluster.kubeconfig());
+        Self::start(&mut command)
+    }
+
+    /// `dayshift sandbox --dashboard 127.0.0.1:0`.
+    pub(crate) fn sandbox(args: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dayshift"));
+        command.args(["sandbox", "--dashboard", "127.0.0.1:0"]);
+        command.args(args).env_clear();
+        Self::start(&mut command)
+    }
+
+    #[expect(
+        clippy::zombie_processes,
+        reason = "it is waited for when it is dropped"
+    )]
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut before = Vec::new();
+        loop {
+            let mut line = String::new();
+            if out.read_line(&mut line).unwrap() == 0 {
+                panic!("it has ended, {:?}: {before:?}", child.wait());
+            }
+            if let Some(url) = line.trim().strip_prefix("dashboard: http://") {
+                let address = url.trim_end_matches('/').parse().unwrap();
+                return Self {
+                    child,
+                    address,
+                    before,
+                    _rest: out,
+                };
+            }
+            before.push(line.trim_end().to_owned());
+        }
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        let timeout = Some(Duration::from_secs(30));
+        stream.set_read_timeout(timeout).unwrap();
+        stream
+    }
+
+    /// The answer to these lines, which a `Host` is not added to.
+    pub(crate) fn ask(&self, head: &str) -> Answer {
+        let mut stream = self.connect();
+        write!(stream, "{head}\r\nconnection: close\r\n\r\n").unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        Answer::parse(&String::from_utf8(answer).unwrap())
+    }
+
+    /// A page, once the cluster has been read.
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        let begun = Instant::now();
+        loop {
+            let host = self.address;
+            let answer = self.ask(&format!("GET {path} HTTP/1.1\r\nhost: {host}"));
+            if !answer.body.contains("Reading the cluster") {
+                return answer;
+            }
+            assert!(
+                begun.elapsed() < Duration::from_secs(300),
+                "it reads forever"
+            );
+            std::thread::yield_now();
+        }
+    }
+
+    /// A page that is there, read.
+    pub(crate) fn page(&self, path: &str) -> Page {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        Page::read(&answer.body)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An answer over HTTP/1.1.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    fn parse(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let mut lines = head.lines();
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap();
+        let header = |line: &str| {
+            let (name, value) = line.split_once(": ").unwrap();
+            (name.to_lowercase(), value.to_owned())
+        };
+        Self {
+            status: status.parse().unwrap(),
+            headers: lines.map(header).collect(),
+            body: body.to_owned(),
+        }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| &**value)
+    }
+}
+
+/// A page as strictly as nobody reads one: every element that begins is known and ends, every
+/// attribute is known and quoted, every address stays on the page's own server.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    pub(crate) nodes: Vec<Node>,
+}
+
+/// An element, with all the text in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Node {
+    pub(crate) tag: String,
+    pub(crate) attributes: Vec<(String, String)>,
+    pub(crate) text: String,
+    /// Where it ends among the nodes: those in it stand between.
+    end: usize,
+}
+
+const VOID: [&str; 3] = ["meta", "link", "input"];
+const TAGS: &str = "html head meta title link body a header div span nav main h1 h2 h3 p section ul \
+                    li table thead tbody tr th td time dl dt dd code pre mark strong details summary \
+                    form label select option input button svg defs pattern path rect";
+const ATTRIBUTES: &str = "lang class charset name content rel href type id aria-label aria-current \
+                          aria-labelledby aria-hidden focusable tabindex role scope colspan datetime \
+                          value selected method action viewBox preserveAspectRatio width height \
+                          patternUnits d fill";
+
+impl Page {
+    pub(crate) fn read(html: &str) -> Self {
+        let mut rest = html
+            .strip_prefix("<!DOCTYPE html>")
+            .expect("a document type");
+        let mut page = Self::default();
+        let mut open: Vec<usize> = Vec::new();
+        while !rest.is_empty() {
+            let (text, after) = rest.split_at(rest.find('<').unwrap_or(rest.len()));
+            assert!(!text.contains('>'), "a bare > in {text:?}");
+            let text = unescaped(text);
+            for at in &open {
+                page.nodes[*at].text.push_str(&text);
+            }
+            rest = after;
+            if let Some(closing) = rest.strip_prefix("</") {
+                let (tag, after) = closing.split_once('>').unwrap();
+                let at = open
+                    .pop()
+                    .unwrap_or_else(|| panic!("</{tag}> ends nothing"));
+                assert_eq!(page.nodes[at].tag, tag);
+                page.nodes[at].end = page.nodes.len();
+                rest = after;
+            } else if let Some(opening) = rest.strip_prefix('<') {
+                let (node, after) = element(opening);
+                page.nodes.push(node);
+                let at = page.nodes.len() - 1;
+                if VOID.contains(&&*page.nodes[at].tag) {
+                    page.nodes[at].end = at + 1;
+                } else {
+                    open.push(at);
+                }
+                rest = after;
+            }
+        }
+        assert!(open.is_empty(), "{open:?} do not end");
+        page
+    }
+
+    /// All text.
+    pub(crate) fn text(&self) -> &str {
+        let body = self.nodes.iter().find(|it| it.tag == "body");
+        &body.unwrap().text
+    }
+
+    /// The elements with this tag.
+    pub(crate) fn all<'a>(&'a self, tag: &'a str) -> impl Iterator<Item = &'a Node> {
+        self.nodes.iter().filter(move |it| it.tag == tag)
+    }
+
+    /// What is in an element.
+    pub(crate) fn within(&self, node: &Node) -> &[Node] {
+        let at = self.nodes.iter().position(|it| std::ptr::eq(it, node));
+        &self.nodes[at.unwrap() + 1..node.end]
+    }
+}
+
+impl Node {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        let found = self.attributes.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| &**value)
+    }
+
+    pub(crate) fn has_class(&self, class: &str) -> bool {
+        let classes = self.attribute("class").unwrap_or_default();
+        classes.split(' ').any(|it| it == class)
+    }
+}
+
+/// An element behind its `<`, and what follows it.
+fn element(text: &str) -> (Node, &str) {
+    let end = text.find([' ', '>']).unwrap();
+    let (tag, mut rest) = text.split_at(end);
+    assert!(TAGS.split_whitespace().any(|it| it == tag), "<{tag}>");
+    let mut attributes = Vec::new();
+    while let Some(after) = rest.strip_prefix(' ') {
+        let end = after.find(['=', ' ', '>']).unwrap();
+        let (name, after) = after.split_at(end);
+        let is_known = ATTRIBUTES.split_whitespace().any(|it| it == name);
+        assert!(is_known, "{name} of <{tag}>");
+        let (value, after) = match after.strip_prefix("=\"") {
+            Some(quoted) => {
+                let (value, after) = quoted.split_once('"').unwrap();
+                (unescaped(value), after)
+            }
+            None => (String::new(), after),
+        };
+        if matches!(name, "href" | "action") {
+            let is_own = value.starts_with('/') && !value.starts_with("//");
+            assert!(is_own || value.starts_with('#'), "{name}={value}");
+        }
+        attributes.push((name.to_owned(), value));
+        rest = after;
+    }
+    let rest = rest
+        .strip_prefix('>')
+        .unwrap_or_else(|| panic!("<{tag}{rest}"));
+    let node = Node {
+        tag: tag.to_owned(),
+        attributes,
+        ..Node::default()
+    };
+    (node, rest)
+}
+
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split('&');
+    let mut plain = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(';').unwrap_or_else(|| panic!("&{part}"));
+        plain.push(match name {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "quot" => '"',
+            _ => panic!("&{name};"),
+        });
+        plain.push_str(rest);
+    }
+    plain
+}

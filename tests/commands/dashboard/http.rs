@@ -1,0 +1,152 @@
+//! Who is answered, and how.
+
+use std::io::{Read as _, Write as _};
+
+use super::browser::{Page, Served};
+use crate::{
+    fake_server::Cluster,
+    program::{dayshift, dayshift_with},
+};
+
+const PATHS: [&str; 9] = [
+    "/",
+    "/timeline",
+    "/object/dev/deploy/web",
+    "/object/dev/deploy/gone",
+    "/style.css",
+    "/icon.svg",
+    "/nothing",
+    "/%ff",
+    "/object/..%2f..%2fetc/passwd/x",
+];
+
+fn cluster() -> Cluster {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 2, &[("hours", "Mon-Fri 09:00-17:00")]);
+    cluster
+}
+
+#[test]
+fn every_answer_forbids_scripts_frames_and_guesses() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let host = served.address;
+    let mut answers: Vec<_> = PATHS.iter().map(|path| served.get(path)).collect();
+    answers.push(served.ask("GET / HTTP/1.1\r\nhost: evil.example"));
+    answers.push(served.ask(&format!(
+        "POST / HTTP/1.1\r\nhost: {host}\r\ncontent-length: 0"
+    )));
+    for answer in &answers {
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+        assert!(policy.contains("base-uri 'none'"), "{policy}");
+        assert!(
+            !policy.contains("unsafe") && !policy.contains("script-src"),
+            "{policy}"
+        );
+        for (name, value) in [
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cache-control", "no-store"),
+        ] {
+            assert_eq!(answer.header(name), Some(value), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_404_and_what_is_not_read_is_405() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let host = served.address;
+    let statuses: Vec<_> = PATHS.iter().map(|path| served.get(path).status).collect();
+    assert_eq!(statuses, [200, 200, 200, 404, 200, 200, 404, 404, 404]);
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
+        let answer = served.ask(&format!(
+            "{method} /timeline HTTP/1.1\r\nhost: {host}\r\ncontent-length: 0"
+        ));
+        assert_eq!(answer.status, 405, "{method}");
+        assert_eq!(answer.header("allow"), Some("GET, HEAD"), "{method}");
+    }
+}
+
+#[test]
+fn a_name_that_is_made_to_point_here_is_answered_nothing() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    served.page("/");
+    let port = served.address.port();
+    for (host, expected) in [
+        (format!("127.0.0.1:{port}"), 200),
+        (format!("localhost:{port}"), 200),
+        (format!("[::1]:{port}"), 200),
+        (format!("evil.example:{port}"), 403),
+        (format!("127.0.0.1.evil.example:{port}"), 403),
+        (format!("localhost:{port}.evil.example"), 403),
+        ("127.0.0.1".to_owned(), 403),
+        ("127.0.0.1:1".to_owned(), 403),
+    ] {
+        for path in ["/", "/timeline", "/object/dev/deploy/web", "/style.css"] {
+            let answer = served.ask(&format!("GET {path} HTTP/1.1\r\nhost: {host}"));
+            assert_eq!(answer.status, expected, "{host} {path}");
+            if expected == 403 {
+                assert!(!answer.body.contains("web"), "{}", answer.body);
+                Page::read(&answer.body);
+            }
+        }
+    }
+    let nameless = served.ask("GET / HTTP/1.0");
+    assert_eq!(nameless.status, 403, "{}", nameless.body);
+}
+
+#[test]
+fn who_is_slow_or_many_keeps_nobody_waiting() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let host = served.address;
+    // One who spells a request out, one who reads no answer, and many who say nothing.
+    let mut slow = served.connect();
+    write!(slow, "GET / HTTP/1.1\r\nhost:").unwrap();
+    let mut deaf = served.connect();
+    for _ in 0..50 {
+        write!(deaf, "GET /style.css HTTP/1.1\r\nhost: {host}\r\n\r\n").unwrap();
+    }
+    let silent: Vec<_> = (0..200).map(|_| served.connect()).collect();
+    for _ in 0..20 {
+        served.page("/timeline");
+    }
+    drop(silent);
+    // Of one that was closed for others nothing is heard.
+    let mut rest = Vec::new();
+    let _ = slow.read_to_end(&mut rest);
+    assert!(
+        rest.is_empty() || rest.starts_with(b"HTTP/1.1 4"),
+        "{rest:?}"
+    );
+}
+
+#[test]
+fn nobody_else_can_be_given_the_page() {
+    for listen in [
+        "0.0.0.0:0",
+        "[::]:0",
+        "192.0.2.1:8000",
+        "localhost",
+        "8000",
+        "127.0.0.1",
+    ] {
+        let refused = dayshift(&["dashboard", "--listen", listen]);
+        assert_eq!(refused.status, 2, "{refused:?}");
+        assert!(refused.err.contains("loopback"), "{refused:?}");
+        let refused = dayshift_with(&[], &["sandbox", "--dashboard", listen], "");
+        assert_eq!(refused.status, 2, "{refused:?}");
+    }
+}
+
+#[test]
+fn no_permission_is_an_end_and_not_an_empty_page() {
+    let refused = dayshift(&["dashboard", "--kubeconfig", "/nonexistent/config"]);
+    assert_eq!(refused.status, 3, "{refused:?}");
+    assert_eq!(refused.out, "");
+}

@@ -1,0 +1,224 @@
+//! The pages say what `status` and `plan` say of the same objects.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+
+use super::browser::{Node, Page, Served};
+use crate::fake_server::{Cluster, Scaler};
+
+/// Objects in every state that a page tells apart.
+fn cluster() -> Cluster {
+    let cluster = Cluster::new();
+    let hours = ("hours", "Mon-Fri 09:00-17:30");
+    cluster.deployment("office", 3, &[hours, ("timezone", "Europe/Berlin")]);
+    cluster.deployment("always", 2, &[("hours", "00:00-24:00")]);
+    cluster.deployment(
+        "jittered",
+        2,
+        &[
+            ("start", "06:00"),
+            ("stop", "0 20 * * *"),
+            ("jitter", "30m"),
+        ],
+    );
+    cluster.deployment(
+        "counted",
+        2,
+        &[("start", "05:00"), ("stop", "23:00"), ("replicas", "7")],
+    );
+    cluster.deployment("steps", 4, &[("scale", "08:00 = 4; 12:00 = 9; 21:00 = 0")]);
+    cluster.deployment("broken", 1, &[("hours", "Mon-Fry 09:00-17:00")]);
+    cluster.deployment("woken", 2, &[hours]);
+    cluster.deployment("slept", 2, &[hours]);
+    cluster.deployment("paused", 2, &[hours]);
+    cluster.deployment(
+        "excepted",
+        2,
+        &[hours, ("except", "2026-01-01..2027-12-31")],
+    );
+    cluster
+}
+
+fn json(cluster: &Cluster, args: &[&str]) -> Value {
+    let ran = cluster.dayshift(args);
+    serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"))
+}
+
+fn time(text: &str) -> DateTime<Utc> {
+    text.parse::<DateTime<chrono::FixedOffset>>()
+        .unwrap()
+        .to_utc()
+}
+
+/// The row of an object on the timeline: its state, and what is next.
+fn row<'p>(page: &'p Page, name: &str) -> (&'p Node, Option<&'p Node>, String) {
+    let is_of = |it: &&Node| it.tag == "tr" && it.text.starts_with(name);
+    let row = page.nodes.iter().find(is_of).unwrap();
+    let within = page.within(row);
+    let badge = within.iter().find(|it| it.has_class("badge")).unwrap();
+    let next = within
+        .iter()
+        .find(|it| it.tag == "td" && it.has_class("next"));
+    let time = page
+        .within(next.unwrap())
+        .iter()
+        .find(|it| it.tag == "time");
+    (badge, time, next.unwrap().text.clone())
+}
+
+#[test]
+fn the_pages_say_what_status_and_plan_say() {
+    let cluster = cluster();
+    let _scaler = Scaler::on(&cluster);
+    for (command, name) in [("wake", "deploy/woken"), ("sleep", "deploy/slept")] {
+        let ran = cluster.dayshift(&[command, name, "--for", "40h"]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+    }
+    assert_eq!(cluster.dayshift(&["pause", "deploy/paused"]).status, 0);
+    // By then all of them have been seen: what came first was done first.
+    let status = json(&cluster, &["status", "-A", "-o", "json"]);
+    let served = Served::of(&cluster, &[]);
+    let timeline = served.page("/timeline");
+    let workloads = status["workloads"].as_array().unwrap();
+    assert_eq!(workloads.len(), 10);
+    for workload in workloads {
+        let name = workload["name"].as_str().unwrap();
+        let (badge, next, words) = row(&timeline, name);
+        let state = match &workload["error"] {
+            Value::Null => workload["state"].as_str().unwrap(),
+            _ => "error",
+        };
+        assert_eq!(badge.text, state, "{name}");
+        let shown = next.map(|it| time(it.attribute("datetime").unwrap()));
+        assert_eq!(shown, workload["next"].as_str().map(time), "{name}");
+        if let Some(action) = workload["nextAction"].as_str() {
+            assert!(words.starts_with(action), "{name}: {words}");
+        }
+
+        let page = served.page(&format!("/object/dev/deploy/{name}"));
+        let text = page.text();
+        for note in workload["notes"].as_array().unwrap() {
+            let note = note.as_str().unwrap().replace('`', "");
+            assert!(text.contains(&note), "{name}: {note} is not in {text}");
+        }
+        for problem in workload["problems"].as_array().unwrap() {
+            assert!(
+                text.contains(problem["message"].as_str().unwrap()),
+                "{text}"
+            );
+            assert!(text.contains("Mon-Fry 09:00-17:00\n    ^^^"), "{text}");
+        }
+        same_as_plan(&cluster, name, &page);
+    }
+    let broken = served.page("/");
+    let first = broken.all("li").find(|it| it.has_class("finding")).unwrap();
+    assert!(
+        first.text.starts_with("error dev/broken: dayshift/hours: "),
+        "{}",
+        first.text
+    );
+    for (state, count) in [
+        ("running", 0),
+        ("woken", 1),
+        ("slept", 1),
+        ("paused", 1),
+        ("error", 1),
+    ] {
+        let page = served.page(&format!("/timeline?state={state}"));
+        let rows = page
+            .all("tr")
+            .filter(|it| page.within(it).iter().any(|it| it.has_class("badge")));
+        let found = rows.count();
+        assert!(found >= count, "{state}: {found}");
+    }
+}
+
+/// The boundaries of the page are those of the plan, as far as the page goes.
+fn same_as_plan(cluster: &Cluster, name: &str, page: &Page) {
+    let object = format!("deploy/{name}");
+    let plan = json(cluster, &["plan", &object, "-o", "json", "--days", "20"]);
+    let planned = plan["workloads"][0]["boundaries"].as_array().unwrap();
+    let shown: Vec<_> = page
+        .all("span")
+        .filter(|it| it.has_class("boundary"))
+        .map(|it| {
+            let at = page.within(it).iter().find(|it| it.tag == "time").unwrap();
+            (time(at.attribute("datetime").unwrap()), it.text.clone())
+        })
+        .collect();
+    for (planned, (at, words)) in planned.iter().zip(&shown) {
+        assert_eq!(
+            time(planned["at"].as_str().unwrap()),
+            *at,
+            "{name}: {words}"
+        );
+        assert!(
+            words.starts_with(planned["action"].as_str().unwrap()),
+            "{name}: {words}"
+        );
+        let count = planned["replicas"].as_u64();
+        let arrow = count.map(|count| format!(" → {count}"));
+        assert_eq!(words.contains('→'), arrow.is_some(), "{name}: {words}");
+        assert!(
+            arrow.is_none_or(|it| words.contains(&it)),
+            "{name}: {words}"
+        );
+        let is_applied = planned["applied"].as_bool().unwrap_or(true);
+        assert_eq!(
+            !words.contains("not applied"),
+            is_applied,
+            "{name}: {words}"
+        );
+    }
+    // What is planned and not shown comes after two weeks.
+    assert!(shown.len() <= planned.len(), "{name}");
+    if let Some(beyond) = planned.get(shown.len()) {
+        let beyond = time(beyond["at"].as_str().unwrap());
+        assert!(
+            beyond > Utc::now() + TimeDelta::days(13),
+            "{name}: {beyond}"
+        );
+    }
+}
+
+#[test]
+fn a_picture_is_told_as_a_table_that_is_the_same() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let page = served.page("/timeline?from=2026-03-23&q=office");
+    let cells: Vec<_> = page.all("td").map(|it| it.text.clone()).collect();
+    // Monday to Sunday, in Berlin: the only zone there is on this page is the default.
+    let hours = cells.iter().filter(|it| *it == "running").count();
+    assert_eq!(hours, 5, "{cells:?}");
+    let label = page
+        .all("svg")
+        .find_map(|it| it.attribute("aria-label"))
+        .unwrap();
+    assert_eq!(label, "dev/office: running 42 h 30 min, stopped 5 days 5 h");
+}
+
+#[test]
+fn a_filter_asks_for_what_it_names() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    for (query, expected) in [
+        ("q=STEP", vec!["steps"]),
+        ("q=dev/woke", vec!["woken"]),
+        ("namespace=dev&q=o&state=error", vec!["broken"]),
+        ("namespace=other", vec![]),
+        ("kind=StatefulSet", vec![]),
+        ("kind=Deployment&q=always", vec!["always"]),
+        ("state=problem", vec!["broken"]),
+    ] {
+        let page = served.page(&format!("/timeline?{query}"));
+        let names: Vec<_> = page
+            .all("a")
+            .filter(|it| {
+                it.attribute("href")
+                    .is_some_and(|it| it.starts_with("/object/"))
+            })
+            .map(|it| &*it.text)
+            .collect();
+        assert_eq!(names, expected, "{query}");
+    }
+}
