@@ -140,7 +140,7 @@ impl Page<'_> {
                 p { "What the schedule does from now on, on the clocks of " (zone.name()) "." }
                 (patterns())
                 (legend())
-                div.scroll tabindex="0" role="region" aria-labelledby="days" {
+                div.scroll tabindex="0" role="group" aria-labelledby="days" {
                     table.timeline {
                         thead {
                             tr {
@@ -198,7 +198,7 @@ impl Page<'_> {
         html! {
             section aria-labelledby="schedule" {
                 h2 id="schedule" { "Its annotations" }
-                div.scroll tabindex="0" role="region" aria-labelledby="schedule" {
+                div.scroll tabindex="0" role="group" aria-labelledby="schedule" {
                     table {
                         thead {
                             tr {

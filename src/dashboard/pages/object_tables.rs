@@ -24,7 +24,7 @@ impl Page<'_> {
             @if !labels.is_empty() {
                 section aria-labelledby="labels" {
                     h2 id="labels" { "Its labels" }
-                    div.scroll tabindex="0" role="region" aria-labelledby="labels" {
+                    div.scroll tabindex="0" role="group" aria-labelledby="labels" {
                         table {
                             thead {
                                 tr { th scope="col" { "Label" } th scope="col" { "Value" } }
@@ -71,7 +71,7 @@ impl Page<'_> {
                 @match events {
                     Err(error) => p { "They cannot be read: " (safe(&error.to_string())) }
                     Ok(events) if events.is_empty() => p { "None. A cluster keeps them for an hour." }
-                    Ok(events) => div.scroll tabindex="0" role="region" aria-labelledby="events" {
+                    Ok(events) => div.scroll tabindex="0" role="group" aria-labelledby="events" {
                         table {
                             thead {
                                 tr {

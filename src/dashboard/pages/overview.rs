@@ -137,7 +137,7 @@ impl Page<'_> {
                 @if coming.is_empty() {
                     p { "Nothing." }
                 } @else {
-                    div.scroll tabindex="0" role="region" aria-labelledby="next" {
+                    div.scroll tabindex="0" role="group" aria-labelledby="next" {
                         table {
                             thead {
                                 tr {

@@ -186,7 +186,7 @@ impl Page<'_> {
         let now = self.view.now;
         let names = period.map_or_else(Vec::new, |it| days(it, self.zone()));
         html! {
-            div.scroll tabindex="0" role="region" aria-label="Timeline" {
+            div.scroll tabindex="0" role="group" aria-label="Timeline" {
                 table.timeline {
                     thead {
                         tr {
