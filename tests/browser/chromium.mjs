@@ -1,0 +1,89 @@
+// A headless Chromium, driven over its debugging pipe: no driver has to be installed.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export class Chromium {
+  #child;
+  #profile = mkdtempSync(join(tmpdir(), "chromium-"));
+  #next = 1;
+  #waiting = new Map();
+  #events = [];
+  #rest = "";
+
+  constructor(program = process.env.CHROMIUM ?? "chromium") {
+    const flags = ["--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--hide-scrollbars",
+      "--no-first-run", `--user-data-dir=${this.#profile}`];
+    // The sandbox of Chromium cannot be had by root.
+    if (process.getuid?.() === 0) flags.push("--no-sandbox");
+    this.#child = spawn(program, flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+    this.#child.on("error", (error) => { throw error; });
+    this.#child.stdio[4].on("data", (data) => this.#take(data.toString()));
+  }
+
+  #take(text) {
+    const parts = (this.#rest + text).split("\0");
+    this.#rest = parts.pop();
+    for (const part of parts) {
+      const message = JSON.parse(part);
+      if (!message.id) { this.#events.push(message); continue; }
+      const { resolve, reject } = this.#waiting.get(message.id);
+      this.#waiting.delete(message.id);
+      message.error ? reject(new Error(message.error.message)) : resolve(message.result);
+    }
+  }
+
+  send(method, params = {}, sessionId = undefined) {
+    const id = this.#next++;
+    this.#child.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+  }
+
+  async tab() {
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
+    const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
+    const tab = new Tab(this, sessionId);
+    for (const domain of ["Page", "Runtime", "Log", "Network"]) await tab.send(`${domain}.enable`);
+    return tab;
+  }
+
+  takeEvents() { return this.#events.splice(0); }
+
+  async close() {
+    const ended = new Promise((done) => this.#child.once("exit", done));
+    this.#child.kill();
+    await ended;
+    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+}
+
+class Tab {
+  constructor(browser, session) { this.browser = browser; this.session = session; }
+
+  send(method, params) { return this.browser.send(method, params, this.session); }
+
+  async evaluate(expression) {
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate",
+      { expression, awaitPromise: true, returnByValue: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? "it failed");
+    return result.value;
+  }
+
+  /** Opens a page and waits until all of it is there. */
+  async open(url, width, scheme) {
+    await this.send("Emulation.setDeviceMetricsOverride",
+      { width, height: 900, deviceScaleFactor: 1, mobile: false });
+    await this.send("Emulation.setEmulatedMedia",
+      { features: [{ name: "prefers-color-scheme", value: scheme }] });
+    this.browser.takeEvents();
+    await this.send("Page.navigate", { url });
+    await this.evaluate(`new Promise((done) => document.readyState === "complete"
+      ? done() : addEventListener("load", () => done()))`);
+  }
+
+  async screenshot() {
+    const { data } = await this.send("Page.captureScreenshot", { format: "png" });
+    return Buffer.from(data, "base64");
+  }
+}
