@@ -74,30 +74,37 @@ fn kubectl_apply_is_named_on_either_side(plane: &ControlPlane) {
 fn a_person_and_a_rollout_undo_are_not(plane: &ControlPlane) {
     let team = Team::new(plane, "person");
     let stop = soon(8);
-    for name in ["scaled", "undone"] {
+    for name in ["scaled", "edited", "undone"] {
         let web = deployment(name).replicas(3).stop(stop.text());
         team.kubectl_with(&["create"], &web.manifest()).success();
     }
     team.kubectl(&["set", "image", "deploy/undone", "nginx=nginx:2"])
         .success();
-    for name in ["scaled", "undone"] {
+    for name in ["scaled", "edited", "undone"] {
         team.await_stopped(name, stop.plus(20));
     }
     team.kubectl(&["scale", "deploy/scaled", "--replicas=2"])
         .success();
-    eventually("the controller has read who scaled it", || {
-        team.requests()
-            .iter()
-            .any(|it| it.verb == "get")
-            .then_some(())
+    let editor = "KUBE_EDITOR=\"sed -i 's/^  replicas: 0$/  replicas: 2/'\"";
+    let edit = format!("{editor} kubectl edit deploy/edited -n {}", team.name());
+    plane.shell(&edit).success();
+    assert_eq!(team.replicas("edited"), 2);
+    eventually("the controller has read who scaled them", || {
+        let requests = team.requests();
+        let reads = requests.iter().filter(|it| it.verb == "get");
+        let read: Vec<&str> = reads.map(|it| &*it.name).collect();
+        assert!(read.len() <= 2, "{read:?}");
+        (read.contains(&"scaled") && read.contains(&"edited")).then_some(())
     });
     let shown = status(&team);
-    assert!(shown.contains("scaled: held at 2 by hand"), "{shown}");
-    for name in ["scaled", "undone"] {
+    let it = team.name();
+    let held = format!("note: {it}/edited, {it}/scaled: held at 2 by hand");
+    assert!(shown.contains(&held), "{shown}");
+    for name in ["scaled", "edited", "undone"] {
         never_told(&team, name);
     }
     assert_eq!(team.replicas("undone"), 0);
-    team.ends([("scaled", 2), ("undone", 2)]);
+    team.ends([("scaled", 2), ("edited", 2), ("undone", 2)]);
 }
 
 fn an_autoscaler_above_a_stop_count_is_named(plane: &ControlPlane) {
@@ -152,6 +159,19 @@ impl<'p> Chart<'p> {
         std::fs::write(self.folder.path().join("templates/web.yaml"), text).unwrap();
     }
 
+    /// An upgrade and a rollback, which nobody has anything to say about.
+    fn by_day(&self, team: &Team<'_>, stop: &str) {
+        self.write(Some(3), stop, "nginx:day");
+        self.helm(&["upgrade", "shop", "CHART"]).success();
+        assert_eq!(image(team), "nginx:day");
+        self.helm(&["rollback", "shop", "1"]).success();
+        assert_eq!(image(team), "nginx:1");
+        assert_eq!(team.replicas("web"), 3);
+        never_told(team, "web");
+        let requests = team.requests();
+        assert!(requests.iter().all(|it| it.verb != "get"), "{requests:#?}");
+    }
+
     fn helm(&self, arguments: &[&str]) -> Output {
         let folder = self.folder.path().to_str().unwrap();
         let arguments = arguments
@@ -162,11 +182,18 @@ impl<'p> Chart<'p> {
     }
 }
 
+fn image(team: &Team<'_>) -> String {
+    let image = "jsonpath={.spec.template.spec.containers[0].image}";
+    team.kubectl(&["get", "deploy/web", "-o", image]).success()
+}
+
 fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
     let team = Team::new(plane, "helmthree");
-    let stop = soon(10);
+    let stop = soon(16);
     let chart = Chart::new(plane, 3, &team, &stop.text());
     chart.helm(&["install", "shop", "CHART"]).success();
+    chart.by_day(&team, &stop.text());
+    stop.is_to_come("all of that is by day");
     team.await_stopped("web", stop.plus(20));
 
     chart.write(Some(3), &stop.text(), "nginx:2");
@@ -186,10 +213,12 @@ fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
 
 fn helm_4_fails_until_it_is_forced_and_is_named_then(plane: &ControlPlane) {
     let team = Team::new(plane, "helmfour");
-    let stop = soon(10);
+    let stop = soon(16);
     let chart = Chart::new(plane, 4, &team, &stop.text());
     let upgrade = |more: &[&str]| chart.helm(&[&["upgrade", "shop", "CHART"], more].concat());
     chart.helm(&["install", "shop", "CHART"]).success();
+    chart.by_day(&team, &stop.text());
+    stop.is_to_come("all of that is by day");
     team.await_stopped("web", stop.plus(20));
 
     chart.write(Some(3), &stop.text(), "nginx:2");
