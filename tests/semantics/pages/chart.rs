@@ -9,6 +9,7 @@ const CHART: &str = include_str!("../../../charts/dayshift/Chart.yaml");
 const ALERTS: &str = include_str!("../../../charts/dayshift/files/alerts.yaml");
 /// What promtool tries them with, in `.ci/nightly monitoring`.
 const TRIED: &str = include_str!("../../cluster/e2e/monitoring/alerts.yaml");
+const DASHBOARD: &str = include_str!("../../../charts/dayshift/files/dashboard.json");
 const METRICS: &str = include_str!("../../../docs/metrics.md");
 
 /// What Kubernetes itself defines: nothing below is ours to list.
@@ -76,19 +77,40 @@ fn the_chart_has_the_version_of_the_package() {
     }
 }
 
-#[test]
-fn alerts_ask_for_metrics_that_are_there() {
+/// The metrics in lines of PromQL, each of which is on the page.
+fn metrics_asked<'t>(lines: impl Iterator<Item = &'t str>) -> BTreeSet<&'t str> {
     let letter = |it: char| it.is_ascii_lowercase() || it == '_';
-    let mut asked = BTreeSet::new();
-    for line in ALERTS.lines().filter(|line| line.contains(" expr: ")) {
-        let words = line.split(|it| !letter(it));
-        asked.extend(words.filter(|word| word.starts_with("dayshift_")));
-    }
-    assert!(asked.len() > 6, "{asked:?}");
-    for name in asked {
+    let words = lines.flat_map(|line| line.split(move |it| !letter(it)));
+    let asked: BTreeSet<_> = words
+        .filter(|word| word.starts_with("dayshift_") || word.starts_with("process_"))
+        .collect();
+    for name in &asked {
         let name = name.strip_suffix("_bucket").unwrap_or(name);
         assert!(METRICS.contains(&format!("| `{name}` |")), "{name}");
     }
+    asked
+}
+
+#[test]
+fn alerts_ask_for_metrics_that_are_there() {
+    let asked = metrics_asked(ALERTS.lines().filter(|line| line.contains(" expr: ")));
+    assert!(asked.len() > 6, "{asked:?}");
+}
+
+#[test]
+fn the_dashboard_asks_for_metrics_that_are_there() {
+    let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let mut ids = BTreeSet::new();
+    for panel in panels {
+        let title = panel["title"].as_str().unwrap();
+        assert!(ids.insert(panel["id"].as_u64().unwrap()), "{title}");
+        let targets = panel["targets"].as_array().unwrap();
+        let asked = metrics_asked(targets.iter().map(|it| it["expr"].as_str().unwrap()));
+        assert!(!asked.is_empty(), "{title}");
+        assert_eq!(panel["datasource"]["uid"], "${datasource}", "{title}");
+    }
+    assert!(panels.len() > 9);
 }
 
 #[test]

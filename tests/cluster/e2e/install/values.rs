@@ -100,6 +100,20 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
                 "--max-in-flight=8"
             ]),
         ),
+        (
+            "ConfigMap",
+            "day-dashboard",
+            "/metadata/labels/dashboards",
+            json!("ours"),
+        ),
+        (
+            "ConfigMap",
+            "day-dashboard",
+            "/data/dayshift.json",
+            json!(include_str!(
+                "../../../../charts/dayshift/files/dashboard.json"
+            )),
+        ),
         ("Deployment", "day", "/spec/replicas", json!(2)),
         (
             "Deployment",

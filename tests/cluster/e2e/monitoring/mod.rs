@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::e2e::team::Team;
@@ -22,6 +23,7 @@ pub(crate) fn stories() -> Vec<Story> {
             Parts::Server;
             the_alerts_fire_when_they_should_and_not_before,
             prometheus_reads_the_metrics_of_a_night,
+            prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights,
         ],
         Ok(other) => panic!("MONITORING={other}: write `full`, or leave it out"),
     }
@@ -55,6 +57,32 @@ fn the_alerts_fire_when_they_should_and_not_before(_: &ControlPlane) {
     promtool(&["check", "rules", "--lint-fatal", ALERTS], "");
     let tests = "tests/cluster/e2e/monitoring/alerts.yaml";
     promtool(&["test", "rules", tests], "");
+}
+
+/// Grafana fills its variables in before it asks.
+fn prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights(_: &ControlPlane) {
+    let dashboard = std::fs::read_to_string("charts/dayshift/files/dashboard.json").unwrap();
+    let dashboard: Value = serde_json::from_str(&dashboard).unwrap();
+    let targets = dashboard["panels"].as_array().unwrap().iter();
+    let targets = targets.flat_map(|panel| panel["targets"].as_array().unwrap());
+    let rules: Vec<_> = targets
+        .enumerate()
+        .map(|(index, target)| {
+            let expr = target["expr"].as_str().unwrap().replace("$__range", "7d");
+            let expr = expr.replace("$__rate_interval", "5m");
+            assert!(!expr.contains('$'), "{expr}");
+            json!({"record": format!("panel:{index}"), "expr": expr})
+        })
+        .collect();
+    assert!(rules.len() > 9);
+    let rules = json!({"groups": [{"name": "dashboard", "rules": rules}]});
+    promtool(&["check", "rules"], &rules.to_string());
+
+    let page = std::fs::read_to_string("docs/metrics.md").unwrap();
+    let rule = page
+        .split("```")
+        .find_map(|it| it.strip_prefix("yaml\ngroups:"));
+    promtool(&["check", "rules"], &format!("groups:{}", rule.unwrap()));
 }
 
 /// A start, a stop and a revert have something in each kind of metric.
