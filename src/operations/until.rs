@@ -34,9 +34,12 @@ impl Until {
             Self::At(at) => return Ok(*at),
             Self::Local(text) => text.trim(),
         };
-        let (weekday, time) = match text.split_once(char::is_whitespace) {
-            Some((first, time)) if let Ok(day) = first.parse::<Weekday>() => (Some(day), time),
-            _ => (None, text),
+        let of_a_weekday = text
+            .split_once(char::is_whitespace)
+            .and_then(|(first, time)| Some((first.parse::<Weekday>().ok()?, time)));
+        let (weekday, time) = match of_a_weekday {
+            Some((day, time)) => (Some(day), time),
+            None => (None, text),
         };
         let time = time.trim();
         let is_time_of_day =
