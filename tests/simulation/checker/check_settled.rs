@@ -19,8 +19,8 @@ impl Observer {
     pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
         let object = Object::shown(object);
-        let defaults = self.defaults.get(&object.namespace).cloned();
-        let object = object.beside(&defaults.unwrap_or_default());
+        let annotations = self.defaults.get(&object.namespace).cloned();
+        let annotations = annotations.unwrap_or_default();
         if !in_scope || !self.records.contains_key(&object.uid) {
             return;
         }
@@ -31,6 +31,8 @@ impl Observer {
                 slept: self.slept,
                 unsure: false,
             };
+            let defaults = self.processes[by].shown.inherited(&annotations);
+            let object = object.clone().beside(&defaults);
             if let Err(why) = self.is_settled_for(by, &object, now) {
                 self.fail(at, &why);
                 return;
@@ -49,7 +51,7 @@ impl Observer {
             return Err(format!("{by} does not know the Namespaces"));
         }
         let (namespace, name) = (&object.namespace, &object.name);
-        let known = self.processes[by].shown.of(namespace, name, now.truth);
+        let known = self.processes[by].shown.known(namespace, name, now.truth);
         let Some(known) = known.first() else {
             if object.is_no_concern() {
                 return Ok(());

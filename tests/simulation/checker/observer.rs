@@ -291,7 +291,7 @@ impl Observer {
         let at = self.instants(by);
         let (namespace, name) = name_of(path).unwrap();
         let shown = &self.processes[by].shown;
-        let known = shown.of(namespace, name, at.truth);
+        let known = shown.known(namespace, name, at.truth);
         let knows_namespaces = shown.knows_namespaces();
         self.sent.push(Sent {
             by: by.to_owned(),

@@ -232,6 +232,10 @@ impl Steps<'_> {
             26 => Op::Copy(slot, self.random.usize(..NAMED)),
             27 => Op::Scope(slot, self.random.bool()),
             28..=29 => return self.restart(at),
+            30 if self.random.bool() => {
+                let plan = self.random.usize(..self.story.plans.len());
+                Op::Flag((self.random.u8(..4) != 0).then_some(plan))
+            }
             30 => Op::Rezone(PLACES[self.random.usize(..PLACES.len())].0),
             31..=33 => Op::Quiet,
             _ if self.random.u8(..6) == 0 => Op::Tamper(slot, self.tampering()),

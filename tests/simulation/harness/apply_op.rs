@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use dayshift::{
     controller::{Scope, Settings},
     schedule::Zone,
-    workload::Kind,
+    workload::{DefaultSchedule, Key, Kind},
 };
 
 use crate::{
@@ -21,6 +21,7 @@ use crate::{
         user_ops,
     },
     story::{
+        calendar::Plan,
         fault::Trouble,
         op::{NAMED, Op, Slot, place},
     },
@@ -53,12 +54,13 @@ impl Harness<'_> {
             }
             Op::Rezone(zone) => {
                 self.zone = *zone;
-                for number in 0..self.scalers.len() {
-                    self.scalers[number].kill();
-                }
-                for number in 0..self.scalers.len() {
-                    self.start(number);
-                }
+                self.restart_all();
+            }
+            Op::Flag(plan) => {
+                let plan = plan.and_then(|plan| self.story.plans[plan].bare());
+                let texts = plan.iter().flat_map(Plan::texts);
+                self.flag = texts.map(|(key, text)| (key.to_owned(), text)).collect();
+                self.restart_all();
             }
             Op::Clock(number, by) => self.set_clock(*number, |scaler| scaler.step(*by)),
             Op::ClockRight(number) => self.set_clock(*number, Scaler::clock_right),
@@ -129,6 +131,16 @@ impl Harness<'_> {
         observer.slept += milliseconds;
     }
 
+    /// As with other arguments: all end before any begins.
+    fn restart_all(&mut self) {
+        for number in 0..self.scalers.len() {
+            self.scalers[number].kill();
+        }
+        for number in 0..self.scalers.len() {
+            self.start(number);
+        }
+    }
+
     pub(super) fn start(&mut self, number: usize) {
         let scaler = &mut self.scalers[number];
         let started = self.truth.now().timestamp_millis();
@@ -137,7 +149,10 @@ impl Harness<'_> {
         let zone = own.map_or(self.zone, |zone| zone.parse().unwrap());
         let selector = || story.selector.clone().unwrap_or(format!("{SCOPE}=on"));
         let is_dry = story.dry.contains(&number);
+        let flag = self.flag.iter();
+        let flag = flag.map(|(key, text)| (Key::from_name(key).unwrap(), text.clone()));
         let settings = Settings {
+            default_schedule: DefaultSchedule::of(flag),
             default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {
                 kinds: match story.kinds() {
@@ -175,7 +190,7 @@ impl Harness<'_> {
                 catch_up: self.story.catch_up,
                 started,
                 clock: scaler.clock.clone(),
-                shown: Shown::of_scope(&story.namespaces),
+                shown: Shown::of(&story.namespaces, self.flag.clone()),
                 late: 0,
             };
             self.observer().processes.insert(by, process);

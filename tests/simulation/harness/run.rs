@@ -1,6 +1,7 @@
 //! Runs a story in a cluster in memory, and checks objects whenever they have to be in order.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
@@ -50,6 +51,9 @@ pub struct Harness<'a> {
     pub(crate) defaults: [Intent; PLACES.len()],
     pub(crate) snapshots: Vec<Vec<(Value, Intent)>>,
     pub(super) zone: Tz,
+    /// The scalers' `--default-hours`, or `--default-start` and `--default-stop`, by the names of
+    /// their keys.
+    pub(super) flag: BTreeMap<String, String>,
     /// Until when not everything has to be in order, in milliseconds.
     troubled: i64,
 }
@@ -75,6 +79,7 @@ pub struct StoryOutcome {
 /// that it does not say itself.
 fn with_inherited(plans: &[Plan]) -> Vec<Plan> {
     let mut all = plans.to_vec();
+    all.extend(plans.iter().filter_map(Plan::bare));
     for own in plans {
         all.extend(plans.iter().map(|other| own.beside(other)));
     }
@@ -138,6 +143,7 @@ impl<'a> Harness<'a> {
             crashes,
             troubles: Troubles::default(),
             zone: story.zone,
+            flag: BTreeMap::new(),
             troubled: 0,
             api,
         }

@@ -118,6 +118,16 @@ impl Plan {
         texts
     }
 
+    /// Its times alone, as a scaler's `--default-hours` has them; nothing where they set counts.
+    pub fn bare(&self) -> Option<Self> {
+        (!matches!(self.rule, Rule::Scale(_))).then(|| Self {
+            except: Vec::new(),
+            zone: None,
+            jitter: None,
+            ..self.clone()
+        })
+    }
+
     /// The plan of an object with this one in a Namespace with another.
     pub fn beside(&self, other: &Self) -> Self {
         let own = self.clone();

@@ -97,6 +97,8 @@ pub enum Op {
     KillIn(usize, u32, Stage),
     /// All scalers are started again, in another zone.
     Rezone(#[serde(with = "as_text")] Tz),
+    /// All scalers are started again, with the times of a plan as their `--default-hours`, or none.
+    Flag(Option<usize>),
     /// The scaler's clock is set forward or back, by milliseconds.
     Clock(usize, i32),
     ClockRight(usize),

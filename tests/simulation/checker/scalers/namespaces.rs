@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use crate::checker::objects::texts::under_prefix;
+use crate::checker::objects::texts::{has_schedule, under_prefix};
 
 type Texts = BTreeMap<String, String>;
 
@@ -14,17 +14,20 @@ pub struct Namespaces {
     known: HashMap<String, (Texts, u64)>,
     /// The watches that have not told all yet: of one Namespace, or of all.
     awaited: Vec<Option<String>>,
+    /// The schedule of what neither has nor inherits one.
+    flag: Texts,
 }
 
 impl Namespaces {
     /// Nothing is known yet of these; of all where none is named.
-    pub fn of(names: &[String]) -> Self {
+    pub fn of(names: &[String], flag: Texts) -> Self {
         let mut awaited: Vec<_> = names.iter().cloned().map(Some).collect();
         if awaited.is_empty() {
             awaited.push(None);
         }
         Self {
             awaited,
+            flag,
             ..Self::default()
         }
     }
@@ -40,8 +43,17 @@ impl Namespaces {
     }
 
     pub fn defaults(&self, namespace: &str) -> Texts {
-        let known = self.known.get(namespace);
-        known.map(|(texts, _)| texts.clone()).unwrap_or_default()
+        let none = (Texts::new(), 0);
+        self.inherited(&self.known.get(namespace).unwrap_or(&none).0)
+    }
+
+    /// What objects inherit where these are the annotations: the schedule of the scaler comes last.
+    pub fn inherited(&self, annotations: &Texts) -> Texts {
+        let mut all = annotations.clone();
+        if !has_schedule(annotations) {
+            all.extend(self.flag.clone());
+        }
+        all
     }
 
     /// One is shown; its name and annotations, if those are others than before.
@@ -54,6 +66,6 @@ impl Namespaces {
         }
         let is_news = known.0 != texts;
         *known = (texts.clone(), version);
-        is_news.then_some((name, texts))
+        is_news.then(|| (name, self.inherited(&texts)))
     }
 }

@@ -1,6 +1,6 @@
 //! What the server has shown each process, answer by answer and event by event.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ pub struct Shown {
 
 impl Shown {
     /// What it may know of an object now: more than one where something has just been shown.
-    pub fn of(&self, namespace: &str, name: &str, truth: i64) -> Vec<Known> {
+    pub fn known(&self, namespace: &str, name: &str, truth: i64) -> Vec<Known> {
         let Some(track) = self.tracks.get(&(namespace.into(), name.into())) else {
             return Vec::new();
         };
@@ -104,11 +104,16 @@ impl Shown {
     }
 
     /// A process that looks at these Namespaces; at all where none is named.
-    pub fn of_scope(namespaces: &[String]) -> Self {
+    pub fn of(namespaces: &[String], flag: BTreeMap<String, String>) -> Self {
         Self {
-            namespaces: Namespaces::of(namespaces),
+            namespaces: Namespaces::of(namespaces, flag),
             ..Self::default()
         }
+    }
+
+    /// What objects inherit in a Namespace that has these annotations.
+    pub fn inherited(&self, annotations: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        self.namespaces.inherited(annotations)
     }
 
     /// A Namespace: what is in it may have other defaults now.
