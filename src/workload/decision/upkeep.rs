@@ -135,10 +135,16 @@ impl ScheduledDecision<'_> {
         is_adopted && says().is_some_and(|says| !says.brings_up())
     }
 
-    /// Since when it runs though it should not, as far as this process knows. That is not kept
-    /// anywhere: after a restart the grace begins anew.
+    /// Since when it runs though it should not, and its annotations say what they say, as far as
+    /// this process knows: somebody who is given a grace has all of it. That is not kept anywhere:
+    /// after a restart the grace begins anew.
     fn since_when_up(&self) -> DateTime<Utc> {
-        let seen = self.context.memory.rose().unwrap_or(self.context.seen);
+        let seen = self.context.seen;
+        let seen = self
+            .context
+            .memory
+            .rose()
+            .map_or(seen, |rose| rose.max(seen));
         let considered = self.state.last.map_or(seen, |last| last.max(seen));
         considered.min(self.now)
     }

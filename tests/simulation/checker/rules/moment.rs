@@ -349,7 +349,10 @@ impl Moment<'_> {
         match self.intent.enforce {
             Some(Enforce::AtOnce) if is_down => vec![Some(None)],
             Some(Enforce::After(grace)) if is_down || !is_held && self.has_appeared(phase) => {
-                let (from, to) = self.risen.unwrap_or(self.seen);
+                let seen = self.seen;
+                let (from, to) = self
+                    .risen
+                    .map_or(seen, |risen| (risen.0.max(seen.0), risen.1.max(seen.1)));
                 let last = self.state.last.unwrap_or(i64::MIN);
                 let due = |since: i64| since.max(last).min(self.now) + i64::from(grace);
                 let (from, to) = (due(from), due(to));
