@@ -69,9 +69,11 @@ fn namespaces_and_selectors_share_a_cluster_out(plane: &ControlPlane) {
 fn a_scaler_leaves_the_namespaces_alone_that_it_is_told_to(plane: &ControlPlane) {
     let [shop, ops, rest] = ["shop", "ops", "rest"].map(|name| plane.namespace(name));
     let stop = soon(6);
-    // The whole cluster is other stories' too: a label says what this one is about.
+    // The whole cluster is other stories' too: a label says what this one is about. And it would
+    // tell of a bad Namespace of theirs, as their own scaler does.
     let mine = format!("shift={}", rest.name());
     let flags = [
+        "--namespace-defaults=false",
         "--exclude-namespace",
         shop.name(),
         "--exclude-namespace",
