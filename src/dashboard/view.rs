@@ -1,10 +1,13 @@
 //! What the pages show, at one moment.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 
 use crate::{
     schedule::Zone,
     status::WorkloadStatus,
+    text::cut_chars,
     workload::{Observed, Origin, Prefix},
 };
 
@@ -47,7 +50,7 @@ pub(super) struct Finding<'v> {
 }
 
 /// How urgent a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Level {
     Error,
     Warning,
@@ -76,7 +79,7 @@ impl View {
     /// What is to be said of all rows, the most urgent first; what is the same of several, once.
     pub(super) fn findings(&self, prefix: &Prefix) -> Vec<Finding<'_>> {
         let mut findings: Vec<Finding<'_>> = Vec::new();
-        let mut known = std::collections::HashMap::new();
+        let mut known = HashMap::new();
         for row in &self.rows {
             for (level, text, command) in row.findings(prefix, self.now) {
                 let at = *known.entry((level, text.clone())).or_insert(findings.len());
@@ -93,12 +96,6 @@ impl View {
         }
         findings.sort_by_key(|it| it.level);
         findings
-    }
-}
-
-impl std::hash::Hash for Level {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (*self as u8).hash(state);
     }
 }
 
@@ -123,7 +120,7 @@ impl Row {
                 }
                 Origin::Scaler => " by the default of the scaler".to_owned(),
             };
-            let name = prefix.full(crate::text::cut_chars(&problem.annotation, 60));
+            let name = prefix.full(cut_chars(&problem.annotation, 60));
             let text = format!("{name}{place}: {}", problem.message);
             findings.push((Level::Error, text, String::new()));
         }
