@@ -282,7 +282,7 @@ impl WorkloadPlan {
     }
 
     /// The count that would run without the schedule, where it is known.
-    pub(super) fn runs(&self) -> Option<Replicas> {
+    pub fn runs(&self) -> Option<Replicas> {
         self.runs
     }
 

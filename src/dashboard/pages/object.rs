@@ -12,6 +12,7 @@ use crate::{
     cluster::{FindError, SeenEvent},
     dashboard::view::Row,
     plan::{Period, PlannedBoundary, WorkloadPlan},
+    schedule::Zone,
     status::{distance, time_of_day},
     workload::{Inputs, Key, Problem},
 };
@@ -178,12 +179,7 @@ impl Page<'_> {
         }
     }
 
-    fn day(
-        &self,
-        plan: &WorkloadPlan,
-        date: NaiveDate,
-        zone: crate::schedule::Zone,
-    ) -> Option<Week> {
+    fn day(&self, plan: &WorkloadPlan, date: NaiveDate, zone: Zone) -> Option<Week> {
         let period = Period::new(midnight(date, zone), midnight(date + Days::new(1), zone));
         self.week(plan, period.ok()?, zone)
     }
@@ -252,7 +248,7 @@ fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, is_cut: bool) -> Mar
 }
 
 /// What else is to be known of a day: that nothing starts on it, and its clock change.
-fn remarks(week: &Week, date: NaiveDate, zone: crate::schedule::Zone) -> Markup {
+fn remarks(week: &Week, date: NaiveDate, zone: Zone) -> Markup {
     let (from, until) = (midnight(date, zone), midnight(date + Days::new(1), zone));
     let change = zone.clock_change(from, until).filter(|it| it.at < until);
     let holiday = week.holidays.iter().find(|it| it.0 == date);

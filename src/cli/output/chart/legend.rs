@@ -1,11 +1,13 @@
 //! What stands under a chart, in words.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
 
 use super::{cell::drawn, group::Group};
 use crate::{
     cli::output::style::Style,
-    plan::{Period, PlannedState, PlannedStep},
+    plan::{Period, PlannedState, PlannedStep, WorkloadPlan},
     schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Zone},
     status::{date_and_time, span},
     text::{cut_chars, printable},
@@ -97,7 +99,13 @@ fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
 
 /// `: saves 354 replica-hours.` where all counts are known.
 fn saved(group: &Group<'_>) -> String {
-    let saved: Option<f64> = group.members.iter().map(|member| member.saved()).sum();
+    // What is alike is computed once: many objects have the same schedule.
+    let mut known = HashMap::new();
+    let of = |member: &&WorkloadPlan| {
+        let alike = (member.runs(), member.delay());
+        *known.entry(alike).or_insert_with(|| member.saved())
+    };
+    let saved: Option<f64> = group.members.iter().map(of).sum();
     match saved {
         Some(saved) if saved >= 0.5 => format!(": saves {saved:.0} replica-hours."),
         _ => ".".to_owned(),
