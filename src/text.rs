@@ -139,6 +139,11 @@ pub struct TerminalSafe<W>(pub W);
 
 impl<W: Write> Write for TerminalSafe<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Nearly all there is, and it comes in small pieces.
+        if bytes.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
+            self.0.write_all(bytes)?;
+            return Ok(bytes.len());
+        }
         let (whole, length) = match str::from_utf8(bytes) {
             Ok(text) => (text, bytes.len()),
             Err(error) if error.valid_up_to() > 0 => {

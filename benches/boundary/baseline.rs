@@ -23,7 +23,7 @@ use tokio::runtime;
 
 use super::{
     burst::Burst,
-    load,
+    load::{self, Fleet},
     support::{ControlPlane, Namespace},
 };
 
@@ -38,13 +38,13 @@ pub(crate) enum Transport {
     Http1Warm,
 }
 
-/// A client with Deployments of its own, which dayshift does not look at.
+/// A client with workloads of its own, which dayshift does not look at.
 pub(crate) struct Baseline<'p> {
     plane: &'p ControlPlane,
     kubeconfig: PathBuf,
     teams: Vec<Namespace<'p>>,
-    /// The Deployments as they were answered last, and the instant they have come to.
-    known: Vec<Vec<u8>>,
+    /// The workloads as they were answered last, and the instant they have come to.
+    known: Vec<(Kind, Vec<u8>)>,
     now: DateTime<Utc>,
     /// The size of one of them as the server answers it in JSON.
     bytes: usize,
@@ -53,7 +53,7 @@ pub(crate) struct Baseline<'p> {
 const ACCOUNT: &str = "baseline";
 
 impl<'p> Baseline<'p> {
-    /// Makes the Namespaces for `count` Deployments, and a ServiceAccount that may do what
+    /// Makes the Namespaces for `count` workloads, and a ServiceAccount that may do what
     /// dayshift's may.
     pub(crate) fn new(plane: &'p ControlPlane, count: usize) -> Self {
         let teams = load::namespaces(plane, ACCOUNT, count);
@@ -80,41 +80,37 @@ impl<'p> Baseline<'p> {
         }
     }
 
-    /// Makes its Deployments, and adopts them.
-    pub(crate) fn prepare(&mut self, count: usize, in_flight: usize) {
+    /// Makes its workloads, and adopts them.
+    pub(crate) fn prepare(&mut self, fleet: Fleet, in_flight: usize) {
         self.now = Utc::now();
         let instants = vec![
             self.now + TimeDelta::hours(1),
             self.now + TimeDelta::hours(2),
         ];
         let plan = load::Plan(instants);
-        load::create(self.plane, &self.teams, ACCOUNT, count, |_| Some(&plan));
-        let listed = self.teams.iter().flat_map(Namespace::list);
-        self.known = listed
-            .map(|deployment| serde_json::to_vec(&deployment).unwrap())
-            .collect();
-        self.bytes = self.known[0].len();
+        self.known = load::create(self.plane, &self.teams, ACCOUNT, fleet, |_| Some(&plan));
+        self.bytes = self.known[0].1.len();
         self.pass(Transport::Http2, in_flight);
     }
 
-    /// The Namespaces of its Deployments.
+    /// The Namespaces of its workloads.
     pub(crate) fn namespaces(&self) -> impl Iterator<Item = &str> {
         self.teams.iter().map(Namespace::name)
     }
 
-    /// The size of one of its Deployments as the server answers it, in bytes.
+    /// The size of the first of its workloads as the server answers it, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.bytes
     }
 
-    /// Sends the patch that is next for each of its Deployments: first the one that adopts it,
+    /// Sends the patch that is next for each of its workloads: first the one that adopts it,
     /// then in turns those of a stop and a start. Each time with a new client.
     pub(crate) fn pass(&mut self, transport: Transport, in_flight: usize) -> Burst {
         let prefix = Prefix::default();
         let patches: Vec<_> = self
             .known
             .iter()
-            .map(|known| patch(known, self.now, &prefix))
+            .map(|(kind, known)| patch(*kind, known, self.now, &prefix))
             .collect();
         let mark = self.plane.audit().mark();
         let kubeconfig = self.kubeconfig.clone();
@@ -126,20 +122,21 @@ impl<'p> Baseline<'p> {
             request.user.ends_with(&format!(":{ACCOUNT}")) && request.verb == "patch"
         });
         self.known = answers;
-        self.now = next_boundary(&self.known[0], &prefix).unwrap_or(self.now);
+        let (kind, first) = &self.known[0];
+        self.now = next_boundary(*kind, first, &prefix).unwrap_or(self.now);
         Burst::measure(&requests, begun.timestamp_micros())
     }
 }
 
-/// Path and body.
-type Prepared = (String, Vec<u8>);
+/// Whose, path and body.
+type Prepared = (Kind, String, Vec<u8>);
 
 fn send(
     kubeconfig: &Path,
     patches: Vec<Prepared>,
     transport: Transport,
     in_flight: usize,
-) -> (DateTime<Utc>, Vec<Vec<u8>>) {
+) -> (DateTime<Utc>, Vec<(Kind, Vec<u8>)>) {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -191,7 +188,7 @@ async fn look(client: &Client) {
 }
 
 /// Sends it, again where there were too many at once, and returns what the object became.
-async fn send_one(client: &Client, (path, body): Prepared) -> Vec<u8> {
+async fn send_one(client: &Client, (kind, path, body): Prepared) -> (Kind, Vec<u8>) {
     loop {
         let request = Request::patch(&path)
             .header(header::CONTENT_TYPE, "application/json-patch+json")
@@ -201,7 +198,7 @@ async fn send_one(client: &Client, (path, body): Prepared) -> Vec<u8> {
         let status = answer.status();
         let body = answer.into_body().collect_bytes().await.unwrap();
         match status.as_u16() {
-            200 => return body.to_vec(),
+            200 => return (kind, body.to_vec()),
             429 => {}
             code => panic!("{code}: {}", String::from_utf8_lossy(&body)),
         }
@@ -209,9 +206,9 @@ async fn send_one(client: &Client, (path, body): Prepared) -> Vec<u8> {
 }
 
 /// The patch that dayshift would send at `now`, guards and all.
-fn patch(known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepared {
+fn patch(kind: Kind, known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepared {
     let workload: Workload = serde_json::from_slice(known).unwrap();
-    let observed = workload.observe(Kind::Deployment, prefix);
+    let observed = workload.observe(kind, prefix);
     let context = DecisionContext {
         parsed: &read(&observed.inputs, &Zone::UTC.into()),
         observed: &observed,
@@ -224,15 +221,17 @@ fn patch(known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepared {
         panic!("nothing to do for {} at {now}", observed.object);
     };
     let path = format!(
-        "/apis/apps/v1/namespaces/{}/deployments/{}?fieldManager=dayshift",
+        "/apis/{}/namespaces/{}/{}/{}?fieldManager=dayshift",
+        kind.api_version(),
         workload.namespace(),
+        kind.plural(),
         workload.name()
     );
     let body = guarded_patch(&observed, &change, prefix);
-    (path, serde_json::to_vec(&body).unwrap())
+    (kind, path, serde_json::to_vec(&body).unwrap())
 }
 
-fn next_boundary(known: &[u8], prefix: &Prefix) -> Option<DateTime<Utc>> {
+fn next_boundary(kind: Kind, known: &[u8], prefix: &Prefix) -> Option<DateTime<Utc>> {
     let workload: Workload = serde_json::from_slice(known).unwrap();
-    workload.observe(Kind::Deployment, prefix).state().next
+    workload.observe(kind, prefix).state().next
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{
     baseline::{Baseline, Transport},
+    load::Fleet,
     support::{Assets, ControlPlane, Parts},
 };
 
@@ -32,7 +33,7 @@ pub(crate) fn run(assets: &Assets, count: usize, numbers: &[usize]) -> Vec<Concu
     let plane = ControlPlane::start(assets, Parts::Server);
     plane.install();
     let mut baseline = Baseline::new(&plane, count);
-    baseline.prepare(count, 16);
+    baseline.prepare(Fleet::deployments(count), 16);
     let mut flights = Vec::new();
     for &in_flight in numbers {
         for transport in TRANSPORTS {

@@ -1,9 +1,15 @@
-//! Deployments as large as real ones, many at a time.
+//! Workloads as large as real ones, many at a time.
+
+use std::fmt;
 
 use chrono::{DateTime, Utc};
+use dayshift::workload::Kind;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use k8s_openapi::api::apps::v1::Deployment;
-use kube::api::{Api, PostParams};
+use kube::{
+    api::{Api, DynamicObject, PostParams},
+    discovery::ApiResource,
+};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::large::large;
@@ -11,6 +17,53 @@ use crate::support::{ControlPlane, Namespace, block_on};
 
 /// How many of them share a Namespace.
 const TEAM: usize = 250;
+
+/// How many of each kind.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Fleet {
+    pub(crate) deployments: usize,
+    pub(crate) stateful_sets: usize,
+    pub(crate) cron_jobs: usize,
+}
+
+impl Fleet {
+    /// So many Deployments and nothing else.
+    pub(crate) fn deployments(deployments: usize) -> Self {
+        Self {
+            deployments,
+            ..Self::default()
+        }
+    }
+
+    /// Of all kinds.
+    pub(crate) fn len(self) -> usize {
+        self.deployments + self.stateful_sets + self.cron_jobs
+    }
+
+    fn kind(self, number: usize) -> Kind {
+        if number < self.deployments {
+            Kind::Deployment
+        } else if number < self.deployments + self.stateful_sets {
+            Kind::StatefulSet
+        } else {
+            Kind::CronJob
+        }
+    }
+}
+
+impl fmt::Display for Fleet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} Deployments", self.deployments)?;
+        if self.stateful_sets + self.cron_jobs > 0 {
+            write!(
+                f,
+                ", {} StatefulSets and {} CronJobs",
+                self.stateful_sets, self.cron_jobs
+            )?;
+        }
+        Ok(())
+    }
+}
 
 /// The annotations of one boundary after another: stop, start, stop, …
 #[derive(Clone, Debug)]
@@ -33,7 +86,7 @@ impl Plan {
     }
 }
 
-/// Namespaces for `count` Deployments.
+/// Namespaces for `count` workloads.
 pub(crate) fn namespaces<'p>(
     plane: &'p ControlPlane,
     name: &str,
@@ -44,37 +97,68 @@ pub(crate) fn namespaces<'p>(
         .collect()
 }
 
-/// Makes `count` Deployments with three replicas in those Namespaces, each with its own plan or
-/// without annotations.
+/// Makes a fleet in those Namespaces, with three replicas each where the kind has such, each with
+/// its own plan or without annotations. Returns what the server has made of them, as JSON.
 pub(crate) fn create<'a>(
     plane: &ControlPlane,
     teams: &[Namespace<'_>],
     name: &str,
-    count: usize,
+    fleet: Fleet,
     plan: impl Fn(usize) -> Option<&'a Plan>,
-) {
-    let requests = (0..count).map(|number| {
+) -> Vec<(Kind, Vec<u8>)> {
+    let requests = (0..fleet.len()).map(|number| {
         let team = teams[number / TEAM].name();
         let annotations = plan(number).map_or(json!({}), Plan::annotations);
-        create_one(plane, team, format!("{name}-{number:05}"), annotations)
+        let name = format!("{name}-{number:05}");
+        create_one(plane, fleet.kind(number), team, name, annotations)
     });
-    let all = stream::iter(requests)
-        .buffer_unordered(32)
-        .try_collect::<()>();
-    block_on(all).unwrap();
+    let all = stream::iter(requests).buffered(32).try_collect();
+    block_on(all).unwrap()
 }
 
 async fn create_one(
     plane: &ControlPlane,
+    kind: Kind,
     namespace: &str,
     name: String,
     annotations: Value,
-) -> kube::Result<()> {
-    let deployments: Api<Deployment> = Api::namespaced(plane.client().clone(), namespace);
+) -> kube::Result<(Kind, Vec<u8>)> {
+    let resource = ApiResource {
+        group: kind.group().to_owned(),
+        version: kind.version().to_owned(),
+        api_version: kind.api_version().to_owned(),
+        kind: kind.name().to_owned(),
+        plural: kind.plural().to_owned(),
+    };
+    let api: Api<DynamicObject> =
+        Api::namespaced_with(plane.client().clone(), namespace, &resource);
     let params = PostParams {
         field_manager: Some("kubectl-client-side-apply".to_owned()),
         ..PostParams::default()
     };
-    let definition = serde_json::from_value(large(namespace, &name, &annotations)).unwrap();
-    deployments.create(&params, &definition).await.map(drop)
+    let definition = definition(kind, namespace, &name, &annotations);
+    let definition = serde_json::from_value(definition).unwrap();
+    let made = api.create(&params, &definition).await?;
+    Ok((kind, serde_json::to_vec(&made).unwrap()))
+}
+
+/// The same pods under an object of that kind.
+fn definition(kind: Kind, namespace: &str, name: &str, annotations: &Value) -> Value {
+    let mut object = large(namespace, name, annotations);
+    object["apiVersion"] = kind.api_version().into();
+    object["kind"] = kind.name().into();
+    match kind {
+        Kind::StatefulSet => object["spec"]["serviceName"] = name.into(),
+        Kind::CronJob => {
+            let mut template = object["spec"]["template"].take();
+            template["spec"]["restartPolicy"] = "OnFailure".into();
+            object["spec"] = json!({
+                "schedule": "17 3 * * *",
+                "suspend": false,
+                "jobTemplate": {"spec": {"template": template}},
+            });
+        }
+        _ => {}
+    }
+    object
 }

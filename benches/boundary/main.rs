@@ -39,6 +39,7 @@ use std::{fs, path::PathBuf, process::ExitCode};
 use clap::Parser;
 
 use listing::Way;
+use load::Fleet;
 use report::Report;
 
 /// Measure the boundaries of many Deployments on a real API server.
@@ -49,6 +50,14 @@ struct Options {
     /// numbers are several runs; 0 leaves them out
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [100, 1000, 10_000])]
     deployments: Vec<u32>,
+
+    /// How many StatefulSets have the boundary too, beside each number of Deployments
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    stateful_sets: u32,
+
+    /// How many CronJobs have the boundary too
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    cron_jobs: u32,
 
     /// How many requests are in flight at once
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -125,7 +134,12 @@ fn main() -> ExitCode {
 fn measure(options: &Options, assets: &support::Assets) -> Report {
     let mut report = Report::default();
     for number in options.deployments.iter().filter(|number| **number > 0) {
-        let figures = run::run(options, assets, *number as usize);
+        let fleet = Fleet {
+            deployments: *number as usize,
+            stateful_sets: options.stateful_sets as usize,
+            cron_jobs: options.cron_jobs as usize,
+        };
+        let figures = run::run(options, assets, fleet);
         println!("{figures}");
         report.boundaries.push(figures);
     }

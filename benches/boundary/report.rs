@@ -8,6 +8,7 @@ use super::{
     burst::{Burst, count},
     concurrency::Concurrency,
     listing::Listing,
+    load::Fleet,
     steady::Steady,
 };
 
@@ -19,11 +20,11 @@ pub(crate) struct Report {
     pub(crate) flights: Vec<Concurrency>,
 }
 
-/// One number of Deployments. Times are in milliseconds, memory in bytes, rates in patches a second.
+/// One fleet. Times are in milliseconds, memory in bytes, rates in patches a second.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
-    pub(crate) deployments: usize,
-    /// The size of one Deployment, as JSON.
+    pub(crate) fleet: Fleet,
+    /// The size of the first Deployment, as JSON.
     pub(crate) bytes: usize,
     pub(crate) in_flight: usize,
     /// Ways to list them, and as many without annotations.
@@ -96,8 +97,8 @@ impl fmt::Display for Figures {
         let Self { idle, memory, .. } = self;
         writeln!(
             f,
-            "{} Deployments of {} bytes with one boundary, as many without; {} in flight",
-            self.deployments, self.bytes, self.in_flight
+            "{} of {} bytes with one boundary, as many without; {} in flight",
+            self.fleet, self.bytes, self.in_flight
         )?;
         for listing in &self.listings {
             writeln!(f, "{listing}")?;

@@ -13,7 +13,7 @@ use super::{
     baseline::{Baseline, Transport},
     burst::Burst,
     listing,
-    load::{self, Plan},
+    load::{self, Fleet, Plan},
     process::Process,
     report::{Figures, Idle, Memory, Round},
     support::{Assets, ControlPlane, Dayshift, Parts, Request, Soon, soon},
@@ -31,16 +31,17 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 /// Room for what takes longer than it did the first time.
 const SLACK: Duration = Duration::from_secs(12);
 
-/// Boundaries of `number` Deployments, in a few minutes.
-pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures {
+/// Boundaries of a fleet, in a few minutes.
+pub(crate) fn run(options: &Options, assets: &Assets, fleet: Fleet) -> Figures {
+    let number = fleet.len();
     let in_flight = options.in_flight.into();
     let plane = ControlPlane::start(assets, Parts::Server);
     let kubeconfig = plane.install();
     let mut baseline = Baseline::new(&plane, number);
-    eprintln!("making {number} Deployments without annotations");
+    eprintln!("making {fleet} without annotations");
     let began = Instant::now();
     let plain = load::namespaces(&plane, "plain", number);
-    load::create(&plane, &plain, "plain", number, |_| None);
+    load::create(&plane, &plain, "plain", fleet, |_| None);
     let once = began.elapsed();
 
     let idle = Duration::from_secs(options.idle.into());
@@ -58,7 +59,7 @@ pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures 
     eprintln!("making as many for dayshift; {}", instants[0].0);
     let plan = Plan(instants.iter().map(|soon| soon.0).collect());
     let load = load::namespaces(&plane, "load", number);
-    load::create(&plane, &load, "load", number, |_| Some(&plan));
+    load::create(&plane, &load, "load", fleet, |_| Some(&plan));
 
     let listings = listing::all(kubeconfig);
     let arguments = arguments(options, &baseline);
@@ -72,7 +73,7 @@ pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures 
     let process = Process(dayshift.id());
     let peak_ready = process.peak_memory();
     eprintln!("ready after {ready_first:?}, {ready:?}; {adopted} writes to adopt");
-    baseline.prepare(number, in_flight);
+    baseline.prepare(fleet, in_flight);
 
     let idle = measure_idle(&plane, process, idle);
     let steady = process.memory();
@@ -107,7 +108,7 @@ pub(crate) fn run(options: &Options, assets: &Assets, number: usize) -> Figures 
         eprint!("{}", dayshift.log());
     }
     Figures {
-        deployments: number,
+        fleet,
         bytes: baseline.size(),
         in_flight,
         listings,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     burst::{count, milliseconds, percentile},
-    load::{self, Plan},
+    load::{self, Fleet, Plan},
     support::{Assets, ControlPlane, Dayshift, Parts, Request, soon},
 };
 
@@ -38,9 +38,13 @@ pub(crate) fn run(assets: &Assets, program: &Path, each_second: usize, seconds: 
     let plans: Vec<Plan> = (0..seconds)
         .map(|second| Plan(vec![begin.plus(i64::try_from(second).unwrap()).0]))
         .collect();
-    load::create(&plane, &teams, "steady", number, |place| {
-        Some(&plans[place / each_second])
-    });
+    load::create(
+        &plane,
+        &teams,
+        "steady",
+        Fleet::deployments(number),
+        |place| Some(&plans[place / each_second]),
+    );
     let mut dayshift = Dayshift::run_program(program, kubeconfig, &["run"]);
     dayshift.wait_ready();
     assert!(

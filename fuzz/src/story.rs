@@ -5,7 +5,8 @@ use dayshift::{
     schedule::Zone,
     workload::{
         Change, ChangeKind, CountField, Decision, DecisionContext, Fingerprint, Inputs, Key, Kind,
-        Label, Labels, Memory, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef, decide, read,
+        Label, Labels, Memory, Observed, ParsedInputs, Prefix, Replicas, ResourceRequests,
+        WorkloadRef, decide, read,
     },
 };
 
@@ -66,6 +67,7 @@ impl Story {
             },
             replicas: Replicas::new(3),
             count_field: CountField::Present,
+            requests: ResourceRequests::default(),
             inputs,
             has_labels: !labels.is_empty(),
             labels,

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgMatches, Command, parser::ValueSource};
 
-/// The flags that name the cluster, and those that say how annotations are read: they mean the same
+/// The flags that name the cluster, and those that say how annotations are read and what is paid: they mean the same
 /// to every subcommand, so one variable counts in all of them.
-const EVERYWHERE: [&str; 8] = [
+const EVERYWHERE: [&str; 9] = [
     "annotation-prefix",
     "as",
     "as-group",
@@ -14,6 +14,7 @@ const EVERYWHERE: [&str; 8] = [
     "context",
     "kinds",
     "kubeconfig",
+    "price",
     "timezone",
 ];
 

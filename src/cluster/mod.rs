@@ -2,6 +2,7 @@
 
 mod connection;
 mod encoding;
+mod pod_template;
 mod reading;
 mod resource;
 mod workload;

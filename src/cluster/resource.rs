@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, json};
 
+use super::pod_template::requests;
 use crate::text::quote;
 use crate::workload::{
-    CountField, CustomKind, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, WorkloadRef,
+    CountField, CustomKind, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, ResourceRequests,
+    WorkloadRef,
 };
 
 /// How one kind is read and written.
@@ -38,6 +40,9 @@ pub(super) enum Message {
 pub(super) struct Spec {
     #[serde(default)]
     replicas: Option<Count>,
+    /// What its pod template requests.
+    #[serde(default, deserialize_with = "requests")]
+    pub(super) template: ResourceRequests,
     #[serde(default, deserialize_with = "readable")]
     suspend: Option<bool>,
     #[serde(default, deserialize_with = "readable")]

@@ -12,13 +12,14 @@ use serde::{
 };
 
 use crate::workload::{
-    CountField, Inputs, Kind, Label, Labels, Observed, Prefix, Replicas, WorkloadRef,
+    CountField, Inputs, Kind, Label, Labels, Observed, Prefix, Replicas, ResourceRequests,
+    WorkloadRef,
 };
 
 use super::resource::{Resource as Row, Spec};
 
-/// A workload without its pod template, status and managed fields, which are skipped as they are
-/// read: a cluster's workloads pass through here, and most of them are not ours. Its kind is known
+/// A workload without its status and managed fields, which are skipped as they are read, and its pod
+/// template, of which it is read what it requests: a cluster's workloads pass through here, and most of them are not ours. Its kind is known
 /// to whoever asked for it: the items of a list do not say it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Workload {
@@ -83,6 +84,11 @@ impl Workload {
     /// Its count as an object of this kind, and what stands where it holds it.
     pub fn count(&self, kind: Kind) -> (Replicas, CountField) {
         Row::of(kind).read(&self.spec, self.metadata.annotations.as_ref())
+    }
+
+    /// What one of its replicas requests.
+    pub fn requests(&self) -> ResourceRequests {
+        self.spec.template
     }
 
     /// What a ScaledObject scales, by kind and name. One that is not a StatefulSet has pods that
@@ -150,6 +156,7 @@ impl Workload {
             },
             replicas,
             count_field,
+            requests: self.requests(),
             inputs: Inputs::from_annotations(prefix, texts).with_counts(kind.counts()),
             labels: ours,
             error: written(&prefix.error()),

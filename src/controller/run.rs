@@ -1,6 +1,6 @@
 //! The loop of the controller.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::ready, sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
 use kube::Client;
@@ -75,6 +75,7 @@ pub async fn run(
         states,
     );
     let snapshots = telemetry.snapshot_requests().answering();
+    let mut is_asked = false;
     tokio::pin!(shutdown);
     loop {
         engine.act();
@@ -89,7 +90,12 @@ pub async fn run(
                 engine.finished(outcome);
             }
             other = calendars.changed() => engine.calendars_changed(other),
-            () = snapshots.asked() => snapshots.answer(|| engine.snapshot()),
+            () = snapshots.asked() => is_asked = true,
+            // Who looks waits for what is due, and not the other way round.
+            () = ready(()), if is_asked && engine.has_time() => {
+                is_asked = false;
+                snapshots.answer(|| engine.snapshot());
+            }
             () = clock.doze_until(wake) => {}
         }
     }

@@ -36,6 +36,8 @@ pub struct Settings {
     pub revert_window: Duration,
     /// Publish a series for each workload too.
     pub per_workload_metrics: bool,
+    /// Publish what is saved by namespace.
+    pub per_namespace_metrics: bool,
     /// Say what would be done, and write nothing.
     pub dry_run: bool,
     /// The pod that this process runs in: the Deployment it belongs to is never scaled.
@@ -212,6 +214,7 @@ impl Default for Settings {
             max_in_flight: NonZeroUsize::new(32).unwrap_or(NonZeroUsize::MIN),
             revert_window: REVERT_WINDOW,
             per_workload_metrics: false,
+            per_namespace_metrics: false,
             dry_run: false,
             own_pod: None,
             instance: "dayshift".to_owned(),

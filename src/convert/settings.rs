@@ -16,8 +16,8 @@ pub struct Converter {
     pub namespace: String,
     /// The other tool's defaults of time spans.
     pub defaults: SpanDefaults,
-    /// The other tool's flags, as annotations such as `uptime`; they are for every Namespace that
-    /// has none of its own.
+    /// The other tool's flags, as annotations such as `uptime`; they are for every Namespace, but
+    /// for those that it has of its own.
     pub flags: Vec<(String, String)>,
     /// The Namespaces that the flags are for besides those among the files.
     pub flagged: Vec<String>,

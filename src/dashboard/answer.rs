@@ -2,13 +2,14 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use http_body_util::Full;
-use hyper::body::Bytes;
+use hyper::body::{Body, Bytes};
 use percent_encoding::percent_decode_str;
 
 use super::{
-    guard::{harden, is_for_loopback},
+    actions::Phase,
+    guard::harden,
     pages::{self, Page},
     params::Params,
     source::Dashboard,
@@ -25,25 +26,31 @@ const SOON: HeaderValue = HeaderValue::from_static("1");
 
 impl Dashboard {
     /// The answer to a request.
-    pub async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Response<Full<Bytes>> {
-        let mut response = self.respond(&request).await;
+    pub async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Response<Full<Bytes>>
+    where
+        B: Body + Send,
+        B::Data: Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (head, body) = request.into_parts();
+        let mut response = self.respond(&head, body).await;
         harden(response.headers_mut());
         response
     }
 
-    async fn respond<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
-        let uri = request.uri();
+    async fn respond<B>(&self, head: &Parts, body: B) -> Response<Full<Bytes>>
+    where
+        B: Body + Send,
+        B::Data: Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let uri = &head.uri;
         let params = Params::parse(uri.query().unwrap_or_default());
         let fails = |status: StatusCode, message: &str| {
             html(status, pages::failure(&params, status, message))
         };
-        if let Some(port) = self.port
-            && !is_for_loopback(request.headers(), port)
-        {
-            let message = format!(
-                "This page answers only at a loopback address, such as http://127.0.0.1:{port}/."
-            );
-            return fails(StatusCode::FORBIDDEN, &message);
+        if !self.hosts.are_named(&head.headers) {
+            return fails(StatusCode::FORBIDDEN, &self.hosts.refusal());
         }
         let path = uri.path();
         let parts: Option<Vec<Cow<'_, str>>> = path
@@ -53,32 +60,43 @@ impl Dashboard {
             .collect();
         let parts = parts.unwrap_or_default();
         let parts: Vec<&str> = parts.iter().map(|it| &**it).collect();
-        let known = matches!(
-            parts[..],
-            ["" | "timeline" | "style.css" | "icon.svg"] | ["object", _, _, _]
-        );
+        let known = match parts[..] {
+            ["confirm" | "act"] | ["result", _] => self.actions.is_some(),
+            ["" | "timeline" | "style.css" | "icon.svg"] | ["object", _, _, _] => true,
+            _ => false,
+        };
         if !known {
             return fails(StatusCode::NOT_FOUND, "There is no such page.");
         }
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            let mut response = fails(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "This page can only be read.",
-            );
-            let allowed = HeaderValue::from_static("GET, HEAD");
+        let not_allowed = |allowed, message| {
+            let mut response = fails(StatusCode::METHOD_NOT_ALLOWED, message);
+            let allowed = HeaderValue::from_static(allowed);
             response.headers_mut().insert(header::ALLOW, allowed);
-            return response;
+            response
+        };
+        if let (["confirm" | "act"], Some(actions)) = (&parts[..], &self.actions) {
+            if head.method != Method::POST {
+                return not_allowed("POST", "Nothing is done by looking at a page.");
+            }
+            let is_confirmed = parts == ["act"];
+            let sent = (&head.headers, body);
+            return self.posted(actions, sent, is_confirmed, &params).await;
+        }
+        if !matches!(head.method, Method::GET | Method::HEAD) {
+            return not_allowed("GET, HEAD", "This page can only be read.");
         }
         match parts[..] {
             ["style.css"] => return of_type(CSS, pages::STYLE),
             ["icon.svg"] => return of_type(SVG, pages::ICON),
             _ => {}
         }
-        let view = self.view();
+        let _turn = self.turn().await;
+        let view = self.view().await;
         let page = Page {
             view: &view,
             params: &params,
             settings: &self.settings,
+            token: self.actions.as_ref().map(|it| it.token.text()),
         };
         if !view.is_complete {
             let (status, again) = match view.outage {
@@ -91,8 +109,23 @@ impl Dashboard {
         }
         match parts[..] {
             [""] => {
-                let saved = self.saved.as_ref().map(|saved| saved(view.now));
-                live(page.overview(saved), &params)
+                let savings = self.savings.of(&view, &self.settings.context, page.zone());
+                live(page.overview(&savings), &params)
+            }
+            ["result", id] => {
+                let actions = self.actions.as_ref();
+                let find = |id| actions.and_then(|it| it.find(id));
+                match id.parse().ok().and_then(find) {
+                    Some(plan) => {
+                        let is_done = plan.progress().phase == Phase::Done;
+                        let mut response = html(StatusCode::OK, page.result(&plan));
+                        if !is_done {
+                            response.headers_mut().insert(header::REFRESH, SOON);
+                        }
+                        response
+                    }
+                    None => fails(StatusCode::NOT_FOUND, "This result is not kept any more."),
+                }
             }
             ["timeline"] => html(StatusCode::OK, page.timeline()),
             ["object", namespace, kind, name] => {
@@ -127,7 +160,7 @@ fn live(page: String, params: &Params) -> Response<Full<Bytes>> {
     response
 }
 
-fn html(status: StatusCode, page: String) -> Response<Full<Bytes>> {
+pub(super) fn html(status: StatusCode, page: String) -> Response<Full<Bytes>> {
     let mut response = of_type(HTML, page);
     *response.status_mut() = status;
     response

@@ -13,7 +13,8 @@ pub(super) fn harden(headers: &mut HeaderMap) {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        // Without it a browser says of our own forms that they are nobody's.
+        (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, "no-store"),
         (
             HeaderName::from_static("cross-origin-opener-policy"),
@@ -29,9 +30,44 @@ pub(super) fn harden(headers: &mut HeaderMap) {
     }
 }
 
+/// What a request must say that it is meant for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hosts {
+    /// Anything: it may come from anywhere.
+    Any,
+    /// A loopback address, and any port of it.
+    Loopback,
+    /// This port of a loopback address.
+    LoopbackAt(u16),
+}
+
+impl Hosts {
+    /// Whether a request is meant for here.
+    pub(super) fn are_named(self, headers: &HeaderMap) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Loopback => is_for_loopback(headers, None),
+            Self::LoopbackAt(port) => is_for_loopback(headers, Some(port)),
+        }
+    }
+
+    /// What is said to who names something else.
+    pub(super) fn refusal(self) -> String {
+        match self {
+            Self::LoopbackAt(port) => format!(
+                "This page answers only at a loopback address, such as http://127.0.0.1:{port}/."
+            ),
+            Self::Any | Self::Loopback => {
+                "This page answers only at a loopback address, such as that of kubectl port-forward."
+                    .to_owned()
+            }
+        }
+    }
+}
+
 /// Whether a request was meant for this port of a loopback address. The name of somebody else
 /// that is resolved to this machine ("DNS rebinding") is not.
-pub(super) fn is_for_loopback(headers: &HeaderMap, port: u16) -> bool {
+fn is_for_loopback(headers: &HeaderMap, port: Option<u16>) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {
         return false;
@@ -40,9 +76,9 @@ pub(super) fn is_for_loopback(headers: &HeaderMap, port: u16) -> bool {
 }
 
 /// Whether this is a loopback address or `localhost`, with this port.
-fn is_loopback(authority: &str, port: u16) -> bool {
+fn is_loopback(authority: &str, port: Option<u16>) -> bool {
     let (host, named) = match authority.rsplit_once(':') {
-        Some((host, named)) if !named.ends_with(']') => (host, named.parse().ok()),
+        Some((host, named)) if !named.ends_with(']') => (host, named.parse::<u16>().ok()),
         _ => (authority, Some(80)),
     };
     let bare = host.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
@@ -57,7 +93,7 @@ fn is_loopback(authority: &str, port: u16) -> bool {
                     .is_ok_and(|it| it.is_loopback())
         }
     };
-    is_local && named == Some(port)
+    is_local && named.is_some() && port.is_none_or(|port| named == Some(port))
 }
 
 #[cfg(test)]
@@ -89,19 +125,29 @@ mod tests {
             ("0.0.0.0:8000", false),
             ("", false),
         ] {
-            assert_eq!(is_loopback(host, 8000), expected, "{host}");
+            assert_eq!(is_loopback(host, Some(8000)), expected, "{host}");
         }
-        assert!(is_loopback("localhost", 80));
+        assert!(is_loopback("localhost", Some(80)));
+        for (host, expected) in [
+            ("127.0.0.1:8000", true),
+            ("localhost", true),
+            ("[::1]:9", true),
+            ("localhost:", false),
+            ("evil.example", false),
+            ("10.0.0.1:8000", false),
+        ] {
+            assert_eq!(is_loopback(host, None), expected, "{host}");
+        }
     }
 
     #[test]
     fn one_host_is_named_and_not_several() {
         let mut headers = HeaderMap::new();
-        assert!(!is_for_loopback(&headers, 8000));
+        assert!(!is_for_loopback(&headers, Some(8000)));
         let host = HeaderValue::from_static("127.0.0.1:8000");
         headers.append(header::HOST, host.clone());
-        assert!(is_for_loopback(&headers, 8000));
+        assert!(is_for_loopback(&headers, Some(8000)));
         headers.append(header::HOST, host);
-        assert!(!is_for_loopback(&headers, 8000));
+        assert!(!is_for_loopback(&headers, Some(8000)));
     }
 }

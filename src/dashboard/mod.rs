@@ -4,12 +4,21 @@
 //! pages. What they say is what [`status`](crate::status) and [`plan`](crate::plan) say; here it is
 //! only laid out. Nothing of it needs a script.
 
+mod actions;
 mod answer;
+mod followed;
 mod guard;
+mod kind_watches;
+mod pace;
 mod pages;
 mod params;
+mod published;
+mod savings;
+mod settings;
 mod source;
 mod view;
 
-pub use source::{Dashboard, Saved, Settings};
+pub use savings::SavedSoFar;
+pub use settings::Settings;
+pub use source::Dashboard;
 pub use view::{Row, View};

@@ -1,6 +1,6 @@
 //! What the pages show, at one moment.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
 
@@ -8,24 +8,28 @@ use crate::{
     schedule::Zone,
     status::WorkloadStatus,
     text::cut_chars,
-    workload::{Observed, Origin, Prefix},
+    workload::{Observed, Origin, ParseContext, Prefix},
 };
 
 /// What the pages show, at one moment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct View {
     /// The moment, by the clock that the schedules are followed by.
     pub now: DateTime<Utc>,
     /// Every workload with a schedule, or with something left of one, by namespace and name.
-    pub rows: Vec<Row>,
+    pub rows: Arc<Vec<Row>>,
     /// The zone that all of them are in, if they are.
     pub zone: Option<Zone>,
+    /// How annotations are read.
+    pub context: ParseContext,
+    /// Whether the API server is asked: of what it alone knows nothing is shown where it is not.
+    pub asks: bool,
     /// Whether all has been shown that there was at first.
     pub is_complete: bool,
     /// Why what is shown may be old.
     pub outage: Option<String>,
     /// What is not seen, and why.
-    pub unseen: Option<String>,
+    pub unseen: Vec<String>,
 }
 
 /// One workload.
@@ -35,8 +39,6 @@ pub struct Row {
     pub status: WorkloadStatus,
     /// What it was seen as, with what it inherits.
     pub observed: Observed,
-    /// How many of its replicas are held down now.
-    pub held_down: u32,
 }
 
 /// Something to be said of one workload or of several.
@@ -76,11 +78,18 @@ impl Level {
 }
 
 impl View {
+    /// The zone that all of these are in, if they are.
+    pub(super) fn common_zone(rows: &[Row]) -> Option<Zone> {
+        let mut zones = rows.iter().map(|it| it.status.zone);
+        let first = zones.next();
+        first.filter(|first| zones.all(|it| it == *first))
+    }
+
     /// What is to be said of all rows, the most urgent first; what is the same of several, once.
     pub(super) fn findings(&self, prefix: &Prefix) -> Vec<Finding<'_>> {
         let mut findings: Vec<Finding<'_>> = Vec::new();
         let mut known = HashMap::new();
-        for row in &self.rows {
+        for row in self.rows.iter() {
             for (level, text, command) in row.findings(prefix, self.now) {
                 let at = *known.entry((level, text.clone())).or_insert(findings.len());
                 match findings.get_mut(at) {

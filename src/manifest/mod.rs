@@ -16,6 +16,7 @@ mod misplaced_key;
 mod namespace;
 mod objects;
 mod other;
+mod pod_template;
 mod scale_target;
 mod scope;
 mod tree;

@@ -6,11 +6,12 @@ use super::annotation::Annotation;
 use super::annotation_map::AnnotationMap;
 use super::count::count;
 use super::misplaced_key::{MisplacedKey, marks};
+use super::pod_template::requests;
 use super::scope::Scope;
 use super::tree::location::Location;
 use super::tree::node::Node;
 use super::tree::parse::ParseError;
-use crate::workload::{Inputs, Kind, Origin, Problem, Replicas, WorkloadRef};
+use crate::workload::{Inputs, Kind, Origin, Problem, Replicas, ResourceRequests, WorkloadRef};
 
 /// A workload as a file has it.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Workload {
     pub replicas: Option<Replicas>,
     /// Where that stands.
     pub count_place: Option<Location>,
+    /// What one of its replicas requests.
+    pub requests: ResourceRequests,
     /// Its annotations under the prefix, as [`crate::workload::read`] takes them; with the defaults
     /// of its Namespace after [`inherit`](crate::manifest::inherit).
     pub inputs: Inputs,
@@ -66,6 +69,7 @@ impl Workload {
             place: node.place.clone(),
             replicas: count.as_ref().map(|(count, _)| *count),
             count_place: count.map(|(_, place)| place),
+            requests: requests(node),
             inputs: inputs.with_counts(kind.counts()),
             annotations: own.annotations,
             problems: own.problems,

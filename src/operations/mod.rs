@@ -1,11 +1,14 @@
 //! What the commands do to live workloads: find them, annotate them, wait until a controller has
 //! acted, and restore them without one.
 //!
-//! Nothing here is shown to anyone: what happens to each object is reported to the caller.
+//! Nothing here is shown to anyone: what happens to each object is reported to the caller, and
+//! where several show it, in words.
 
 mod live_schedules;
 mod namespace_override;
 mod override_request;
+mod override_words;
+mod report;
 mod restore;
 mod retry;
 mod selection;
@@ -17,7 +20,9 @@ pub use namespace_override::{AnnotatedNamespace, NamespaceError};
 pub use override_request::{
     Annotated, OverrideRequest, RequestError, RequestOutcome, RequestedOverride,
 };
+pub use override_words::{action_of, annotations, failed};
+pub use report::Said;
 pub use restore::{Restore, RestoreError, RestoredCounts};
 pub use selection::Selection;
-pub use until::{Until, UntilError};
+pub use until::{Until, UntilError, duration, span};
 pub use wait::{WaitEvent, wait};

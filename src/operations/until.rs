@@ -1,6 +1,6 @@
 //! The end of an override, before it is known of which object.
 
-use chrono::{DateTime, Datelike as _, Days, Utc, Weekday};
+use chrono::{DateTime, Datelike as _, Days, TimeDelta, Utc, Weekday};
 
 use crate::schedule::{TextError, Zone, parse_moment};
 
@@ -25,6 +25,19 @@ pub enum UntilError {
 }
 
 impl Until {
+    /// A time that is read in the zone of each object.
+    ///
+    /// # Errors
+    /// The text is not a time in any zone. It may be in the past in some.
+    pub fn local(text: String, now: DateTime<Utc>) -> Result<Self, UntilError> {
+        let until = Self::Local(text);
+        // Anything but its being past is the same in all zones; that may not be.
+        match until.in_zone(Zone::UTC, now) {
+            Err(UntilError::Text(error)) => Err(error.into()),
+            _ => Ok(until),
+        }
+    }
+
     /// The instant, in whole seconds, for an object whose local times are in `zone`.
     ///
     /// # Errors
@@ -60,6 +73,29 @@ impl Until {
             passed if passed <= now => Ok(in_days(first + step)?),
             until => Ok(until),
         }
+    }
+}
+
+/// A time such as `72h`, `30s` or `1h30m`; `0` needs no unit.
+///
+/// # Errors
+/// The text is not such a time: what to write instead.
+pub fn duration(text: &str) -> Result<TimeDelta, String> {
+    humantime::parse_duration(text)
+        .ok()
+        .and_then(|duration| TimeDelta::from_std(duration).ok())
+        .filter(|duration| *duration <= TimeDelta::days(3650))
+        .ok_or_else(|| "write a time such as 30s, 1h30m or 72h, at most ten years".to_owned())
+}
+
+/// A span of time longer than zero.
+///
+/// # Errors
+/// The text is not such a time: what to write instead.
+pub fn span(text: &str) -> Result<TimeDelta, String> {
+    match duration(text)? {
+        none if none.is_zero() => Err("write a time longer than 0, such as 12h or 7d".to_owned()),
+        long => Ok(long),
     }
 }
 

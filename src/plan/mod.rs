@@ -3,16 +3,21 @@
 //! Pure: a [`Period`] and the inputs of an object give a [`WorkloadPlan`]. Its JSON is what other
 //! programs rely on, so the order and the types of its fields are kept.
 
+mod boundaries;
 mod holiday;
 mod occurrence;
 mod override_turns;
 mod period;
 mod saved;
 mod timeline;
+mod whole_plan;
 mod workload_plan;
 
+pub use boundaries::PlannedBoundary;
 pub use holiday::Holiday;
 pub use occurrence::{Occurrence, occurrences};
 pub use period::{Period, PeriodError};
+pub use saved::saved_steps;
 pub use timeline::{PlannedState, PlannedStep, timeline};
-pub use workload_plan::{Plan, PlannedBoundary, PlannedProblem, Planner, Refused, WorkloadPlan};
+pub use whole_plan::{Plan, Refused};
+pub use workload_plan::{PlannedProblem, Planner, WorkloadPlan};

@@ -1,43 +1,60 @@
 //! What a plan will save.
 
+use chrono::{DateTime, TimeDelta, Utc};
+
 use super::{
+    period::Period,
     timeline::{PlannedState, PlannedStep, timeline},
     workload_plan::WorkloadPlan,
 };
 use crate::{
     schedule::Action,
-    workload::{CountKind, Replicas},
+    workload::{CountKind, Replicas, Saved, ScheduleSpec},
 };
 
 impl WorkloadPlan {
-    /// What the schedule will save in the period, in replica-hours: the time of the replicas that
-    /// would run without it ([`held_down`](crate::workload::held_down) has the rule for a live
-    /// object). `None` where the count is not known, or is not one of replicas.
+    /// What the schedule will save in the period: the time of the replicas that would run without it
+    /// ([`held_down`](crate::workload::held_down) has the rule for a live object), and of what they
+    /// request. `None` where the count is not known, or is not one of replicas.
     ///
     /// Nobody scales by hand in it, and each boundary comes at its instant.
-    pub fn saved(&self) -> Option<f64> {
+    pub fn saved(&self) -> Option<Saved> {
         let spec = self.spec()?;
         if spec.counts != CountKind::Replicas {
             return None;
         }
-        let largest = spec.largest_count();
-        let without = largest.or(spec.replicas).or(self.runs())?;
-        let mut saved = 0.0;
-        for step in timeline(spec, self.delay(), self.period(), self.since()) {
-            let PlannedStep { from, until, .. } = step;
-            let runs = match step.state {
-                PlannedState::Slept => spec.stop_replicas,
-                PlannedState::Stopped if largest.is_some() => Replicas::ZERO,
-                PlannedState::Stopped => spec.stop_replicas,
-                PlannedState::Running => match step.says {
-                    Some(Action::Scale(count)) => Replicas::new(count),
-                    _ => without,
-                },
-                PlannedState::AsItIs | PlannedState::Woken | PlannedState::Paused => without,
-            };
-            let held = without.get().saturating_sub(runs.get());
-            saved += f64::from(held) * (until - from).as_seconds_f64();
-        }
-        Some(saved / 3600.0)
+        let without = spec.largest_count().or(spec.replicas).or(self.runs())?;
+        let steps = saved_steps(spec, self.delay(), self.period(), self.since(), without);
+        let seconds = steps
+            .map(|(from, until, held)| f64::from(held.get()) * (until - from).as_seconds_f64());
+        let hours = seconds.sum::<f64>() / 3600.0;
+        Some(Saved::of_replicas(hours, self.requests()))
     }
+}
+
+/// How many replicas a schedule holds down from when to when, of an object that runs with `without`
+/// where no schedule says otherwise. Its overrides hold from `since` on.
+pub fn saved_steps(
+    spec: &ScheduleSpec,
+    delay: TimeDelta,
+    period: Period,
+    since: DateTime<Utc>,
+    without: Replicas,
+) -> impl Iterator<Item = (DateTime<Utc>, DateTime<Utc>, Replicas)> + '_ {
+    let is_exact = spec.largest_count().is_some();
+    timeline(spec, delay, period, since).map(move |step| {
+        let PlannedStep { from, until, .. } = step;
+        let runs = match step.state {
+            PlannedState::Slept => spec.stop_replicas,
+            PlannedState::Stopped if is_exact => Replicas::ZERO,
+            PlannedState::Stopped => spec.stop_replicas,
+            PlannedState::Running => match step.says {
+                Some(Action::Scale(count)) => Replicas::new(count),
+                _ => without,
+            },
+            PlannedState::AsItIs | PlannedState::Woken | PlannedState::Paused => without,
+        };
+        let held = without.get().saturating_sub(runs.get());
+        (from, until, Replicas::new(held))
+    })
 }

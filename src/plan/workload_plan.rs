@@ -1,85 +1,23 @@
 //! The plan of one object.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
 use super::{
+    boundaries::{Boundaries, PlannedBoundary},
     holiday::{Holiday, holidays},
-    occurrence::occurrences,
     period::Period,
 };
 use crate::{
-    schedule::{Action, Zone},
+    schedule::Zone,
     text::quote,
     workload::{
-        Inputs, Key, Observed, Origin, Override, ParseContext, ParsedInputs, Prefix, Problem,
-        Replicas, ScheduleSpec, WorkloadRef, read, started, stopped,
+        Inputs, Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Price, Problem,
+        Replicas, ResourceRequests, ScheduleSpec, WorkloadRef, read, started, stopped,
     },
 };
-
-/// The plans of several objects.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Plan {
-    /// One for each object with a schedule or a problem.
-    pub workloads: Vec<WorkloadPlan>,
-}
-
-impl Plan {
-    /// Whether anything is wrong with any of them.
-    pub fn has_problems(&self) -> bool {
-        self.workloads.iter().any(|it| !it.problems.is_empty())
-    }
-
-    /// Whatever has problems: objects with those of their own, and Namespaces with those that
-    /// objects inherit, each of them once.
-    pub fn refused(&self) -> Vec<Refused<'_>> {
-        let mut refused: Vec<Refused<'_>> = Vec::new();
-        let mut namespaces: HashMap<&str, usize> = HashMap::new();
-        for workload in self.workloads.iter().filter(|it| !it.problems.is_empty()) {
-            let is_own = |it: &&PlannedProblem| it.origin == Origin::Own;
-            let own: Vec<_> = workload.problems.iter().filter(is_own).collect();
-            let inherited = workload.problems.iter().filter(|it| !is_own(it));
-            for problem in inherited {
-                let next = refused.len();
-                let at = *namespaces.entry(&workload.namespace).or_insert(next);
-                if at == next {
-                    refused.push(Refused {
-                        name: format!("Namespace {}", workload.namespace),
-                        origin: Origin::Namespace,
-                        problems: Vec::new(),
-                    });
-                }
-                if let Some(of) = refused.get_mut(at)
-                    && !of.problems.contains(&problem)
-                {
-                    of.problems.push(problem);
-                }
-            }
-            if !own.is_empty() {
-                refused.push(Refused {
-                    name: workload.to_string(),
-                    origin: Origin::Own,
-                    problems: own,
-                });
-            }
-        }
-        refused
-    }
-}
-
-/// An object or a Namespace whose annotations are at fault.
-#[derive(Clone, Debug)]
-pub struct Refused<'p> {
-    /// What it is called, such as `team/web` or `Namespace team`.
-    pub name: String,
-    /// Whether it is the object itself or its Namespace.
-    pub origin: Origin,
-    /// What is wrong; never empty.
-    pub problems: Vec<&'p PlannedProblem>,
-}
 
 /// What one object is asked to do, and what is wrong with how it is asked.
 #[derive(Clone, Debug)]
@@ -95,13 +33,17 @@ pub struct WorkloadPlan {
     holidays: Vec<Holiday>,
     /// The count that would run without the schedule, where it is known.
     runs: Option<Replicas>,
+    /// What each of them requests, and what that costs.
+    requests: ResourceRequests,
+    price: Option<Arc<Price>>,
     problems: Vec<PlannedProblem>,
 }
 
 /// What is computed is computed here: a schedule by the second has millions of boundaries in a year.
 impl Serialize for WorkloadPlan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let saved = self.saved().map(|hours| (hours * 100.0).round() / 100.0);
+        let saved = self.saved();
+        let round = |number: f64| (number * 100.0).round() / 100.0;
         let mut fields = serializer.serialize_map(None)?;
         fields.serialize_entry("kind", self.kind)?;
         fields.serialize_entry("namespace", &self.namespace)?;
@@ -115,32 +57,35 @@ impl Serialize for WorkloadPlan {
             fields.serialize_entry("holidays", &self.holidays)?;
         }
         if let Some(saved) = saved {
-            fields.serialize_entry("savedReplicaHours", &saved)?;
+            fields.serialize_entry("savedReplicaHours", &round(saved.replica_hours))?;
+            if self.requests.cpu_nanos > 0 {
+                fields.serialize_entry("savedCpuCoreHours", &round(saved.cpu_core_hours))?;
+            }
+            if self.requests.memory_bytes > 0 {
+                fields.serialize_entry("savedMemoryGibHours", &round(saved.memory_gib_hours))?;
+            }
+            if let Some(price) = &self.price {
+                let money = (round(price.of(&saved)), price.currency());
+                fields.serialize_entry("savedCost", &Money::from(money))?;
+            }
         }
         fields.serialize_entry("problems", &self.problems)?;
         fields.end()
     }
 }
 
-/// A boundary as an object meets it: on its own clocks, its start moved by its jitter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PlannedBoundary {
-    /// When; in JSON as RFC 3339 with the offset of the object's zone.
-    #[serde(serialize_with = "rfc_3339")]
-    pub at: DateTime<Tz>,
-    /// What.
-    #[serde(serialize_with = "name")]
-    pub action: Action,
-    /// The count afterwards; `None` where it depends on the count saved at the stop.
-    #[serde(serialize_with = "count")]
-    pub replicas: Option<Replicas>,
-    /// Whether it is applied: not while an override holds. In JSON only where it is not.
-    #[serde(skip_serializing_if = "is_true")]
-    pub applied: bool,
-    /// The override that ends then and so is the reason for it, such as `wake-until`. In JSON only
-    /// where there is one.
-    #[serde(serialize_with = "key_name", skip_serializing_if = "Option::is_none")]
-    pub ends: Option<Key>,
+/// An amount of money.
+#[derive(Serialize)]
+struct Money<'p> {
+    amount: f64,
+    currency: Option<&'p str>,
+}
+
+impl<'p> From<(f64, &'p str)> for Money<'p> {
+    fn from((amount, currency): (f64, &'p str)) -> Self {
+        let currency = Some(currency).filter(|it| !it.is_empty());
+        Self { amount, currency }
+    }
 }
 
 /// What is wrong with one annotation.
@@ -216,6 +161,8 @@ impl Planner {
                 brings_back: None,
             },
             runs: None,
+            requests: ResourceRequests::default(),
+            price: None,
             problems: problems.into_iter().map(|it| self.problem(it)).collect(),
         })
     }
@@ -236,7 +183,7 @@ impl Planner {
             started(count, saved, None)
         });
         plan.runs = plan.boundaries.brings_back;
-        Some(plan)
+        Some(plan.requesting(observed.requests))
     }
 
     /// The name of an object's zone, or what stands in its place.
@@ -279,6 +226,28 @@ impl WorkloadPlan {
             runs: Some(count.max(Replicas::ONE)),
             ..self
         }
+    }
+
+    /// The same plan of an object whose replicas request so much.
+    #[must_use]
+    pub fn requesting(self, requests: ResourceRequests) -> Self {
+        Self { requests, ..self }
+    }
+
+    /// The same plan at a price, if there is one.
+    #[must_use]
+    pub fn at_price(self, price: Option<Arc<Price>>) -> Self {
+        Self { price, ..self }
+    }
+
+    /// What one of its replicas requests.
+    pub fn requests(&self) -> ResourceRequests {
+        self.requests
+    }
+
+    /// What CPU and memory cost, where that is known.
+    pub fn price(&self) -> Option<&Price> {
+        self.price.as_deref()
     }
 
     /// The count that would run without the schedule, where it is known.
@@ -338,64 +307,6 @@ impl fmt::Display for WorkloadPlan {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Boundaries {
-    spec: Option<ScheduleSpec>,
-    delay: TimeDelta,
-    period: Period,
-    /// The count that a start brings back, where it is known.
-    brings_back: Option<Replicas>,
-}
-
-impl Boundaries {
-    fn iter(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
-        self.spec.iter().flat_map(move |spec| {
-            let zone = spec.schedule.zone().tz();
-            let from = self.period.from();
-            let found = occurrences(spec, self.delay, self.period, from);
-            found.map(move |it| PlannedBoundary {
-                at: it.at.with_timezone(&zone),
-                action: it.action,
-                replicas: match it.action {
-                    _ if !it.applied => None,
-                    Action::Start => spec.replicas.or(self.started(spec, it.at)),
-                    Action::Stop => Some(spec.stop_replicas),
-                    Action::Scale(count) => Some(Replicas::new(count)),
-                },
-                applied: it.applied,
-                ends: it.ends,
-            })
-        })
-    }
-
-    /// The count that a start at that instant brings back: a wake gives one at the least, and with
-    /// exact counts the largest of them.
-    fn started(&self, spec: &ScheduleSpec, at: DateTime<Utc>) -> Option<Replicas> {
-        let least = match spec.overrides.at(at) {
-            Some(Override::Wake(_)) => spec.largest_count().max(Some(Replicas::ONE)),
-            _ => None,
-        };
-        self.brings_back
-            .map(|count| count.max(least.unwrap_or_default()))
-    }
-}
-
-impl Serialize for Boundaries {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
-    }
-}
-
-fn rfc_3339<S: Serializer>(at: &DateTime<Tz>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&at.to_rfc3339())
-}
-
-// As serde asks for it.
-#[expect(clippy::trivially_copy_pass_by_ref)]
-fn is_true(value: &bool) -> bool {
-    *value
-}
-
 // As serde asks for it.
 #[expect(clippy::trivially_copy_pass_by_ref)]
 fn is_own(origin: &Origin) -> bool {
@@ -406,16 +317,4 @@ fn is_own(origin: &Origin) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref)]
 fn place<S: Serializer>(origin: &Origin, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(origin.name())
-}
-
-fn name<S: Serializer>(action: &Action, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(action.name())
-}
-
-fn key_name<S: Serializer>(key: &Option<Key>, serializer: S) -> Result<S::Ok, S::Error> {
-    key.map(Key::name).serialize(serializer)
-}
-
-fn count<S: Serializer>(count: &Option<Replicas>, serializer: S) -> Result<S::Ok, S::Error> {
-    count.map(Replicas::get).serialize(serializer)
 }

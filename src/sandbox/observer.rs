@@ -9,8 +9,8 @@ use crate::{
     cluster::{NamespaceDefaults, NamespaceMeta, ObservedNamespace, Workload},
     schedule::{Action, Boundary, Zone},
     workload::{
-        Enforce, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix,
-        Replicas, State, held_down, read,
+        Enforce, HeldDown, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase,
+        Prefix, Replicas, State, held_down, read,
     },
 };
 
@@ -105,7 +105,7 @@ impl Observer {
         if change.deleted {
             let one = self.watched.get_mut(&name)?;
             one.observed.replicas = Replicas::ZERO;
-            one.usage.runs(at, Replicas::ZERO, Replicas::ZERO);
+            one.usage.runs(at, Replicas::ZERO, HeldDown::default());
             return None;
         }
         let Some(one) = self.watched.get_mut(&name) else {
@@ -150,7 +150,7 @@ impl Watched {
         let held = held_down(&observed, &parsed);
         Self {
             parsed,
-            usage: Usage::new(at, observed.replicas, held, observed.object.kind.counts()),
+            usage: Usage::new(at, &observed, held),
             observed,
             idle: 0,
             action: None,
@@ -163,12 +163,13 @@ impl Watched {
             self.parsed = read(&observed.inputs, context);
         }
         let before = std::mem::replace(&mut self.observed, observed);
+        self.usage.has_requests = self.observed.requests.are_complete();
         self.usage.runs(at, self.observed.replicas, self.held());
         before
     }
 
-    /// How many the schedule holds down now.
-    fn held(&self) -> Replicas {
+    /// What the schedule holds down now.
+    fn held(&self) -> HeldDown {
         held_down(&self.observed, &self.parsed)
     }
 

@@ -51,6 +51,11 @@ impl LiveView {
         }
     }
 
+    /// Forgets the objects of a kind, which may not be read any more.
+    pub fn forget(&mut self, kind: Kind) {
+        self.known.retain(|(.., it), _| *it != kind);
+    }
+
     /// The server has answered: nothing is known to be wrong with it.
     pub fn answered(&mut self) {
         self.outage = None;

@@ -9,8 +9,9 @@ use crate::{
     cluster::{NamespaceDefaults, WithManagers},
     schedule::{Action, Zone},
     workload::{
-        Duty, Enforce, Kind, ManagerKind, Observed, Origin, Override, Owner, ParseContext,
-        ParsedInputs, Phase, Prefix, Problem, Replicas, ScheduleSpec, State, WorkloadRef, read,
+        Duty, Enforce, HeldDown, Kind, ManagerKind, Observed, Origin, Override, Owner,
+        ParseContext, ParsedInputs, Phase, Prefix, Problem, Replicas, ResourceRequests,
+        ScheduleSpec, State, WorkloadRef, held_down, read,
     },
 };
 
@@ -27,6 +28,12 @@ pub struct WorkloadStatus {
     pub phase: Option<Phase>,
     /// Since when, in whole seconds.
     pub since: Option<DateTime<Utc>>,
+    /// What one of its replicas requests.
+    pub requests: ResourceRequests,
+    /// What of it is held down now.
+    pub held_down: HeldDown,
+    /// When it was created, where the API server says so.
+    pub created: Option<DateTime<Utc>>,
     /// The count to come back to.
     pub saved: Option<Replicas>,
     /// The next boundary, or the end of the active override.
@@ -81,6 +88,39 @@ impl WorkloadStatus {
         now: DateTime<Utc>,
     ) -> Option<Self> {
         let observed = defaults.applied(managed.workload.observe(kind, prefix));
+        let parsed = read(&observed.inputs, context);
+        let is_scheduled = match parsed {
+            // Its schedule may well be the Namespace's.
+            ParsedInputs::Unscheduled if defaults.unreadable().is_some() => return None,
+            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => false,
+            ParsedInputs::Scheduled(_) => true,
+        };
+        let changed = is_scheduled.then(|| managed.changed()).flatten();
+        let zone = context.default_zone;
+        let mut status = Self::of_known(&observed, &parsed, changed, (prefix, zone), now)?;
+        status.created = managed.created();
+        let managers = managed.managers(kind).into_iter();
+        status.owners = managers
+            .filter_map(|it| match it.kind() {
+                ManagerKind::Owner(owner) => Some(owner).filter(|it| it.comes_back()),
+                _ => None,
+            })
+            .collect();
+        if is_scheduled {
+            status.find_revert(managed, &observed);
+        }
+        Some(status)
+    }
+
+    /// The same of one whose inputs have been read, as far as that can be told without asking who
+    /// has set its count. `changed` is as in [`ScheduleSpec::overdue`].
+    pub fn of_known(
+        observed: &Observed,
+        parsed: &ParsedInputs,
+        changed: Option<DateTime<Utc>>,
+        (prefix, default_zone): (&Prefix, Zone),
+        now: DateTime<Utc>,
+    ) -> Option<Self> {
         let state = observed.state();
         let mut status = Self {
             object: observed.object.clone(),
@@ -88,27 +128,23 @@ impl WorkloadStatus {
             condition: ScheduleStatus::Followed,
             phase: state.phase,
             since: state.last,
+            requests: observed.requests,
+            held_down: held_down(observed, parsed),
+            created: None,
             saved: state.saved,
             next: None,
             next_action: None,
             laid_over: None,
             origin: observed.inputs.schedule_origin().unwrap_or(Origin::Own),
-            zone: context.default_zone,
+            zone: default_zone,
             problems: Vec::new(),
             error: None,
-            owners: managed
-                .managers(kind)
-                .iter()
-                .filter_map(|it| match it.kind() {
-                    ManagerKind::Owner(owner) => Some(owner).filter(|it| it.comes_back()),
-                    _ => None,
-                })
-                .collect(),
+            owners: BTreeSet::new(),
             reverted_by: None,
             leaves_count_to_hpa: false,
             notes: Vec::new(),
         };
-        match read(&observed.inputs, context) {
+        match parsed {
             ParsedInputs::Invalid(refusal) => {
                 status.error = Some(refusal.text(prefix));
                 status.problems = refusal.problems().to_vec();
@@ -116,11 +152,8 @@ impl WorkloadStatus {
             }
             ParsedInputs::Scheduled(spec) => {
                 status.error = observed.error.as_deref().map(str::to_owned);
-                status.follow(&spec, &observed, &state, managed.changed(), now);
-                status.find_revert(managed, &observed);
+                status.follow(spec, observed, &state, changed, now);
             }
-            // Its schedule may well be the Namespace's.
-            ParsedInputs::Unscheduled if defaults.unreadable().is_some() => return None,
             // Removing a schedule takes `next` away: a scaler has given it one of its own.
             ParsedInputs::Unscheduled
                 if state.phase.is_some() && state.next.is_some_and(|next| next > now) =>

@@ -7,6 +7,7 @@ use super::keys::Label;
 use super::labels::Labels;
 use super::replicas::Replicas;
 use super::state::{Phase, State, parse_time};
+use super::usage::requests::ResourceRequests;
 use super::workload_ref::WorkloadRef;
 
 /// One object as the API server showed it, with all that a decision and its guard rest on.
@@ -18,6 +19,8 @@ pub struct Observed {
     pub replicas: Replicas,
     /// What stands in the object where it holds its count.
     pub count_field: CountField,
+    /// What one of its replicas requests.
+    pub requests: ResourceRequests,
     /// The annotations that are in force for it.
     pub inputs: Inputs,
     /// The state labels, as texts.

@@ -70,12 +70,37 @@ class Tab {
     return result.value;
   }
 
-  /** Opens a page and waits until all of it is there. */
-  async open(url, width, scheme) {
+  /** Shows the page that is open otherwise. */
+  async show(width, scheme) {
     await this.send("Emulation.setDeviceMetricsOverride",
       { width, height: 900, deviceScaleFactor: 1, mobile: false });
     await this.send("Emulation.setEmulatedMedia",
       { features: [{ name: "prefers-color-scheme", value: scheme }] });
+  }
+
+  /** Presses a key. */
+  async press(key, code, windowsVirtualKeyCode) {
+    const text = key === "Enter" ? "\r" : key;
+    await this.send("Input.dispatchKeyEvent", { type: "keyDown", key, code, text, windowsVirtualKeyCode });
+    await this.send("Input.dispatchKeyEvent", { type: "keyUp", key, code, windowsVirtualKeyCode });
+  }
+
+  /** Waits for something on whatever page there is by then. */
+  async until(condition) {
+    const end = Date.now() + 60_000;
+    for (;;) {
+      // Between two pages there is none to ask.
+      const holds = await this.evaluate(condition).catch(() => false);
+      if (holds) return;
+      if (Date.now() > end) {
+        throw new Error(`not ${condition}: ${await this.evaluate("document.body.textContent")}`);
+      }
+    }
+  }
+
+  /** Opens a page and waits until all of it is there. */
+  async open(url, width, scheme) {
+    await this.show(width, scheme);
     this.browser.takeEvents();
     await this.send("Page.navigate", { url });
     await this.evaluate(`new Promise((done) => document.readyState === "complete"

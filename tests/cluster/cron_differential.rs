@@ -1,26 +1,19 @@
 //! Cron texts against robfig/cron v3, whose dialect Kubernetes' CronJob speaks.
 //!
-//! The program in `tests/cron_differential` is built by Go and asked about thousands of random texts. Without
-//! Go these tests show as ignored; where `CI` is set that is a failure.
+//! The program in `tests/cron_differential` is asked about thousands of random texts.
 
 use std::collections::BTreeMap;
-use std::env;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use chrono::{DateTime, Offset, TimeDelta, TimeZone, Utc};
 use dayshift::schedule::{ExceptedDates, Reason, Rule, Schedule, Times, Zone};
-use libtest_mimic::{Completion, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
 
+use crate::go_program::{GoProgram, Test, random};
 use crate::support::Stage;
 
-/// Asks the program at that path.
-type Test = fn(&Path) -> Result<(), Failed>;
+static ROBFIG: GoProgram = GoProgram::of("cron_differential");
 
 /// All of them, which share one program.
 pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
@@ -29,47 +22,7 @@ pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
         ("damaged_texts_are_read_and_refused_alike", same_refusals),
         ("clock_changes_differ_as_written_down", known_differences),
     ];
-    let trial = |(name, test): (&str, Test)| {
-        let stage = Arc::clone(stage);
-        Trial::ignorable_test(format!("cron_differential::{name}"), move || {
-            let _others = stage.among_others();
-            match program() {
-                Ok(robfig) => test(robfig).map(|()| Completion::Completed),
-                Err(reason) if env::var_os("CI").is_some() => Err(reason.into()),
-                Err(reason) => Ok(Completion::ignored_with(reason)),
-            }
-        })
-    };
-    tests.into_iter().map(trial).collect()
-}
-
-/// The program, built once.
-fn program() -> Result<&'static Path, &'static str> {
-    static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    let program = PROGRAM.get_or_init(build).as_ref();
-    program.map(PathBuf::as_path).map_err(String::as_str)
-}
-
-/// Builds the program, or says why it cannot be had.
-fn build() -> Result<PathBuf, String> {
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("robfig");
-    let go = Command::new("go")
-        .args(["build", "-o"])
-        .arg(&program)
-        .arg(".")
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cron_differential"))
-        .output();
-    match go {
-        Ok(output) if output.status.success() => Ok(program),
-        Ok(output) => Err(format!(
-            "tests/cron_differential does not build: {}",
-            String::from_utf8_lossy(&output.stderr)
-                .lines()
-                .next()
-                .unwrap_or_default()
-        )),
-        Err(error) => Err(format!("needs Go: {error}")),
-    }
+    ROBFIG.trials(stage, &tests)
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -89,33 +42,19 @@ enum Answer {
 }
 
 /// What robfig/cron answers to each question.
-fn ask(robfig: &Path, questions: &[Question]) -> Vec<Answer> {
-    let mut child = Command::new(robfig)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let lines: String = questions
+fn ask(robfig: &GoProgram, questions: &[Question]) -> Vec<Answer> {
+    let lines: Vec<_> = questions
         .iter()
-        .map(|it| format!("{}\t{}\t{}\n", it.zone, it.text, it.at))
+        .map(|it| format!("{}\t{}\t{}", it.zone, it.text, it.at))
         .collect();
-    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    assert!(output.status.success());
-    let answers: Vec<_> = String::from_utf8(output.stdout)
-        .unwrap()
-        .lines()
-        .map(|line| match line {
-            "error" => Answer::Refused,
-            "never" => Answer::Never,
-            "stuck" => Answer::Stuck,
-            second => Answer::Next(second.parse().unwrap_or_else(|_| panic!("{line}"))),
-        })
-        .collect();
-    assert_eq!(answers.len(), questions.len());
-    answers
+    let answers = robfig.answers(&lines);
+    let answer = |line: &String| match &**line {
+        "error" => Answer::Refused,
+        "never" => Answer::Never,
+        "stuck" => Answer::Stuck,
+        second => Answer::Next(second.parse().unwrap_or_else(|_| panic!("{line}"))),
+    };
+    answers.iter().map(answer).collect()
 }
 
 fn schedule(question: &Question) -> Result<Schedule, Reason> {
@@ -140,14 +79,6 @@ fn is_near_change(zone: &str, second: i64) -> bool {
         zone.offset_from_utc_datetime(&at.naive_utc()).fix()
     };
     (-36..=36).any(|hours| offset(hours) != offset(0))
-}
-
-/// The same values in every run.
-fn random<T>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
-    let mut runner = TestRunner::deterministic();
-    (0..count)
-        .map(|_| strategy.new_tree(&mut runner).unwrap().current())
-        .collect()
 }
 
 const ZONES: [&str; 16] = [
@@ -234,7 +165,7 @@ fn questions(texts: impl Strategy<Value = String>) -> impl Strategy<Value = Ques
         .prop_map(|(zone, text, at)| Question { zone, text, at })
 }
 
-fn same_instants(robfig: &Path) -> Result<(), Failed> {
+fn same_instants(robfig: &GoProgram) -> Result<(), Failed> {
     let questions = random(questions(cron_texts()), 6000);
     let mut compared = 0;
     for (question, theirs) in questions.iter().zip(ask(robfig, &questions)) {
@@ -300,7 +231,7 @@ fn is_known(
     }
 }
 
-fn same_refusals(robfig: &Path) -> Result<(), Failed> {
+fn same_refusals(robfig: &GoProgram) -> Result<(), Failed> {
     let questions = random(questions(damaged_texts()), 12_000);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (question, theirs) in questions.iter().zip(ask(robfig, &questions)) {
@@ -332,7 +263,7 @@ fn same_refusals(robfig: &Path) -> Result<(), Failed> {
 
 /// On these days the two part on purpose. robfig/cron steps through the hours that clocks show: it
 /// skips a time in the gap for a whole day, and repeats one in the fold.
-fn known_differences(robfig: &Path) -> Result<(), Failed> {
+fn known_differences(robfig: &GoProgram) -> Result<(), Failed> {
     let second = |text: &str| text.parse::<DateTime<Utc>>().unwrap().timestamp();
     for (zone, text, at, ours, theirs) in [
         // The gap from 02:00 to 03:00: at its end, not on the next day.

@@ -1,9 +1,10 @@
-//! Tests on real programs: control planes of Kubernetes, and Go's cron.
+//! Tests on real programs: control planes of Kubernetes, and libraries in Go.
 //!
 //! - `e2e/`: the real program on a real control plane, under the shipped RBAC
 //! - `reliability/`: the same while things fail around it
 //! - `api_parity/`: the API in memory beside a real server
 //! - `cron_differential`: cron texts against robfig/cron
+//! - `quantity_differential`: amounts against Kubernetes' own
 //!
 //! They share control planes (`tests/support`), each test in Namespaces of its own, and wait for
 //! instants most of their time: more of them run at once than there are cores.
@@ -21,6 +22,8 @@
 mod api_parity;
 mod cron_differential;
 mod e2e;
+mod go_program;
+mod quantity_differential;
 mod reliability;
 #[path = "../support/mod.rs"]
 mod support;
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         .map(|story| stage.trial(story))
         .collect();
     trials.extend(cron_differential::trials(&stage));
+    trials.extend(quantity_differential::trials(&stage));
     let parity = api_parity::stories();
     trials.extend(parity.into_iter().map(|story| apart.trial(story)));
     trials.extend(cases.iter().map(|case| matrix.trial(*case)));

@@ -188,3 +188,102 @@ fn changes_in_quick_succession_are_no_fight() {
     story.sleep_until("2026-11-20 09:01");
     assert_eq!(story.replicas("web"), 3);
 }
+
+/// A single start on Friday, which the calendar takes away: none is to come.
+fn of_friday_alone() -> crate::sandbox::Deployment {
+    let web = deployment("web").replicas(0).annotation("replicas", "3");
+    web.annotation("start", "2026-11-20 09:00")
+        .annotation("except", "calendar:de")
+}
+
+#[test]
+fn where_none_was_to_come_a_start_that_is_behind_it_is_not_made_up_for() {
+    let (story, publisher) = evening(&[FRIDAY]);
+    story.apply(of_friday_alone());
+    assert_eq!(story.label("web", "next"), None);
+    story.sleep_until("2026-11-20 10:00");
+    publisher.publish(calendars(&[NO_DAY]));
+    story.sleep_until("2026-11-20 12:00");
+    assert_eq!(story.replicas("web"), 0);
+
+    // One that is still to come is done.
+    let (story, publisher) = evening(&[FRIDAY]);
+    story.apply(of_friday_alone());
+    story.sleep_until("2026-11-20 08:00");
+    publisher.publish(calendars(&[NO_DAY]));
+    story.sleep_until("2026-11-20 09:01");
+    assert_eq!(story.replicas("web"), 3);
+}
+
+/// Two scalers, each with a calendar of its own; the first is also the first to have another.
+fn two_scalers(dates: &[&str]) -> (Sandbox, [CalendarPublisher; 2]) {
+    let (mut story, first) = evening(dates);
+    let (second, feed) = CalendarFeed::open(calendars(dates));
+    story.start_scaler(Settings {
+        calendars: feed,
+        ..Settings::default()
+    });
+    (story, [first, second])
+}
+
+#[test]
+fn two_scalers_that_read_a_calendar_one_after_the_other_are_no_fight() {
+    for (before, after, next) in [
+        (NO_DAY, FRIDAY, "2026-11-23T09.00.00Z"),
+        (FRIDAY, NO_DAY, "2026-11-20T09.00.00Z"),
+    ] {
+        for order in [[0, 1], [1, 0]] {
+            let (story, publishers) = two_scalers(&[before]);
+            story.apply(web("calendar:de"));
+            story.settle();
+            let adopted = story.patched("web").len();
+            publishers[order[0]].publish(calendars(&[after]));
+            story.settle();
+            // The one and the other say what is to come, and leave it at that.
+            let written = story.patched("web").len() - adopted;
+            assert!(written <= 4, "{written}");
+            publishers[order[1]].publish(calendars(&[after]));
+            story.settle();
+            assert_eq!(story.label("web", "next").as_deref(), Some(next));
+            assert!(story.events("web").is_empty(), "{:?}", story.events("web"));
+            story.sleep_until("2026-11-20 09:01");
+            let runs = if after == NO_DAY { 3 } else { 0 };
+            assert_eq!(story.replicas("web"), runs);
+            story.sleep_until("2026-11-23 09:01");
+            assert_eq!(story.replicas("web"), 3);
+        }
+    }
+}
+
+#[test]
+fn what_somebody_writes_for_what_is_to_come_is_put_right() {
+    let (story, _publisher) = evening(&[NO_DAY]);
+    story.apply(web("calendar:de"));
+    let later = Some("2026-12-24T09.00.00Z");
+    let labelled = story.api.label("dev", "web", "dayshift/next", later);
+    labelled.unwrap();
+    story.settle();
+    let next = story.label("web", "next");
+    assert_eq!(next.as_deref(), Some("2026-11-20T09.00.00Z"));
+}
+
+#[test]
+fn a_calendar_that_changes_while_the_schedule_is_refused_does_not_act_backwards() {
+    for (before, after, runs) in [(FRIDAY, NO_DAY, 0), (NO_DAY, "2027-05-01", 3)] {
+        let (story, publisher) = evening(&[before]);
+        story.apply(web("calendar:de"));
+        story.annotate("web", "timezone", Some("Mars/Base"));
+        story.settle();
+        assert_eq!(story.label("web", "next"), None);
+        story.sleep_until("2026-11-20 10:00");
+        publisher.publish(calendars(&[after]));
+        story.sleep_until("2026-11-20 11:00");
+        story.annotate("web", "timezone", None);
+        story.settle();
+        assert_eq!(story.error("web"), None);
+        // The start that was due by the dates of then is caught up with, and no other.
+        assert_eq!(story.replicas("web"), runs, "{before} to {after}");
+        story.sleep_until("2026-11-23 09:01");
+        assert_eq!(story.replicas("web"), 3);
+    }
+}

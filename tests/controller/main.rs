@@ -5,13 +5,16 @@
 //! - `faults/`: what the API refuses, loses or keeps waiting, and whom that concerns
 //! - `cluster/`: the ways to the API alone: finding, the first list, tokens
 //! - `converted`: what another tool has stopped and saved
+//! - `dashboard`: the pages of a running controller, and who looks at them
 //! - `server`: probes and metrics
 //! - `sandbox`: the cluster, the scaler and the manifests that the others are written with
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod bill_oracle;
 mod calendars;
 mod cluster;
 mod converted;
+mod dashboard;
 mod ended;
 mod faults;
 mod fights;
@@ -24,6 +27,7 @@ mod opt_in_kinds;
 mod overrides;
 mod reverts;
 mod sandbox;
+mod savings;
 mod scope;
 mod server;
 mod snapshot;

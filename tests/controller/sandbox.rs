@@ -85,6 +85,14 @@ impl Deployment {
         self
     }
 
+    /// What each replica requests.
+    pub fn requests(mut self, cpu: &str, memory: &str) -> Self {
+        let requests = json!({"cpu": cpu, "memory": memory});
+        let container = &mut self.0["spec"]["template"]["spec"]["containers"][0];
+        container["resources"] = json!({ "requests": requests });
+        self
+    }
+
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.0["metadata"]["namespace"] = json!(namespace);
         self
@@ -280,6 +288,16 @@ impl Sandbox {
     pub fn snapshot(&self) -> Snapshot {
         let snapshot = self.telemetry.snapshot();
         self.runtime.block_on(snapshot).unwrap()
+    }
+
+    /// What comes of some work in there.
+    pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// Work that goes on in there beside all else.
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(work);
     }
 
     /// Whether no scaler tells what it knows.

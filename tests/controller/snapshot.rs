@@ -316,7 +316,11 @@ fn a_plan_says_beforehand_what_is_saved() {
                 inputs.with(Key::from_name(key).unwrap(), text)
             });
         let plan = planner.plan(&object, &inputs, &[]).unwrap();
-        let planned = plan.running_with(Replicas::new(count)).saved().unwrap();
+        let planned = plan
+            .running_with(Replicas::new(count))
+            .saved()
+            .unwrap()
+            .replica_hours;
         assert!(
             (planned - expected).abs() < 0.01,
             "{annotations:?}: {planned} of {expected}"

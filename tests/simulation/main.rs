@@ -1,12 +1,12 @@
 //! The unchanged controller on paused time, against the cluster in memory, with everything going
 //! wrong that can.
 //!
-//! A seed makes a story: schedules, users, other writers, one to three scalers that are killed and
-//! started again, clocks that are set, and faults between any two messages. A checker, which is
-//! written from the documentation alone, checks every write that the API accepts, and checks the
-//! objects whenever nothing has gone wrong for long enough. It is the one model of the rules in the
-//! tests, and shares no code with `decide`. A story that fails is made shorter as long as it still
-//! fails, and printed with the command that repeats it.
+//! A seed makes a story: schedules, calendars, users, other writers, one to three scalers that are
+//! killed and started again, clocks that are set, and faults between any two messages. A checker,
+//! which is written from the documentation alone, checks every write that the API accepts, and
+//! checks the objects whenever nothing has gone wrong for long enough. It is the one model of the
+//! rules in the tests, and shares no code with `decide`. A story that fails is made shorter as long
+//! as it still fails, and printed with the command that repeats it.
 //!
 //! Each run repeats the stories of the first seeds, and adds others that no run has had before.
 //! `SIMULATION_SEEDS=1000000` runs more of them, `SIMULATION_SEEDS=10000..20000` others,

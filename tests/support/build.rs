@@ -64,8 +64,13 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    pub(crate) fn control_plane() -> Self {
+    /// The control plane of the Kubernetes that the tests run on, or of that other minor version.
+    pub(crate) fn control_plane(minor: Option<&str>) -> Self {
         let mut recipe = Self::read("controlplane", "minutes, 500 MB", PACKAGES);
+        if let Some(minor) = minor {
+            recipe.module.push(minor);
+            recipe.sources = sources(&recipe.module);
+        }
         let go_mod = fs::read_to_string(recipe.module.join("go.mod")).unwrap();
         recipe.flags[3] = linker_flags(&go_mod);
         recipe.stage_folders = &STAGE_FOLDERS;
@@ -105,10 +110,7 @@ impl Recipe {
         let module = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests")
             .join(name);
-        let mut sources = fs::read(module.join("go.mod")).unwrap();
-        sources.extend(fs::read(module.join("go.sum")).unwrap());
-        // Where a program is ours.
-        sources.extend(fs::read(module.join("main.go")).unwrap_or_default());
+        let sources = sources(&module);
         let flags = ["-trimpath", "-buildvcs=false", "-ldflags", "-s -w"];
         Self {
             name,
@@ -241,6 +243,16 @@ impl Recipe {
             String::from_utf8_lossy(&output.stderr)
         ))
     }
+}
+
+/// What decides about the result.
+fn sources(module: &Path) -> Vec<u8> {
+    let read = |name| fs::read(module.join(name));
+    let mut sources = read("go.mod").unwrap();
+    sources.extend(read("go.sum").unwrap());
+    // Where a program is ours.
+    sources.extend(read("main.go").unwrap_or_default());
+    sources
 }
 
 /// Kubernetes' build scripts give its programs their version; without it they report `v0.0.0`,

@@ -57,6 +57,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- fail "scope.namespaceSelector needs to read Namespaces, which no Role can allow: name them in scope.namespaces, or leave scope.clusterWide=true" }}
 {{- end }}
 {{- end }}
+{{- if and .Values.dashboard.exposed (not .Values.dashboard.enabled) }}
+{{- fail "dashboard.exposed: there is no dashboard to expose; set dashboard.enabled=true too" }}
+{{- end }}
 {{- $default := .Values.defaultSchedule }}
 {{- if and $default.hours (or $default.start $default.stop) }}
 {{- fail "defaultSchedule: give hours, or start and stop, and not both" }}
@@ -104,8 +107,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- range $name, $_ := .Values.calendars }}
 {{- $args = append $args (printf "--calendar=%s=/etc/dayshift/calendars/%s.ics" $name $name) }}
 {{- end }}
+{{- if .Values.perNamespaceMetrics }}
+{{- $args = append $args "--per-namespace-metrics" }}
+{{- end }}
 {{- if .Values.perWorkloadMetrics }}
 {{- $args = append $args "--per-workload-metrics" }}
+{{- end }}
+{{- if .Values.dashboard.enabled }}
+{{- $args = append $args (printf "--dashboard-listen=%s:8081" (ternary "0.0.0.0" "127.0.0.1" .Values.dashboard.exposed)) }}
 {{- end }}
 {{- if .Values.dryRun }}
 {{- $args = append $args "--dry-run" }}

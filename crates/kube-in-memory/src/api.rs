@@ -47,6 +47,18 @@ impl Api {
         self.server.serve(custom(group, version, plural, kind));
     }
 
+    /// From now on a custom kind is served in this version, and in no other, as if the served
+    /// versions of its CustomResourceDefinition were changed: the requests of the version before
+    /// get a 404, all watches end, and the objects are those that it had.
+    ///
+    /// # Errors
+    /// A 400 where no custom kind of this name is served.
+    pub fn serve_in(&self, kind: &str, version: &str) -> Result<(), Status> {
+        self.server.serve_in(kind, version)?;
+        self.close_watches();
+        Ok(())
+    }
+
     /// From now on a kind is not served, as if its CustomResourceDefinition were gone or the server
     /// had been started without it: its requests get a 404, and all watches end. Its objects are
     /// kept.

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::fault::Fault;
-use crate::objects::{RESOURCES, Resource};
+use crate::objects::{RESOURCES, Resource, custom};
 use crate::request_log::{Log, RequestLine};
 use crate::status::Status;
 use crate::store::{Listener, Notifier, Store};
@@ -112,6 +112,22 @@ impl Server {
         kinds.all.retain(|(known, _)| known.index != resource.index);
         kinds.all.push((resource, true));
         kinds.list();
+    }
+
+    /// Serves a custom kind in this version from now on, in place of any other; its objects go with
+    /// it. A 400 where there is no such kind.
+    pub(crate) fn serve_in(&self, kind: &str, version: &str) -> Result<(), Status> {
+        let old = self.kind(kind)?;
+        let new = custom(old.group, version, old.plural, old.kind);
+        if !old.custom || new.index == old.index {
+            return Ok(());
+        }
+        self.serve(new);
+        self.store().swap(old, new);
+        let mut kinds = lock(&self.kinds);
+        kinds.all.retain(|(known, _)| known.index != old.index);
+        kinds.list();
+        Ok(())
     }
 
     /// Whether the kind of this name is served from now on.

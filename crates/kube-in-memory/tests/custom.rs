@@ -81,6 +81,29 @@ async fn a_kind_that_is_taken_away_is_not_found_until_it_is_back() {
 }
 
 #[tokio::test]
+async fn a_kind_that_moves_to_another_version_keeps_its_objects() {
+    let server = server();
+    let client = server.client();
+    let resource = rollouts(&client).await.unwrap();
+    let before: Api<DynamicObject> = Api::namespaced_with(client.clone(), "default", &resource);
+    let web = json!({"kind": "Rollout", "metadata": {"name": "web"}, "spec": {"replicas": 3}});
+    server.create(web).unwrap();
+    let made = before.get("web").await.unwrap();
+
+    server.serve_in("Rollout", "v1beta1").unwrap();
+    let gone = before.get("web").await.unwrap_err();
+    assert_eq!(code(&gone), Some(404));
+    assert!(rollouts(&client).await.is_err());
+    let kind = GroupVersionKind::gvk("argoproj.io", "v1beta1", "Rollout");
+    let (resource, _) = oneshot::pinned_kind(&client, &kind).await.unwrap();
+    let after: Api<DynamicObject> = Api::namespaced_with(client, "default", &resource);
+    let moved = after.get("web").await.unwrap();
+    assert_eq!(moved.types.unwrap().api_version, "argoproj.io/v1beta1");
+    assert_eq!((moved.metadata, moved.data), (made.metadata, made.data));
+    assert_eq!(server.serve_in("Nothing", "v1").unwrap_err().code, 400);
+}
+
+#[tokio::test]
 async fn a_kind_of_the_servers_own_can_be_taken_away_too() {
     let server = server();
     let jobs: Api<CronJob> = Api::default_namespaced(server.client());

@@ -27,6 +27,10 @@ pub(crate) struct DownscalerArgs {
     #[arg(long, value_name = "N")]
     downtime_replicas: Option<String>,
 
+    /// Their --grace-period or GRACE_PERIOD: seconds, or for example 15m; it becomes dayshift/enforce
+    #[arg(long, value_name = "TIME")]
+    grace_period: Option<String>,
+
     /// The zone of time spans without one: DEFAULT_TIMEZONE, or the clock of a
     /// CronHorizontalPodAutoscaler's controller
     #[arg(long, value_name = "ZONE", value_parser = Zone::parse)]
@@ -57,6 +61,7 @@ impl DownscalerArgs {
             ("upscale-period", &self.upscale_period),
             ("downscale-period", &self.downscale_period),
             ("downtime-replicas", &self.downtime_replicas),
+            ("grace-period", &self.grace_period),
         ];
         let given = all
             .into_iter()

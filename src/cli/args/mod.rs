@@ -7,6 +7,7 @@ pub(super) mod exclude;
 pub(super) mod kind_args;
 pub(super) mod log;
 pub(super) mod override_args;
+pub(super) mod price_args;
 pub(super) mod run_args;
 pub(super) mod schedule_args;
 pub(super) mod selector;

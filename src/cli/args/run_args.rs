@@ -17,7 +17,9 @@ use super::{
     log::LogArgs,
     schedule_args::{InheritanceArgs, ScheduleArgs},
     selector::selector,
-    value_parsers::{ClockSkew, catch_up, clock_skew, listen, namespace, revert_window},
+    value_parsers::{
+        ClockSkew, catch_up, clock_skew, dashboard_listen, listen, namespace, revert_window,
+    },
 };
 use crate::{
     cluster::Connection,
@@ -173,9 +175,18 @@ struct OwnArgs {
     )]
     listen: SocketAddr,
 
+    /// Serve the pages of `dayshift dashboard` on this address, read-only; they name workloads, and ask
+    /// for no login [default: none]
+    #[arg(long, value_name = "ADDRESS", value_parser = dashboard_listen)]
+    dashboard_listen: Option<SocketAddr>,
+
     /// Add the metric `dayshift_stopped`, which has a series for each workload with a schedule
     #[arg(long, value_parser = BoolishValueParser::new())]
     per_workload_metrics: bool,
+
+    /// Count what is saved by namespace: of 200 at most, and of all others together
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    per_namespace_metrics: bool,
 
     /// The pod that dayshift runs in; the Deployment of that pod is never scaled
     #[arg(long, value_name = "NAME", requires = "pod_namespace")]
@@ -190,6 +201,7 @@ struct OwnArgs {
 pub(crate) struct Run {
     pub(crate) connection: Connection,
     pub(crate) listen: SocketAddr,
+    pub(crate) dashboard: Option<SocketAddr>,
     pub(crate) settings: Settings,
     pub(crate) calendars: (Vec<CalendarFile>, CalendarPublisher),
 }
@@ -222,6 +234,7 @@ impl TryFrom<RunArgs> for Run {
             calendars: (args.timing.schedules.calendar, publisher),
             connection: args.connection.connection(),
             listen: args.own.listen,
+            dashboard: args.own.dashboard_listen,
             settings: Settings {
                 default_zone: args.timing.schedules.timezone,
                 calendars,
@@ -244,6 +257,7 @@ impl TryFrom<RunArgs> for Run {
                     .unwrap_or(NonZeroUsize::MIN),
                 revert_window: args.timing.revert_window.to_std().unwrap_or_default(),
                 per_workload_metrics: args.own.per_workload_metrics,
+                per_namespace_metrics: args.own.per_namespace_metrics,
                 dry_run: args.requests.dry_run,
                 own_pod,
                 // What the API server takes in an Event.

@@ -3,10 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::value_parsers::span;
-use crate::{
-    operations::{Until, UntilError},
-    schedule::Zone,
-};
+use crate::operations::{Until, UntilError};
 
 /// How long an override lasts.
 #[derive(Debug, clap::Args)]
@@ -39,11 +36,6 @@ impl UntilArgs {
         let Some(text) = &self.until else {
             return Ok(None);
         };
-        let until = Until::Local(text.clone());
-        // Anything but its being past is the same in all zones; that may not be.
-        match until.in_zone(Zone::UTC, now) {
-            Err(UntilError::Text(error)) => Err(error.into()),
-            _ => Ok(Some(until)),
-        }
+        Until::local(text.clone(), now).map(Some)
     }
 }

@@ -5,15 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use chrono::TimeDelta;
 
 use crate::names::is_dns_label;
-
-/// A time such as `72h`, `30s` or `1h30m`; `0` needs no unit.
-pub(crate) fn duration(text: &str) -> Result<TimeDelta, String> {
-    humantime::parse_duration(text)
-        .ok()
-        .and_then(|duration| TimeDelta::from_std(duration).ok())
-        .filter(|duration| *duration <= TimeDelta::days(3650))
-        .ok_or_else(|| "write a time such as 30s, 1h30m or 72h, at most ten years".to_owned())
-}
+pub(crate) use crate::operations::{duration, span};
 
 /// A loopback address: what listens there, only this machine can reach.
 pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
@@ -23,14 +15,6 @@ pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
          your permissions, so it is not for other machines"
             .to_owned()
     })
-}
-
-/// A span of time longer than zero.
-pub(crate) fn span(text: &str) -> Result<TimeDelta, String> {
-    match duration(text)? {
-        none if none.is_zero() => Err("write a time longer than 0, such as 12h or 7d".to_owned()),
-        long => Ok(long),
-    }
 }
 
 /// How long ago a boundary may have been missed and still be done: at least a minute, because
@@ -90,16 +74,27 @@ pub(crate) fn one_namespace(text: &str) -> Result<String, String> {
 
 /// An address and a port to listen on; `:8080` is every IPv4 address.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
-    let read = match text.strip_prefix(':') {
+    socket_address(text).ok_or_else(|| {
+        "write an address and a port, such as 0.0.0.0:8080, 127.0.0.1:0 or [::]:8080".to_owned()
+    })
+}
+
+/// The same for the pages in the cluster.
+pub(crate) fn dashboard_listen(text: &str) -> Result<SocketAddr, String> {
+    socket_address(text).ok_or_else(|| {
+        "write an address and a port: 127.0.0.1:8081 for kubectl port-forward alone, or 0.0.0.0:8081"
+            .to_owned()
+    })
+}
+
+fn socket_address(text: &str) -> Option<SocketAddr> {
+    match text.strip_prefix(':') {
         Some(port) => port
             .parse()
             .ok()
             .map(|port| (Ipv4Addr::UNSPECIFIED, port).into()),
         None => text.parse().ok(),
-    };
-    read.ok_or_else(|| {
-        "write an address and a port, such as 0.0.0.0:8080, 127.0.0.1:0 or [::]:8080".to_owned()
-    })
+    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::{
         args::{
             connection::{ClusterError, ConnectionArgs, without_credentials},
             kind_args::KindArgs,
+            price_args::PriceArgs,
             schedule_args::{InheritanceArgs, ScheduleArgs},
             selector::selector,
             value_parsers::{loopback, one_namespace},
@@ -27,10 +28,10 @@ use crate::{
     },
     clock::Clock,
     cluster::{FindError, Query, connect},
-    dashboard::{Dashboard, Saved, Settings},
+    dashboard::{Dashboard, SavedSoFar, Settings},
     sandbox::{Played, TimelineEvent, Usage},
     server::serve_with,
-    workload::Inheritance,
+    workload::{Inheritance, Saved},
 };
 
 /// Show in a browser what is wrong, what comes next, and a week of every scheduled workload
@@ -49,7 +50,7 @@ pub(crate) struct DashboardArgs {
         default_value = "127.0.0.1:0",
         value_parser = loopback
     )]
-    listen: SocketAddr,
+    address: SocketAddr,
 
     /// Show the workloads of this namespace alone [default: all namespaces]
     #[arg(
@@ -82,6 +83,9 @@ pub(crate) struct DashboardArgs {
     selector: Option<String>,
 
     #[command(flatten)]
+    price: PriceArgs,
+
+    #[command(flatten)]
     kinds: KindArgs,
 
     #[command(flatten)]
@@ -99,7 +103,7 @@ pub(crate) struct DashboardArgs {
 enum DashboardError {
     #[error(transparent)]
     Cluster(#[from] ClusterError),
-    #[error("cannot listen on {address}: {source}; give another --listen, such as 127.0.0.1:0")]
+    #[error("cannot listen on {address}: {source}; give another --address, such as 127.0.0.1:0")]
     Listen {
         address: SocketAddr,
         source: io::Error,
@@ -126,14 +130,15 @@ impl DashboardArgs {
 
     async fn serve(self, inheritance: Inheritance) -> Result<(), DashboardError> {
         let mut signals = Signals::listen()?;
-        let address = self.listen;
+        let address = self.address;
         let refused = |source| DashboardError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(refused)?;
         let bound = listener.local_addr()?;
         let connection = self.connection.clone().connection();
         let (client, server) = connect(&connection).await.map_err(ClusterError::from)?;
         let server = without_credentials(&server);
-        let dashboard = Arc::new(self.dashboard(client, inheritance, &server, bound.port()));
+        let dashboard = self.dashboard(client, inheritance, &server, bound.port());
+        let dashboard = Arc::new(dashboard.with_actions()?);
         announce(bound)?;
         let answers = {
             let dashboard = Arc::clone(&dashboard);
@@ -172,7 +177,9 @@ impl DashboardArgs {
             context: self.schedules.context_of_others(),
             inheritance,
         };
-        Dashboard::new(client, Clock::system(), settings).on_loopback(port)
+        Dashboard::new(client, Clock::system(), settings)
+            .at_price(self.price.price.clone())
+            .on_loopback(port)
     }
 }
 
@@ -197,20 +204,24 @@ pub(super) async fn serve_played(
 ) -> io::Result<()> {
     let address = listener.local_addr()?;
     let usages = played.usages();
-    let saved = move |at| {
+    let saved = move |at, starts: [DateTime<Utc>; 3]| {
         let all = usages(at);
         let of = || {
             all.iter()
                 .map(|(_, usage)| usage)
                 .filter(|it| it.has_replicas)
         };
-        Saved {
-            replica_hours: of().map(Usage::saved).sum(),
-            of: of().map(Usage::without).sum(),
+        let saved = of().map(Usage::saved).sum::<Saved>();
+        let until = |start| of().map(|it| it.saved_until(start)).sum::<Saved>();
+        SavedSoFar {
+            all: saved,
+            without: of().map(Usage::without).sum(),
             since: from,
+            since_each: starts.map(|start| saved - until(start)),
         }
     };
-    let dashboard = Arc::new(dashboard.with_saved(saved).on_loopback(address.port()));
+    let dashboard = dashboard.with_saved(saved).on_loopback(address.port());
+    let dashboard = Arc::new(dashboard.with_actions()?);
     writeln!(
         io::stdout(),
         "\nFrom here on, time goes on as real time does. Press Ctrl-C to end."

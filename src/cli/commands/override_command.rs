@@ -6,23 +6,18 @@ use chrono::{DateTime, TimeDelta, Utc};
 use clap::error::ErrorKind;
 use kube::Client;
 
-use super::namespace_override::override_namespace;
 use crate::{
     cli::{
         args::{override_args::OverrideArgs, targets::Targets, until::UntilArgs},
         exit::{Exit, wrong_usage},
         output::{
-            messages::{no_namespace, note_unreadable, print_error, print_line},
-            override_output::{action, annotations, failed, obeyed, unobeyed},
-            progress::Progress,
+            messages::{no_namespace, note_unreadable, print_error},
+            report::Report,
         },
     },
     clock::Clock,
     cluster::{FindError, missing_namespace},
-    operations::{
-        Annotated, OverrideRequest, RequestOutcome, RequestedOverride, Selection, Until, WaitEvent,
-        wait,
-    },
+    operations::{OverrideRequest, RequestedOverride, Selection, Until},
     workload::{Observed, ParsedInputs, read},
 };
 
@@ -79,7 +74,13 @@ impl OverrideArgs {
             .on_cluster(async |client| match targets.whole_namespace() {
                 Some(name) if !matches!(request.requested, RequestedOverride::Sync) => {
                     let query = targets.query(client.default_namespace());
-                    override_namespace(&client, name, &query, &request, timeout).await
+                    let mut report = Report::new(Exit::Done);
+                    let mut said = |said| report.take(said);
+                    let with = (name, &query);
+                    request
+                        .carry_out_in_namespace(&client, with, timeout, &mut said)
+                        .await?;
+                    Ok(report.exit)
                 }
                 _ => send(&client, &targets, &request, timeout).await,
             })
@@ -127,110 +128,9 @@ async fn send(
         print_error(&selection.query.nothing_scheduled());
         return Ok(Exit::Problems);
     }
-    let mut annotated = Vec::new();
+    let mut report = Report::new(exit);
     request
-        .send(client, &selection, |observed, answer| {
-            let subject = selection.subject(&observed.object);
-            match answer {
-                Ok(RequestOutcome::Unchanged) => print_line(&format!("{subject} unchanged")),
-                Ok(RequestOutcome::Annotated(it)) => annotated.push(*it),
-                Err(error) => {
-                    print_error(&format!(
-                        "{subject}: {}: {error}",
-                        failed(&request.requested)
-                    ));
-                    exit = exit.worse(if error.is_refusal() {
-                        Exit::Problems
-                    } else {
-                        Exit::CouldNotRun
-                    });
-                }
-            }
-        })
+        .carry_out(client, &selection, timeout, &mut |said| report.take(said))
         .await;
-    match timeout.filter(|_| !request.dry_run) {
-        Some(timeout) => {
-            let waited = wait_for_all(client, &selection, request, timeout, &annotated).await;
-            exit = exit.worse(waited);
-        }
-        None => {
-            let dry = if request.dry_run { " (dry run)" } else { "" };
-            for it in &annotated {
-                let subject = selection.subject(&it.object);
-                print_line(&format!(
-                    "{subject} {}{dry}",
-                    annotations(&it.annotations, &request.prefix)
-                ));
-            }
-        }
-    }
-    Ok(exit)
-}
-
-async fn wait_for_all(
-    client: &Client,
-    selection: &Selection,
-    request: &OverrideRequest,
-    timeout: TimeDelta,
-    annotated: &[Annotated],
-) -> Exit {
-    let limit = timeout.to_std().unwrap_or_default();
-    let mut exit = Exit::Done;
-    let mut progress = Progress::new();
-    let report = |event: WaitEvent<'_>| {
-        if let WaitEvent::Waiting { done, all } = event {
-            progress.say(&format!("waiting for the controller: {done} of {all} done"));
-            return;
-        }
-        progress.clear();
-        let subject = |it: &Annotated| selection.subject(&it.object);
-        exit = exit.worse(match event {
-            WaitEvent::Waiting { .. } => Exit::Done,
-            WaitEvent::Obeyed(it, seen) => {
-                print_line(&format!(
-                    "{} {}",
-                    subject(it),
-                    obeyed(it, seen, request)
-                ));
-                Exit::Done
-            }
-            WaitEvent::Refused(it, why) => {
-                for line in why.lines() {
-                    print_error(&format!("{}: its schedule is refused: {line}", subject(it)));
-                }
-                Exit::Problems
-            }
-            WaitEvent::Deleted(it) => {
-                print_error(&format!("{}: annotated, then deleted", subject(it)));
-                Exit::Problems
-            }
-            WaitEvent::Unwatched(error) => {
-                print_error(&format!(
-                    "annotated, but whether a controller acts is not seen: {error}"
-                ));
-                Exit::CouldNotRun
-            }
-            WaitEvent::TimedOut(it, seen) => {
-                print_error(&format!(
-                    "{}: annotated, but no controller has acted within {} s; {}; it will be {} when \
-                     one acts",
-                    subject(it),
-                    limit.as_secs(),
-                    unobeyed(seen, it.zone, request.now),
-                    action(it, request.now)
-                ));
-                Exit::Problems
-            }
-        });
-    };
-    wait(
-        client,
-        &selection.query,
-        (&request.prefix, &selection.defaults),
-        limit,
-        annotated,
-        report,
-    )
-    .await;
-    exit
+    Ok(report.exit)
 }

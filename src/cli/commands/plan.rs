@@ -13,6 +13,7 @@ use crate::{
         args::{
             connection::ConnectionArgs,
             exclude::ExcludeArgs,
+            price_args::PriceArgs,
             schedule_args::{InheritanceArgs, ScheduleArgs},
             targets::{TargetArgs, Targets},
             time_flag::time_flag,
@@ -21,7 +22,7 @@ use crate::{
         output::{
             chart::Chart,
             messages::{note_unreadable, print_error},
-            plan_table::{WriteError, write_problems, write_table},
+            plan_table::{WriteError, write_problems, write_saved, write_table},
             terminal,
         },
         runtime::block_on,
@@ -76,6 +77,9 @@ pub(crate) struct PlanArgs {
     /// The output format [default: chart on a terminal, else json]
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<Output>,
+
+    #[command(flatten)]
+    price: PriceArgs,
 
     #[command(flatten)]
     targets: TargetArgs,
@@ -232,7 +236,11 @@ impl PlanArgs {
         let found = found.filter(is_looked_at);
         let planned = found.filter_map(|it| {
             let plan = planner.plan(&it.object, &it.inputs, &it.problems)?;
-            Some(plan.running_with(it.replicas.unwrap_or(Replicas::ONE)))
+            let plan = plan.running_with(it.replicas.unwrap_or(Replicas::ONE));
+            Some(
+                plan.requesting(it.requests)
+                    .at_price(self.price.price.clone()),
+            )
         });
         let plan = Plan {
             workloads: planned.collect(),
@@ -270,7 +278,9 @@ impl PlanArgs {
             .workloads
             .iter()
             .map(|(kind, it)| defaults.applied(it.observe(*kind, &planner.prefix)));
-        let workloads = observed.filter_map(|it| planner.plan_live(&it)).collect();
+        let price = &self.price.price;
+        let planned = observed.filter_map(|it| planner.plan_live(&it));
+        let workloads = planned.map(|it| it.at_price(price.clone())).collect();
         let missing = found.missing.into_iter().map(PlanError::Missing);
         (Plan { workloads }, missing.collect())
     }
@@ -293,6 +303,7 @@ impl PlanArgs {
             Output::Table => {
                 if !plan.workloads.is_empty() {
                     write_table(&mut out, plan, style)?;
+                    write_saved(&mut out, plan)?;
                 }
                 out.flush()?;
                 let stderr = io::stderr();

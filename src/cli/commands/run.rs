@@ -5,6 +5,7 @@ use std::{io, net::SocketAddr, pin::pin, sync::Arc};
 use http::Uri;
 use tokio::{net::TcpListener, sync::oneshot};
 
+use super::run_dashboard;
 use crate::{
     cli::{
         args::{
@@ -29,6 +30,14 @@ enum StartError {
     Connect(#[from] ConnectError),
     #[error("cannot listen on {address}: {source}; give another --listen, such as 0.0.0.0:0")]
     Listen {
+        address: SocketAddr,
+        source: io::Error,
+    },
+    #[error(
+        "cannot serve the dashboard on {address}: {source}; give another --dashboard-listen, such as \
+         127.0.0.1:8081"
+    )]
+    Dashboard {
         address: SocketAddr,
         source: io::Error,
     },
@@ -89,6 +98,10 @@ impl Run {
                     address: self.listen,
                     source,
                 })?;
+        if let Some(address) = self.dashboard {
+            let refused = |source| StartError::Dashboard { address, source };
+            run_dashboard::serve(address, &telemetry, &self.settings).map_err(refused)?;
+        }
         let (client, server) = connect(&self.connection).await?;
         self.announce(listener.local_addr()?, &server);
         let (files, publisher) = self.calendars;

@@ -17,6 +17,7 @@ use crate::{
             exclude::ExcludeArgs,
             kind_args::KindArgs,
             log::LogArgs,
+            price_args::PriceArgs,
             schedule_args::{InheritanceArgs, ScheduleArgs},
             time_flag::time_flag,
             value_parsers::{loopback, span},
@@ -82,6 +83,9 @@ pub(crate) struct SandboxArgs {
     /// at once; then simulated time goes on as real time does, until Ctrl-C
     #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
     dashboard: Option<SocketAddr>,
+
+    #[command(flatten)]
+    price: PriceArgs,
 
     #[command(flatten)]
     kinds: KindArgs,
@@ -339,10 +343,11 @@ impl SandboxArgs {
             .play(until, actions, speed, &mut tell, stop)
             .await
             .map_err(SandboxError::Write)?;
-        let summary_text = page.summary(&played.summary());
+        let summary_text = page.summary(&played.summary(), self.price.price.as_deref());
         write!(io::stdout(), "\n{summary_text}").map_err(SandboxError::Write)?;
         if let Some(listener) = listener.filter(|_| !played.is_stopped()) {
-            let dashboard = Dashboard::new(played.client(), clock, looked_at);
+            let dashboard = Dashboard::new(played.client(), clock, looked_at)
+                .at_price(self.price.price.clone());
             let stop = async {
                 signals.next().await;
             };

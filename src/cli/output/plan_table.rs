@@ -11,7 +11,7 @@ use crate::{
     schedule::Action,
     status::time_of_day,
     text::{cut_chars, printable},
-    workload::{CountKind, Key, Origin, Replicas},
+    workload::{Bill, CountKind, Key, Origin, Replicas, Saved},
 };
 
 /// More rows than anyone reads, and than memory should hold.
@@ -75,6 +75,32 @@ fn table(plan: &Plan) -> Result<Table<6>, WriteError> {
         }
     }
     Ok(table)
+}
+
+/// Says under the table what is saved, where its rows request anything or a price is given.
+pub(crate) fn write_saved(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
+    let saved = || {
+        plan.workloads
+            .iter()
+            .filter_map(|it| Some((it, it.saved()?)))
+    };
+    let total: Saved = saved().map(|(_, saved)| saved).sum();
+    let first = plan.workloads.first();
+    if total.requests_any() || first.is_some_and(|it| it.price().is_some()) {
+        let members = saved().map(|(member, _)| member);
+        writeln!(out, "\nSaves {}.", plan_bill(total, members))?;
+    }
+    Ok(())
+}
+
+/// What these save together, and how many of them are not all in it.
+pub(super) fn plan_bill<'p>(
+    saved: Saved,
+    members: impl Iterator<Item = &'p WorkloadPlan> + Clone,
+) -> String {
+    let price = members.clone().find_map(WorkloadPlan::price);
+    let complete = members.map(|it| it.requests().are_complete());
+    Bill::of(saved, price).with_incomplete(complete)
 }
 
 /// What is wrong, a line for each annotation.

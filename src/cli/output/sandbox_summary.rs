@@ -7,11 +7,12 @@ use crate::{
     sandbox::{Requests, Summary, Usage},
     status::span,
     text::counted,
+    workload::{Bill, Price, Saved},
 };
 
 impl Page {
     /// What it all came to: a table of the workloads and what the scaler asked for.
-    pub fn summary(&self, summary: &Summary) -> String {
+    pub fn summary(&self, summary: &Summary, price: Option<&Price>) -> String {
         let Summary {
             from,
             until,
@@ -27,6 +28,7 @@ impl Page {
         );
         if !usages.is_empty() {
             text += &self.table(usages, whole);
+            text += &saved(usages, price);
         }
         text + &footnotes(summary)
     }
@@ -59,11 +61,11 @@ impl Page {
                 "  {:>13.1}  {:>9.1}  {:>5}\n",
                 usage.replica_hours(),
                 usage.without(),
-                percent(usage.saved(), usage.without()),
+                percent(usage.saved().replica_hours, usage.without()),
             );
             used += usage.replica_hours();
             without += usage.without();
-            saved += usage.saved();
+            saved += usage.saved().replica_hours;
         }
         let saved = percent(saved, without);
         let total = format!(
@@ -73,6 +75,18 @@ impl Page {
         text += &self.paint(Paint::Bold, &total);
         text + "\n"
     }
+}
+
+/// What was saved, where that is more than the table says.
+fn saved(usages: &[(String, Usage)], price: Option<&Price>) -> String {
+    let counted = usages.iter().map(|(_, it)| it).filter(|it| it.has_replicas);
+    let saved: Saved = counted.clone().map(Usage::saved).sum();
+    if !saved.requests_any() && price.is_none() {
+        return String::new();
+    }
+    let complete = counted.map(|it| it.has_requests);
+    let bill = Bill::of(saved, price).with_incomplete(complete);
+    format!("\nSaved: {bill}.\n")
 }
 
 fn footnotes(summary: &Summary) -> String {

@@ -19,11 +19,14 @@ use super::{
 use crate::{
     status::{ScheduleStatus, WorkloadStatus, clock, distance},
     text::TerminalSafe,
-    workload::{Kind, Origin, Override, Owner, Pause, Phase, Prefix, Replicas},
+    workload::{
+        Bill, HeldDown, Kind, Origin, Override, Owner, Pause, Phase, Prefix, Price, Replicas,
+        amount,
+    },
 };
 
 /// Every column. NEXT is there twice: with how long it is until then, and without.
-const HEADINGS: [&str; 12] = [
+const HEADINGS: [&str; 15] = [
     "NAMESPACE",
     "NAME",
     "REPLICAS",
@@ -35,6 +38,9 @@ const HEADINGS: [&str; 12] = [
     "OVERRIDE",
     "TIMEZONE",
     "ALSO SET BY",
+    "HELD DOWN",
+    "CPU",
+    "MEMORY",
     "FROM",
 ];
 const NAMESPACE: usize = 0;
@@ -45,9 +51,26 @@ const SHORT_NEXT: usize = 7;
 const OVERRIDE: usize = 8;
 /// Those of the table that is not wide, `-o wide` has all but the short NEXT.
 const COLUMNS: [usize; 8] = [NAMESPACE, 1, 2, 3, SINCE, SAVED, NEXT, OVERRIDE];
-const WIDE: [usize; 10] = [NAMESPACE, 1, 2, 3, SINCE, SAVED, NEXT, OVERRIDE, 9, 10];
+const WIDE: [usize; 13] = [
+    NAMESPACE, 1, 2, 3, SINCE, SAVED, NEXT, OVERRIDE, 9, 10, 11, 12, 13,
+];
 /// Where the schedules come from, which is said as soon as one is inherited.
-const FROM: usize = 11;
+const FROM: usize = 14;
+
+/// The columns of a table in parts that fit, each with the names.
+fn parts(table: &Table<15>, columns: &[usize], width: usize) -> Vec<Vec<usize>> {
+    let (names, rest) = columns.split_at(2);
+    let mut parts = vec![names.to_vec()];
+    for column in rest {
+        let part = parts.last().map_or(names, Vec::as_slice);
+        let more = [part, &[*column]].concat();
+        match parts.last_mut() {
+            Some(part) if part.len() == 2 || table.width(&more) <= width => *part = more,
+            _ => parts.push([names, &[*column]].concat()),
+        }
+    }
+    parts
+}
 
 /// What the rows are sorted by; then by what they were before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -71,6 +94,7 @@ pub(crate) struct StatusOutput<'a> {
     statuses: Vec<&'a WorkloadStatus>,
     now: DateTime<Utc>,
     prefix: &'a Prefix,
+    price: Option<&'a Price>,
 }
 
 impl<'a> StatusOutput<'a> {
@@ -79,6 +103,7 @@ impl<'a> StatusOutput<'a> {
         prefix: &'a Prefix,
         now: DateTime<Utc>,
         sort_by: SortBy,
+        price: Option<&'a Price>,
     ) -> Self {
         let mut statuses: Vec<_> = statuses.into_iter().collect();
         statuses.sort_by(|a, b| order(sort_by, a, b));
@@ -86,6 +111,7 @@ impl<'a> StatusOutput<'a> {
             statuses,
             now,
             prefix,
+            price,
         }
     }
 
@@ -95,7 +121,8 @@ impl<'a> StatusOutput<'a> {
     }
 
     /// A row for each, and what is to be said of them under the table. It fits a screen of this
-    /// many columns, if that can be: what says least is left out. So are columns with no value.
+    /// many columns, if that can be: what says least is left out, and so are columns with no value.
+    /// Nothing is left out of a wide one: it comes in parts below each other.
     pub(crate) fn write_table(
         &self,
         out: &mut impl Write,
@@ -115,15 +142,39 @@ impl<'a> StatusOutput<'a> {
             if self.statuses.iter().any(|it| it.origin != Origin::Own) {
                 columns.push(FROM);
             }
-            table.write_columns(out, style, &columns)?;
+            let width = width.unwrap_or(usize::MAX);
+            for (at, part) in parts(&table, &columns, width).iter().enumerate() {
+                if at > 0 {
+                    writeln!(out)?;
+                }
+                table.write_columns(out, style, part)?;
+            }
+            self.write_held_down(out, width)?;
         } else {
             table.write_columns(out, style, &self.columns(&table, width))?;
         }
         self.write_notes(out, style, width)
     }
 
+    /// What is held down of all of them, where there is any.
+    fn write_held_down(&self, out: &mut impl Write, width: usize) -> io::Result<()> {
+        let down = self.statuses.iter().filter(|it| it.held_down.replicas > 0);
+        let held: HeldDown = down.clone().map(|it| it.held_down).sum();
+        if held.replicas == 0 {
+            return Ok(());
+        }
+        let complete = down.map(|it| it.requests.are_complete());
+        let bill = Bill::now(held, self.price).with_incomplete(complete);
+        let text = format!("Held down now: {bill}.");
+        writeln!(out)?;
+        for line in wrapped(&text, width, 2) {
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
+    }
+
     /// The columns that are shown.
-    fn columns(&self, table: &Table<12>, width: Option<usize>) -> Vec<usize> {
+    fn columns(&self, table: &Table<15>, width: Option<usize>) -> Vec<usize> {
         let mut columns = COLUMNS.to_vec();
         columns.retain(|it| !([SINCE, SAVED, OVERRIDE].contains(it) && table.is_empty(*it)));
         let Some(width) = width else {
@@ -147,7 +198,7 @@ impl<'a> StatusOutput<'a> {
         columns
     }
 
-    fn row(&self, status: &WorkloadStatus) -> [Cell; 12] {
+    fn row(&self, status: &WorkloadStatus) -> [Cell; 15] {
         let at = |at: DateTime<Utc>| clock(at, status.zone, self.now);
         // What should have been done and was not: nobody follows the schedule.
         let is_late = status.next.is_some_and(|next| next < self.now);
@@ -162,6 +213,8 @@ impl<'a> StatusOutput<'a> {
             Some(until) => format!("{} until {}", verb(it), at(until)),
             None => verb(it).to_owned(),
         });
+        let held = status.held_down;
+        let some = |number: f64, unit| (number > 0.0).then(|| amount(number) + unit);
         let owners: Vec<_> = status.owners.iter().map(|it| it.name()).collect();
         [
             (&*status.object.namespace).into(),
@@ -175,6 +228,9 @@ impl<'a> StatusOutput<'a> {
             laid_over.into(),
             status.zone.name().into(),
             owners.join(", ").into(),
+            some(held.replicas as f64, "").into(),
+            some(held.cpu_nanos as f64 / 1e9, "").into(),
+            some(held.memory_bytes as f64 / f64::from(1 << 30), "Gi").into(),
             status.origin.name().into(),
         ]
     }
@@ -239,6 +295,7 @@ impl<'a> StatusOutput<'a> {
     fn json(&self, status: &WorkloadStatus) -> Value {
         let tz = status.zone.tz();
         let time = |at: Option<DateTime<Utc>>| at.map(|at| at.with_timezone(&tz).to_rfc3339());
+        let held = status.held_down;
         let problems = status.problems.iter().map(|it| {
             json!({
                 "annotation": self.prefix.full(&it.annotation),
@@ -258,6 +315,15 @@ impl<'a> StatusOutput<'a> {
             "state": status.phase.map(Phase::name),
             "since": time(status.since),
             "savedReplicas": status.saved.map(Replicas::get),
+            "requests": {
+                "cpuCores": status.requests.cpu_nanos as f64 / 1e9,
+                "memoryBytes": status.requests.memory_bytes,
+            },
+            "heldDown": {
+                "replicas": held.replicas,
+                "cpuCores": held.cpu_nanos as f64 / 1e9,
+                "memoryBytes": held.memory_bytes,
+            },
             "next": time(status.next),
             "nextAction": status.next_action.map(|it| it.to_string()),
             "override": status.laid_over.map(|(origin, it)| json!({

@@ -1,6 +1,6 @@
 //! The messages of `k8s.io/api/apps/v1/generated.proto` and of apimachinery's `meta/v1` and
-//! `runtime`, with the fields that are read. All others, the pod template and the managed fields
-//! first, are stepped over by their length.
+//! `runtime`, with the fields that are read. All others, the managed fields first, are stepped over by
+//! their length, and so is what a pod template does not request.
 
 use std::fmt::Debug;
 
@@ -9,6 +9,8 @@ use chrono::{DateTime, SecondsFormat};
 use prost::Message;
 use serde::{Serialize, Serializer, ser::Error as _, ser::SerializeMap as _};
 
+use crate::cluster::encoding::pod_template::requests;
+use crate::cluster::pod_template::Template;
 use crate::cluster::workload::LAST_APPLIED;
 
 #[derive(Clone, PartialEq, Message)]
@@ -71,6 +73,13 @@ pub(in crate::cluster) struct Object<S: Message + Default + Clone + PartialEq + 
 pub(in crate::cluster) struct WorkloadSpec {
     #[prost(int32, optional, tag = "1")]
     pub(in crate::cluster) replicas: Option<i32>,
+    /// A `PodTemplateSpec`, of which it is read what it requests.
+    #[prost(bytes = "bytes", tag = "3")]
+    #[serde(
+        serialize_with = "requests_of",
+        skip_serializing_if = "Bytes::is_empty"
+    )]
+    pub(in crate::cluster) template: Bytes,
 }
 
 /// Of `k8s.io/api/batch/v1/generated.proto`.
@@ -173,6 +182,10 @@ pub(in crate::cluster) struct StatusCause {
     pub(in crate::cluster) message: String,
     #[prost(string, tag = "3")]
     pub(in crate::cluster) field: String,
+}
+
+fn requests_of<S: Serializer>(template: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+    Template::from(requests(template)).serialize(serializer)
 }
 
 fn as_map<S: Serializer>(entries: &[Entry], serializer: S) -> Result<S::Ok, S::Error> {

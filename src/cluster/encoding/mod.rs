@@ -2,4 +2,5 @@
 
 pub(super) mod compact;
 pub(super) mod messages;
+mod pod_template;
 pub(super) mod protobuf;

@@ -157,7 +157,10 @@ mod tests {
                 labels: vec![entry("app", "café")],
                 annotations: vec![entry("dayshift/stop", "19:00"), entry(LAST_APPLIED, "{…}")],
             }),
-            spec: Some(WorkloadSpec { replicas: Some(0) }),
+            spec: Some(WorkloadSpec {
+                replicas: Some(0),
+                template: Bytes::new(),
+            }),
         };
         let mut raw = deployment.encode_to_vec();
         raw.extend([0x9a, 0x06, 3, 0xff, 0xff, 0xff]); // field 99, three bytes

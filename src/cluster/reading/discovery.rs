@@ -13,12 +13,17 @@ use crate::workload::{CustomKind, Kind};
 /// # Errors
 /// Where the server is absent or unwilling; 404 where it does not have the kind.
 pub async fn discover(client: &Client, kind: Kind) -> Result<(), Error> {
-    let Kind::Custom(custom) = kind else {
-        return Ok(());
-    };
-    if custom.is_discovered() {
-        return Ok(());
+    match kind {
+        Kind::Custom(custom) if !custom.is_discovered() => discover_again(client, custom).await,
+        _ => Ok(()),
     }
+}
+
+/// The same, whatever is known: the version that was served before may be gone.
+///
+/// # Errors
+/// As for [`discover`].
+pub async fn discover_again(client: &Client, custom: &CustomKind) -> Result<(), Error> {
     let group: APIGroup = get(client, format!("/apis/{}", custom.group())).await?;
     let preferred = group.preferred_version.iter();
     for version in preferred.chain(&group.versions) {

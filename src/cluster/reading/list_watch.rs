@@ -16,7 +16,8 @@ use kube::{
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::cluster::reading::discovery::discover;
+use crate::cluster::reading::absence::Absence;
+use crate::cluster::reading::discovery::{discover, discover_again};
 use crate::cluster::reading::view::{WorkloadView, api_of};
 use crate::workload::Kind;
 
@@ -58,7 +59,8 @@ where
 }
 
 /// The same of a kind, in one namespace or in all. Where no more than its resource is known the
-/// server is asked about it first; that it does not have it is a list that fails.
+/// server is asked about it first, and again where it has the version no more in which it had it;
+/// that it does not have it at all is a list that fails.
 pub fn watch_of<D: WorkloadView>(
     client: Client,
     (kind, namespace): (Kind, Option<&str>),
@@ -69,20 +71,48 @@ pub fn watch_of<D: WorkloadView>(
         let api: Api<D> = api_of(client, kind, namespace.as_deref());
         list_watch(api, config.clone()).boxed()
     };
-    let known = (!matches!(kind, Kind::Custom(_))).then(|| watch(&client));
-    stream::unfold(known, move |events| {
+    let first = match kind {
+        Kind::Custom(_) => Source::Unknown,
+        _ => Source::Open(watch(&client)),
+    };
+    stream::unfold(first, move |source| {
         let (client, watch) = (client.clone(), watch.clone());
         async move {
-            let mut events = match events {
-                Some(events) => events,
-                None => match discover(&client, kind).await {
-                    Ok(()) => watch(&client),
-                    Err(error) => return Some((Err(Error::InitialListFailed(error)), None)),
-                },
+            let mut events = match source {
+                Source::Open(events) => events,
+                closed => {
+                    let asked = match (&closed, kind) {
+                        (Source::Lost, Kind::Custom(custom)) => {
+                            discover_again(&client, custom).await
+                        }
+                        _ => discover(&client, kind).await,
+                    };
+                    if let Err(error) = asked {
+                        return Some((Err(Error::InitialListFailed(error)), closed));
+                    }
+                    watch(&client)
+                }
             };
-            Some((events.next().await?, Some(events)))
+            let event = events.next().await?;
+            let is_absent = |error| Absence::of(error) == Some(Absence::NotServed);
+            let is_lost = matches!(kind, Kind::Custom(_)) && event.as_ref().is_err_and(is_absent);
+            let source = if is_lost {
+                Source::Lost
+            } else {
+                Source::Open(events)
+            };
+            Some((event, source))
         }
     })
+}
+
+/// Where the events of a kind come from.
+enum Source<D> {
+    /// It may have to be asked for first.
+    Unknown,
+    Open(Events<D>),
+    /// The server does not have what was asked for: it may have another version of it.
+    Lost,
 }
 
 struct ListWatch<D> {

@@ -6,7 +6,9 @@ use std::{collections::HashMap, sync::Arc};
 use crate::{
     cluster::{Version, Workload},
     controller::ids::WatchId,
-    workload::{CountField, Inputs, Kind, Labels, Observed, Replicas, WorkloadRef},
+    workload::{
+        CountField, Inputs, Kind, Labels, Observed, Replicas, ResourceRequests, WorkloadRef,
+    },
 };
 
 /// The objects that nothing is asked for, by namespace, kind and name. There may be many more than
@@ -22,6 +24,7 @@ struct Bystander {
     version: Version,
     count_field: CountField,
     replicas: Replicas,
+    requests: ResourceRequests,
     watch: WatchId,
     has_labels: bool,
     has_annotations: bool,
@@ -38,6 +41,7 @@ impl Bystanders {
             version: workload.version(),
             count_field,
             replicas,
+            requests: workload.requests(),
             watch,
             has_labels: workload.has_labels(),
             has_annotations: workload.has_annotations(),
@@ -60,6 +64,7 @@ impl Bystanders {
             version,
             count_field: observed.count_field.clone(),
             replicas: observed.replicas,
+            requests: observed.requests,
             watch,
             has_labels: observed.has_labels,
             has_annotations: observed.has_annotations,
@@ -119,6 +124,7 @@ impl Bystanders {
                     uid: it.uid.into(),
                 },
                 replicas: it.replicas,
+                requests: it.requests,
                 count_field: it.count_field,
                 inputs: Inputs::default().with_counts(kind.counts()),
                 labels: Labels::default(),

@@ -7,7 +7,9 @@ use std::{
 
 use chrono::{DateTime, Utc};
 
-use crate::workload::{Origin, ParsedInputs, WorkloadRef, held_down, is_kept_stopped};
+use crate::workload::{
+    CountKind, HeldDown, Origin, ParsedInputs, WorkloadRef, held_down, is_kept_stopped,
+};
 
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::index::Index;
@@ -15,38 +17,45 @@ use crate::controller::telemetry::overdue::Deadlines;
 use crate::controller::telemetry::snapshot::ObjectSnapshot;
 
 impl Index {
-    /// What is known of each object at `now`, in no order.
+    /// What is known of each object in scope at `now`, in no order.
     pub(in crate::controller) fn snapshots(
         &self,
         now: DateTime<Utc>,
     ) -> impl Iterator<Item = ObjectSnapshot> {
-        self.entries.values().map(move |entry| entry.snapshot(now))
+        let namespaces = &self.namespaces;
+        let entries = self.entries.values();
+        entries
+            .filter(move |it| namespaces.is_in_scope(&it.object().namespace))
+            .map(move |entry| entry.snapshot(now))
     }
 
     /// How many objects are in each state, `invalid` where the schedule is refused.
     pub(in crate::controller) fn census(&self) -> HashMap<&'static str, usize> {
         let mut census = HashMap::new();
-        let in_scope = |it: &&Entry| self.namespaces.is_in_scope(&it.object().namespace);
-        for entry in self.entries.values().filter(in_scope) {
+        for entry in self.in_scope() {
             *census.entry(entry.counted_as()).or_default() += 1;
         }
         census
     }
 
-    /// How many replicas the schedules hold down.
-    pub(in crate::controller) fn held_down(&self) -> u64 {
-        let in_scope = |it: &&Entry| self.namespaces.is_in_scope(&it.object().namespace);
-        let entries = self.entries.values().filter(in_scope);
-        entries
-            .map(|it| u64::from(held_down(&it.observed, &it.parsed).get()))
-            .sum()
+    /// What the schedule of each object holds down, with its namespace.
+    pub(in crate::controller) fn held_down(&self) -> impl Iterator<Item = (&Arc<str>, HeldDown)> {
+        let each = self.in_scope();
+        each.map(|it| (&it.object().namespace, held_down(&it.observed, &it.parsed)))
+    }
+
+    /// How many objects whose replicas are scheduled do not request both CPU and memory.
+    pub(in crate::controller) fn without_requests(&self) -> usize {
+        let is_one = |it: &&Entry| {
+            matches!(&*it.parsed, ParsedInputs::Scheduled(spec) if spec.counts == CountKind::Replicas)
+                && !it.observed.requests.are_complete()
+        };
+        self.in_scope().filter(is_one).count()
     }
 
     /// Each object with a schedule, and whether it is kept stopped.
     pub(in crate::controller) fn stopped(&self) -> Vec<(WorkloadRef, bool)> {
-        let in_scope = |it: &&Entry| self.namespaces.is_in_scope(&it.object().namespace);
-        let entries = self.entries.values().filter(in_scope);
-        entries
+        self.in_scope()
             .filter_map(|it| {
                 let is_stopped = is_kept_stopped(&it.observed, &it.parsed)?;
                 Some((it.object().clone(), is_stopped))
@@ -85,6 +94,14 @@ impl Index {
             .entries
             .iter()
             .filter(|(_, it)| it.overdue(now).is_some());
-        overdue.min_by_key(|(id, _)| **id).map(|(_, it)| it)
+        overdue
+            .min_by_key(|(id, _)| **id)
+            .map(|(_, it)| it.as_ref())
+    }
+
+    /// The objects in the Namespaces that are looked at.
+    fn in_scope(&self) -> impl Iterator<Item = &Entry> {
+        let entries = self.entries.values().map(Box::as_ref);
+        entries.filter(|it| self.namespaces.is_in_scope(&it.object().namespace))
     }
 }

@@ -161,11 +161,14 @@ impl Entry {
             object: self.observed.object.clone(),
             inputs: self.observed.inputs.clone(),
             replicas: self.observed.replicas,
+            requests: self.observed.requests,
             state: self.memory.newest(&self.observed, now),
             work: self.work.status(),
             failures: self.work.failures(),
             parsed: self.parsed.clone(),
             override_began: self.observed.override_began.clone(),
+            deleting: self.observed.deleting,
+            seen: self.seen,
         }
     }
 

@@ -38,7 +38,8 @@ pub(in crate::controller) struct Index {
     pub(super) parse_cache: ParseCache,
     pub(super) namespaces: Namespaces,
     bystanders: Bystanders,
-    pub(super) entries: HashMap<Id, Entry>,
+    // Boxed: what a table keeps free would cost more than a pointer each.
+    pub(super) entries: HashMap<Id, Box<Entry>>,
     by_name: HashMap<(Kind, Box<str>), Id>,
     last_id: Id,
 }
@@ -235,7 +236,7 @@ impl Index {
             expired: Vec::new(),
             work: Work::default(),
         };
-        self.entries.insert(self.last_id, entry);
+        self.entries.insert(self.last_id, Box::new(entry));
         self.by_name.insert(name, self.last_id);
         self.last_id
     }
@@ -341,11 +342,11 @@ impl Index {
     }
 
     pub(in crate::controller) fn get(&self, id: Id) -> Option<&Entry> {
-        self.entries.get(&id)
+        self.entries.get(&id).map(Box::as_ref)
     }
 
     pub(in crate::controller) fn get_mut(&mut self, id: Id) -> Option<&mut Entry> {
-        self.entries.get_mut(&id)
+        self.entries.get_mut(&id).map(Box::as_mut)
     }
 
     /// All ids, in the order of first sight.

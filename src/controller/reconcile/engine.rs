@@ -35,6 +35,9 @@ use crate::controller::watch::states::WatchStates;
 /// How many boundaries are taken from the scheduler before the next request is sent.
 const BATCH: usize = 256;
 
+/// Longer than a snapshot of very many objects takes.
+const SNAPSHOT: TimeDelta = TimeDelta::milliseconds(100);
+
 /// A running controller: what is known, what is due, what waits to be sent and what is under way,
 /// each of which keeps its own state.
 ///
@@ -289,6 +292,14 @@ impl Engine {
             .chain(self.due.next_boundary().filter(|_| may_act))
             .min()
             .unwrap_or(now + TimeDelta::days(1))
+    }
+
+    /// Whether nothing falls due so soon that a snapshot, which takes some microseconds an object,
+    /// could delay it.
+    pub(in crate::controller) fn has_time(&self) -> bool {
+        let soon = self.clock.now() + SNAPSHOT;
+        let next = self.due.next_boundary();
+        self.clock.is_wrong() || next.is_none_or(|at| at > soon)
     }
 
     /// What is known of every object now.

@@ -73,8 +73,12 @@ impl Engine {
             .invalid_schedules(census.get(INVALID).copied().unwrap_or_default());
         self.telemetry
             .invalid_namespaces(self.index.invalid_namespaces());
-        self.telemetry
-            .held_down(self.index.held_down(), self.clock.monotonic());
+        self.telemetry.held_down(
+            self.index.held_down(),
+            self.index.without_requests(),
+            self.settings.per_namespace_metrics,
+            self.clock.monotonic(),
+        );
         if self.settings.per_workload_metrics {
             self.telemetry.stopped(self.index.stopped());
         }

@@ -6,7 +6,7 @@
 
 use std::{
     borrow::Cow,
-    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
 };
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
@@ -31,7 +31,7 @@ use crate::controller::telemetry::stopped::StoppedWorkloads;
 use crate::{
     clock::Clock,
     schedule::{Action, CalendarName},
-    workload::{ManagerKind, Owner, WorkloadRef},
+    workload::{HeldDown, ManagerKind, Owner, WorkloadRef},
 };
 
 /// The metrics of one scaler, and whether it is ready. The controller tells, the server asks.
@@ -240,9 +240,17 @@ impl Telemetry {
         self.invalid_namespaces.set(whole(count));
     }
 
-    /// From `now` on the schedules hold down so many replicas.
-    pub fn held_down(&self, replicas: u64, now: Instant) {
-        self.savings.held_down(replicas, now);
+    /// From `now` on the schedules hold down so much of each object, which is in that namespace; so
+    /// many objects do not request both CPU and memory.
+    pub fn held_down<'n>(
+        &self,
+        objects: impl Iterator<Item = (&'n Arc<str>, HeldDown)>,
+        without_requests: usize,
+        by_namespace: bool,
+        now: Instant,
+    ) {
+        self.savings
+            .tell(objects, without_requests, by_namespace, now);
     }
 
     /// Which workloads with a schedule there are, and whether each is kept stopped.

@@ -11,7 +11,8 @@ use tokio::sync::{Notify, oneshot};
 use crate::{
     schedule::Boundary,
     workload::{
-        Inputs, InvalidSchedule, Override, ParsedInputs, Replicas, ScheduleSpec, State, WorkloadRef,
+        CountField, Inputs, InvalidSchedule, Observed, Override, ParsedInputs, Replicas,
+        ResourceRequests, ScheduleSpec, State, WorkloadRef,
     },
 };
 
@@ -36,6 +37,8 @@ pub struct ObjectSnapshot {
     pub inputs: Inputs,
     /// Its count now.
     pub replicas: Replicas,
+    /// What one of its replicas requests.
+    pub requests: ResourceRequests,
     /// What was done to it last, and the count to come back to (`saved`).
     pub state: State,
     /// What is being done about it.
@@ -44,6 +47,8 @@ pub struct ObjectSnapshot {
     pub failures: u32,
     pub(in crate::controller) parsed: Arc<ParsedInputs>,
     pub(in crate::controller) override_began: Option<Box<str>>,
+    pub(in crate::controller) deleting: bool,
+    pub(in crate::controller) seen: DateTime<Utc>,
 }
 
 /// Whether work on an object waits, and for what.
@@ -87,6 +92,34 @@ impl ObjectSnapshot {
         match &*self.parsed {
             ParsedInputs::Invalid(error) => Some(error),
             ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => None,
+        }
+    }
+
+    /// What its annotations say.
+    pub fn parsed(&self) -> &ParsedInputs {
+        &self.parsed
+    }
+
+    /// When its annotations were first seen as they are.
+    pub const fn asked_at(&self) -> DateTime<Utc> {
+        self.seen
+    }
+
+    /// The object as the controller knows it: its labels are those of [`Self::state`], and of
+    /// what a patch is guarded by there is nothing.
+    pub fn observed(&self) -> Observed {
+        Observed {
+            object: self.object.clone(),
+            replicas: self.replicas,
+            requests: self.requests,
+            count_field: CountField::Present,
+            inputs: self.inputs.clone(),
+            labels: self.state.to_labels(),
+            error: None,
+            override_began: self.override_began.clone(),
+            has_labels: true,
+            has_annotations: true,
+            deleting: self.deleting,
         }
     }
 

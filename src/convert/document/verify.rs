@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::convert::document::edit::Changes;
-use crate::manifest::{Node, Source};
+use crate::manifest::{Entry, Node, Source};
 
 /// Whether the documents of `text` are those before, with the changes made to theirs.
 pub(in crate::convert) fn is_as_meant<'n, 'a: 'n>(
@@ -22,6 +22,18 @@ pub(in crate::convert) fn is_as_meant<'n, 'a: 'n>(
     let mut changes = changes.into_iter().peekable();
     let mut all = before.iter().zip(&after);
     all.all(|(before, after)| {
+        // So it is nearly always, and it makes no copy of them.
+        match changes.peek() {
+            Some((node, of))
+                if Rc::ptr_eq(before, node) && is_metadata_changed(before, after, of) =>
+            {
+                changes.next();
+                return true;
+            }
+            Some((node, _)) if holds(before, node) => {}
+            _ if before.is_written_as(after) => return true,
+            _ => {}
+        }
         let mut meant = before.json();
         while let Some((node, of)) = changes.next_if(|it| holds(before, it.0)) {
             if Rc::ptr_eq(before, node) {
@@ -39,6 +51,25 @@ pub(in crate::convert) fn is_as_meant<'n, 'a: 'n>(
         without_empty(&mut after);
         meant == after
     }) && changes.next().is_none()
+}
+
+/// Whether nothing but the metadata of an object has changed, as was meant. Where not, they may still
+/// mean the same.
+fn is_metadata_changed(before: &Node<'_>, after: &Node<'_>, changes: &Changes) -> bool {
+    let metadata = |node: &Node<'_>| json!({ "metadata": node.get("metadata").map(Node::json) });
+    let (olds, news) = (before.entries(), after.entries());
+    let named = olds.iter().filter(|it| it.name() == "metadata").count();
+    let is_kept = |(old, new): (&Entry<'_>, &Entry<'_>)| {
+        let is_same = || old.name() == "metadata" || old.value.is_written_as(&new.value);
+        old.name() == new.name() && is_same()
+    };
+    olds.len() == news.len() && named == 1 && olds.iter().zip(news).all(is_kept) && {
+        let (mut meant, mut after) = (metadata(before), metadata(after));
+        change(&mut meant, changes);
+        without_empty(&mut meant);
+        without_empty(&mut after);
+        meant == after
+    }
 }
 
 fn holds(document: &Rc<Node<'_>>, node: &Rc<Node<'_>>) -> bool {
@@ -103,4 +134,103 @@ fn map<'m>(metadata: &'m mut Map<String, Value>, name: &str) -> Option<&'m mut M
         *value = Map::new().into();
     }
     value.as_object_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+
+    use super::*;
+
+    const BEFORE: &str = "kind: Deployment\nmetadata:\n  name: web\n  annotations: {old: a, kept: b}\n\
+                          spec: {replicas: 3}\n";
+
+    /// Whether that is a right outcome of putting `new: c` in the place of `old` on the first of them.
+    fn is_right(before: &str, after: &str) -> bool {
+        let source = Source::new("", before);
+        let (nodes, _) = source.documents();
+        let mut objects = nodes
+            .first()
+            .and_then(|it| it.get("items")?.items().first());
+        let object = objects.get_or_insert(&nodes[0]);
+        let changes = Changes {
+            replaced: vec![("old".into(), vec![("new".into(), "c".into())])],
+            ..Changes::default()
+        };
+        is_as_meant(&nodes, iter::once((*object, &changes)), after)
+    }
+
+    /// How the text may come out, and whether it may: alone, as one of two documents and in a list.
+    #[test]
+    fn nothing_else_may_change() {
+        for (from, to, expected) in [
+            ("{old: a, kept: b}", "{new: c, kept: b}", true),
+            ("{old: a, kept: b}", "{kept: 'b', new: \"c\"}", true),
+            ("{old: a, kept: b}", "{old: a, kept: b}", false), // nothing has been done
+            ("{old: a, kept: b}", "{new: c}", false),
+            ("{old: a, kept: b}", "{new: c, kept: b, more: d}", false),
+            ("{old: a, kept: b}", "{new: other, kept: b}", false),
+            (
+                "old: a, kept: b}\nspec: {",
+                "new: c, kept: b}\nspec: {paused: true, ",
+                false,
+            ),
+            (
+                "{old: a, kept: b}\nspec: {replicas: 3}",
+                "{new: c, kept: b}",
+                false,
+            ),
+            (
+                "web\n  annotations: {old: a",
+                "api\n  annotations: {new: c",
+                false,
+            ),
+            (
+                "old: a, kept: b}\nspec: {replicas: 3",
+                "new: c, kept: b}\nspec: {replicas: 4",
+                false,
+            ),
+            (
+                "old: a, kept: b}\nspec: {replicas: 3",
+                "new: c, kept: b}\nspec: {replicas: '3'",
+                false,
+            ),
+        ] {
+            let after = BEFORE.replacen(from, to, 1);
+            assert_eq!(from != to, after != BEFORE, "{from}");
+            let list = |text: &str| {
+                let indented = text.replace('\n', "\n  ");
+                format!("kind: List\nitems:\n- {}\n", indented.trim_end())
+            };
+            let two = |text: &str| format!("{text}---\n{BEFORE}");
+            assert_eq!(is_right(BEFORE, &after), expected, "{after}");
+            assert_eq!(
+                is_right(&list(BEFORE), &list(&after)),
+                expected,
+                "{}",
+                list(&after)
+            );
+            assert_eq!(
+                is_right(&two(BEFORE), &two(&after)),
+                expected,
+                "{}",
+                two(&after)
+            );
+            // How many documents there are.
+            assert!(!is_right(&two(BEFORE), &after), "{after}");
+            assert!(!is_right(BEFORE, &two(&after)), "{after}");
+        }
+    }
+
+    #[test]
+    fn the_other_document_is_looked_at() {
+        let after = BEFORE.replace("old: a", "new: c");
+        let two = |first: &str, second: &str| format!("{first}---\n{second}");
+        for other in [BEFORE.replace("replicas: 3", "replicas: 4"), after.clone()] {
+            assert!(
+                !is_right(&two(BEFORE, BEFORE), &two(&after, &other)),
+                "{other}"
+            );
+        }
+    }
 }

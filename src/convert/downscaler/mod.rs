@@ -6,4 +6,4 @@ mod schedule;
 mod single;
 
 pub(super) use object::convert;
-pub(super) use outcome::{Context, is_schedule};
+pub(super) use outcome::{Context, is_same};

@@ -56,8 +56,15 @@ pub(super) const FORCE_DOWN: &str = "force-downtime";
 pub(super) const SCHEDULE: [&str; 6] = [UPTIME, DOWNTIME, UPSCALE, DOWNSCALE, FORCE_UP, FORCE_DOWN];
 
 /// Whether a key is one of those that make up the schedule.
-pub(in crate::convert) fn is_schedule(key: &str) -> bool {
+pub(super) fn is_schedule(key: &str) -> bool {
     SCHEDULE.contains(&key)
+}
+
+/// Whether an annotation takes the place of a flag, which the name of its annotation stands for:
+/// the schedule counts as one, and the count of a stop has a name in each tool.
+pub(in crate::convert) fn is_same(own: &str, flag: &str) -> bool {
+    let is_count = |key| matches!(key, "downtime-replicas" | "downscale-replicas");
+    own == flag || is_schedule(own) && is_schedule(flag) || is_count(own) && is_count(flag)
 }
 
 pub(super) fn rfc3339(at: DateTime<Utc>) -> String {

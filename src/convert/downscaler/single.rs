@@ -104,7 +104,7 @@ pub(super) fn one(
                         "`{}` is more than 24h, and dayshift/enforce takes 1s to 24h",
                         quote(text)
                     ),
-                    "pause a new workload while it may run, such as dayshift pause deploy/web --for 48h, and remove the annotation",
+                    "pause a new workload while it may run, such as dayshift pause deploy/web --for 48h, and leave the grace period out",
                 ));
             }
             single

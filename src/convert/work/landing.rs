@@ -161,7 +161,7 @@ impl Work<'_, '_> {
         }
     }
 
-    /// The other tool's flags, on every Namespace that says nothing itself.
+    /// The other tool's flags, on every Namespace, but for what it says itself.
     pub(in crate::convert) fn flags(&mut self) {
         let converter = self.converter;
         if converter.flags.is_empty() {
@@ -189,13 +189,19 @@ impl Work<'_, '_> {
                 object: None,
             });
         }
-        let texts = outcome.replaced.into_iter().flat_map(|it| it.1);
-        let pairs: Pairs = texts
-            .map(|(key, text)| (converter.prefix.full(key), text))
+        let replaced: Vec<_> = outcome
+            .replaced
+            .into_iter()
+            .map(|(which, texts)| {
+                let texts = texts.into_iter();
+                let pairs = texts.map(|(key, text)| (converter.prefix.full(key), text));
+                (olds[which].0, pairs.collect::<Pairs>())
+            })
             .collect();
-        if pairs.is_empty() {
-            return;
-        }
+        let pairs_without = |is_own: &dyn Fn(&str) -> bool| -> Pairs {
+            let kept = replaced.iter().filter(|it| !is_own(it.0));
+            kept.flat_map(|it| it.1.iter().cloned()).collect()
+        };
         let mut names: HashSet<String> = HashSet::new();
         for at in 0..self.documents.len() {
             let object = self.documents[at].object.clone();
@@ -204,11 +210,9 @@ impl Work<'_, '_> {
                 continue;
             }
             let own = self.documents[at].annotations();
-            if own.iter().any(|it| downscaler::is_schedule(it.key())) {
-                continue;
-            }
+            let added =
+                pairs_without(&|flag| own.iter().any(|it| downscaler::is_same(it.key(), flag)));
             let place = self.documents[at].node.place.clone();
-            let added = pairs.clone();
             self.take(
                 at,
                 Changes {
@@ -218,8 +222,9 @@ impl Work<'_, '_> {
                 &place,
             );
         }
+        let pairs = pairs_without(&|_| false);
         for name in &converter.flagged {
-            if names.insert(name.clone()) {
+            if !pairs.is_empty() && names.insert(name.clone()) {
                 let object = ObjectName::namespace(name);
                 self.command(Target::Object(object), pairs.clone());
             }

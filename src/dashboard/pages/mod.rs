@@ -1,6 +1,7 @@
 //! The pages, as HTML. What somebody wrote is escaped by `html!`, and what nobody sees is shown
 //! by `printable` before that.
 
+mod action;
 mod bits;
 mod object;
 mod object_tables;

@@ -14,7 +14,7 @@ use crate::{
     plan::{Period, PlannedBoundary, WorkloadPlan},
     schedule::Zone,
     status::{distance, time_of_day},
-    workload::{Inputs, Key, Problem},
+    workload::{Bill, Inputs, Key, Problem},
 };
 
 /// So many days are shown.
@@ -23,8 +23,8 @@ const DAYS: u64 = 14;
 const MOST_BOUNDARIES: usize = 2_000;
 const MOST_OF_A_DAY: usize = 12;
 
-/// The Events of an object, or why they are not shown.
-pub(in crate::dashboard) type Events = Result<Vec<SeenEvent>, FindError>;
+/// The Events of an object, or why they are not shown; none where nobody has asked.
+pub(in crate::dashboard) type Events = Option<Result<Vec<SeenEvent>, FindError>>;
 
 impl Page<'_> {
     /// The page of one workload.
@@ -40,6 +40,7 @@ impl Page<'_> {
             h1 { (safe(&title)) " " (badge(status)) }
             (self.findings_of(row))
             (self.standing(row))
+            (self.doing(row))
             (self.days(row))
             (self.schedule(row))
             (self.labels(row))
@@ -107,9 +108,9 @@ impl Page<'_> {
                     dd { (status.zone.name()) }
                     dt { "Schedule from" }
                     dd { (status.origin.name()) }
-                    @if row.held_down > 0 {
+                    @if status.held_down.replicas > 0 {
                         dt { "Held down" }
-                        dd { (row.held_down) " replicas would run without the schedule" }
+                        dd { (Bill::now(status.held_down, None)) " would run without the schedule" }
                     }
                     @if let Some(words) = status.revert_words() {
                         dt { "Reverted" }

@@ -4,11 +4,14 @@
 use maud::{Markup, html};
 
 use super::{
-    bits::{safe, safe_lines, time},
+    bits::{named, path, safe, safe_lines, time},
     object::Events,
     shell::Page,
 };
-use crate::{dashboard::view::Row, workload::Label};
+use crate::{
+    dashboard::{params::Params, view::Row},
+    workload::Label,
+};
 
 /// So many Events are shown.
 const MOST_EVENTS: usize = 10;
@@ -44,12 +47,51 @@ impl Page<'_> {
         }
     }
 
+    /// What may be done with it. While the page is read again by itself there is no form: what
+    /// somebody writes into it would be lost.
+    pub(super) fn doing(&self, row: &Row) -> Markup {
+        let Some(token) = self.token else {
+            return html! {};
+        };
+        let still = Params {
+            still: true,
+            ..self.params.common()
+        };
+        html! {
+            section aria-labelledby="do" {
+                h2 id="do" { "Do something" }
+                @if self.params.still {
+                    form method="post" action=(self.params.common().link("/confirm")) {
+                        input type="hidden" name="object" value=(named(row));
+                        (self.fields(token))
+                    }
+                } @else {
+                    p {
+                        a href={ (still.link(&path(row))) "#do" } { "Wake, sleep, pause or resume" }
+                        " (the page then stands still)"
+                    }
+                }
+            }
+        }
+    }
+
     /// Who else sets its count.
     pub(super) fn others(&self, row: &Row) -> Markup {
         let status = &row.status;
         let kinds = [status.object.kind];
         html! {
-            @if !status.owners.is_empty() {
+            @if !self.view.asks {
+                section aria-labelledby="others" {
+                    h2 id="others" { "Who else sets its count" }
+                    p {
+                        "The controller does not read that of every workload. To see it: "
+                        code {
+                            "dayshift status " (safe(&status.object.argument()))
+                            (self.settings.prefix.flag())
+                        }
+                    }
+                }
+            } @else if !status.owners.is_empty() {
                 section aria-labelledby="others" {
                     h2 id="others" { "Who else sets its count" }
                     @for owner in &status.owners {
@@ -69,9 +111,13 @@ impl Page<'_> {
             section aria-labelledby="events" {
                 h2 id="events" { "Last Events" }
                 @match events {
-                    Err(error) => p { "They cannot be read: " (safe(&error.to_string())) }
-                    Ok(events) if events.is_empty() => p { "None. A cluster keeps them for an hour." }
-                    Ok(events) => div.scroll tabindex="0" role="group" aria-labelledby="events" {
+                    None => p {
+                        "This page asks the API server nothing. Its Events: "
+                        code { "kubectl events --for " (safe(&row.status.object.argument())) }
+                    }
+                    Some(Err(error)) => p { "They cannot be read: " (safe(&error.to_string())) }
+                    Some(Ok(events)) if events.is_empty() => p { "None. A cluster keeps them for an hour." }
+                    Some(Ok(events)) => div.scroll tabindex="0" role="group" aria-labelledby="events" {
                         table {
                             thead {
                                 tr {

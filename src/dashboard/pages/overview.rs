@@ -12,11 +12,12 @@ use super::{
 use crate::{
     dashboard::{
         params::Params,
-        source::Saved,
+        savings::{SavedSoFar, Savings},
         view::{Level, Row},
     },
     status::{clock, distance},
     text::counted,
+    workload::{Bill, HeldDown},
 };
 
 /// So many findings of a level are shown; the rest is on the timeline.
@@ -32,7 +33,7 @@ const SOMETIMES: [&str; 4] = ["adopted", "unseen", "left down", "error"];
 
 impl Page<'_> {
     /// The first page.
-    pub(in crate::dashboard) fn overview(&self, saved: Option<Saved>) -> String {
+    pub(in crate::dashboard) fn overview(&self, savings: &Savings) -> String {
         let kind = Kind {
             title: "Overview",
             path: "/",
@@ -51,7 +52,7 @@ impl Page<'_> {
                 (self.counts())
                 div.columns {
                     (self.coming())
-                    (self.saved(saved))
+                    (self.saved(savings))
                 }
                 (self.notes())
             }
@@ -84,7 +85,7 @@ impl Page<'_> {
 
     fn counts(&self) -> Markup {
         let mut by_state: BTreeMap<&str, usize> = BTreeMap::new();
-        for row in &self.view.rows {
+        for row in self.view.rows.iter() {
             *by_state.entry(row.status.state_name()).or_default() += 1;
         }
         let of = |state: &str| by_state.get(state).copied().unwrap_or_default();
@@ -93,7 +94,7 @@ impl Page<'_> {
         let states = ALWAYS.iter().copied().chain(sometimes);
         let counts = states
             .map(|it| (it, of(it)))
-            .chain([("reverted", reverted)]);
+            .chain(self.view.asks.then_some(("reverted", reverted)));
         html! {
             section aria-labelledby="states" {
                 h2 id="states" { "How they stand" }
@@ -122,7 +123,7 @@ impl Page<'_> {
     fn coming(&self) -> Markup {
         let now = self.view.now;
         let mut coming: BTreeMap<(DateTime<Utc>, String), Vec<&Row>> = BTreeMap::new();
-        for row in &self.view.rows {
+        for row in self.view.rows.iter() {
             if let Some(at) = row.status.next.filter(|at| *at > now) {
                 let action = match row.status.next_action {
                     Some(action) => action.to_string(),
@@ -177,35 +178,47 @@ impl Page<'_> {
         }
     }
 
-    fn saved(&self, saved: Option<Saved>) -> Markup {
-        let held: u64 = self
-            .view
-            .rows
-            .iter()
-            .map(|it| u64::from(it.held_down))
-            .sum();
+    fn saved(&self, savings: &Savings) -> Markup {
+        let down = self.view.rows.iter().map(|it| &it.status);
+        let down = down.filter(|it| it.held_down.replicas > 0);
+        let held: HeldDown = down.clone().map(|it| it.held_down).sum();
+        let price = savings.price.as_deref();
+        let now = Bill::now(held, price);
+        let now = now.with_incomplete(down.map(|it| it.requests.are_complete()));
+        let each = ["Today", "This week", "This month"]
+            .into_iter()
+            .zip(savings.since_each);
         html! {
             section aria-labelledby="saved" {
                 h2 id="saved" { "What is saved" }
-                p {
-                    span.number { (held) }
-                    " " (if held == 1 { "replica is" } else { "replicas are" })
-                    " held down now: without the schedules they would run."
+                p { "Held down now, and without the schedules they would run: " (now) "." }
+                dl {
+                    @for (when, saved) in each {
+                        dt { (when) }
+                        dd { (Bill::of(saved, price)) }
+                    }
                 }
-                @if let Some(saved) = saved {
+                @if let Some(SavedSoFar { all, without, since, .. }) = savings.so_far {
                     p {
-                        span.number { (format!("{:.0}", saved.replica_hours)) }
-                        " replica-hours saved since "
-                        (clock(saved.since, self.zone(), self.view.now))
-                        @if saved.of > 0.0 {
-                            ", " (format!("{:.0} %", 100.0 * saved.replica_hours / saved.of))
-                            " of what would have run"
+                        (Bill::of(all, price)) " saved since "
+                        (clock(since, self.zone(), self.view.now))
+                        @if without > 0.0 {
+                            ", " (format!("{:.0} %", 100.0 * all.replica_hours / without))
+                            " of the replica-hours that would have run"
                         }
                         "."
                     }
                 } @else {
                     p.far {
-                        "The controller counts it over time: the metric "
+                        "An estimate: the schedules and overrides of now, as if they had been followed since. "
+                        @if !self.view.asks {
+                            "The controller does not keep when a workload was created: one that is newer counts as if it had been there. "
+                        }
+                        @if savings.left_out > 0 {
+                            (counted(savings.left_out, "workload"))
+                            " with too many times to look at left out. "
+                        }
+                        "The controller counts exactly: the metric "
                         code { "dayshift_saved_replica_seconds_total" } "."
                     }
                 }

@@ -7,7 +7,7 @@ use super::bits::safe;
 use crate::{
     dashboard::{
         params::{Params, Theme},
-        source::Settings,
+        settings::Settings,
         view::View,
     },
     schedule::Zone,
@@ -25,6 +25,8 @@ pub(in crate::dashboard) struct Page<'a> {
     pub(in crate::dashboard) view: &'a View,
     pub(in crate::dashboard) params: &'a Params,
     pub(in crate::dashboard) settings: &'a Settings,
+    /// What a form carries, where something may be done from the pages.
+    pub(in crate::dashboard) token: Option<&'a str>,
 }
 
 /// What a page is, for its shell.
@@ -56,7 +58,7 @@ impl Page<'_> {
                     (safe(outage))
                 }
             }
-            @if let Some(unseen) = &self.view.unseen {
+            @for unseen in &self.view.unseen {
                 p.banner.warn { (safe(unseen)) }
             }
             (content)
@@ -66,8 +68,8 @@ impl Page<'_> {
 
     /// The zone of what is shown of several objects: --timezone, or without it that of the
     /// schedules, if they have one in common.
-    pub(super) fn zone(&self) -> Zone {
-        let given = self.settings.context.default_zone;
+    pub(in crate::dashboard) fn zone(&self) -> Zone {
+        let given = self.view.context.default_zone;
         if given == Zone::UTC {
             self.view.zone.unwrap_or(given)
         } else {

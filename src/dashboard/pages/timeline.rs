@@ -6,7 +6,7 @@ use chrono::{DateTime, Days, NaiveDate, Utc};
 use maud::{Markup, html};
 
 use super::{
-    bits::{badge, next, path, safe},
+    bits::{badge, named, next, path, safe},
     shell::{Kind, Page},
     week::{Week, day_name, days, legend, midnight, patterns},
 };
@@ -68,7 +68,21 @@ impl Page<'_> {
             } @else {
                 (patterns())
                 (legend())
-                (self.table(shown, period))
+                @if let Some(token) = self.token {
+                    form method="post" action=(self.params.common().link("/confirm")) {
+                        (self.table(shown, period))
+                        h2 { "Do something with what is ticked" }
+                        (self.fields(token))
+                        p.far {
+                            "This page is not read again by itself, so nothing that you tick is lost."
+                            @if pages > 1 {
+                                " Ticks count on this page alone, of " (pages) ": do one page after the other, filter, or tick a whole namespace, with all of it that stands on other pages."
+                            }
+                        }
+                    }
+                } @else {
+                    (self.table(shown, period))
+                }
                 (self.pager(page, pages))
             }
         };
@@ -184,12 +198,14 @@ impl Page<'_> {
 
     fn table(&self, rows: &[&Row], period: Option<Period>) -> Markup {
         let now = self.view.now;
+        let acts = self.token.is_some();
         let names = period.map_or_else(Vec::new, |it| days(it, self.zone()));
         html! {
             div.scroll tabindex="0" role="group" aria-label="Timeline" {
                 table.timeline {
                     thead {
                         tr {
+                            @if acts { td { span.hidden { "Ticked" } } }
                             th scope="col" { "Workload" }
                             th scope="col" { "State" }
                             th scope="col" { "Next" }
@@ -205,12 +221,21 @@ impl Page<'_> {
                     @for group in rows.chunk_by(|a, b| namespace(a) == namespace(b)) {
                         tbody {
                             tr.group {
+                                @let name = group.first().map_or("", namespace);
+                                @if acts { td {} }
                                 th scope="rowgroup" colspan="4" {
-                                    @if let Some(first) = group.first() { (safe(namespace(first))) }
+                                    (safe(name))
+                                    @if acts {
+                                        label.whole {
+                                            input type="checkbox" name="namespace" value=(name);
+                                            " the whole namespace"
+                                        }
+                                    }
                                 }
                             }
                             @for row in group {
                                 tr {
+                                    @if acts { td { (tick(row)) } }
                                     th scope="row" {
                                         a href=(self.params.common().link(&path(row))) {
                                             (safe(&row.status.object.short_name()))
@@ -283,4 +308,11 @@ impl Page<'_> {
 
 fn namespace<'a>(row: &&'a Row) -> &'a str {
     &row.status.object.namespace
+}
+
+/// What chooses a workload.
+fn tick(row: &Row) -> Markup {
+    let object = &row.status.object;
+    let label = object.full_name();
+    html! { input type="checkbox" name="object" value=(named(row)) aria-label=(safe(&label)); }
 }

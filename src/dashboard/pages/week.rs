@@ -105,7 +105,7 @@ impl Page<'_> {
         let until = until.max(now + TimeDelta::seconds(1));
         let planner = Planner {
             period: Period::new(now, until).ok()?,
-            context: self.settings.context.clone(),
+            context: self.view.context.clone(),
             prefix: self.settings.prefix.clone(),
         };
         planner.plan_live(&row.observed)

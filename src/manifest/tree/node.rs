@@ -103,6 +103,32 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether another has the same entries, items and words in the same order. Those of which it has
+    /// not may still mean the same.
+    pub(crate) fn is_written_as(&self, other: &Self) -> bool {
+        match (&self.content, &other.content) {
+            (
+                Content::Scalar { text, bare },
+                Content::Scalar {
+                    text: other,
+                    bare: is_bare,
+                },
+            ) => text == other && bare == is_bare,
+            (Content::List(items), Content::List(others)) => {
+                let mut pairs = items.iter().zip(others);
+                items.len() == others.len() && pairs.all(|(item, other)| item.is_written_as(other))
+            }
+            (Content::Map(entries), Content::Map(others)) => {
+                let mut pairs = entries.iter().zip(others);
+                entries.len() == others.len()
+                    && pairs.all(|(entry, other)| {
+                        entry.name() == other.name() && entry.value.is_written_as(&other.value)
+                    })
+            }
+            _ => false,
+        }
+    }
+
     /// The same as JSON.
     pub(crate) fn json(&self) -> Value {
         match &self.content {

@@ -81,6 +81,24 @@ impl DecisionContext<'_> {
             && change.state.to_labels() == self.observed.labels
     }
 
+    /// Whether it puts right nothing but what is to come, which depends on calendars: another
+    /// scaler may have read them earlier or later. Once is enough for what somebody has changed
+    /// by hand, and two scalers are no fight.
+    fn may_be_of_other_calendars(&self, change: &Change) -> bool {
+        if !self.parsed.names_calendars() {
+            return false;
+        }
+        let seen = self.observed.state();
+        let with_theirs = Change {
+            state: State {
+                next: seen.next,
+                ..change.state.clone()
+            },
+            ..change.clone()
+        };
+        self.is_so(&with_theirs)
+    }
+
     /// The change, if it changes anything, and unless it has been made too often.
     ///
     /// Rule 12: a change is explained where what applies now is not what applied when something
@@ -97,6 +115,9 @@ impl DecisionContext<'_> {
         }
         if !self.memory.knows(&Applied::by(&change)) || is_of_the_clock() {
             return Decision::Write(change);
+        }
+        if self.memory.has_corrected() && self.may_be_of_other_calendars(&change) {
+            return Decision::Wait { due };
         }
         if self.memory.is_at_limit() {
             return Decision::CorrectionLimitReached {

@@ -105,7 +105,12 @@ impl Memory {
     /// Takes in a change of ours that the server has accepted.
     pub fn wrote(&mut self, observed: &Observed, change: &Change) {
         self.uid = observed.object.uid.clone();
-        self.state = change.state.clone();
+        // While its schedule is refused the object does not say what was to come.
+        let was_next = self.state.next.filter(|_| change.error.is_some());
+        self.state = State {
+            next: change.state.next.or(was_next),
+            ..change.state.clone()
+        };
         self.applied = Some(Applied::by(change));
         self.count = change.replicas;
         self.calendars = None;
@@ -213,6 +218,11 @@ impl Memory {
     /// putting it wrong on purpose.
     pub(in crate::workload) const fn is_at_limit(&self) -> bool {
         self.corrections >= MOST_CORRECTIONS
+    }
+
+    /// Whether the state was put right since the last boundary.
+    pub(in crate::workload) const fn has_corrected(&self) -> bool {
+        self.corrections > 0
     }
 
     /// When somebody was last seen to raise the count; none since this process knows the object.

@@ -122,7 +122,7 @@ impl<'a> ScheduledDecision<'a> {
                     Some(largest) => seen.max(largest).max(Replicas::ONE),
                     None => counts::woken(seen, known, self.spec.replicas),
                 };
-                (ChangeKind::Wake, count, None)
+                (ChangeKind::Wake, self.spec.counts.capped(count), None)
             }
             Override::Sleep(_) => {
                 let (count, saved) = counts::stopped(seen, known, self.spec.stop_replicas);
@@ -203,6 +203,7 @@ impl<'a> ScheduledDecision<'a> {
         let (kind, phase, replicas, saved) = match due.action {
             Action::Start => {
                 let count = counts::started(seen, known, self.spec.replicas);
+                let count = self.spec.counts.capped(count);
                 (ChangeKind::Start, Phase::Running, count, None)
             }
             Action::Stop => {

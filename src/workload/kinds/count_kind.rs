@@ -50,6 +50,16 @@ impl CountKind {
         }
     }
 
+    /// The count that an object of such a kind has where this one is asked for: what is only on or
+    /// off has no larger one than 1, whatever somebody has written into `saved-replicas`.
+    pub fn capped(self, count: Replicas) -> Replicas {
+        if self.is_switch() {
+            count.min(Replicas::ONE)
+        } else {
+            count
+        }
+    }
+
     /// Whether an object of such a kind has a use for a key.
     pub const fn has(self, key: Key) -> bool {
         match self {

@@ -3,7 +3,7 @@
 use std::{
     cmp::Ordering,
     hash::{Hash, Hasher},
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{Mutex, PoisonError, RwLock},
 };
 
 use super::kind::Kind;
@@ -17,11 +17,13 @@ pub struct CustomKind {
     resource: String,
     /// Where the plural ends in it.
     dot: usize,
-    discovered: OnceLock<Discovered>,
+    /// All that the API server has said of it so far; the last counts. They are never dropped
+    /// either, and a version that comes back is not kept twice.
+    discovered: RwLock<Vec<&'static Discovered>>,
 }
 
 /// What the API server says of a kind.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct Discovered {
     name: String,
     version: String,
@@ -45,7 +47,7 @@ impl CustomKind {
         let custom: &'static Self = Box::leak(Box::new(Self {
             resource: format!("{plural}.{group}"),
             dot: plural.len(),
-            discovered: OnceLock::new(),
+            discovered: RwLock::default(),
         }));
         named.push(custom);
         custom
@@ -65,21 +67,36 @@ impl CustomKind {
         is_custom.then(|| format!("{}.{group}", plural_of(kind)))
     }
 
-    /// Takes in the name of the kind and the version that the API server prefers; what is known
-    /// already stays.
+    /// Takes in the name of the kind and the version that the API server prefers, in place of what
+    /// it has said before.
     pub fn discovered(&self, name: &str, version: &str) {
         let group = self.group();
-        self.discovered.get_or_init(|| Discovered {
+        let said = Discovered {
             name: name.to_owned(),
             version: version.to_owned(),
             api_version: format!("{group}/{version}"),
             root: format!("/apis/{group}/{version}/"),
-        });
+        };
+        let mut all = self
+            .discovered
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let known = all.iter().position(|it| **it == said);
+        let said = match known {
+            Some(place) => all.remove(place),
+            None => Box::leak(Box::new(said)),
+        };
+        all.push(said);
     }
 
     /// Whether the API server was asked about it.
     pub fn is_discovered(&self) -> bool {
-        self.discovered.get().is_some()
+        self.known().is_some()
+    }
+
+    fn known(&self) -> Option<&'static Discovered> {
+        let all = self.discovered.read();
+        all.unwrap_or_else(PoisonError::into_inner).last().copied()
     }
 
     /// `rollouts.argoproj.io`
@@ -99,29 +116,29 @@ impl CustomKind {
 
     /// `Rollout`; the plural until that is known.
     pub fn name(&self) -> &str {
-        self.discovered.get().map_or(self.plural(), |it| &it.name)
+        self.known().map_or(self.plural(), |it| &it.name)
     }
 
     /// `v1alpha1`; empty until that is known.
     pub fn version(&self) -> &str {
-        self.discovered.get().map_or("", |it| &it.version)
+        self.known().map_or("", |it| &it.version)
     }
 
     /// `argoproj.io/v1alpha1`; empty until that is known.
     pub fn api_version(&self) -> &str {
-        self.discovered.get().map_or("", |it| &it.api_version)
+        self.known().map_or("", |it| &it.api_version)
     }
 
     /// `/apis/argoproj.io/v1alpha1/`; empty until that is known.
     pub fn root(&self) -> &str {
-        self.discovered.get().map_or("", |it| &it.root)
+        self.known().map_or("", |it| &it.root)
     }
 
     /// Whether a manifest's `apiVersion` and `kind` are of this kind. Until the server was asked,
     /// the plural is guessed as Kubernetes itself does (`meta.UnsafeGuessKindToResource`).
     pub fn is_of(&self, api_version: &str, kind: &str) -> bool {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        let is_named = match self.discovered.get() {
+        let is_named = match self.known() {
             Some(known) => known.name == kind,
             None => plural_of(kind) == self.plural(),
         };

@@ -126,7 +126,7 @@ fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
         let ours = [origin.name(), copies.name()].contains(&&*each.namespace);
         each.is_dayshift() && (ours || each.uri.contains(origin.name()))
     });
-    assert_frugal(&requests, 1, plane.closed_watches(), 0);
+    assert_frugal(&requests, 1, plane.closed_watches(), &[]);
     let mut watches = requests.iter().filter(|each| each.verb == "watch");
     assert!(
         watches.all(|each| each.namespace.is_empty()),

@@ -181,8 +181,8 @@ impl<'a> Team<'a> {
             }
         };
         let closed_watches = self.namespace.plane().closed_watches() - self.closed_watches;
-        let changes = self.changes_by_others().len();
-        assert_frugal(&requests, self.runs, closed_watches, changes);
+        let changes = self.changes_by_others();
+        assert_frugal(&requests, self.runs, closed_watches, &changes);
         let wrong: Vec<&Request> = requests
             .iter()
             .filter(|request| made.get(&request.name) != expected.get(&request.name))
@@ -202,17 +202,17 @@ fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
 
 /// Asserts that so many runs of dayshift did not poll and were never forbidden anything: a watch
 /// for each, one more for each that the server has closed, a list only where the server tells
-/// nothing as a stream, a `get` only after a conflict or one of so many `changes` that others have
-/// made, and no verb but those and `patch`.
+/// nothing as a stream, a `get` as [`assert_reads`] allows it, and no verb but those and `patch`.
 pub(crate) fn assert_frugal(
     requests: &[Request],
     runs: usize,
     closed_watches: usize,
-    changes: usize,
+    changes: &[Request],
 ) {
     for resource in WORKLOADS {
-        assert_frugal_with(resource, requests, runs, (closed_watches, changes));
+        assert_frugal_with(resource, requests, runs, closed_watches);
     }
+    assert_reads(requests, runs, changes);
     for request in requests {
         let known = if request.is_of_workload() {
             ["list", "watch", "get", "patch"].contains(&&*request.verb)
@@ -224,12 +224,7 @@ pub(crate) fn assert_frugal(
 }
 
 /// The same of one resource.
-fn assert_frugal_with(
-    resource: &str,
-    requests: &[Request],
-    runs: usize,
-    (closed_watches, changes): (usize, usize),
-) {
+fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_watches: usize) {
     let of_it = || requests.iter().filter(|each| each.resource == resource);
     let count = |verb: &str| of_it().filter(|each| each.verb == verb).count();
     // The further pages of a list belong to it.
@@ -239,9 +234,6 @@ fn assert_frugal_with(
     let refused_streams = of_it()
         .filter(|each| each.verb == "watch" && each.code == 422)
         .count();
-    let conflicts = of_it()
-        .filter(|request| request.verb == "patch" && matches!(request.code, 409 | 422))
-        .count();
     for (what, seen, allowed) in [
         ("refused streams", refused_streams, runs),
         ("lists", count("list") - pages, refused_streams),
@@ -250,11 +242,46 @@ fn assert_frugal_with(
             count("watch") - refused_streams,
             runs + closed_watches,
         ),
-        ("gets", count("get"), conflicts + runs * changes),
     ] {
         assert!(
             seen <= allowed,
             "{seen} {what}, not {allowed}: {requests:#?}"
+        );
+    }
+}
+
+/// Asserts that a workload was read at most once after each conflict about it, and once for each
+/// write to it that somebody else's change came after: each run looks once after who that was, and
+/// only where what it has written last is set back.
+fn assert_reads(requests: &[Request], runs: usize, changes: &[Request]) {
+    let object = |it: &Request| {
+        let resource = it.resource.split('/').next().unwrap_or_default();
+        (resource.to_owned(), it.namespace.clone(), it.name.clone())
+    };
+    let mut of_objects: BTreeMap<_, Vec<&Request>> = BTreeMap::new();
+    for it in requests.iter().chain(changes) {
+        of_objects.entry(object(it)).or_default().push(it);
+    }
+    for (object, mut all) in of_objects {
+        all.sort_by_key(|it| it.received);
+        let (mut reads, mut allowed, mut written) = (0, 0, 0);
+        for it in &all {
+            match &*it.verb {
+                "get" if it.is_dayshift() => reads += 1,
+                "patch" if it.is_dayshift() && it.is_made() => written = runs.min(written + 1),
+                "patch" if it.is_dayshift() => {
+                    allowed += usize::from(matches!(it.code, 409 | 422));
+                }
+                "patch" | "update" => {
+                    allowed += written;
+                    written = 0;
+                }
+                _ => {}
+            }
+        }
+        assert!(
+            reads <= allowed,
+            "{object:?}: {reads} reads, not {allowed}: {all:#?}"
         );
     }
 }

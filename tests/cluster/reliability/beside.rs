@@ -10,7 +10,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::reliability::harness::figures::{Figures, Others, peak_memory};
 use crate::reliability::harness::fleet::Fleet;
 use crate::reliability::harness::probes::Probes;
+use crate::reliability::harness::profile::Profile;
 use crate::reliability::harness::scenario::Place;
+use crate::reliability::harness::turns::Turns;
 use crate::reliability::harness::webhook::Webhook;
 use crate::reliability::harness::witness::Witness;
 use crate::support::{Dayshift, Namespace, Request, Soon, deployment, eventually, soon, too_late};
@@ -36,6 +38,7 @@ pub(crate) struct Beside<'a> {
     probes: Probes,
     witness: Witness,
     webhook: Webhook<'a>,
+    profile: Profile,
 }
 
 impl<'a> Beside<'a> {
@@ -85,11 +88,14 @@ impl<'a> Beside<'a> {
             scaler,
             witness,
             webhook,
+            profile: place.profile,
         }
     }
 
-    /// Waits until all healthy ones are stopped, each at most so many seconds late.
-    pub(crate) fn others_within(&self, seconds: f64) -> Others {
+    /// Waits until all healthy ones are stopped, each at most so many seconds late (see
+    /// [`Profile::allows`]).
+    pub(crate) fn others_within(&self, seconds: f64) -> f64 {
+        let seconds = self.profile.allows(seconds);
         let last = *self.healthy.values().max().unwrap();
         last.wait();
         let begin = Utc::now();
@@ -107,7 +113,7 @@ impl<'a> Beside<'a> {
         if late > seconds {
             too_late("a healthy one was stopped", due.0, late, seconds);
         }
-        Others { late, unseen: None }
+        late
     }
 
     /// The worst lateness of the healthy ones, in seconds, once all are stopped: from the instant
@@ -125,7 +131,7 @@ impl<'a> Beside<'a> {
     }
 
     /// The end of the fault, which has to have been one: the fleet settles, and nothing is lost.
-    pub(crate) fn ends(mut self, others: Others) -> Figures {
+    pub(crate) fn ends(mut self, late: f64) -> Figures {
         self.webhook.assert_called(self.fleet.len());
         drop(self.webhook);
         let healed = Utc::now();
@@ -158,6 +164,27 @@ impl<'a> Beside<'a> {
             let made = requests.iter().filter(|each| each.is_made()).count();
             (made >= changes).then_some(requests)
         });
+        let name = self.namespaces[0].name();
+        let (fleet, healthy): (Vec<_>, Vec<_>) = requests
+            .iter()
+            .cloned()
+            .partition(|each| each.namespace == name && !self.healthy.contains_key(&each.name));
+        let mut turns = Turns::of(&fleet);
+        for (name, due) in &self.healthy {
+            for namespace in &self.namespaces {
+                let of_it = healthy
+                    .iter()
+                    .filter(|each| each.namespace == namespace.name());
+                let of_it: Vec<_> = of_it.cloned().collect();
+                turns.note(due.0, made(&of_it, name).nth(1).unwrap());
+            }
+        }
+        let others = Others {
+            late,
+            unseen: None,
+            before: turns.few(),
+        };
+        println!("{others:?}");
         let count = |which: fn(&&Request) -> bool| requests.iter().filter(which).count();
         let since = |from: DateTime<Utc>, to: DateTime<Utc>| {
             (to - from).max(TimeDelta::zero()).as_seconds_f64()

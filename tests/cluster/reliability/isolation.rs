@@ -28,16 +28,16 @@ fn admission_hangs(place: &Place<'_>) -> Figures {
     let scenario = Beside::begin(place, "hangs", 60, &[3, 12], |namespace| {
         Webhook::on(namespace, Asked::Stops, |_| Verdict::Silence)
     });
-    let others = scenario.others_within(1.2);
-    scenario.ends(others)
+    let late = scenario.others_within(1.2);
+    scenario.ends(late)
 }
 
 fn admission_fails(place: &Place<'_>) -> Figures {
     let scenario = Beside::begin(place, "fails", 200, &[3], |namespace| {
         Webhook::on(namespace, Asked::Stops, |_| Verdict::Broken)
     });
-    let others = scenario.others_within(0.1);
-    scenario.ends(others)
+    let late = scenario.others_within(0.1);
+    scenario.ends(late)
 }
 
 /// The server's own 429 holds everything up, and its 404 means that an object is gone; here it is
@@ -49,16 +49,16 @@ fn admission_denies(place: &Place<'_>) -> Figures {
             retry_after: HOUR,
         })
     });
-    let others = scenario.others_within(0.1);
-    scenario.ends(others)
+    let late = scenario.others_within(0.1);
+    scenario.ends(late)
 }
 
 fn events_hang(place: &Place<'_>) -> Figures {
     let scenario = Beside::begin(place, "events-hang", 40, &[5], |namespace| {
         Webhook::on(namespace, Asked::Events, |_| Verdict::Silence)
     });
-    let others = scenario.others_within(0.05);
-    scenario.ends(others)
+    let late = scenario.others_within(0.05);
+    scenario.ends(late)
 }
 
 fn events_fail(place: &Place<'_>) -> Figures {
@@ -71,8 +71,8 @@ fn events_fail(place: &Place<'_>) -> Figures {
             },
         })
     });
-    let others = scenario.others_within(0.05);
-    scenario.ends(others)
+    let late = scenario.others_within(0.05);
+    scenario.ends(late)
 }
 
 /// The last number of a name.

@@ -178,6 +178,90 @@ fn the_tools_flags_become_annotations_of_namespaces() {
 }
 
 #[test]
+fn the_flag_of_the_grace_period_becomes_enforce() {
+    for (text, status, enforce, said) in [
+        ("900", 0, "15m", "note[grace-period]: --grace-period: "),
+        ("1h30m", 0, "1h30m", "note[grace-period]: --grace-period: "),
+        ("0", 0, "1s", "note[grace-period]: --grace-period: "),
+        (
+            "48h",
+            1,
+            "",
+            "warning[no-equal]: --grace-period: `48h` is more than 24h",
+        ),
+        ("soon", 1, "", "warning[not-read]: --grace-period: `soon`"),
+    ] {
+        let (found, out, err) = convert(&["--grace-period", text, "-n", "team"], "");
+        assert_eq!(found, status, "{text}: {err}");
+        let command = format!("kubectl annotate namespace team dayshift/enforce={enforce}\n");
+        let expected = if enforce.is_empty() { "" } else { &command };
+        assert_eq!(out, expected, "{text}");
+        assert!(err.contains(said), "{text}: {err}");
+    }
+    // A flag that has no equal takes none of the others with it.
+    let flags = [
+        "--downtime-replicas",
+        "1",
+        "--grace-period",
+        "48h",
+        "-n",
+        "team",
+    ];
+    let (status, out, _) = convert(&flags, "");
+    assert_eq!(status, 1);
+    assert_eq!(
+        out,
+        "kubectl annotate namespace team dayshift/stop-replicas=1\n"
+    );
+}
+
+/// Each of their settings is looked for on the Namespace first, and only then among the flags.
+#[test]
+fn a_namespace_keeps_what_it_says_and_takes_the_other_flags() {
+    let namespace = |annotation: &str| {
+        format!(
+            "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n  annotations:\n    {annotation}\n"
+        )
+    };
+    let flags = [
+        "--default-uptime",
+        "Mon-Fri 07:30-20:30 CET",
+        "--downtime-replicas",
+        "1",
+        "--grace-period",
+        "900",
+        "-",
+    ];
+    let [hours, zone] = [
+        "dayshift/hours: \"Mon-Fri 07:30-20:30\"",
+        "dayshift/timezone: \"CET\"",
+    ];
+    let [count, grace] = ["dayshift/stop-replicas: \"1\"", "dayshift/enforce: \"15m\""];
+    for (own, expected) in [
+        (
+            "downscaler/downtime: \"never\"",
+            ["dayshift/hours: \"00:00-24:00\"", count, grace].as_slice(),
+        ),
+        (
+            "downscaler/downscale-replicas: \"2\"",
+            &["dayshift/stop-replicas: \"2\"", hours, zone, grace],
+        ),
+        (
+            "downscaler/grace-period: \"1h\"",
+            &["dayshift/enforce: \"1h\"", hours, zone, count],
+        ),
+    ] {
+        let (status, out, err) = convert(&flags, &namespace(own));
+        assert_eq!(status, 0, "{err}");
+        let mut annotations: Vec<_> = out.lines().skip(5).map(str::trim).collect();
+        annotations.sort_unstable();
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(annotations, expected, "{own}");
+    }
+}
+
+#[test]
 fn both_may_stand_side_by_side_for_a_while() {
     let (status, out, _) = convert(&["--keep", "-"], &web("downscaler/exclude: 'true'"));
     assert_eq!(status, 0);

@@ -1,9 +1,9 @@
 //! What asks for the pages: bytes on a socket, and a reader of HTML that takes nothing on trust.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpStream},
-    process::{Child, ChildStdout, Command, Stdio},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -15,7 +15,7 @@ pub(crate) struct Served {
     pub(crate) address: SocketAddr,
     /// What is printed before the address.
     pub(crate) before: Vec<String>,
-    _rest: BufReader<ChildStdout>,
+    _rest: Box<dyn BufRead + Send>,
 }
 
 impl Served {
@@ -35,26 +35,46 @@ impl Served {
         Self::start(&mut command)
     }
 
-    #[expect(
-        clippy::zombie_processes,
-        reason = "it is waited for when it is dropped"
-    )]
+    /// `dayshift run --dashboard-listen`, which tells the address in its log.
+    pub(crate) fn by_run(cluster: &Cluster, listen: &str) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dayshift"));
+        command.args(["run", "--listen=127.0.0.1:0", "--dashboard-listen", listen]);
+        command.env_clear().env("KUBECONFIG", cluster.kubeconfig());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let rest = BufReader::new(child.stderr.take().unwrap());
+        Self::of_lines(child, Box::new(rest), |line| {
+            let (_, address) = line.split_once("the dashboard is served listen=")?;
+            Some(address.replace("0.0.0.0", "127.0.0.1"))
+        })
+    }
+
     fn start(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let out = BufReader::new(child.stdout.take().unwrap());
+        Self::of_lines(child, Box::new(out), |line| {
+            let url = line.strip_prefix("dashboard: http://")?;
+            Some(url.trim_end_matches('/').to_owned())
+        })
+    }
+
+    /// The address of a program that says it in one of these lines.
+    fn of_lines(
+        mut child: Child,
+        mut lines: Box<dyn BufRead + Send>,
+        address: impl Fn(&str) -> Option<String>,
+    ) -> Self {
         let mut before = Vec::new();
         loop {
             let mut line = String::new();
-            if out.read_line(&mut line).unwrap() == 0 {
+            if lines.read_line(&mut line).unwrap() == 0 {
                 panic!("it has ended, {:?}: {before:?}", child.wait());
             }
-            if let Some(url) = line.trim().strip_prefix("dashboard: http://") {
-                let address = url.trim_end_matches('/').parse().unwrap();
+            if let Some(address) = address(line.trim()) {
                 return Self {
                     child,
-                    address,
+                    address: address.parse().unwrap(),
                     before,
-                    _rest: out,
+                    _rest: lines,
                 };
             }
             before.push(line.trim_end().to_owned());
@@ -70,10 +90,16 @@ impl Served {
 
     /// The answer to these lines, which a `Host` is not added to.
     pub(crate) fn ask(&self, head: &str) -> Answer {
+        self.send(head, b"")
+    }
+
+    /// The same with a body, of which not all may be wanted.
+    pub(crate) fn send(&self, head: &str, body: &[u8]) -> Answer {
         let mut stream = self.connect();
         write!(stream, "{head}\r\nconnection: close\r\n\r\n").unwrap();
+        let _ = stream.write_all(body);
         let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
+        let _ = stream.read_to_end(&mut answer);
         Answer::parse(&String::from_utf8(answer).unwrap())
     }
 

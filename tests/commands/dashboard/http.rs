@@ -47,7 +47,7 @@ fn every_answer_forbids_scripts_frames_and_guesses() {
         );
         for (name, value) in [
             ("x-content-type-options", "nosniff"),
-            ("referrer-policy", "no-referrer"),
+            ("referrer-policy", "same-origin"),
             ("cache-control", "no-store"),
         ] {
             assert_eq!(answer.header(name), Some(value), "{name}");
@@ -136,7 +136,7 @@ fn nobody_else_can_be_given_the_page() {
         "8000",
         "127.0.0.1",
     ] {
-        let refused = dayshift(&["dashboard", "--listen", listen]);
+        let refused = dayshift(&["dashboard", "--address", listen]);
         assert_eq!(refused.status, 2, "{refused:?}");
         assert!(refused.err.contains("loopback"), "{refused:?}");
         let refused = dayshift_with(&[], &["sandbox", "--dashboard", listen], "");

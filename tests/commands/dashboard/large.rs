@@ -41,6 +41,15 @@ fn ten_thousand_objects_are_looked_at_a_page_at_a_time() {
     for (found, from) in names.iter().zip([0, 50, 9_950]) {
         assert_eq!(*found, expected(from).collect::<Vec<_>>());
     }
+    // What is ticked goes no further than its page, and that is said.
+    let said = "Ticks count on this page alone, of 200";
+    assert!(served.page("/timeline?page=2").text().contains(said));
+    assert!(
+        !served
+            .page("/timeline?q=0123")
+            .text()
+            .contains("Ticks count")
+    );
     let beyond = served.page("/timeline?page=18446744073709551615");
     assert!(beyond.text().contains("page 200 of 200"));
     let found = served.page("/timeline?q=WEB-0123");

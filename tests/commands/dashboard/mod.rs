@@ -1,8 +1,11 @@
 //! `dayshift dashboard`, and the same pages of a sandbox.
 
-mod browser;
+mod actions;
+pub(crate) mod browser;
+mod forbidden;
 mod hostile;
 mod http;
+mod in_cluster;
 mod large;
 mod sandbox;
 mod shown;

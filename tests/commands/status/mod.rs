@@ -27,7 +27,7 @@ fn evening() -> Cluster {
     Cluster::at(move || now)
 }
 
-fn state(cluster: &Cluster, name: &str, labels: &[(&str, &str)]) {
+pub(crate) fn state(cluster: &Cluster, name: &str, labels: &[(&str, &str)]) {
     for (label, text) in labels {
         let label = format!("dayshift/{label}");
         cluster.api.label("dev", name, &label, Some(text)).unwrap();
@@ -193,7 +193,7 @@ fn an_hpa_that_has_not_scaled_yet_is_told_to_whoever_may_list_hpas() {
     cluster.autoscaler("other", ("example.com/v1", "Deployment", "free"));
     let advice = "An HPA rests while a Deployment is at 0. Write dayshift/replicas: \"1\"";
     let ran = cluster.dayshift(&["status", "-o", "wide"]);
-    assert!(ran.out.contains("Asia/Tokyo   HPA\n"), "{}", ran.out);
+    assert!(ran.out.contains("Asia/Tokyo   HPA "), "{}", ran.out);
     assert!(!ran.out.contains(advice), "it is followed: {}", ran.out);
 
     // More than one page of them, and this one on the last.
@@ -247,6 +247,20 @@ fn a_table_fits_the_terminal_and_has_no_empty_columns() {
         compare(&format!("table-{columns}-columns.txt"), &ran.out);
         for row in ran.out.lines() {
             assert!(row.chars().count() <= columns, "{columns}: {row}");
+        }
+    }
+    // A wide one says all of it in any width, with the names in each part.
+    let wide = ["status", "-A", "-o", "wide", "--sort-by", "name"];
+    let whole = cluster.dayshift(&wide).out;
+    for columns in [200, 80] {
+        let variable = columns.to_string();
+        let ran = cluster.dayshift_with(&[("COLUMNS", &variable)], &wide);
+        compare(&format!("wide-{columns}-columns.txt"), &ran.out);
+        for row in ran.out.lines() {
+            assert!(row.chars().count() <= columns, "{columns}: {row}");
+        }
+        for heading in whole.lines().next().unwrap().split("   ") {
+            assert!(ran.out.contains(heading.trim()), "{heading}: {}", ran.out);
         }
     }
     // Notes and advice too, and no word is broken: without the breaks they say the same.

@@ -7,8 +7,8 @@ use dayshift::{
     schedule::{Calendar, CalendarName, Calendars, Zone},
     workload::{
         Annotations, Change, CountField, Decision, DecisionContext, EventNote, Inputs, Key, Kind,
-        Label, Labels, Memory, Observed, ParseContext, Phase, Prefix, Replicas, State, WorkloadRef,
-        decide, read,
+        Label, Labels, Memory, Observed, ParseContext, Phase, Prefix, Replicas, ResourceRequests,
+        State, WorkloadRef, decide, read,
     },
 };
 
@@ -47,6 +47,7 @@ impl Object {
             },
             replicas: Replicas::new(replicas),
             count_field: CountField::Present,
+            requests: ResourceRequests::default(),
             inputs: Inputs::default(),
             labels: Labels::default(),
             error: None,

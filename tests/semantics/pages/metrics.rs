@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use dayshift::{
     controller::Telemetry,
     schedule::CalendarName,
-    workload::{Kind, WorkloadRef},
+    workload::{HeldDown, Kind, WorkloadRef},
 };
+use tokio::time::Instant;
 
 const PAGE: &str = include_str!("../../../docs/metrics.md");
 
@@ -87,6 +88,8 @@ fn each_metric_is_on_the_page_as_it_is_scraped() {
         name: "web".into(),
         uid: "u".into(),
     };
+    let nothing = (&web.namespace, HeldDown::default());
+    told.held_down([nothing].into_iter(), 0, true, Instant::now());
     told.stopped(vec![(web, true)]);
     let name = CalendarName::parse("de").unwrap();
     told.calendar(&name, Some(chrono::NaiveDate::default()), true);

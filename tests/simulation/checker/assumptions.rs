@@ -4,12 +4,12 @@
 
 use chrono_tz::Tz;
 use dayshift::{
-    schedule::Zone,
-    workload::{Annotations, Inputs, Kind, ParsedInputs, Prefix, WorkloadRef, read},
+    schedule::{Calendar, CalendarName, Calendars, Zone},
+    workload::{Annotations, Inputs, Kind, ParseContext, ParsedInputs, Prefix, WorkloadRef, read},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-use crate::checker::objects::object::Object;
+use crate::{checker::objects::object::Object, story::holidays::Holidays};
 
 #[derive(Clone)]
 pub struct Assumptions {
@@ -20,7 +20,16 @@ pub struct Assumptions {
     pub delay: i64,
 }
 
-pub fn of(object: &Object, zone: Tz) -> Assumptions {
+/// The same calendars as dayshift has them.
+pub fn calendars(holidays: &Holidays) -> Calendars {
+    Calendars::new(holidays.files().map(|(name, file)| {
+        let calendar = Calendar::parse(file.as_bytes()).unwrap();
+        (CalendarName::parse(name).unwrap(), Arc::new(calendar))
+    }))
+}
+
+/// Of the calendars only the names make a difference.
+pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     let prefix = Prefix::default();
     let kind = if object.is_switch {
         Kind::CronJob
@@ -40,7 +49,11 @@ pub fn of(object: &Object, zone: Tz) -> Assumptions {
     let own = own.iter().map(|(key, text)| (&**key, &**text));
     let inputs = Inputs::from_annotations(&prefix, own).with_counts(kind.counts());
     let inputs = inputs.with_defaults(Some(Arc::new(under(&object.defaults))));
-    match read(&inputs, &Zone::parse(zone.name()).unwrap().into()) {
+    let context = ParseContext {
+        default_zone: Zone::parse(zone.name()).unwrap(),
+        calendars: calendars(holidays),
+    };
+    match read(&inputs, &context) {
         ParsedInputs::Invalid(refusal) => Assumptions {
             complaint: Some(refusal.text(&prefix)),
             is_inherited: refusal.is_inherited(),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     checker::{
         check_write::{MOST_CORRECTIONS, all},
-        objects::{object::Object, phase::Phase},
+        objects::{object::Object, phase::Phase, texts},
         observer::{Observer, Sent},
         rules::outcome::Outcome,
         scalers::known::{Applied, Instants, Known},
@@ -63,7 +63,7 @@ impl Observer {
         }
         let outcomes = self.outcomes(by, known, now.clock);
         if outcomes.iter().any(Option::is_none) {
-            return self.newest_has_won(by, object, now.clock.div_euclid(1000));
+            return self.newest_has_won(by, known, now.clock.div_euclid(1000));
         }
         let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
         let is_corrective = |it: &Outcome| {
@@ -77,6 +77,11 @@ impl Observer {
         };
         let lost = self.sent.iter().filter(is_lost).count();
         let counted = usize::from(known.corrections.1) + lost;
+        let is_of_calendars = texts::names_calendars(&object.in_force());
+        if is_of_calendars && counted > 0 && outcomes.iter().all(|it| it.changes_only_next(object))
+        {
+            return Ok(()); // another may have read other calendars
+        }
         let is_at_limit = counted >= usize::from(MOST_CORRECTIONS);
         if is_at_limit && outcomes.iter().any(is_corrective) {
             let is_sure = known.corrections.0 >= MOST_CORRECTIONS;
@@ -94,10 +99,11 @@ impl Observer {
 
     /// Rule 1, said without the others: where nothing holds an object, no boundary lies between
     /// what was done last and now.
-    fn newest_has_won(&self, by: &str, object: &Object, now: i64) -> Result<(), String> {
-        let (state, zone) = (&object.state, self.processes[by].zone);
+    fn newest_has_won(&self, by: &str, known: &Known, now: i64) -> Result<(), String> {
+        let (object, zone) = (&known.object, self.processes[by].zone);
+        let state = &object.state;
         let is_held = object.deleting || state.phase.is_some_and(Phase::is_held);
-        let timeline = self.timeline(object, zone);
+        let timeline = self.timeline(known, zone);
         let (Some(last), false, false) = (state.last, is_held, state.is_of_later_version()) else {
             return Ok(());
         };

@@ -74,7 +74,7 @@ impl Observer {
             let outcomes = self.outcomes(&write.sent.by, known, write.sent.at.clock);
             let outcomes = outcomes.into_iter().flatten();
             for outcome in outcomes {
-                if self.is(&outcome, &known.object, &known.wrote(old, new), process) {
+                if self.is(&outcome, known, &known.wrote(old, new), process) {
                     let applied = Applied::of(&new.state, new.error.as_ref());
                     let corrective = known.is_corrective(&outcome, &applied);
                     found.push((outcome.clone(), known, corrective, applied));
@@ -95,13 +95,22 @@ impl Observer {
         {
             return Err("rule 12: more than three corrections".into());
         }
+        let is_repeated = |known: &Known| {
+            texts::names_calendars(&known.object.in_force()) && known.corrections.0 > 0
+        };
+        if found
+            .iter()
+            .all(|it| it.2 && is_repeated(it.1) && it.0.changes_only_next(&it.1.object))
+        {
+            return Err("rule 12: more than one correction of what calendars bring about".into());
+        }
         let now = write.sent.at.clock.div_euclid(1000);
         let is_exact = known.object.in_force().contains_key("replicas");
         change_invariants::check(old, new, outcome.what, is_exact, now)?;
         change_invariants::check_labels(write.new)?;
         self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {
-            self.is_punctual(write, outcome, &known.object, process, record)?;
+            self.is_punctual(write, outcome, known, process, record)?;
             self.is_told_before(write, outcome, &known.object, record)?;
         }
         Ok(Done {
@@ -112,39 +121,45 @@ impl Observer {
     }
 
     /// What its annotations ask for; the empty intent where they are refused.
-    fn intent(&self, object: &Object, zone: Tz) -> Intent {
-        match self.assumptions(object, zone).complaint {
+    fn intent(&self, known: &Known, zone: Tz) -> Intent {
+        match self.assumptions(known, zone).complaint {
             Some(_) => Intent::default(),
-            None => Intent::of(object.inputs(), &self.plans, zone),
+            None => Intent::of(known.object.inputs(), &self.plans, zone),
         }
     }
 
     /// The boundaries of its schedule; none where it is refused.
-    pub(super) fn timeline(&self, object: &Object, zone: Tz) -> Arc<Timeline> {
-        let delay = self.assumptions(object, zone).delay;
-        let plan = self.intent(object, zone).plan;
-        plan.map_or_else(
-            || Arc::new(Timeline::empty()),
-            |plan| self.timelines.of(&self.plans, plan, zone, delay),
+    pub(super) fn timeline(&self, known: &Known, zone: Tz) -> Arc<Timeline> {
+        let plan = self.intent(known, zone).plan;
+        self.timeline_of(plan, known, zone)
+            .unwrap_or_else(|| Arc::new(Timeline::empty()))
+    }
+
+    fn timeline_of(&self, plan: Option<usize>, known: &Known, zone: Tz) -> Option<Arc<Timeline>> {
+        let place = (zone, self.assumptions(known, zone).delay);
+        Some(
+            self.timelines
+                .of(&self.plans, plan?, place, &known.holidays),
         )
     }
 
-    fn assumptions(&self, object: &Object, zone: Tz) -> Arc<Assumptions> {
+    fn assumptions(&self, known: &Known, zone: Tz) -> Arc<Assumptions> {
+        let (object, holidays) = (&known.object, &known.holidays);
         let texts = object.inputs().map(Clone::clone);
-        let key = (object.full_name(), texts, zone);
-        let mut known = self.parse_cache.lock().unwrap();
-        known
+        let key = (object.full_name(), texts, zone, holidays.known());
+        let mut parsed = self.parse_cache.lock().unwrap();
+        parsed
             .entry(key)
-            .or_insert_with(|| Arc::new(assumptions::of(object, zone)))
+            .or_insert_with(|| Arc::new(assumptions::of(object, zone, holidays)))
             .clone()
     }
 
     /// What a process may do with an object as it knows it, at a time of its clock.
     pub(crate) fn outcomes(&self, by: &str, known: &Known, at: i64) -> Vec<Option<Outcome>> {
         let (process, old) = (&self.processes[by], &known.object);
-        let assumed = self.assumptions(old, process.zone);
-        let intent = self.intent(old, process.zone);
-        let timeline = self.timeline(old, process.zone);
+        let assumed = self.assumptions(known, process.zone);
+        let intent = self.intent(known, process.zone);
+        let timeline = self.timeline(known, process.zone);
         let now = at.div_euclid(1000);
         let state = known.newest(now);
         let (intent, ended) = intent.without_ended(old.began.as_deref(), &state, now);
@@ -154,6 +169,7 @@ impl Observer {
         };
         let seen = known.seen(self.slept).into_iter();
         let since = seen.flat_map(|seen| risen.iter().map(move |risen| (seen, *risen)));
+        let calendars_read = known.calendars_read(self.slept);
         let outcomes = since.flat_map(|(seen, risen)| {
             let moment = Moment {
                 object: old,
@@ -167,6 +183,7 @@ impl Observer {
                 fraction: at.rem_euclid(1000),
                 seen,
                 risen,
+                calendars_read: &calendars_read,
                 stop_count: texts::stop_count(&old.in_force()),
                 catch_up: process.catch_up,
             };
@@ -175,7 +192,8 @@ impl Observer {
         outcomes.collect()
     }
 
-    fn is(&self, outcome: &Outcome, old: &Object, new: &Object, process: &Process) -> bool {
+    fn is(&self, outcome: &Outcome, known: &Known, new: &Object, process: &Process) -> bool {
+        let old = &known.object;
         let mut texts = old.texts.clone();
         texts.retain(|key, _| !outcome.expired.contains(&&**key));
         let last = (outcome.state.last, outcome.last_until);
@@ -183,12 +201,8 @@ impl Observer {
             (Some(from), Some(to)) => new.state.last.is_some_and(|at| (from..=to).contains(&at)),
             (last, _) => new.state.last == last,
         };
-        let assumed = self.assumptions(old, process.zone);
-        let plan = self.intent(old, process.zone).plan;
-        let timeline = plan.map(|plan| {
-            self.timelines
-                .of(&self.plans, plan, process.zone, assumed.delay)
-        });
+        let plan = self.intent(known, process.zone).plan;
+        let timeline = self.timeline_of(plan, known, process.zone);
         let next = match (&timeline, new.state.last) {
             (Some(timeline), Some(last)) if outcome.follows => timeline.after(last),
             _ => outcome.state.next,
@@ -266,13 +280,14 @@ impl Observer {
         &self,
         write: &Write<'_>,
         outcome: &Outcome,
-        old: &Object,
+        known: &Known,
         process: &Process,
         record: &Record,
     ) -> Result<(), String> {
         let (at, off) = (write.at, write.sent.at.clock - write.sent.at.truth);
+        let (intent, old) = (self.intent(known, process.zone), &known.object);
         let known = process.started.max(record.touched).max(process.clock_set);
-        let intent = self.intent(old, process.zone);
+        let known = known.max(process.calendars_read);
         let due = outcome.due.into_iter().chain(intent.ends());
         // By its clock: the first millisecond of the server's in which that has come.
         let awaited = due.map(|due| due * 1000 - off).filter(|due| *due <= at);

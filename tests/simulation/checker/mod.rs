@@ -4,7 +4,7 @@
 //! - `rules/`: what the rules allow at an instant
 //! - `scalers/`: what each scaler knows
 //! - `told`: a write in words
-//! - `observer`: sees every write; `check_write` and `check_settled` judge it
+//! - `observer`: sees every write, and `traffic` what scalers ask and hear; `check_write` and `check_settled` judge it
 
 pub mod assumptions;
 pub mod change_invariants;
@@ -15,3 +15,4 @@ pub mod observer;
 pub mod rules;
 pub mod scalers;
 pub mod told;
+pub mod traffic;

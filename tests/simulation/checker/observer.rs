@@ -16,13 +16,16 @@ use crate::{
         rules::timeline::Timelines,
         scalers::{
             known::{Done, Instants, Known},
-            request::{Request, name_of},
+            reads::Reads,
             shown::Shown,
             troubled::Troubled,
         },
         told::told,
     },
-    story::calendar::{Plan, show},
+    story::{
+        calendar::{Plan, show},
+        holidays::NAMES,
+    },
 };
 
 /// How long a scaler may go on with an object that has left its scope: as long as a watch can be
@@ -31,9 +34,6 @@ pub const BLIND: i64 = 15 * 60 * 1000;
 
 /// How long a scaler that has woken up may be without a `Date` of the server, in milliseconds.
 pub const UNHEARD: i64 = 60 * 1000;
-
-/// How many requests there may be while no time passes.
-const MOST_REQUESTS: u32 = 2_000;
 
 /// How many writes there may be between two things that happen: some days of boundaries.
 const MOST_WRITES: usize = 400;
@@ -52,10 +52,13 @@ pub struct Process {
     /// Its own clock.
     pub clock: Clock,
     pub shown: Shown,
+    pub reads: Reads,
     /// How late an answer, and the `Date` in it, has reached it at most; in milliseconds.
     pub late: i64,
     /// When its clock was set last, by the server's; in milliseconds.
     pub clock_set: i64,
+    /// When it read other calendars last, by the server's; in milliseconds.
+    pub calendars_read: i64,
     /// Whether it only says what it would do.
     pub is_dry: bool,
 }
@@ -84,8 +87,10 @@ pub(crate) struct Record {
     pub(crate) warned: BTreeSet<String>,
 }
 
-/// What is asked for by the texts of an object and of its Namespace, in a zone.
-type ParseCache = Mutex<HashMap<(String, [Texts; 2], Tz), Arc<Assumptions>>>;
+/// What is asked for by the texts of an object and of its Namespace, in a zone, where these
+/// calendars are known.
+type ParseCache = Mutex<HashMap<(String, [Texts; 2], Tz, Names), Arc<Assumptions>>>;
+type Names = [bool; NAMES.len()];
 
 pub struct Observer {
     pub plans: Arc<[Plan]>,
@@ -111,10 +116,10 @@ pub struct Observer {
     /// Writes since the last step of the story.
     pub since: usize,
     /// The server's clock, which is right.
-    truth: Clock,
+    pub(super) truth: Clock,
     pub sent: Vec<Sent>,
     /// How many requests have been sent in a millisecond.
-    requests: (i64, u32),
+    pub(super) requests: (i64, u32),
     pub(crate) records: HashMap<String, Record>,
     pub(crate) parse_cache: ParseCache,
     /// The annotations of each Namespace, as they are.
@@ -218,7 +223,16 @@ impl Observer {
             record.touched = record.touched.max(write.at);
         }
         match checked {
-            Ok(done) => self.sent[write.number].done = Some(done),
+            Ok(done) => {
+                self.sent[write.number].done = Some(done);
+                let (at, by) = (self.instants(&write.sent.by), &write.sent.by);
+                if let Some(known) = write.sent.known.first()
+                    && old.replicas != new.replicas
+                {
+                    let counts = (old.replicas, new.replicas);
+                    self.process(by).reads.set(known, counts, at);
+                }
+            }
             Err(why) => self.fail(write.at, &format!("{}: {why}", new.full_name())),
         }
     }
@@ -270,80 +284,11 @@ impl Observer {
         self.event_troubles = at;
     }
 
-    /// A request leaves a process; whether there is no end of them while no time passes.
-    pub fn asks(&mut self) -> bool {
-        let now = self.truth.now().timestamp_millis();
-        let count = if self.requests.0 == now {
-            self.requests.1 + 1
-        } else {
-            1
-        };
-        self.requests = (now, count);
-        let is_endless = count > MOST_REQUESTS;
-        if is_endless {
-            self.fail(now, "the requests have no end");
-        }
-        is_endless
-    }
-
-    /// A patch leaves a process; its number.
-    pub fn sends(&mut self, by: &str, path: &str) -> usize {
-        let at = self.instants(by);
-        let (namespace, name) = name_of(path).unwrap();
-        let shown = &self.processes[by].shown;
-        let known = shown.known(namespace, name, at.truth);
-        let knows_namespaces = shown.knows_namespaces();
-        self.sent.push(Sent {
-            by: by.to_owned(),
-            at,
-            known,
-            knows_namespaces,
-            done: None,
-            is_answered: false,
-        });
-        self.sent.len() - 1
-    }
-
-    pub fn opens(&mut self, by: &str, request: &Request) {
-        self.process(by).shown.opens(request);
-    }
-
-    pub fn tells(&mut self, by: &str, request: &Request, lines: &[u8]) {
-        let at = self.instants(by);
-        self.process(by).shown.tells(request, lines, at);
-    }
-
-    pub fn answers(&mut self, by: &str, request: &Request, code: u16, body: &[u8]) {
-        let at = self.instants(by);
-        let done = request
-            .patch
-            .and_then(|number| self.sent[number].done.clone());
-        if let Some(number) = request.patch {
-            self.sent[number].is_answered = true;
-        }
-        let shown = &mut self.process(by).shown;
-        shown.answers(request, code, body, done.as_ref(), at);
-    }
-
-    /// An answer of the server has come so many milliseconds late.
-    pub fn heard_late(&mut self, by: &str, time: u32) {
-        let process = self.process(by);
-        process.late = process.late.max(time.into());
-    }
-
-    /// The clock of a scaler was set, and perhaps back.
-    pub fn clock_set(&mut self, by: &str) {
-        let at = self.instants(by);
-        let process = self.process(by);
-        process.clock_set = at.truth;
-        process.shown.set_back(at);
-    }
-
-    fn process(&mut self, by: &str) -> &mut Process {
+    pub(super) fn process(&mut self, by: &str) -> &mut Process {
         self.processes.get_mut(by).unwrap()
     }
 
-    fn instants(&self, by: &str) -> Instants {
+    pub(super) fn instants(&self, by: &str) -> Instants {
         let process = &self.processes[by];
         let now = |clock: &Clock| clock.now().timestamp_millis();
         let (truth, clock) = (now(&self.truth), now(&process.clock));

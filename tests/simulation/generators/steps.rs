@@ -8,7 +8,6 @@ use crate::{
     generators::schedules::{PLACES, edited, plan},
     story::{
         definition::{Kind, Story},
-        fault::{Fault, Stage},
         intent::Bad,
         op::{Asked, Hold, NAMED, Op, Step},
     },
@@ -65,11 +64,13 @@ impl Story {
             is_local: random.u8(..4) == 0,
             switches: random.u8(..4) == 0,
             is_mixed: random.u8(..3) == 0,
+            calendars: Vec::new(),
             steps: Vec::new(),
         };
         let has_fleet = kind == Kind::NoFaults && random.u8(..6) == 0;
         if !has_fleet {
             story.draw_scope(random);
+            story.draw_calendars();
         }
         let mut steps = Steps {
             random,
@@ -137,6 +138,7 @@ impl Steps<'_> {
         for at in at {
             self.happen(at);
         }
+        self.change_calendars(&boundaries);
         self.story.steps.sort_by_key(|step| step.at);
         if self.story.kind == Kind::Faults {
             self.sleep_over();
@@ -323,84 +325,6 @@ impl Steps<'_> {
                 at + time * every,
                 Op::ReplaceFromManifest(slot, keeps_labels),
             );
-        }
-    }
-
-    pub(crate) fn back(&mut self, at: u32) -> u32 {
-        at + match self.random.u8(..4) {
-            0 => self.random.u32(..2000),
-            1..=2 => self.random.u32(..20 * MINUTE),
-            _ => self.random.u32(..6 * HOUR),
-        }
-    }
-
-    fn restart(&mut self, at: u32) {
-        let scaler = self.scaler();
-        let op = if self.random.bool() {
-            Op::Stop(scaler)
-        } else {
-            Op::Kill(scaler)
-        };
-        self.add(at, op);
-        let back = self.back(at);
-        self.add(back, Op::Up(scaler));
-    }
-
-    fn kill(&mut self, at: u32) {
-        let scaler = self.scaler();
-        let stage = self
-            .random
-            .choice([Stage::Before, Stage::OnTheWay, Stage::After])
-            .unwrap();
-        let writes = self.random.u32(..3);
-        self.add(at, Op::KillIn(scaler, writes, stage));
-        let back = self.back(at);
-        self.add(back, Op::Up(scaler));
-    }
-
-    fn faults(&mut self, at: u32) {
-        let scaler = self.scaler();
-        let faults: Vec<_> = (0..self.random.usize(1..6)).map(|_| self.fault()).collect();
-        let percent = self.random.choice([10, 30, 60, 90, 100]).unwrap();
-        let op = if self.random.u8(..4) == 0 {
-            Op::NamespaceFaults(scaler, faults, percent)
-        } else {
-            Op::Faults(scaler, faults, percent)
-        };
-        self.add(at, op);
-        if self.random.bool() {
-            let cut = at + self.random.u32(..5000);
-            self.add(cut, Op::Cut(scaler));
-        }
-        let back = at
-            + self
-                .random
-                .choice([1000, 20_000, 3 * MINUTE, 20 * MINUTE])
-                .unwrap();
-        self.add(back, Op::Faults(scaler, Vec::new(), 0));
-    }
-
-    fn fault(&mut self) -> Fault {
-        let late = |random: &mut Rng| random.choice([1, 90, 2000, 11_000, 40_000]).unwrap();
-        match self.random.u8(..26) {
-            0..=1 => Fault::Lost,
-            2..=4 => Fault::AnswerLost,
-            5 => Fault::Hangs,
-            6..=7 => Fault::AnswerHangs,
-            8..=9 => Fault::Late(late(self.random)),
-            10..=11 => Fault::AnswerLate(late(self.random)),
-            12 => Fault::Torn,
-            13 => Fault::Refused,
-            14 => Fault::Busy(self.random.u16(1..30)),
-            15..=19 => {
-                let codes = [401, 403, 409, 410, 422, 429, 500, 503];
-                Fault::Code(self.random.choice(codes).unwrap())
-            }
-            20 => Fault::EventLate(late(self.random)),
-            21 => Fault::EventTwice,
-            22..=23 => Fault::EventStale,
-            24 => self.random.choice([Fault::Cut, Fault::Broken]).unwrap(),
-            _ => Fault::Silent,
         }
     }
 }

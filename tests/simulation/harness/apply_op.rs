@@ -1,6 +1,6 @@
 //! Carries out one step of a story on scalers, clocks and the server.
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, sync::Arc};
 
 use chrono::TimeDelta;
 use dayshift::{
@@ -13,7 +13,7 @@ use crate::{
     checker::{
         objects::object::{Object, SCOPE},
         observer::Process,
-        scalers::shown::Shown,
+        scalers::{reads::Reads, shown::Shown},
     },
     harness::{
         run::{Harness, RECOVERING, SETTLING},
@@ -60,6 +60,13 @@ impl Harness<'_> {
                 let plan = plan.and_then(|plan| self.story.plans[plan].bare());
                 let texts = plan.iter().flat_map(Plan::texts);
                 self.flag = texts.map(|(key, text)| (key.to_owned(), text)).collect();
+                self.restart_all();
+            }
+            Op::Calendar(name, dates) => self.files.write(*name, dates.clone()),
+            Op::LoseCalendar(name) => self.files.lose(*name),
+            Op::ReadCalendars(number) => self.read_calendars(*number),
+            Op::NameCalendar(name, is_given) => {
+                self.files.give(*name, *is_given);
                 self.restart_all();
             }
             Op::Clock(number, by) => self.set_clock(*number, |scaler| scaler.step(*by)),
@@ -141,7 +148,11 @@ impl Harness<'_> {
         }
     }
 
+    /// Starts a scaler, unless it runs or a file that it needs cannot be read.
     pub(super) fn start(&mut self, number: usize) {
+        let Some(holidays) = self.files.at_start() else {
+            return;
+        };
         let scaler = &mut self.scalers[number];
         let started = self.truth.now().timestamp_millis();
         let story = self.story;
@@ -176,9 +187,9 @@ impl Harness<'_> {
         };
         if let Some(by) = scaler.start(
             number,
-            &self.api,
-            &self.truth,
+            (&self.api, &self.truth),
             settings,
+            holidays.clone(),
             &self.observer,
             &self.troubles,
         ) {
@@ -190,7 +201,9 @@ impl Harness<'_> {
                 catch_up: self.story.catch_up,
                 started,
                 clock: scaler.clock.clone(),
-                shown: Shown::of(&story.namespaces, self.flag.clone()),
+                shown: Shown::of(&story.namespaces, self.flag.clone(), Arc::new(holidays)),
+                reads: Reads::default(),
+                calendars_read: 0,
                 late: 0,
             };
             self.observer().processes.insert(by, process);

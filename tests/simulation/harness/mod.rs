@@ -2,6 +2,7 @@
 
 pub mod apply_op;
 pub mod faults;
+pub mod files;
 pub mod listen;
 pub mod run;
 pub mod scaler;

@@ -20,6 +20,7 @@ use crate::{
         scalers::troubled::REFUSED,
     },
     harness::{
+        files::Files,
         listen::listen,
         scaler::{Crashes, Running, Scaler},
         troubles::Troubles,
@@ -54,6 +55,7 @@ pub struct Harness<'a> {
     /// The scalers' `--default-hours`, or `--default-start` and `--default-stop`, by the names of
     /// their keys.
     pub(super) flag: BTreeMap<String, String>,
+    pub(super) files: Files,
     /// Until when not everything has to be in order, in milliseconds.
     troubled: i64,
 }
@@ -144,6 +146,7 @@ impl<'a> Harness<'a> {
             troubles: Troubles::default(),
             zone: story.zone,
             flag: BTreeMap::new(),
+            files: Files::given(&story.calendars),
             troubled: 0,
             api,
         }
@@ -186,7 +189,9 @@ impl<'a> Harness<'a> {
     /// Everything is well again: soon all has to be in order, and what is due then is done in
     /// its very instant.
     async fn end(&mut self) {
+        self.files.mend();
         for number in 0..self.scalers.len() {
+            self.read_calendars(number);
             self.scalers[number].faults.end();
             self.scalers[number].is_faulty = false;
             self.set_clock(number, Scaler::clock_right);

@@ -12,7 +12,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     clock::Clock,
-    controller::{Settings, Telemetry, run},
+    controller::{CalendarFeed, Settings, Telemetry, run},
 };
 use futures::FutureExt as _;
 use kube::Client;
@@ -20,8 +20,9 @@ use kube_in_memory::Api;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::{
-    checker::observer::Observer,
-    harness::{faults::Faults, transport::Transport, troubles::Troubles},
+    checker::{assumptions, observer::Observer},
+    harness::{faults::Faults, files::ReadFiles, transport::Transport, troubles::Troubles},
+    story::holidays::Holidays,
 };
 
 pub struct Scaler {
@@ -44,6 +45,7 @@ pub type Crashes = Arc<Mutex<Vec<String>>>;
 pub struct Running {
     pub by: String,
     pub task: JoinHandle<()>,
+    pub files: ReadFiles,
     stop: oneshot::Sender<()>,
 }
 
@@ -67,9 +69,9 @@ impl Scaler {
     pub fn start(
         &mut self,
         number: usize,
-        api: &Api,
-        truth: &Clock,
+        (api, truth): (&Api, &Clock),
         settings: Settings,
+        holidays: Holidays,
         observer: &Arc<Mutex<Observer>>,
         troubles: &Troubles,
     ) -> Option<String> {
@@ -88,9 +90,11 @@ impl Scaler {
             troubles: troubles.clone(),
             streams: settings.seed.is_multiple_of(2),
         };
+        let (publisher, calendars) = CalendarFeed::open(assumptions::calendars(&holidays));
         let settings = Settings {
             seed: settings.seed ^ u64::from(self.starts),
             instance: by.clone(),
+            calendars,
             ..settings
         };
         let (stop, stopped) = oneshot::channel();
@@ -117,6 +121,10 @@ impl Scaler {
         self.process = Some(Running {
             by: by.clone(),
             task,
+            files: ReadFiles {
+                publisher,
+                holidays,
+            },
             stop,
         });
         Some(by)

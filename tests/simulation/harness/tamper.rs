@@ -49,9 +49,11 @@ impl Harness<'_> {
     /// ago: none where the schedule cannot be read.
     pub(super) fn state_of_v1(&self, slot: Slot, count: u32, hours: i64) -> Option<Value> {
         let object = Object::shown(&self.object_of(slot)?);
-        let assumed = assumptions::of(&object, self.zone);
+        let holidays = self.files.at_start()?;
+        let assumed = assumptions::of(&object, self.zone, &holidays);
         let plan = self.wishes[slot].intent.plan?;
         let plan = &self.story.plans[plan];
+        let plan = plan.with_dates(&holidays.dates(&plan.calendars));
         let boundaries = plan.boundaries(self.zone, self.story.dates(), assumed.delay);
         let ended = self.now().div_euclid(1000) - hours * 3600;
         let following = boundaries.partition_point(|(at, _)| *at <= ended);

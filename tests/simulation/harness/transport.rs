@@ -62,6 +62,8 @@ impl Service<Request<Body>> for Transport {
             let number = self.observer().sends(&self.by, request.uri().path());
             let uri = format!("{}&sent={number}", request.uri());
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
+        } else if request.method() == http::Method::GET {
+            self.observer().reads_object(&self.by, request.uri().path());
         }
         if !self.streams {
             // Two are a page, so that there are pages beyond the first.
@@ -145,7 +147,12 @@ impl Transport {
                     Full::new(half).map_err(Into::into).boxed_unsync(),
                 ));
             }
-            Some(Fault::Code(code)) => return Ok(self.answers(code, &json!({}), None)),
+            Some(Fault::Code(code)) => {
+                if parsed.patch.is_some() && matches!(code, 409 | 422) {
+                    self.observer().conflicts(&self.by, &parsed.path);
+                }
+                return Ok(self.answers(code, &json!({}), None));
+            }
             Some(Fault::Refused) => {
                 let causes = json!({"causes": [{"message": "no", "field": "spec.replicas"}]});
                 return Ok(self.answers(422, &causes, None));

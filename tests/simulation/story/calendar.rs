@@ -10,7 +10,10 @@ use chrono::{
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use crate::story::as_text;
+use crate::story::{
+    as_text,
+    holidays::{self, Dates, Name},
+};
 
 /// What a boundary does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,6 +37,9 @@ pub struct Plan {
     /// Ranges of excepted dates: the first and the last date of each.
     #[serde(with = "as_text")]
     pub except: Vec<(NaiveDate, NaiveDate)>,
+    /// The calendars whose dates are excepted too.
+    #[serde(default)]
+    pub calendars: Vec<Name>,
     #[serde(with = "as_text")]
     pub zone: Option<Tz>,
     /// The jitter in minutes.
@@ -105,7 +111,9 @@ impl Plan {
         }
         texts.extend(self.zone.map(|zone| ("timezone", zone.name().to_owned())));
         texts.extend(self.jitter.map(|minutes| ("jitter", format!("{minutes}m"))));
-        if !self.except.is_empty() {
+        if self.has_exceptions() {
+            let names = self.calendars.iter();
+            let names = names.map(|name| format!("calendar:{}", holidays::NAMES[*name]));
             let dates = self.except.iter().map(|(first, last)| {
                 if first == last {
                     first.to_string()
@@ -113,15 +121,29 @@ impl Plan {
                     format!("{first}..{last}")
                 }
             });
-            texts.push(("except", dates.collect::<Vec<_>>().join("; ")));
+            texts.push(("except", names.chain(dates).collect::<Vec<_>>().join("; ")));
         }
         texts
+    }
+
+    const fn has_exceptions(&self) -> bool {
+        !self.except.is_empty() || !self.calendars.is_empty()
+    }
+
+    /// The same with these dates in the place of the calendars that it names.
+    pub fn with_dates(&self, dates: &Dates) -> Self {
+        Self {
+            except: [&self.except[..], dates].concat(),
+            calendars: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// Its times alone, as a scaler's `--default-hours` has them; nothing where they set counts.
     pub fn bare(&self) -> Option<Self> {
         (!matches!(self.rule, Rule::Scale(_))).then(|| Self {
             except: Vec::new(),
+            calendars: Vec::new(),
             zone: None,
             jitter: None,
             ..self.clone()
@@ -130,16 +152,13 @@ impl Plan {
 
     /// The plan of an object with this one in a Namespace with another.
     pub fn beside(&self, other: &Self) -> Self {
-        let own = self.clone();
+        let excepting = if self.has_exceptions() { self } else { other };
         Self {
-            except: if own.except.is_empty() {
-                other.except.clone()
-            } else {
-                own.except
-            },
-            zone: own.zone.or(other.zone),
-            jitter: own.jitter.or(other.jitter),
-            ..own
+            except: excepting.except.clone(),
+            calendars: excepting.calendars.clone(),
+            zone: self.zone.or(other.zone),
+            jitter: self.jitter.or(other.jitter),
+            ..self.clone()
         }
     }
 

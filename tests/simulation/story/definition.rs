@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::story::{
     as_text,
     calendar::{Plan, show},
+    holidays::Name,
     op::{Slot, Step},
 };
 
@@ -57,6 +58,9 @@ pub struct Story {
     /// Whether until-times are written in local time.
     #[serde(default)]
     pub is_local: bool,
+    /// The calendars for which the scalers have a flag at first.
+    #[serde(default)]
+    pub calendars: Vec<Name>,
     pub steps: Vec<Step>,
 }
 
@@ -112,6 +116,7 @@ impl fmt::Display for Story {
             is_local,
             switches,
             is_mixed,
+            calendars,
             ..
         } = self;
         let begin = show(self.begin.timestamp());
@@ -121,7 +126,7 @@ impl fmt::Display for Story {
              {catch_up} h, scoped: {scoped} \
              {selector:?}, namespaces: {namespaces:?} without {excluded:?}, zones: {zones:?}, dry: \
              {dry:?}, in flight: {in_flight}, local times: {is_local}, CronJobs: {switches}, \
-             mixed: {is_mixed}"
+             mixed: {is_mixed}, calendars: {calendars:?}"
         )?;
         for (number, plan) in self.plans.iter().enumerate() {
             writeln!(f, "  plan {number}: {:?}", plan.texts())?;

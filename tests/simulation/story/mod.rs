@@ -4,6 +4,7 @@ pub mod as_text;
 pub mod calendar;
 pub mod definition;
 pub mod fault;
+pub mod holidays;
 pub mod intent;
 pub mod op;
 pub mod stored;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::story::{
     as_text,
     fault::{Fault, Stage, Trouble},
+    holidays::{Dates, Name},
     intent::Bad,
     tampering::Tampering,
 };
@@ -99,6 +100,14 @@ pub enum Op {
     Rezone(#[serde(with = "as_text")] Tz),
     /// All scalers are started again, with the times of a plan as their `--default-hours`, or none.
     Flag(Option<usize>),
+    /// The file of a calendar has these dates from now on.
+    Calendar(Name, #[serde(with = "as_text")] Dates),
+    /// The file of a calendar cannot be read, until it is written again.
+    LoseCalendar(Name),
+    /// A scaler reads the files.
+    ReadCalendars(usize),
+    /// All scalers are started again, with the flag for this calendar or without it.
+    NameCalendar(Name, bool),
     /// The scaler's clock is set forward or back, by milliseconds.
     Clock(usize, i32),
     ClockRight(usize),

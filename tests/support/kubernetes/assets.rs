@@ -1,7 +1,7 @@
 //! Where the programs of the control plane come from.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
@@ -34,8 +34,15 @@ pub(crate) enum Missing {
 
 impl Assets {
     /// Looks in `KUBEBUILDER_ASSETS`, then in the cache, and builds into the cache where neither
-    /// has them.
+    /// has them. With `KUBERNETES=1.37` it is that minor version: one of the folders of
+    /// `tests/controlplane`.
     pub(crate) fn find() -> Result<Self, Missing> {
+        if let Some(minor) = other_minor() {
+            let minor = minor?;
+            let recipe = build::Recipe::control_plane(Some(&minor));
+            let folder = built(&recipe, "no `go` to build that Kubernetes with")?;
+            return Ok(Self { folder });
+        }
         if let Some(folder) = env::var_os("KUBEBUILDER_ASSETS").filter(|folder| !folder.is_empty())
         {
             let assets = Self {
@@ -44,7 +51,7 @@ impl Assets {
             return assets.has(&SERVER).map(|()| assets);
         }
         let folder = built(
-            &build::Recipe::control_plane(),
+            &build::Recipe::control_plane(None),
             "no KUBEBUILDER_ASSETS, and no `go` to build a control plane with",
         )?;
         Ok(Self { folder })
@@ -103,6 +110,26 @@ impl Assets {
             ))),
         }
     }
+}
+
+/// The minor version that `KUBERNETES` asks for; the error says which there are.
+fn other_minor() -> Option<Result<String, Missing>> {
+    let minor = env::var("KUBERNETES").ok().filter(|it| !it.is_empty())?;
+    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/controlplane");
+    if modules.join(&minor).join("go.mod").is_file() {
+        return Some(Ok(minor));
+    }
+    let is_folder = |entry: &fs::DirEntry| entry.path().is_dir();
+    let there = fs::read_dir(modules).unwrap().map(Result::unwrap);
+    let mut known: Vec<_> = there
+        .filter(is_folder)
+        .map(|it| it.file_name().to_string_lossy().into_owned())
+        .collect();
+    known.sort();
+    let known = known.join(", ");
+    Some(Err(Missing::Failed(format!(
+        "KUBERNETES={minor}: not one of {known}; unset it for the version of tests/controlplane/go.mod"
+    ))))
 }
 
 /// The folder of what is built by the recipe; `without_go` is why it cannot be.

@@ -6,6 +6,7 @@
 //! measured ([`Stall`]); on a machine that was punctual the first try is the last.
 
 use std::cell::Cell;
+use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,6 +24,21 @@ thread_local! {
 
 /// The tries that were told again, of all stories.
 static AGAIN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// How long each story took, all of its tries together.
+static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
+
+/// So many of the longest are printed.
+const LONGEST: usize = 12;
+
+/// With `STORIES=slow` each story is told at the last of the paces at once: it has to hold there, too.
+fn paces() -> &'static [i64] {
+    match env::var("STORIES").as_deref() {
+        Ok("slow") => &PACES[PACES.len() - 1..],
+        Ok(other) if !other.is_empty() => panic!("STORIES={other}: `slow` or nothing"),
+        _ => &PACES,
+    }
+}
 
 /// What a story ends with when it was too slow for its own instants.
 struct TooSlow {
@@ -73,10 +89,18 @@ pub(crate) fn retry_when_stalled<T>(
     name: &str,
     tell: impl Fn() -> T,
 ) -> Result<(T, usize), String> {
+    let begin = Instant::now();
+    let told = told_in_some_try(name, tell);
+    let mut times = TIMES.lock().unwrap_or_else(PoisonError::into_inner);
+    times.push((begin.elapsed(), name.to_owned()));
+    told
+}
+
+fn told_in_some_try<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), String> {
     pulse::begin();
     let mut late = String::new();
-    for (index, pace) in PACES.into_iter().enumerate() {
-        PACE.set(pace);
+    for (index, pace) in paces().iter().enumerate() {
+        PACE.set(*pace);
         let begin = Instant::now();
         let slow;
         match catch_unwind(AssertUnwindSafe(&tell)) {
@@ -102,10 +126,14 @@ pub(crate) fn retry_when_stalled<T>(
         let mut all = AGAIN.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(again);
     }
-    Err(format!("too slow in all of {} tries: {late}", PACES.len()))
+    Err(format!(
+        "too slow in all of {} tries: {late}",
+        paces().len()
+    ))
 }
 
-/// Says how many tries were in vain and told again, and which; printed at the end of a test binary.
+/// Says how many tries were in vain and told again, and which, and what took longest; printed at
+/// the end of a test binary.
 pub(crate) fn print_tries() {
     let all = AGAIN.lock().unwrap_or_else(PoisonError::into_inner);
     eprintln!(
@@ -114,5 +142,16 @@ pub(crate) fn print_tries() {
     );
     for again in all.iter() {
         eprintln!("  {again}");
+    }
+    let mut times = TIMES.lock().unwrap_or_else(PoisonError::into_inner);
+    times.sort_by(|one, other| other.cmp(one));
+    let sum: Duration = times.iter().map(|(time, _)| *time).sum();
+    eprintln!(
+        "{} stories took {} s in all; the longest:",
+        times.len(),
+        sum.as_secs()
+    );
+    for (time, name) in times.iter().take(LONGEST) {
+        eprintln!("  {:>4} s  {name}", time.as_secs());
     }
 }

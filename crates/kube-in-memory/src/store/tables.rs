@@ -65,6 +65,11 @@ impl Store {
         }
     }
 
+    /// Gives the objects of one kind to another, and the other way round.
+    pub(crate) fn swap(&mut self, one: &Resource, other: &Resource) {
+        self.tables.swap(one.index, other.index);
+    }
+
     /// The newest resourceVersion.
     pub(crate) fn revision(&self) -> u64 {
         self.revision

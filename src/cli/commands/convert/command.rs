@@ -17,7 +17,7 @@ use crate::{
         },
         exit::{Exit, wrong_usage},
         output::{
-            convert::{commands::command, documents, json, text},
+            convert::{commands::command, documents, json::Report, text},
             messages::{print_error, print_line, print_warning},
             terminal,
         },
@@ -277,8 +277,12 @@ impl ConvertArgs {
         errors: &[OpenError],
     ) -> io::Result<()> {
         let mut out = BufWriter::new(io::stdout().lock());
-        let document = json::document(conversion, sources, errors);
-        serde_json::to_writer_pretty(TerminalSafe(&mut out), &document)?;
+        let report = Report {
+            conversion,
+            sources,
+            errors,
+        };
+        serde_json::to_writer_pretty(TerminalSafe(&mut out), &report)?;
         writeln!(out)?;
         out.flush()
     }

@@ -6,12 +6,12 @@ use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
 
 use super::{cell::drawn, group::Group};
 use crate::{
-    cli::output::style::Style,
+    cli::output::{plan_table::plan_bill, style::Style},
     plan::{Period, PlannedState, PlannedStep, WorkloadPlan},
     schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Zone},
     status::{date_and_time, span},
     text::{cut_chars, printable},
-    workload::{CountKind, Origin, Override, Pause, Replicas, ScheduleSpec},
+    workload::{CountKind, Origin, Override, Pause, Replicas, Saved, ScheduleSpec},
 };
 
 const WEEK: i64 = 7 * 86_400;
@@ -97,17 +97,21 @@ fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
     text
 }
 
-/// `: saves 354 replica-hours.` where all counts are known.
+/// `: saves 354 replica-hours, 88.5 CPU core-hours.` where all counts are known.
 fn saved(group: &Group<'_>) -> String {
     // What is alike is computed once: many objects have the same schedule.
     let mut known = HashMap::new();
     let of = |member: &&WorkloadPlan| {
-        let alike = (member.runs(), member.delay());
+        let alike = (member.runs(), member.delay(), member.requests());
         *known.entry(alike).or_insert_with(|| member.saved())
     };
-    let saved: Option<f64> = group.members.iter().map(of).sum();
+    let saved: Option<Vec<Saved>> = group.members.iter().map(of).collect();
+    let saved: Option<Saved> = saved.map(|it| it.into_iter().sum());
     match saved {
-        Some(saved) if saved >= 0.5 => format!(": saves {saved:.0} replica-hours."),
+        Some(saved) if saved.replica_hours >= 0.5 => {
+            let members = group.members.iter().copied();
+            format!(": saves {}.", plan_bill(saved, members))
+        }
         _ => ".".to_owned(),
     }
 }

@@ -36,6 +36,7 @@ fn values_that_make_no_sense_are_refused_by_name(plane: &ControlPlane) {
         ("image.digest=abc", "/image/digest"),
         ("calendars.De=x", "'De' does not match"),
         ("replicas=two", "/replicas"),
+        ("dashboard.exposed=true", "set dashboard.enabled=true too"),
         ("policy.writers={it's}", "/policy/writers/0"),
     ] {
         for version in [3, 4] {
@@ -95,7 +96,9 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
                 "--log-level=debug",
                 "--calendar=de=/etc/dayshift/calendars/de.ics",
                 "--calendar=us=/etc/dayshift/calendars/us.ics",
+                "--per-namespace-metrics",
                 "--per-workload-metrics",
+                "--dashboard-listen=0.0.0.0:8081",
                 "--dry-run",
                 "--max-in-flight=8"
             ]),

@@ -11,7 +11,8 @@ use kube::api::{Api, ListParams, PostParams};
 
 use crate::e2e::team::Team;
 use crate::support::{
-    ControlPlane, Namespace, Parts, Soon, Story, block_on, deployment, soon, stories, too_slow,
+    ControlPlane, Namespace, Parts, Request, Soon, Story, block_on, deployment, soon, stories,
+    too_slow,
 };
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -100,6 +101,18 @@ fn await_progress(team: &Namespace<'_>, stop: Soon, some: usize) {
     }
 }
 
+/// A server that stands still may make a change and answer that it does not know, so that nobody
+/// can count the changes by its answers: the story is too slow where it did.
+fn await_answers(requests: &[Request]) {
+    let unheard = requests
+        .iter()
+        .filter(|each| each.verb == "patch" && each.code >= 500)
+        .count();
+    if unheard > 0 {
+        too_slow(&format!("{unheard} answers of the API server"));
+    }
+}
+
 fn two_scalers_make_each_change_once(plane: &ControlPlane) {
     let mut team = Team::new(plane, "two");
     team.run(&[]);
@@ -119,14 +132,7 @@ fn two_scalers_make_each_change_once(plane: &ControlPlane) {
         .filter(|each| each.verb == "patch" && matches!(each.code, 409 | 422))
         .count();
     assert!(conflicts > 0, "they never met: nothing is shown");
-    // A server that stands still may make a change and answer that it does not know.
-    let unheard = requests
-        .iter()
-        .filter(|each| each.verb == "patch" && each.code >= 500)
-        .count();
-    if unheard > 0 {
-        too_slow(&format!("{unheard} answers of the API server"));
-    }
+    await_answers(&requests);
     let made = |from: i64, to: i64| {
         let made = requests.iter().filter(|each| each.is_made());
         made.filter(|each| (from..to).contains(&each.received))
@@ -213,5 +219,6 @@ fn a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done(pla
     team.run(&[]);
     await_state(&team, "stopped", 80, start);
     assert_eq!(assert_whole(&team, &fleet), 80);
+    await_answers(&team.requests());
     team.ends(fleet.into_keys().map(|name| (name, 2)));
 }

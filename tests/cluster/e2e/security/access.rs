@@ -19,8 +19,13 @@ pub(crate) fn stories() -> Vec<Story> {
     .concat()
 }
 
-/// Rows of `kubectl auth can-i --list` that every authenticated user has.
-const EVERYBODY: [&str; 2] = [".authorization.k8s.io", ".authentication.k8s.io"];
+/// Rows of `kubectl auth can-i --list` that every authenticated user has, or every ServiceAccount:
+/// the last from Kubernetes 1.37 on, by the role `system:cluster-trust-bundle-discovery`.
+const EVERYBODY: [&str; 3] = [
+    ".authorization.k8s.io",
+    ".authentication.k8s.io",
+    "clustertrustbundles.certificates.k8s.io [] [] [get list watch]",
+];
 
 /// The rows of `kubectl auth can-i --list` that the ServiceAccount has besides everybody.
 fn rights(plane: &ControlPlane, team: &Namespace<'_>) -> Vec<String> {
@@ -29,8 +34,8 @@ fn rights(plane: &ControlPlane, team: &Namespace<'_>) -> Vec<String> {
     let mut rights: Vec<String> = listed
         .lines()
         .filter(|row| !row.trim_start().starts_with('['))
-        .filter(|row| !EVERYBODY.iter().any(|group| row.contains(group)))
         .map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "))
+        .filter(|row| !EVERYBODY.iter().any(|theirs| row.contains(theirs)))
         .collect();
     rights.sort();
     rights

@@ -41,6 +41,8 @@ pub(crate) struct Others {
     pub(crate) late: f64,
     /// Seconds from the creation of any until it was adopted, at most; where that is measured.
     pub(crate) unseen: Option<f64>,
+    /// Requests of the trouble that arrived between the instant of any and its stop, at most.
+    pub(crate) before: usize,
 }
 
 impl Figures {
@@ -83,11 +85,14 @@ pub(crate) fn table<'a>(cases: impl IntoIterator<Item = (&'a str, Option<&'a Tol
         };
         let others = match figures.others {
             None => String::new(),
-            Some(Others { late, unseen: None }) => format!("{late:.3} s"),
             Some(Others {
                 late,
-                unseen: Some(unseen),
-            }) => format!("{late:.3} s, new {unseen:.3} s"),
+                unseen,
+                before,
+            }) => {
+                let unseen = unseen.map(|it| format!(", new {it:.3} s"));
+                format!("{late:.3} s, after {before}{}", unseen.unwrap_or_default())
+            }
         };
         let readyz = match (figures.unready, figures.ready) {
             (None, None) => String::new(),

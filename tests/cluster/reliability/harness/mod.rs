@@ -10,5 +10,6 @@ pub(crate) mod probes;
 pub(crate) mod profile;
 pub(crate) mod proxy;
 pub(crate) mod scenario;
+pub(crate) mod turns;
 pub(crate) mod webhook;
 pub(crate) mod witness;

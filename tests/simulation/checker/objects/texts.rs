@@ -52,6 +52,12 @@ pub fn has_schedule(texts: &BTreeMap<String, String>) -> bool {
     SCHEDULE.iter().any(|key| texts.contains_key(*key))
 }
 
+/// Whether dates of calendars are excepted.
+pub fn names_calendars(in_force: &BTreeMap<String, String>) -> bool {
+    let except = in_force.get("except");
+    except.is_some_and(|text| text.contains("calendar:"))
+}
+
 /// The texts that a fingerprint is made of.
 pub fn schedule(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut schedule = texts.clone();

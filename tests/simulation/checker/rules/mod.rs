@@ -1,6 +1,8 @@
 //! What the documented rules allow at an instant, without any code of dayshift.
 
+pub mod due;
 pub mod moment;
 pub mod outcome;
 pub mod override_rules;
 pub mod timeline;
+pub mod upkeep;

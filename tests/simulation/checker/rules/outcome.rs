@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::{checker::objects::object::State, story::calendar::show};
+use crate::{
+    checker::objects::object::{Object, State},
+    story::calendar::show,
+};
 
 /// One write that the rules allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +53,20 @@ impl What {
                 | Self::Adopt
                 | Self::Remove
         )
+    }
+}
+
+impl Outcome {
+    /// Whether it leaves all of the object as it is but what is to come.
+    pub(in crate::checker) fn changes_only_next(&self, object: &Object) -> bool {
+        let state = State {
+            next: object.state.next,
+            ..self.state.clone()
+        };
+        self.what == What::Tidy
+            && self.expired.is_empty()
+            && (state, self.replicas) == (object.state.clone(), object.replicas)
+            && self.error == object.error
     }
 }
 

@@ -8,7 +8,10 @@ use std::{
 use chrono::NaiveDate;
 use chrono_tz::Tz;
 
-use crate::story::calendar::{Plan, Turn};
+use crate::story::{
+    calendar::{Plan, Turn},
+    holidays::{Dates, Holidays},
+};
 
 pub struct Timeline {
     boundaries: Vec<(i64, Turn)>,
@@ -57,8 +60,11 @@ impl Timeline {
 /// The timelines of a story: each is computed once, because that takes a while.
 pub struct Timelines {
     dates: (NaiveDate, NaiveDate),
-    known: Mutex<HashMap<(usize, Tz, i64), Arc<Timeline>>>,
+    known: Mutex<HashMap<Key, Arc<Timeline>>>,
 }
+
+/// A plan, the zone where it has none, the delay of starts, and the dates of its calendars.
+type Key = (usize, Tz, i64, Dates);
 
 impl Timelines {
     pub fn new(dates: (NaiveDate, NaiveDate)) -> Self {
@@ -68,9 +74,18 @@ impl Timelines {
         }
     }
 
-    pub fn of(&self, plans: &[Plan], plan: usize, zone: Tz, delay: i64) -> Arc<Timeline> {
+    /// Of a plan where its calendars have these dates.
+    pub fn of(
+        &self,
+        plans: &[Plan],
+        plan: usize,
+        (zone, delay): (Tz, i64),
+        holidays: &Holidays,
+    ) -> Arc<Timeline> {
+        let dates = holidays.dates(&plans[plan].calendars);
         let paint = || {
-            let painted = plans[plan].boundaries(zone, self.dates, delay);
+            let plan_now = plans[plan].with_dates(&dates);
+            let painted = plan_now.boundaries(zone, self.dates, delay);
             let midnight = self.dates.1.and_hms_opt(0, 0, 0).unwrap().and_utc();
             Arc::new(Timeline {
                 largest: plans[plan].largest(),
@@ -81,7 +96,7 @@ impl Timelines {
         };
         let mut known = self.known.lock().unwrap();
         known
-            .entry((plan, zone, delay))
+            .entry((plan, zone, delay, dates.clone()))
             .or_insert_with(paint)
             .clone()
     }

@@ -1,5 +1,7 @@
 //! What a process can know of one object. Each of its writes is checked against that.
 
+use std::sync::Arc;
+
 use crate::{
     checker::{
         objects::{
@@ -9,7 +11,7 @@ use crate::{
         },
         rules::outcome::Outcome,
     },
-    story::intent::Bad,
+    story::{holidays::Holidays, intent::Bad},
 };
 
 /// How far from the server's clock one may be that looks right, in seconds: 30, and what is lost
@@ -46,6 +48,10 @@ pub struct Known {
     pub corrections: (u8, u8),
     /// How often the user was told that it does so no more.
     pub told: usize,
+    /// The calendars as it has read them.
+    pub holidays: Arc<Holidays>,
+    /// When it read others that are named here, since its last write.
+    calendars_read: Option<Instants>,
 }
 
 /// What applied to an object when it was written to: what somebody changes besides is put right.
@@ -81,8 +87,15 @@ impl Applied {
 }
 
 impl Known {
-    pub(in crate::checker) fn first(object: Object, version: u64, at: Instants) -> Self {
+    pub(in crate::checker) fn first(
+        object: Object,
+        version: u64,
+        at: Instants,
+        holidays: Arc<Holidays>,
+    ) -> Self {
         Self {
+            holidays,
+            calendars_read: None,
             state: first_state(&object.state),
             applied: None,
             corrections: (0, 0),
@@ -93,6 +106,15 @@ impl Known {
             version,
             object,
         }
+    }
+
+    /// It has read other calendars.
+    pub(in crate::checker) fn reads(mut self, holidays: Arc<Holidays>, at: Instants) -> Self {
+        self.holidays = holidays;
+        if texts::names_calendars(&self.object.in_force()) {
+            self.calendars_read = Some(at);
+        }
+        self
     }
 
     pub(in crate::checker) fn shown(mut self, object: Object, version: u64, at: Instants) -> Self {
@@ -176,16 +198,22 @@ impl Known {
     }
 
     /// Rule 12: whether an outcome puts right what somebody else has changed. It does not where a
-    /// boundary explains it, or what applies now and did not when something was written last.
+    /// boundary explains it, or calendars that are others since, or what applies now and did not
+    /// when something was written last.
     pub fn is_corrective(&self, outcome: &Outcome, applied: &Applied) -> bool {
-        !outcome.considers && self.applied.as_ref() == Some(applied)
+        let is_news = self.calendars_read.is_some();
+        !outcome.considers && !is_news && self.applied.as_ref() == Some(applied)
     }
 
     /// Its own write was accepted, and it knows.
     pub(in crate::checker) fn wrote_it(mut self, done: &Done, written: &Object) -> Self {
+        // Rule 8: what was to come is known, though a refused object does not say so.
+        let was_next = self.state.next.filter(|_| written.error.is_some());
         self.state.clone_from(&written.state);
+        self.state.next = self.state.next.or(was_next);
         self.count = written.replicas;
         self.applied = Some(done.applied.clone());
+        self.calendars_read = None;
         let (surely, perhaps) = done.corrective;
         self.corrections.0 += u8::from(surely);
         self.corrections.1 += u8::from(perhaps);
@@ -228,6 +256,11 @@ impl Known {
     /// seconds.
     pub fn seen(&self, slept: i64) -> Vec<(i64, i64)> {
         self.seen.ranges(slept)
+    }
+
+    /// Since when its calendars count, likewise.
+    pub fn calendars_read(&self, slept: i64) -> Vec<(i64, i64)> {
+        self.calendars_read.unwrap_or(self.seen).ranges(slept)
     }
 
     /// When its count was last seen to rise, likewise; nothing where it was not.

@@ -2,6 +2,7 @@
 
 pub mod known;
 pub mod namespaces;
+pub mod reads;
 pub mod request;
 pub mod shown;
 pub mod troubled;

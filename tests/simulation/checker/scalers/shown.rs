@@ -1,16 +1,22 @@
 //! What the server has shown each process, answer by answer and event by event.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
 
 use serde_json::Value;
 
-use crate::checker::{
-    objects::object::Object,
-    scalers::{
-        known::{Done, Instants, Known},
-        namespaces::Namespaces,
-        request::{NAMESPACES, Request, name_of},
+use crate::{
+    checker::{
+        objects::object::Object,
+        scalers::{
+            known::{Done, Instants, Known},
+            namespaces::Namespaces,
+            request::{NAMESPACES, Request, name_of},
+        },
     },
+    story::holidays::Holidays,
 };
 
 /// An object for one process: what it knows, and what it knew until something was shown in this
@@ -34,6 +40,8 @@ pub struct Shown {
     /// Which a list has shown that has not ended yet; by its path.
     lists: HashMap<String, HashSet<Name>>,
     namespaces: Namespaces,
+    /// The calendars as it has read them.
+    holidays: Arc<Holidays>,
 }
 
 impl Shown {
@@ -92,7 +100,7 @@ impl Shown {
                 if bystander.is_some_and(|(_, known)| version < *known) {
                     return;
                 }
-                Known::first(object, version, at)
+                Known::first(object, version, at, self.holidays.clone())
             }
         };
         track.takes(known, at.truth);
@@ -103,12 +111,32 @@ impl Shown {
         self.namespaces.are_known()
     }
 
-    /// A process that looks at these Namespaces; at all where none is named.
-    pub fn of(namespaces: &[String], flag: BTreeMap<String, String>) -> Self {
+    /// A process that looks at these Namespaces, at all where none is named, and has read these
+    /// calendars.
+    pub fn of(
+        namespaces: &[String],
+        flag: BTreeMap<String, String>,
+        holidays: Arc<Holidays>,
+    ) -> Self {
         Self {
             namespaces: Namespaces::of(namespaces, flag),
+            holidays,
             ..Self::default()
         }
+    }
+
+    /// It reads the calendars; whether they are others than before.
+    pub fn reads(&mut self, holidays: &Arc<Holidays>, at: Instants) -> bool {
+        let is_news = *holidays != self.holidays;
+        if is_news {
+            self.holidays.clone_from(holidays);
+            for track in self.tracks.values_mut() {
+                if let Some(known) = track.known.clone() {
+                    track.becomes(Some(known.reads(holidays.clone(), at)), at.truth);
+                }
+            }
+        }
+        is_news
     }
 
     /// What objects inherit in a Namespace that has these annotations.
@@ -129,7 +157,8 @@ impl Shown {
                 track.takes(known.shown(object, version, at), at.truth);
             } else if let Some((object, version)) = track.bystander.take() {
                 let object = object.beside(&defaults);
-                track.takes(Known::first(object, version, at), at.truth);
+                let known = Known::first(object, version, at, self.holidays.clone());
+                track.takes(known, at.truth);
             }
         }
     }

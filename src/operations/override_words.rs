@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
+use super::override_request::{Annotated, OverrideRequest, RequestedOverride};
 use crate::{
-    operations::{Annotated, OverrideRequest, RequestedOverride},
     schedule::{Action, Zone},
     status::clock,
     workload::{
@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// What a controller does, such as `woken until 22:00 CET`.
-pub(crate) fn action(annotated: &Annotated, now: DateTime<Utc>) -> String {
+pub(super) fn action(annotated: &Annotated, now: DateTime<Utc>) -> String {
     action_of(annotated.command, annotated.zone, now)
 }
 
 /// The same of a command, with times in `zone`.
-pub(crate) fn action_of(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> String {
+pub fn action_of(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> String {
     match command {
         OverrideCommand::Begin(begun) => held(begun, zone, now),
         OverrideCommand::Resume => "resumed".to_owned(),
@@ -34,7 +34,7 @@ fn held(by: Override, zone: Zone, now: DateTime<Utc>) -> String {
 }
 
 /// `woken until 22:00 CET, 0 -> 3`, and what comes of it where that is not said by then.
-pub(crate) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideRequest) -> String {
+pub(super) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideRequest) -> String {
     let (before, after) = (annotated.before, seen.replicas);
     let counts = if before == after {
         match seen.object.kind.counts() {
@@ -95,7 +95,7 @@ fn command(command: &str, seen: &Observed, request: &OverrideRequest) -> String 
 }
 
 /// Why no controller may have acted on an object in time, by what is seen of it.
-pub(crate) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
+pub(super) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
     let state = seen.state();
     match state.last.filter(|_| state.phase.is_some()) {
         Some(last) => format!(
@@ -108,7 +108,7 @@ pub(crate) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> Strin
 }
 
 /// What was or would be written, in the form of `kubectl annotate`.
-pub(crate) fn annotations(written: &[Annotation], prefix: &Prefix) -> String {
+pub fn annotations(written: &[Annotation], prefix: &Prefix) -> String {
     let texts = written.iter().map(|(key, text)| match text {
         Some(text) => format!(" {}={text}", prefix.annotation(*key)),
         None => format!(" {}-", prefix.annotation(*key)),
@@ -117,7 +117,7 @@ pub(crate) fn annotations(written: &[Annotation], prefix: &Prefix) -> String {
 }
 
 /// `not woken`.
-pub(crate) const fn failed(requested: &RequestedOverride) -> &'static str {
+pub const fn failed(requested: &RequestedOverride) -> &'static str {
     match requested {
         RequestedOverride::Wake(_) => "not woken",
         RequestedOverride::Sleep(_) => "not put to sleep",

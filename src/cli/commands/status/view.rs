@@ -1,20 +1,18 @@
-//! `dayshift status`: how the scheduled workloads of a cluster stand.
+//! What `dayshift status` shows, once or as it changes.
 
-use std::io::{self, Write as _};
+use std::{
+    io::{self, Write as _},
+    sync::Arc,
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use clap::builder::BoolishValueParser;
 use futures::StreamExt as _;
 use kube::Client;
 
 use crate::{
     cli::{
-        args::{
-            connection::ConnectionArgs,
-            schedule_args::{InheritanceArgs, ScheduleArgs},
-            targets::{TargetArgs, Targets},
-        },
-        exit::{Exit, wrong_usage},
+        args::{schedule_args::ScheduleArgs, targets::Targets},
+        exit::Exit,
         output::{
             live_screen::LiveScreen,
             messages::{no_namespace, note_unreadable, print_error, unreadable},
@@ -30,85 +28,12 @@ use crate::{
     },
     status::{LiveView, WorkloadStatus},
     text::counted,
-    workload::Inheritance,
+    workload::{Inheritance, Price},
 };
 
-/// Show the state of scheduled workloads, what they do next, and what is wrong
-///
-/// Those with a problem come first. Errors, what to do about them, and how to configure an HPA,
-/// Argo CD, Flux or Helm to ignore replicas follow the table, which leaves out what does not fit
-/// the terminal.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\
-Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no permission or no such
-workload.",
-    after_long_help = AFTER_LONG_HELP
-)]
-pub(crate) struct StatusArgs {
-    #[command(flatten)]
-    targets: TargetArgs,
-
-    /// The output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
-    output: Output,
-
-    /// What the rows are sorted by
-    #[arg(long, value_name = "COLUMN", default_value = "problems")]
-    sort_by: SortBy,
-
-    /// Show only workloads with a problem: those that make the exit status 1
-    #[arg(long, value_parser = BoolishValueParser::new())]
-    problems: bool,
-
-    /// Keep running; a terminal shows the time pass, other output each change
-    #[arg(
-        short,
-        long,
-        value_parser = BoolishValueParser::new()
-    )]
-    watch: bool,
-
-    #[command(flatten)]
-    connection: ConnectionArgs,
-
-    #[command(flatten)]
-    schedules: ScheduleArgs,
-
-    #[command(flatten)]
-    inheritance: InheritanceArgs,
-}
-
-const AFTER_LONG_HELP: &str = "\
-A problem is an error in a schedule, a start, a stop or an override that is more than 10 s overdue, a
-schedule that was removed from a workload that is down, and a count that another program has set back
-within 15 minutes.
-
-With -o json or yaml there is one document, {\"workloads\": [...]}, with these fields for each workload,
-null where there is no value:
-  kind, namespace, name, timezone, replicas
-  from           where the schedule is written: \"object\" or \"namespace\"; \"scaler\" where it is
-                 the default of the scaler, such as its --default-hours
-  state          adopted, running, stopped, woken, slept or paused; null until a controller has seen it
-  since, next    RFC 3339 in the workload's zone
-  nextAction     what happens then: \"start\", \"stop\", or null where that is open, as after a pause
-  savedReplicas  the count that a start restores
-  override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null, \"from\": as above}
-  error          what is wrong
-  problems       [{\"annotation\", \"message\", \"start\", \"end\", \"from\"}], start and end are bytes of the annotation's text
-  overdueSince   since when something should have been done
-  notes          texts, as under the table
-  restore        the command that restores a stopped workload without a schedule
-  revertedBy     the program that has set another count since: {\"manager\", \"at\" (null of an HPA), \"cure\": the setting that
-                 ends it, or null}; null also where a person did
-  owners         who else sets the count: \"HPA\" or \"KEDA\" (also one that has not scaled yet, where you may
-                 list HPAs and ScaledObjects), \"Argo CD\", \"Flux Kustomization\", ...
-
-Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no permission or no such
-workload.";
-
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Output {
+pub(super) enum Output {
     Table,
     Wide,
     Json,
@@ -127,39 +52,14 @@ const NAMESPACE_REFRESH: TimeDelta = TimeDelta::seconds(3);
 /// How often a server that broke off is asked whether it is back.
 const PROBE: TimeDelta = TimeDelta::seconds(3);
 
-impl StatusArgs {
-    pub(crate) fn run(self) -> Exit {
-        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
-        let targets = self.targets.targets();
-        let (targets, inheritance) = match targets.and_then(|it| Ok((it, inheritance?))) {
-            Ok(asked) => asked,
-            Err(error) => return wrong_usage(&error),
-        };
-        let view = View {
-            output: self.output,
-            sort_by: self.sort_by,
-            problems: self.problems,
-            schedules: self.schedules,
-            inheritance,
-        };
-        let shown = self.connection.on_cluster(async |client| {
-            if self.watch {
-                view.follow(&client, &targets).await
-            } else {
-                view.show(&client, &targets).await
-            }
-        });
-        shown.unwrap_or_else(|error| error.report())
-    }
-}
-
 /// What is shown, and how.
-struct View {
-    output: Output,
-    sort_by: SortBy,
-    problems: bool,
-    schedules: ScheduleArgs,
-    inheritance: Inheritance,
+pub(super) struct View {
+    pub(super) output: Output,
+    pub(super) sort_by: SortBy,
+    pub(super) problems: bool,
+    pub(super) price: Option<Arc<Price>>,
+    pub(super) schedules: ScheduleArgs,
+    pub(super) inheritance: Inheritance,
 }
 
 /// What is known of the cluster at one moment.
@@ -181,7 +81,8 @@ struct Shown {
 }
 
 impl View {
-    async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
+    /// Shows it once.
+    pub(super) async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let query = targets.query(client.default_namespace());
         let (found, defaults) = tokio::join!(
             find::<WithManagers>(client, &query),
@@ -215,7 +116,11 @@ impl View {
 
     /// Shows all of it after each change, until the reader leaves or what is sought cannot be
     /// watched; on a terminal also as time passes.
-    async fn follow(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
+    pub(super) async fn follow(
+        &self,
+        client: &Client,
+        targets: &Targets,
+    ) -> Result<Exit, FindError> {
         let query = targets.query(client.default_namespace());
         let clock = Clock::system();
         let ahead = now(client).await - clock.now();
@@ -336,7 +241,13 @@ impl View {
                 .is_empty()
                 .then(|| format!("No problem among {}.", counted(all, "workload")));
         }
-        let output = StatusOutput::new(&statuses, annotation_prefix, now, self.sort_by);
+        let output = StatusOutput::new(
+            &statuses,
+            annotation_prefix,
+            now,
+            self.sort_by,
+            self.price.as_deref(),
+        );
         if output.have_problems() {
             exit = exit.worse(Exit::Problems);
         }

@@ -1,11 +1,47 @@
 //! What a schedule saves: the one definition.
 
-use super::inputs::parsed::ParsedInputs;
-use super::keys::Label;
-use super::kinds::count_kind::CountKind;
-use super::observed::Observed;
-use super::replicas::Replicas;
-use super::state::Phase;
+use std::iter::Sum;
+
+use super::requests::ResourceRequests;
+use crate::workload::inputs::parsed::ParsedInputs;
+use crate::workload::keys::Label;
+use crate::workload::kinds::count_kind::CountKind;
+use crate::workload::observed::Observed;
+use crate::workload::replicas::Replicas;
+use crate::workload::state::Phase;
+
+/// What does not run now because of schedules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeldDown {
+    /// So many replicas.
+    pub replicas: u64,
+    /// The CPU that they request together, in billionths of a core.
+    pub cpu_nanos: u64,
+    /// The memory that they request together, in bytes.
+    pub memory_bytes: u64,
+}
+
+impl HeldDown {
+    /// So many replicas, each with these requests.
+    pub fn of(replicas: Replicas, requests: ResourceRequests) -> Self {
+        let replicas = u64::from(replicas.get());
+        Self {
+            replicas,
+            cpu_nanos: requests.cpu_nanos.saturating_mul(replicas),
+            memory_bytes: requests.memory_bytes.saturating_mul(replicas),
+        }
+    }
+}
+
+impl Sum for HeldDown {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, it| Self {
+            replicas: sum.replicas.saturating_add(it.replicas),
+            cpu_nanos: sum.cpu_nanos.saturating_add(it.cpu_nanos),
+            memory_bytes: sum.memory_bytes.saturating_add(it.memory_bytes),
+        })
+    }
+}
 
 /// Whether the schedule or `sleep-until` keeps an object stopped: not where somebody has raised its
 /// count meanwhile. `None` where it has no schedule.
@@ -20,14 +56,18 @@ pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<boo
     Some(is_down && observed.replicas <= stop)
 }
 
-/// How many replicas do not run now because of the schedule: those that would run without it, less
-/// those that do.
+/// What does not run now because of the schedule: the replicas that would run without it, less those
+/// that do, and what they request.
 ///
 /// Without it the saved count would run, or `replicas`, or the largest count of `scale`. It counts
 /// only while the schedule or `sleep-until` holds the object down: what somebody scales by hand is
 /// not saved by dayshift. It is 0 for kinds whose count is not one of replicas: a CronJob, a
 /// ScaledObject, the minimum of an autoscaler.
-pub fn held_down(observed: &Observed, parsed: &ParsedInputs) -> Replicas {
+pub fn held_down(observed: &Observed, parsed: &ParsedInputs) -> HeldDown {
+    HeldDown::of(replicas(observed, parsed), observed.requests)
+}
+
+fn replicas(observed: &Observed, parsed: &ParsedInputs) -> Replicas {
     let spec = match parsed {
         ParsedInputs::Scheduled(spec) => Some(spec),
         // A schedule that is refused leaves the object as the last one made it.

@@ -1,129 +1,14 @@
-//! Kinds that are scaled where somebody asks for them: what is tested and written of each.
+//! What is tested and written of each kind.
 
-use std::sync::{Arc, Mutex};
-
-use dayshift::{
-    controller::{OwnPod, Scope, Settings},
-    workload::{CustomKind, Kind},
-};
-use http::{Method, Request};
-use kube::{Client, client::Body};
+use dayshift::controller::{OwnPod, Scope, Settings};
+use dayshift::workload::Kind;
 use kube_in_memory::Api;
 use serde_json::{Value, json};
-use tower::{BoxError, service_fn};
 
-use crate::sandbox::{Sandbox, cron_job};
-
-const PAUSED: &str = "autoscaling.keda.sh/paused-replicas";
-const PAUSED_PATH: &str = "/metadata/annotations/autoscaling.keda.sh~1paused-replicas";
-
-/// The patches that a scaler sends, and what somebody does in the moment before the next one.
-#[derive(Clone, Default)]
-struct Line(Arc<Mutex<Sent>>);
-
-type Sent = (Vec<Vec<Value>>, Option<Hand>);
-
-type Hand = fn(&Api);
-
-impl Line {
-    fn client(&self, api: &Api) -> Client {
-        let (line, api) = (self.clone(), api.clone());
-        let inner = api.client_as("scaler");
-        let service = service_fn(move |request: Request<Body>| {
-            let (line, api, inner) = (line.clone(), api.clone(), inner.clone());
-            async move {
-                let (head, body) = request.into_parts();
-                let bytes = body.collect_bytes().await?.to_vec();
-                if head.method == Method::PATCH {
-                    let hand = line.0.lock().unwrap().1.take();
-                    if let Some(hand) = hand {
-                        hand(&api);
-                    }
-                    let patch = serde_json::from_slice(&bytes)?;
-                    line.0.lock().unwrap().0.push(patch);
-                }
-                let request = Request::from_parts(head, Body::from(bytes));
-                Ok::<_, BoxError>(inner.send(request).await?)
-            }
-        });
-        Client::new(service, "default")
-    }
-
-    /// What the last patch does with this path: its operations without the path.
-    fn last(&self, path: &str) -> Vec<(String, Value)> {
-        let patches = self.0.lock().unwrap();
-        let operations = patches.0.last().unwrap().iter();
-        let of_it = operations.filter(|it| it["path"] == path);
-        let shown = of_it.map(|it| {
-            let op = it["op"].as_str().unwrap().to_owned();
-            (op, it.get("value").cloned().unwrap_or(json!("-")))
-        });
-        shown.collect()
-    }
-
-    fn count(&self) -> usize {
-        self.0.lock().unwrap().0.len()
-    }
-}
-
-/// A cluster with these objects, and a scaler that looks at every kind.
-fn begin(line: &Line, objects: &[Value]) -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    let keda = ("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
-    let argo = ("argoproj.io", "v1alpha1", "rollouts", "Rollout");
-    for (group, version, plural, kind) in [keda, argo] {
-        story.api.serve_custom(group, version, plural, kind);
-    }
-    let rollouts = Kind::Custom(CustomKind::named("rollouts", "argoproj.io"));
-    let settings = Settings {
-        scope: Scope {
-            kinds: Kind::BUILT_IN.into_iter().chain([rollouts]).collect(),
-            ..Scope::default()
-        },
-        ..Settings::default()
-    };
-    story.start_scaler_with(|api| line.client(api), settings);
-    for object in objects {
-        story.api.create(object.clone()).unwrap();
-    }
-    story.settle();
-    story
-}
-
-fn object(api_version: &str, kind: &str, spec: &Value) -> Value {
-    json!({
-        "apiVersion": api_version, "kind": kind, "spec": spec,
-        "metadata": {"name": "web", "namespace": "dev", "annotations": {
-            "dayshift/stop": "19:00", "dayshift/start": "21:00",
-        }},
-    })
-}
-
-fn autoscaler(minimum: Option<u32>) -> Value {
-    let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
-    let spec = json!({"scaleTargetRef": target, "minReplicas": minimum, "maxReplicas": 9});
-    object("autoscaling/v2", "HorizontalPodAutoscaler", &spec)
-}
-
-fn scaled_object() -> Value {
-    let spec = json!({"scaleTargetRef": {"name": "web"}, "triggers": []});
-    object("keda.sh/v1alpha1", "ScaledObject", &spec)
-}
-
-fn rollout(spec: &Value) -> Value {
-    object("argoproj.io/v1alpha1", "Rollout", spec)
-}
-
-fn report() -> Value {
-    let mut report = Value::from(cron_job("web").stop("19:00").start("21:00"));
-    report["metadata"]["namespace"] = json!("dev");
-    report
-}
-
-fn saved(story: &Sandbox, kind: &str) -> Value {
-    let object = story.api.get(kind, "dev", "web").unwrap();
-    object["metadata"]["labels"]["dayshift/saved-replicas"].clone()
-}
+use super::line::{
+    Hand, Line, PAUSED, PAUSED_PATH, autoscaler, begin, report, rollout, saved, scaled_object,
+};
+use crate::sandbox::Sandbox;
 
 /// What a stop and a start test and write, where nobody meddles.
 #[test]
@@ -303,24 +188,6 @@ fn a_scaled_object_without_annotations_gets_a_map_with_its_pause_in_it() {
     let object = story.api.get("ScaledObject", "dev", "web").unwrap();
     assert_eq!(object["metadata"]["annotations"][PAUSED], Value::Null);
     assert_eq!(line.count(), 3);
-}
-
-#[test]
-fn a_custom_kind_that_is_defined_later_is_found() {
-    let line = Line::default();
-    let story = begin(&line, &[]);
-    story.api.withdraw("Rollout");
-    story.sleep_until("18:30");
-    let why = "cannot watch rollouts.argoproj.io: the API server does not have this kind";
-    assert_eq!(story.telemetry.unwatched(), [why]);
-    assert_eq!(story.telemetry.ready(), Ok(()));
-    story.api.serve_again("Rollout");
-    story.api.create(rollout(&json!({"replicas": 3}))).unwrap();
-    story.sleep_until("18:32");
-    assert_eq!(story.telemetry.unwatched(), [""; 0]);
-    story.sleep_until("19:00");
-    let object = story.api.get("Rollout", "dev", "web").unwrap();
-    assert_eq!(object["spec"]["replicas"], 0);
 }
 
 /// Rule 14: dayshift never scales what it runs from, and nobody scales it to 0 by way of KEDA.

@@ -1,0 +1,115 @@
+//! How long a page of the dashboard takes with 2,000 Deployments, from the request to the last
+//! byte, and how large it is. The aims are 100 ms and 1 MB. A view of all objects is made anew once
+//! a second: the slowest samples are those.
+//!
+//! `cargo bench --bench dashboard`
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    missing_docs,
+    reason = "a benchmark may stop where it stands, and prints"
+)]
+
+mod manifest;
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+    sync::{LazyLock, Mutex},
+    time::Duration,
+};
+
+use divan::Bencher;
+
+const DEPLOYMENTS: usize = 2_000;
+
+fn main() {
+    divan::main();
+    SERVED.end();
+}
+
+/// The program, with a Friday's schedules of its own for each Deployment.
+struct Served {
+    address: String,
+    program: Mutex<Child>,
+}
+
+static SERVED: LazyLock<Served> = LazyLock::new(|| {
+    let file = manifest::file("dashboard.yaml", DEPLOYMENTS, |nth| {
+        let (hour, minute) = (6 + nth % 4, nth / 4 % 60);
+        [
+            ("start", format!("Mon-Fri {hour:02}:{minute:02}")),
+            ("stop", "Mon-Fri 19:00".to_owned()),
+            ("timezone", "Europe/Berlin".to_owned()),
+        ]
+    });
+    let mut program: Child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .args(["sandbox", "--for", "2d", "--dashboard", "127.0.0.1:0"])
+        .arg(file)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
+    let address = lines
+        .find_map(|line| {
+            let line = line.unwrap();
+            let (_, address) = line.split_once("http://")?;
+            Some(address.split('/').next().unwrap().trim().to_owned())
+        })
+        .unwrap();
+    // Whoever does not read what it prints holds it up.
+    std::thread::spawn(move || lines.for_each(drop));
+    let served = Served {
+        address,
+        program: Mutex::new(program),
+    };
+    // Until all are seen there is a page that says so.
+    let all = format!("{DEPLOYMENTS} workloads");
+    while !served.get("/timeline").contains(&all) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    for page in PAGES {
+        let answer = served.get(page);
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{page}: {answer}");
+        eprintln!("{page}: {} bytes", answer.len());
+    }
+    served
+});
+
+const PAGES: [&str; 4] = [
+    "/",
+    "/timeline",
+    "/timeline?q=app-19",
+    "/object/default/deploy/app-7",
+];
+
+impl Served {
+    /// The whole answer, head and page.
+    fn get(&self, page: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let host = &self.address;
+        write!(
+            stream,
+            "GET {page} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn end(&self) {
+        let mut program = self.program.lock().unwrap();
+        program.kill().unwrap();
+        program.wait().unwrap();
+    }
+}
+
+#[divan::bench(args = PAGES, sample_count = 200, sample_size = 1)]
+fn two_thousand_deployments(bencher: Bencher<'_, '_>, page: &str) {
+    let served = &*SERVED;
+    bencher.bench_local(|| served.get(page));
+}

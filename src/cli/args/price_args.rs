@@ -1,0 +1,18 @@
+//! The flag that says what CPU and memory cost.
+
+use std::sync::Arc;
+
+use crate::workload::Price;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PriceArgs {
+    /// What an hour of a CPU core and of a GiB of memory costs, such as
+    /// cpu=0.031,memory=0.0042,currency=EUR: shows in money too what is saved
+    #[arg(long, value_name = "PRICE", value_parser = price)]
+    pub(crate) price: Option<Arc<Price>>,
+}
+
+fn price(text: &str) -> Result<Arc<Price>, String> {
+    let price = Price::parse(text).map(Arc::new);
+    price.map_err(|error| error.to_string())
+}

@@ -1,0 +1,77 @@
+//! The pages of a running `dayshift run`.
+
+use std::{io, net::SocketAddr, sync::Arc, thread};
+
+use tokio::net::TcpListener;
+
+use crate::{
+    cli::runtime::block_on,
+    clock::Clock,
+    cluster::Query,
+    controller::{Settings, Telemetry},
+    dashboard::{self, Dashboard},
+    server::serve_with,
+    workload::Inheritance,
+};
+
+/// Serves the pages until the process ends, on a thread of their own: however long one takes, the
+/// controller does not wait for it.
+///
+/// # Errors
+/// Where the address cannot be listened on, or there is no thread to be had.
+pub(super) fn serve(
+    address: SocketAddr,
+    telemetry: &Arc<Telemetry>,
+    settings: &Settings,
+) -> io::Result<SocketAddr> {
+    let listener = std::net::TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    let bound = listener.local_addr()?;
+    let (scope, calendars) = (&settings.scope, settings.calendars.clone());
+    let place = match &*scope.namespaces {
+        [] => "all namespaces".to_owned(),
+        names => format!("namespace {}", names.join(", ")),
+    };
+    let looked_at = dashboard::Settings {
+        query: Query::All {
+            kinds: scope.kinds.clone(),
+            namespace: None,
+            selector: scope.selector.clone(),
+        },
+        prefix: settings.prefix.clone(),
+        context: settings.parse_context(),
+        // The controller says what each inherits.
+        inheritance: Inheritance::default(),
+        title: format!("{place}, as {} knows it", settings.instance),
+    };
+    let telemetry = Arc::clone(telemetry);
+    let dashboard = Dashboard::of_controller(telemetry, calendars, Clock::system(), looked_at);
+    let dashboard = Arc::new(if address.ip().is_loopback() {
+        dashboard.behind_loopback()
+    } else {
+        dashboard
+    });
+    let serve = async |listener, dashboard: Arc<Dashboard>| {
+        let answers = {
+            let dashboard = Arc::clone(&dashboard);
+            move |request| Arc::clone(&dashboard).answer(request)
+        };
+        match TcpListener::from_std(listener) {
+            Ok(listener) => {
+                let until = async { drop(dashboard.follow().await) };
+                serve_with(listener, answers, until).await;
+            }
+            Err(error) => tracing::error!(%error, "the dashboard cannot be served"),
+        }
+    };
+    let on_thread = move || {
+        if let Err(error) = block_on(serve(listener, dashboard)) {
+            tracing::error!(%error, "the dashboard cannot be served");
+        }
+    };
+    thread::Builder::new()
+        .name("dashboard".to_owned())
+        .spawn(on_thread)?;
+    tracing::info!(listen = %bound, "the dashboard is served");
+    Ok(bound)
+}

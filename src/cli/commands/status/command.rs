@@ -1,0 +1,122 @@
+//! The command `dayshift status`: its flags, and what its help says.
+
+use clap::builder::BoolishValueParser;
+
+use super::view::{Output, View};
+use crate::cli::{
+    args::{
+        connection::ConnectionArgs,
+        price_args::PriceArgs,
+        schedule_args::{InheritanceArgs, ScheduleArgs},
+        targets::TargetArgs,
+    },
+    exit::{Exit, wrong_usage},
+    output::status_output::SortBy,
+};
+
+/// Show the state of scheduled workloads, what they do next, and what is wrong
+///
+/// Those with a problem come first. Errors, what to do about them, and how to configure an HPA,
+/// Argo CD, Flux or Helm to ignore replicas follow the table, which leaves out what does not fit
+/// the terminal.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "\
+Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no permission or no such
+workload.",
+    after_long_help = AFTER_LONG_HELP
+)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    /// The output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: Output,
+
+    /// What the rows are sorted by
+    #[arg(long, value_name = "COLUMN", default_value = "problems")]
+    sort_by: SortBy,
+
+    /// Show only workloads with a problem: those that make the exit status 1
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    problems: bool,
+
+    /// Keep running; a terminal shows the time pass, other output each change
+    #[arg(
+        short,
+        long,
+        value_parser = BoolishValueParser::new()
+    )]
+    watch: bool,
+
+    #[command(flatten)]
+    price: PriceArgs,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    inheritance: InheritanceArgs,
+}
+
+const AFTER_LONG_HELP: &str = "\
+A problem is an error in a schedule, a start, a stop or an override that is more than 10 s overdue, a
+schedule that was removed from a workload that is down, and a count that another program has set back
+within 15 minutes.
+
+With -o json or yaml there is one document, {\"workloads\": [...]}, with these fields for each workload,
+null where there is no value:
+  kind, namespace, name, timezone, replicas
+  from           where the schedule is written: \"object\" or \"namespace\"; \"scaler\" where it is
+                 the default of the scaler, such as its --default-hours
+  state          adopted, running, stopped, woken, slept or paused; null until a controller has seen it
+  since, next    RFC 3339 in the workload's zone
+  nextAction     what happens then: \"start\", \"stop\", or null where that is open, as after a pause
+  savedReplicas  the count that a start restores
+  requests       {\"cpuCores\", \"memoryBytes\"}: what one replica requests
+  heldDown       {\"replicas\", \"cpuCores\", \"memoryBytes\"}: what would run now without the schedule, and does
+                 not
+  override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null, \"from\": as above}
+  error          what is wrong
+  problems       [{\"annotation\", \"message\", \"start\", \"end\", \"from\"}], start and end are bytes of the annotation's text
+  overdueSince   since when something should have been done
+  notes          texts, as under the table
+  restore        the command that restores a stopped workload without a schedule
+  revertedBy     the program that has set another count since: {\"manager\", \"at\" (null of an HPA), \"cure\": the setting that
+                 ends it, or null}; null also where a person did
+  owners         who else sets the count: \"HPA\" or \"KEDA\" (also one that has not scaled yet, where you may
+                 list HPAs and ScaledObjects), \"Argo CD\", \"Flux Kustomization\", ...
+
+Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no permission or no such
+workload.";
+
+impl StatusArgs {
+    pub(crate) fn run(self) -> Exit {
+        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let targets = self.targets.targets();
+        let (targets, inheritance) = match targets.and_then(|it| Ok((it, inheritance?))) {
+            Ok(asked) => asked,
+            Err(error) => return wrong_usage(&error),
+        };
+        let view = View {
+            output: self.output,
+            sort_by: self.sort_by,
+            problems: self.problems,
+            price: self.price.price,
+            schedules: self.schedules,
+            inheritance,
+        };
+        let shown = self.connection.on_cluster(async |client| {
+            if self.watch {
+                view.follow(&client, &targets).await
+            } else {
+                view.show(&client, &targets).await
+            }
+        });
+        shown.unwrap_or_else(|error| error.report())
+    }
+}

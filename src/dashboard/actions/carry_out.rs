@@ -1,0 +1,189 @@
+//! From what a form asks for to what is done.
+
+use std::collections::HashMap;
+
+use chrono::TimeDelta;
+use kube::Client;
+
+use super::{
+    form::Form,
+    plan::{Plan, Planned},
+    worker::Asked,
+};
+use crate::{
+    cluster::{NamespaceDefaults, Query},
+    dashboard::{
+        settings::Settings,
+        view::{Row, View},
+    },
+    operations::{
+        OverrideRequest, RequestOutcome, RequestedOverride, Said, Selection, action_of,
+        annotations, failed,
+    },
+    text::counted,
+    workload::OverrideCommand,
+};
+
+/// So long is waited for a controller, as the commands do.
+const PATIENCE: TimeDelta = TimeDelta::seconds(10);
+/// Watches for so few are cheaper than one for all.
+const FEW: usize = 8;
+
+/// The workloads of a form as they are now, and those that are not there.
+pub(super) fn selected(
+    form: &Form,
+    view: &View,
+    defaults: NamespaceDefaults,
+    settings: &Settings,
+) -> (Selection, Vec<String>) {
+    let place = |row: &Row| {
+        let object = &row.status.object;
+        let kind = object.kind.short_name();
+        format!("{}/{kind}/{}", object.namespace, object.name)
+    };
+    let known: HashMap<String, &Row> = view.rows.iter().map(|row| (place(row), row)).collect();
+    let mut rows = Vec::new();
+    let mut missing = Vec::new();
+    for wanted in &form.objects {
+        match known.get(wanted) {
+            Some(row) => rows.push(*row),
+            None => missing.push(format!("{wanted}: it is gone, or has no schedule any more")),
+        }
+    }
+    let selection = Selection {
+        query: query(&rows, settings),
+        observed: rows.iter().map(|row| row.observed.clone()).collect(),
+        missing: Vec::new(),
+        defaults,
+    };
+    (selection, missing)
+}
+
+/// Where these are watched.
+fn query(rows: &[&Row], settings: &Settings) -> Query {
+    let mut objects = rows.iter().map(|row| &row.status.object);
+    let Some(first) = objects.next() else {
+        return settings.query.clone();
+    };
+    if rows.len() > FEW || objects.any(|it| it.namespace != first.namespace) {
+        return of_their_kinds(rows, settings);
+    }
+    let names = rows.iter().map(|row| &row.status.object);
+    Query::Named {
+        namespace: first.namespace.to_string(),
+        names: names.map(|it| (it.kind, it.name.to_string())).collect(),
+    }
+}
+
+/// All that is looked at, of these kinds alone: others may be forbidden.
+fn of_their_kinds(rows: &[&Row], settings: &Settings) -> Query {
+    let mut query = settings.query.clone();
+    if let Query::All { kinds, .. } = &mut query {
+        kinds.retain(|kind| rows.iter().any(|it| it.status.object.kind == *kind));
+    }
+    query
+}
+
+/// What finds the workloads of a namespace.
+fn of_namespace(name: &str, settings: &Settings) -> Query {
+    let kinds = match &settings.query {
+        Query::All { kinds, .. } => kinds.clone(),
+        Query::Named { .. } => Vec::new(),
+    };
+    Query::All {
+        kinds,
+        namespace: Some(name.to_owned()),
+        selector: None,
+    }
+}
+
+/// What would be done. Nothing is written.
+pub(super) async fn planned(client: &Client, settings: &Settings, asked: &Asked) -> Planned {
+    let request = &asked.request;
+    let dry = OverrideRequest {
+        dry_run: true,
+        ..request.clone()
+    };
+    let not = failed(&request.requested);
+    let end = |command: OverrideCommand| match command {
+        OverrideCommand::Begin(over) => over.until(),
+        OverrideCommand::Resume => None,
+    };
+    let mut changes = Vec::new();
+    let mut others = asked.missing.clone();
+    let mut ends = Vec::new();
+    dry.send(client, &asked.selection, |observed, answer| {
+        let name = observed.object.to_string();
+        match answer {
+            Ok(RequestOutcome::Annotated(it)) => {
+                let what = action_of(it.command, it.zone, request.now);
+                let texts = annotations(&it.annotations, &request.prefix);
+                ends.extend(end(it.command));
+                changes.push((name, what, texts));
+            }
+            Ok(RequestOutcome::Unchanged) => others.push(format!("{name}: unchanged")),
+            Err(error) => others.push(format!("{name}: {not}: {error}")),
+        }
+    })
+    .await;
+    for namespace in &asked.namespaces {
+        let name = format!("namespace/{namespace}");
+        let query = of_namespace(namespace, settings);
+        match dry.send_to_namespace(client, namespace, &query).await {
+            Ok(it) => {
+                let what = action_of(it.command, it.zone, request.now);
+                let all = counted(it.affected.len(), "workload");
+                let kept = match it.kept {
+                    0 => String::new(),
+                    kept => format!(
+                        "; {} with an override of its own",
+                        counted(kept, "workload")
+                    ),
+                };
+                ends.extend(end(it.command));
+                let texts = annotations(&it.annotations, &request.prefix);
+                changes.push((name, format!("{what}: {all}{kept}"), texts));
+            }
+            Err(error) => others.push(format!("{name}: {not}: {error}")),
+        }
+    }
+    Planned {
+        changes,
+        others,
+        ends: ends.into_iter().min(),
+    }
+}
+
+/// Carries a plan out, and notes what comes of it.
+pub(super) async fn carry_out(client: &Client, settings: &Settings, plan: &Plan) {
+    let mut tell = |said| plan.tell(said);
+    let (request, selection) = (&plan.asked.request, &plan.asked.selection);
+    if !selection.observed.is_empty() {
+        request
+            .carry_out(client, selection, Some(PATIENCE), &mut tell)
+            .await;
+    }
+    for namespace in &plan.asked.namespaces {
+        let query = of_namespace(namespace, settings);
+        let with = (&**namespace, &query);
+        let done = request.carry_out_in_namespace(client, with, Some(PATIENCE), &mut tell);
+        if let Err(error) = done.await {
+            tell(Said::Failed {
+                text: format!("namespace/{namespace}: {error}"),
+                is_refusal: false,
+            });
+        }
+    }
+    plan.end();
+}
+
+/// `wake`, `sleep`, `pause` or `resume`.
+pub(in crate::dashboard) const fn verb(requested: &RequestedOverride) -> &'static str {
+    match requested {
+        RequestedOverride::Wake(_) => "Wake",
+        RequestedOverride::Sleep(_) => "Put to sleep",
+        RequestedOverride::Pause(_) => "Pause",
+        RequestedOverride::Resume => "Resume",
+        RequestedOverride::Sync => "Sync",
+    }
+}

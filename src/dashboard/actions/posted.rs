@@ -1,0 +1,138 @@
+//! What is answered to a posted form.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::{Body, Bytes};
+use tokio::sync::oneshot;
+
+use super::{
+    carry_out::selected,
+    form::Form,
+    gate::{body, is_ours},
+    plan::Actions,
+    worker::{Asked, Job},
+};
+use crate::{
+    dashboard::{
+        answer::html,
+        pages::{Page, failure},
+        params::Params,
+        source::{Dashboard, Source},
+    },
+    operations::OverrideRequest,
+};
+
+type Answer = Response<Full<Bytes>>;
+
+impl Dashboard {
+    /// The answer to a form that was posted to `/confirm` or, with `is_confirmed`, to `/act`.
+    pub(in crate::dashboard) async fn posted<B>(
+        &self,
+        actions: &Actions,
+        (headers, sent): (&HeaderMap, B),
+        is_confirmed: bool,
+        params: &Params,
+    ) -> Answer
+    where
+        B: Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let refuse =
+            |(status, message): (StatusCode, &str)| html(status, failure(params, status, message));
+        if let Err(refused) = is_ours(headers) {
+            return refuse(refused);
+        }
+        let form = match body(sent).await {
+            Ok(body) => Form::parse(&body),
+            Err(refused) => return refuse(refused),
+        };
+        if !actions.token.is(&form.token) {
+            let message = "This form is of another start of this server. Load the page again.";
+            return refuse((StatusCode::FORBIDDEN, message));
+        }
+        let done = if is_confirmed {
+            self.act(actions, &form, params)
+        } else {
+            self.confirm(actions, &form, params).await
+        };
+        done.unwrap_or_else(|(status, message)| refuse((status, &message)))
+    }
+
+    /// The page that says what will change.
+    async fn confirm(
+        &self,
+        actions: &Actions,
+        form: &Form,
+        params: &Params,
+    ) -> Result<Answer, (StatusCode, String)> {
+        let view = self.view().await;
+        let bad = |message| (StatusCode::BAD_REQUEST, message);
+        let requested = form.requested(view.now).map_err(bad)?;
+        let Source::Cluster(followed) = &self.source else {
+            return Err((StatusCode::NOT_FOUND, "There is no such page.".to_owned()));
+        };
+        let settings = &self.settings;
+        let request = OverrideRequest {
+            requested,
+            context: settings.context.clone(),
+            prefix: settings.prefix.clone(),
+            inheritance: settings.inheritance.clone(),
+            now: view.now,
+            dry_run: false,
+        };
+        let (selection, missing) = selected(form, &view, followed.defaults(), settings);
+        let asked = Arc::new(Asked {
+            request,
+            selection,
+            missing,
+            namespaces: form.namespaces.iter().cloned().collect(),
+        });
+        let (answer, planned) = oneshot::channel();
+        actions.jobs.send(Job::Plan(Arc::clone(&asked), answer));
+        let ended = |_| {
+            let message = "The cluster is not followed any more.".to_owned();
+            (StatusCode::SERVICE_UNAVAILABLE, message)
+        };
+        let plan = actions.remember(asked, planned.await.map_err(ended)?);
+        let page = Page {
+            view: &view,
+            params,
+            settings,
+            token: Some(actions.token.text()),
+        };
+        Ok(html(StatusCode::OK, page.confirmation(&plan)))
+    }
+
+    /// Begins what was confirmed, once, and leads to the page of its result.
+    fn act(
+        &self,
+        actions: &Actions,
+        form: &Form,
+        params: &Params,
+    ) -> Result<Answer, (StatusCode, String)> {
+        let again = || {
+            let message = "This was asked for too long ago, so nothing was done. Ask again.";
+            (StatusCode::CONFLICT, message.to_owned())
+        };
+        let plan = form
+            .plan
+            .and_then(|id| actions.find(id))
+            .ok_or_else(again)?;
+        let is_new = plan.progress().phase == super::Phase::Planned;
+        if is_new && !plan.is_fresh(self.now()) {
+            return Err(again());
+        }
+        let to = params.common().link(&format!("/result/{}", plan.id));
+        if plan.begin() {
+            actions.jobs.send(Job::CarryOut(Arc::clone(&plan)));
+        }
+        // A page that is loaded again asks for the result, and does nothing twice.
+        let mut response = html(StatusCode::SEE_OTHER, String::new());
+        if let Ok(to) = HeaderValue::try_from(to) {
+            response.headers_mut().insert(header::LOCATION, to);
+        }
+        Ok(response)
+    }
+}

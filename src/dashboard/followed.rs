@@ -1,0 +1,230 @@
+//! A cluster that is followed through a client.
+
+use std::{
+    convert::Infallible,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kube::Client;
+
+use super::{
+    kind_watches::{KindWatches, Shown},
+    settings::Settings,
+    view::{Row, View},
+};
+use crate::{
+    clock::Clock,
+    cluster::{Autoscalers, FindError, NamespaceDefaults, WithManagers, server_time},
+    status::{LiveView, WorkloadStatus},
+};
+
+/// A cluster that is followed.
+pub(super) struct Followed {
+    pub(super) client: Client,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    live: LiveView,
+    defaults: NamespaceDefaults,
+    autoscalers: Autoscalers,
+    /// How far the clock of the API server is ahead of this one.
+    ahead: TimeDelta,
+    /// The kinds that may not be read, and why.
+    forbidden: Vec<String>,
+    /// Why nothing more will be seen.
+    ended: Option<FindError>,
+    view: Option<Arc<View>>,
+}
+
+/// So long a view is good though nothing has changed: its times are told to the second.
+const FRESH: TimeDelta = TimeDelta::seconds(1);
+const NAMESPACE_REFRESH: TimeDelta = TimeDelta::seconds(3);
+const HPA_REFRESH: TimeDelta = TimeDelta::seconds(30);
+/// How often a server that broke off is asked whether it is back.
+const PROBE: TimeDelta = TimeDelta::seconds(3);
+/// Where the clocks differ by less, this machine's counts.
+const SAME_TIME: TimeDelta = TimeDelta::seconds(2);
+
+impl Followed {
+    /// A cluster of which nothing is seen yet.
+    pub(super) fn new(client: Client, settings: &Settings) -> Self {
+        let seen = Seen {
+            live: LiveView::new(settings.query.clone()),
+            defaults: NamespaceDefaults::new(settings.inheritance.clone()),
+            autoscalers: Autoscalers::default(),
+            ahead: TimeDelta::zero(),
+            forbidden: Vec::new(),
+            ended: None,
+            view: None,
+        };
+        Self {
+            client,
+            seen: Mutex::new(seen),
+        }
+    }
+
+    /// Nothing more will be seen, and why.
+    pub(super) fn end(&self, error: &FindError) {
+        let mut seen = self.seen();
+        seen.ended = Some(error.clone());
+        seen.view = None;
+    }
+
+    /// How far the clock of the API server is ahead of this one.
+    pub(super) fn ahead(&self) -> TimeDelta {
+        self.seen().ahead
+    }
+
+    /// Follows it until that is possible no more.
+    pub(super) async fn follow(
+        &self,
+        settings: &Settings,
+        clock: &Clock,
+    ) -> Result<Infallible, FindError> {
+        let query = &settings.query;
+        let (mut namespaces_at, mut hpas_at, mut probe_at) = {
+            let now = clock.now();
+            (now, now, now)
+        };
+        let mut watches = KindWatches::of(&self.client, query, clock);
+        self.ask_time(clock).await;
+        loop {
+            let now = clock.now();
+            let outage = self.seen().live.outage().is_some();
+            if outage && now >= probe_at {
+                probe_at = now + PROBE;
+                if self.ask_time(clock).await {
+                    let mut seen = self.seen();
+                    seen.live.answered();
+                    seen.view = None;
+                }
+            }
+            if !outage && now >= namespaces_at {
+                self.read_namespaces(settings).await;
+                namespaces_at = now + NAMESPACE_REFRESH;
+            }
+            if !outage && now >= hpas_at && self.seen().live.is_complete() {
+                self.read_autoscalers(settings).await;
+                hpas_at = now + HPA_REFRESH;
+            }
+            tokio::select! {
+                // Changes that come together are taken in together.
+                shown = watches.next() => self.take_in(shown?, watches.forbidden()),
+                () = clock.doze_until(now + FRESH) => {}
+            }
+        }
+    }
+
+    fn take_in(&self, shown: Vec<Shown>, forbidden: Vec<String>) {
+        let mut seen = self.seen();
+        for one in shown {
+            match one {
+                Shown::Event(event) => seen.live.observe(event),
+                Shown::Forbidden(kind) => seen.live.forget(kind),
+            }
+        }
+        seen.forbidden = forbidden;
+        seen.view = None;
+    }
+
+    /// Compares the clocks; whether the server answers.
+    async fn ask_time(&self, clock: &Clock) -> bool {
+        let here = clock.now();
+        let Some(there) = server_time(&self.client).await else {
+            return false;
+        };
+        let ahead = there - here;
+        self.seen().ahead = if ahead.abs() < SAME_TIME {
+            TimeDelta::zero()
+        } else {
+            ahead
+        };
+        true
+    }
+
+    async fn read_namespaces(&self, settings: &Settings) {
+        let Settings {
+            query,
+            prefix,
+            inheritance,
+            ..
+        } = settings;
+        let namespace = query.namespace();
+        let found = NamespaceDefaults::find(&self.client, namespace, prefix, inheritance).await;
+        let mut seen = self.seen();
+        if found != seen.defaults {
+            seen.defaults = found;
+            seen.view = None;
+        }
+    }
+
+    async fn read_autoscalers(&self, settings: &Settings) {
+        let namespace = settings.query.namespace();
+        let found = Autoscalers::find(&self.client, namespace).await;
+        let mut seen = self.seen();
+        seen.autoscalers = found;
+        seen.view = None;
+    }
+
+    /// What the pages show now.
+    pub(super) fn view(&self, settings: &Settings, clock: &Clock) -> Arc<View> {
+        let here = clock.now();
+        let mut seen = self.seen();
+        let now = here + seen.ahead;
+        if let Some(view) = &seen.view
+            && (now - view.now).abs() < FRESH
+        {
+            return view.clone();
+        }
+        let view = Arc::new(view_of(settings, &seen, now));
+        seen.view = Some(view.clone());
+        view
+    }
+
+    /// What Namespaces give, as far as it is known.
+    pub(super) fn defaults(&self) -> NamespaceDefaults {
+        self.seen().defaults.clone()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn view_of(settings: &Settings, seen: &Seen, now: DateTime<Utc>) -> View {
+    let Settings {
+        prefix, context, ..
+    } = settings;
+    let row = |(kind, managed): (_, &WithManagers)| {
+        let defaults = &seen.defaults;
+        let mut status = WorkloadStatus::of(kind, managed, defaults, prefix, context, now)?;
+        let object = &status.object;
+        let owners = seen
+            .autoscalers
+            .owners(kind, &object.namespace, &object.name);
+        status.owners.extend(owners);
+        let observed = defaults.applied(managed.workload.observe(kind, prefix));
+        Some(Row { status, observed })
+    };
+    let error = seen.ended.as_ref().or_else(|| seen.live.outage());
+    let unreadable = seen.defaults.unreadable().map(|why| {
+        format!("Namespaces cannot be read, so what workloads inherit from them is not seen: {why}")
+    });
+    // Before all of them are known, nothing is said of any.
+    let is_complete = seen.live.is_complete();
+    let known = seen.live.workloads().filter(|_| is_complete);
+    let rows: Vec<Row> = known.filter_map(row).collect();
+    View {
+        now,
+        zone: View::common_zone(&rows),
+        rows: Arc::new(rows),
+        context: context.clone(),
+        asks: true,
+        is_complete,
+        outage: error.map(ToString::to_string),
+        unseen: seen.forbidden.iter().cloned().chain(unreadable).collect(),
+    }
+}

@@ -1,0 +1,124 @@
+//! Asking for a wake, a sleep, a pause or a resume: the form, what will change, and what came of it.
+
+use maud::{Markup, html};
+
+use super::{
+    bits::{safe, said},
+    shell::{Kind, Page},
+};
+use crate::{
+    dashboard::actions::{Phase, Plan, verb},
+    text::counted,
+};
+
+impl Page<'_> {
+    /// The fields of a form that asks for something.
+    pub(super) fn fields(&self, token: &str) -> Markup {
+        html! {
+            input type="hidden" name="token" value=(token);
+            div.filter role="group" aria-label="What is to be done" {
+                label {
+                    "Do"
+                    select name="do" {
+                        option value="wake" { "wake: start now, and keep running" }
+                        option value="sleep" { "sleep: stop now, and keep stopped" }
+                        option value="pause" { "pause: leave as it is" }
+                        option value="resume" { "resume: follow the schedule again" }
+                    }
+                }
+                label { "For, such as 2h" input type="text" name="for"; }
+                label { "or until, such as 22:00 or Mon 09:00" input type="text" name="until"; }
+                button type="submit" { "See what will change" }
+            }
+        }
+    }
+
+    /// What will change, to be confirmed.
+    pub(in crate::dashboard) fn confirmation(&self, plan: &Plan) -> String {
+        let (planned, verb) = (&plan.planned, verb(plan.requested()));
+        let (changes, others) = (&planned.changes, &planned.others);
+        let content = html! {
+            h1 { (verb) "?" }
+            @if changes.is_empty() {
+                p { "Nothing would change." }
+            } @else {
+                p { "This will be done, with your permissions:" }
+                div.scroll tabindex="0" role="group" aria-label="What will change" {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" { "What" }
+                                th scope="col" { "Will be" }
+                                th scope="col" { "By" }
+                            }
+                        }
+                        tbody {
+                            @for (name, what, texts) in changes {
+                                tr {
+                                    th scope="row" { (safe(name)) }
+                                    td { (safe(what)) }
+                                    td { code { (safe(texts)) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            @if !others.is_empty() {
+                h2 { "Nothing is done to these" }
+                ul.findings { @for other in others { li.finding.note { (said(other)) } } }
+            }
+            @if let Some(token) = self.token.filter(|_| !changes.is_empty()) {
+                form.moves method="post" action=(self.params.common().link("/act")) {
+                    input type="hidden" name="token" value=(token);
+                    input type="hidden" name="plan" value=(plan.id);
+                    button type="submit" { (verb) " " (counted(changes.len(), "object")) }
+                }
+            }
+            (self.back())
+        };
+        self.shell(&asking("Confirm"), &content)
+    }
+
+    /// What came of what was confirmed, as far as it is.
+    pub(in crate::dashboard) fn result(&self, plan: &Plan) -> String {
+        let progress = plan.progress();
+        let content = html! {
+            h1 { (verb(plan.requested())) ": "
+                @if progress.phase == Phase::Done { "done" } @else { "under way" }
+            }
+            p role="status" {
+                @if let Phase::UnderWay(done, all) = progress.phase {
+                    "Waiting for the controller"
+                    @if all > 0 { ": " (done) " of " (all) " done" }
+                    ". This page goes on by itself."
+                } @else {
+                    (counted(progress.lines.len(), "line")) ", as the command prints them."
+                }
+            }
+            ul.findings {
+                @for (line, is_bad) in &progress.lines {
+                    li class={ "finding " (if *is_bad { "error" } else { "note" }) } {
+                        @if *is_bad { strong { "error" } " " }
+                        (said(line))
+                    }
+                }
+            }
+            (self.back())
+        };
+        self.shell(&asking("Result"), &content)
+    }
+
+    fn back(&self) -> Markup {
+        let to = self.params.common().link("/timeline");
+        html! { p { a href=(to) { "To the timeline" } } }
+    }
+}
+
+fn asking(title: &str) -> Kind<'_> {
+    Kind {
+        title,
+        path: "/timeline",
+        refreshes: false,
+    }
+}

@@ -1,0 +1,158 @@
+//! What a controller in this process knows, for the pages.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use chrono::TimeDelta;
+use tokio::{
+    sync::Mutex,
+    time::{Instant, sleep, timeout},
+};
+
+use super::{
+    pace::Pace,
+    settings::Settings,
+    view::{Row, View},
+};
+use crate::{
+    clock::Clock,
+    controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry},
+    status::WorkloadStatus,
+    workload::ParseContext,
+};
+
+/// So long a view is good: so often, at most, the controller is asked.
+const FRESH: TimeDelta = TimeDelta::seconds(1);
+/// So long a page waits for a controller that has more urgent things to do.
+const WAIT: Duration = Duration::from_secs(2);
+
+/// So long what was shown last is kept at least.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// What a controller knows, asked for when somebody looks.
+pub(super) struct Published {
+    pub(super) pace: Pace,
+    telemetry: Arc<Telemetry>,
+    calendars: CalendarFeed,
+    last: Mutex<Option<Last>>,
+}
+
+/// What was shown last, and when.
+struct Last {
+    view: Arc<View>,
+    looked: Instant,
+}
+
+impl Published {
+    pub(super) fn new(telemetry: Arc<Telemetry>, calendars: CalendarFeed) -> Self {
+        Self {
+            pace: Pace::default(),
+            telemetry,
+            calendars,
+            last: Mutex::default(),
+        }
+    }
+
+    /// What the pages show now: who looks at the same time is shown the same.
+    pub(super) async fn view(&self, settings: &Settings, clock: &Clock) -> Arc<View> {
+        let mut last = self.last.lock().await;
+        let looked = clock.monotonic();
+        if let Some(last) = &mut *last {
+            last.looked = looked;
+            if (clock.now() - last.view.now).abs() < FRESH {
+                return Arc::clone(&last.view);
+            }
+        }
+        let answer = timeout(WAIT, self.telemetry.snapshot()).await;
+        let view = match (answer, &*last) {
+            (Ok(Some(snapshot)), known) => self.view_of(settings, &snapshot, known.is_some()),
+            // Whoever asks next may find that it has time again.
+            (_, Some(last)) => {
+                return Arc::new(View {
+                    outage: Some("The controller has not answered in time.".to_owned()),
+                    ..View::clone(&last.view)
+                });
+            }
+            _ => return Arc::new(self.nothing(settings, clock)),
+        };
+        let view = Arc::new(view);
+        if view.is_complete {
+            let view = Arc::clone(&view);
+            *last = Some(Last { view, looked });
+        }
+        view
+    }
+
+    /// Forgets what nobody has looked at for a while, again and again: it may be large.
+    pub(super) async fn forget(&self, clock: &Clock) -> Infallible {
+        loop {
+            sleep(KEPT).await;
+            let mut last = self.last.lock().await;
+            if last
+                .as_ref()
+                .is_some_and(|it| clock.monotonic() - it.looked > KEPT)
+            {
+                *last = None;
+            }
+        }
+    }
+
+    fn view_of(&self, settings: &Settings, snapshot: &Snapshot, was_complete: bool) -> View {
+        let context = self.context(settings);
+        let row = |it: &ObjectSnapshot| {
+            let observed = it.observed();
+            let with = (&settings.prefix, context.default_zone);
+            let (asked, now) = (Some(it.asked_at()), snapshot.at);
+            let status = WorkloadStatus::of_known(&observed, it.parsed(), asked, with, now)?;
+            Some(Row { status, observed })
+        };
+        let ready = self.telemetry.ready();
+        let is_complete = was_complete || ready.is_ok();
+        let known = snapshot.objects.iter().filter(|_| is_complete);
+        let mut rows: Vec<Row> = known.filter_map(row).collect();
+        rows.sort_by(|one, other| {
+            let place = |it: &Row| {
+                let object = &it.status.object;
+                (object.namespace.clone(), object.name.clone(), object.kind)
+            };
+            place(one).cmp(&place(other))
+        });
+        let why = ready.err().unwrap_or_default();
+        let unwatched = self.telemetry.unwatched();
+        View {
+            now: snapshot.at,
+            zone: View::common_zone(&rows),
+            rows: Arc::new(rows),
+            context,
+            asks: false,
+            is_complete,
+            outage: None,
+            unseen: why
+                .into_iter()
+                .map(str::to_owned)
+                .chain(unwatched)
+                .collect(),
+        }
+    }
+
+    /// Where the controller has told nothing yet.
+    fn nothing(&self, settings: &Settings, clock: &Clock) -> View {
+        let why = self.telemetry.ready().err().unwrap_or_default();
+        View {
+            now: clock.now(),
+            rows: Arc::default(),
+            zone: None,
+            context: self.context(settings),
+            asks: false,
+            is_complete: false,
+            outage: None,
+            unseen: why.into_iter().map(str::to_owned).collect(),
+        }
+    }
+
+    fn context(&self, settings: &Settings) -> ParseContext {
+        ParseContext {
+            calendars: self.calendars.current(),
+            ..settings.context.clone()
+        }
+    }
+}

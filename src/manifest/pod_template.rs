@@ -1,0 +1,45 @@
+//! What the pod template of a manifest requests.
+
+use super::tree::node::Node;
+use super::tree::scalar::Scalar;
+use crate::workload::{Amounts, PodRequests, ResourceRequests, Resources};
+
+/// What one replica of an object requests. What has another form than Kubernetes gives it requests
+/// nothing.
+pub(super) fn requests(object: &Node<'_>) -> ResourceRequests {
+    let template = object.get("spec").and_then(|it| it.get("template"));
+    let Some(spec) = template.and_then(|it| it.get("spec")) else {
+        return ResourceRequests::default();
+    };
+    let mut pod = PodRequests::default();
+    pod.resources = resources(spec);
+    pod.overhead = amounts(spec, "overhead");
+    let list = |name| spec.get(name).map_or(&[][..], Node::items);
+    for container in list("containers") {
+        pod.container(resources(container));
+    }
+    for container in list("initContainers") {
+        let policy = container.get("restartPolicy").and_then(Node::text);
+        pod.init_container(resources(container), policy == Some("Always"));
+    }
+    pod.total()
+}
+
+fn resources(of: &Node<'_>) -> Resources {
+    of.get("resources")
+        .map_or_else(Resources::default, |it| Resources {
+            requests: amounts(it, "requests"),
+            limits: amounts(it, "limits"),
+        })
+}
+
+fn amounts(of: &Node<'_>, name: &str) -> Amounts {
+    let mut amounts = Amounts::default();
+    for entry in of.get(name).map_or(&[][..], Node::entries) {
+        match entry.value.scalar() {
+            Some(Scalar::Number(number)) => amounts.take_in(entry.name(), &number.to_string()),
+            _ => amounts.take_in(entry.name(), entry.value.text().unwrap_or_default()),
+        }
+    }
+    amounts
+}

@@ -1,0 +1,251 @@
+//! What a request comes to, in the words of the commands.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use kube::Client;
+
+use super::{
+    namespace_override::{AnnotatedNamespace, NamespaceError},
+    override_request::{Annotated, OverrideRequest, RequestOutcome},
+    override_words::{action, action_of, annotations, failed, obeyed, unobeyed},
+    selection::Selection,
+    wait::{WaitEvent, wait},
+};
+use crate::{
+    cluster::{FindError, Query},
+    text::counted,
+};
+
+/// One thing to be said of a request while it is carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// What was done.
+    Done(String),
+    /// What went wrong.
+    Failed {
+        /// With what, and why.
+        text: String,
+        /// Whether the object, the request or the controller is the reason, and not the cluster.
+        is_refusal: bool,
+    },
+    /// A controller has acted on so many objects of all.
+    Waiting {
+        /// Objects on which a controller has acted.
+        done: usize,
+        /// All objects.
+        all: usize,
+    },
+}
+
+/// Where that goes.
+type Tell<'a> = &'a mut (dyn FnMut(Said) + Send);
+
+fn refused(text: String) -> Said {
+    Said::Failed {
+        text,
+        is_refusal: true,
+    }
+}
+
+fn unable(text: String) -> Said {
+    Said::Failed {
+        text,
+        is_refusal: false,
+    }
+}
+
+impl OverrideRequest {
+    /// Annotates the workloads, and waits until a controller has acted on each, for at most
+    /// `timeout`; without one it does not wait.
+    pub async fn carry_out(
+        &self,
+        client: &Client,
+        selection: &Selection,
+        timeout: Option<TimeDelta>,
+        tell: Tell<'_>,
+    ) {
+        let mut annotated = Vec::new();
+        self.send(client, selection, |observed, answer| {
+            let subject = selection.subject(&observed.object);
+            match answer {
+                Ok(RequestOutcome::Unchanged) => tell(Said::Done(format!("{subject} unchanged"))),
+                Ok(RequestOutcome::Annotated(it)) => annotated.push(*it),
+                Err(error) => {
+                    let failed = failed(&self.requested);
+                    let text = format!("{subject}: {failed}: {error}");
+                    let is_refusal = error.is_refusal();
+                    tell(Said::Failed { text, is_refusal });
+                }
+            }
+        })
+        .await;
+        match timeout.filter(|_| !self.dry_run) {
+            Some(timeout) => {
+                let limit = timeout.to_std().unwrap_or_default();
+                self.wait_for_each(client, selection, limit, &annotated, tell)
+                    .await;
+            }
+            None => {
+                for it in &annotated {
+                    let subject = selection.subject(&it.object);
+                    let texts = annotations(&it.annotations, &self.prefix);
+                    tell(Said::Done(format!("{subject} {texts}{}", self.dry())));
+                }
+            }
+        }
+    }
+
+    const fn dry(&self) -> &'static str {
+        if self.dry_run { " (dry run)" } else { "" }
+    }
+
+    async fn wait_for_each(
+        &self,
+        client: &Client,
+        selection: &Selection,
+        limit: Duration,
+        annotated: &[Annotated],
+        tell: Tell<'_>,
+    ) {
+        let subject = |it: &Annotated| selection.subject(&it.object);
+        let report = |event: WaitEvent<'_>| match event {
+            WaitEvent::Waiting { done, all } => tell(Said::Waiting { done, all }),
+            WaitEvent::Obeyed(it, seen) => {
+                let what = obeyed(it, seen, self);
+                tell(Said::Done(format!("{} {what}", subject(it))));
+            }
+            WaitEvent::Refused(it, why) => {
+                for line in why.lines() {
+                    let subject = subject(it);
+                    tell(refused(format!(
+                        "{subject}: its schedule is refused: {line}"
+                    )));
+                }
+            }
+            WaitEvent::Deleted(it) => {
+                tell(refused(format!("{}: annotated, then deleted", subject(it))));
+            }
+            WaitEvent::Unwatched(error) => tell(unable(format!(
+                "annotated, but whether a controller acts is not seen: {error}"
+            ))),
+            WaitEvent::TimedOut(it, seen) => tell(refused(format!(
+                "{}: annotated, but no controller has acted within {} s; {}; it will be {} when \
+                 one acts",
+                subject(it),
+                limit.as_secs(),
+                unobeyed(seen, it.zone, self.now),
+                action(it, self.now)
+            ))),
+        };
+        let with = (&self.prefix, &selection.defaults);
+        wait(client, &selection.query, with, limit, annotated, report).await;
+    }
+
+    /// Annotates a Namespace, and waits until a controller has acted on what is in it, for at most
+    /// `timeout`; without one it does not wait. `query` finds the workloads in it.
+    ///
+    /// # Errors
+    /// Where the server is absent or unwilling.
+    pub async fn carry_out_in_namespace(
+        &self,
+        client: &Client,
+        (name, query): (&str, &Query),
+        timeout: Option<TimeDelta>,
+        tell: Tell<'_>,
+    ) -> Result<(), FindError> {
+        let subject = format!("namespace/{name}");
+        let annotated = match self.send_to_namespace(client, name, query).await {
+            Ok(annotated) => annotated,
+            Err(NamespaceError::Find(error)) => return Err(error),
+            Err(NamespaceError::Missing) => {
+                tell(unable(format!("namespace {name} does not exist")));
+                return Ok(());
+            }
+            Err(error) => {
+                let advice = if error.is_forbidden() {
+                    format!("; `-n {name} --all` annotates the workloads in it instead")
+                } else {
+                    String::new()
+                };
+                let failed = failed(&self.requested);
+                let text = format!("{subject}: {failed}: {error}{advice}");
+                let is_refusal = error.is_refusal();
+                tell(Said::Failed { text, is_refusal });
+                return Ok(());
+            }
+        };
+        match timeout.filter(|_| !self.dry_run) {
+            Some(timeout) => {
+                let limit = timeout.to_std().unwrap_or_default();
+                let with = (&*subject, query);
+                self.wait_for_all(client, with, limit, &annotated, tell)
+                    .await;
+            }
+            None if annotated.annotations.is_empty() => {
+                tell(Said::Done(format!("{subject} unchanged")));
+            }
+            None => {
+                let texts = annotations(&annotated.annotations, &self.prefix);
+                tell(Said::Done(format!("{subject} {texts}{}", self.dry())));
+            }
+        }
+        Ok(())
+    }
+
+    async fn wait_for_all(
+        &self,
+        client: &Client,
+        (subject, query): (&str, &Query),
+        limit: Duration,
+        annotated: &AnnotatedNamespace,
+        tell: Tell<'_>,
+    ) {
+        let (mut obeyed, mut errors, mut late) = (0, Vec::new(), Vec::new());
+        let report = |event: WaitEvent<'_>| match event {
+            WaitEvent::Waiting { done, all } => tell(Said::Waiting { done, all }),
+            WaitEvent::Obeyed(..) => obeyed += 1,
+            WaitEvent::Refused(it, why) => {
+                for line in why.lines() {
+                    let text = format!("{}: its schedule is refused: {line}", it.object);
+                    errors.push((text, true));
+                }
+            }
+            WaitEvent::Deleted(it) => errors.push((format!("{}: deleted", it.object), true)),
+            WaitEvent::Unwatched(error) => {
+                let text = format!("whether a controller acts is not seen: {error}");
+                errors.push((text, false));
+            }
+            WaitEvent::TimedOut(it, seen) => {
+                let why = || unobeyed(seen, it.zone, self.now);
+                late.push(late.is_empty().then(|| format!("{}: {}", it.object, why())));
+            }
+        };
+        let with = (&self.prefix, &annotated.defaults);
+        wait(client, query, with, limit, &annotated.affected, report).await;
+        let all = counted(annotated.affected.len(), "workload");
+        let action = action_of(annotated.command, annotated.zone, self.now);
+        let kept = match annotated.kept {
+            0 => String::new(),
+            kept => format!(
+                "; {} with an override of its own",
+                counted(kept, "workload")
+            ),
+        };
+        tell(Said::Done(format!(
+            "{subject} {action}: {obeyed} of {all}{kept}"
+        )));
+        if let Some(Some(first)) = late.first() {
+            let text = format!(
+                "no controller has acted on {} within {} s; {first}",
+                counted(late.len(), "workload"),
+                limit.as_secs()
+            );
+            errors.push((text, true));
+        }
+        for (error, is_refusal) in errors {
+            let text = format!("{subject}: annotated, but {error}");
+            tell(Said::Failed { text, is_refusal });
+        }
+    }
+}

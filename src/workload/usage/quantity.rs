@@ -1,0 +1,167 @@
+//! Amounts as Kubernetes writes them: `100m`, `1.5Gi`, `1e3`
+//! (<https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>).
+
+/// Billionths in one. Kubernetes keeps nothing finer, and rounds up to it.
+pub(super) const NANOS: u64 = 1_000_000_000;
+
+/// More digits than any amount has in use; the rest of a longer text only rounds up.
+const MOST_DIGITS: u128 = 10_u128.pow(19);
+
+/// So many billionths. None where the text is no amount, or a negative one; an amount that is too
+/// large is the largest.
+pub(super) fn nanos(text: &str) -> Option<u64> {
+    u64::try_from(exact(text)?).ok().or(Some(u64::MAX))
+}
+
+/// The same in whole ones, rounded up.
+pub(super) fn whole(text: &str) -> Option<u64> {
+    let whole = exact(text)?.div_ceil(NANOS.into());
+    u64::try_from(whole).ok().or(Some(u64::MAX))
+}
+
+fn exact(text: &str) -> Option<u128> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_negative = text.starts_with('-');
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let end = unsigned.find(|c| !is_number(c));
+    let (number, suffix) = unsigned.split_at(end.unwrap_or(unsigned.len()));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    // One without a digit is 0, as it is to Kubernetes.
+    if text.is_empty() || fraction.contains('.') {
+        return None;
+    }
+    let (power_of_two, power_of_ten) = power(suffix)?;
+    let (mut digits, mut scale, mut is_cut) = (0, power_of_ten.saturating_add(9), false);
+    for (place, digit) in whole.bytes().chain(fraction.bytes()).enumerate() {
+        let is_fraction = place >= whole.len();
+        if digits < MOST_DIGITS {
+            digits = digits * 10 + u128::from(digit - b'0');
+            scale -= i32::from(is_fraction);
+        } else {
+            is_cut |= digit != b'0';
+            scale += i32::from(!is_fraction);
+        }
+    }
+    let digits = digits
+        .saturating_add(is_cut.into())
+        .saturating_mul(1 << power_of_two);
+    let factor = 10_u128.checked_pow(scale.unsigned_abs());
+    Some(match (factor, scale >= 0) {
+        _ if digits == 0 => 0,
+        _ if is_negative => return None,
+        (Some(factor), true) => digits.saturating_mul(factor),
+        (Some(factor), false) => digits.div_ceil(factor),
+        (None, true) => u128::MAX,
+        (None, false) => 1,
+    })
+}
+
+/// The powers of two and of ten that a suffix stands for.
+fn power(suffix: &str) -> Option<(u32, i32)> {
+    Some(match suffix {
+        "" => (0, 0),
+        "n" => (0, -9),
+        "u" => (0, -6),
+        "m" => (0, -3),
+        "k" => (0, 3),
+        "M" => (0, 6),
+        "G" => (0, 9),
+        "T" => (0, 12),
+        "P" => (0, 15),
+        "E" => (0, 18),
+        "Ki" => (10, 0),
+        "Mi" => (20, 0),
+        "Gi" => (30, 0),
+        "Ti" => (40, 0),
+        "Pi" => (50, 0),
+        "Ei" => (60, 0),
+        _ => (
+            0,
+            suffix.strip_prefix(['e', 'E'])?.parse::<i16>().ok()?.into(),
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_is_what_kubernetes_takes_it_for() {
+        for (text, expected) in [
+            ("1", 1_000_000_000),
+            ("100m", 100_000_000),
+            ("0.5", 500_000_000),
+            (".5", 500_000_000),
+            ("5.", 5_000_000_000),
+            ("+2", 2_000_000_000),
+            ("250u", 250_000),
+            ("7n", 7),
+            ("0.1n", 1), // rounded up
+            ("1.0000000001", 1_000_000_001),
+            ("0", 0),
+            ("000", 0),
+            ("0.000", 0),
+            ("-0", 0),
+            ("m", 0),
+            (".", 0),
+            ("+", 0),
+            ("1e-9", 1),
+            ("1e-30", 1),
+            ("25e-2", 250_000_000),
+            ("1E1", 10_000_000_000),
+            ("12345678901234567890123", u64::MAX),
+            ("1E", u64::MAX),
+            ("1e300", u64::MAX),
+        ] {
+            assert_eq!(nanos(text), Some(expected), "{text}");
+        }
+        for (text, expected) in [
+            ("128974848", 128_974_848),
+            ("1e3", 1000),
+            ("1E3", 1000),
+            ("1k", 1000),
+            ("1G", 1_000_000_000),
+            ("128Mi", 134_217_728),
+            ("1.5Gi", 1_610_612_736),
+            ("0.1Ki", 103), // 102.4
+            ("1m", 1),
+            ("129e6", 129_000_000),
+            ("2Ti", 2_199_023_255_552),
+            ("1E", 1_000_000_000_000_000_000),
+            ("1Ei", 1_152_921_504_606_846_976),
+            ("99Ei", u64::MAX),
+        ] {
+            assert_eq!(whole(text), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_amount_is_none() {
+        for text in [
+            "",
+            "-1",
+            "-100m",
+            "abc",
+            "1KB",
+            "1 Gi",
+            "1Gi ",
+            " 1",
+            "1.2.3",
+            "1e",
+            "1ee3",
+            "1e1.5",
+            "0x10",
+            "1_000",
+            "1,5",
+            "１",
+            "1mm",
+            "NaN",
+            "inf",
+            "++1",
+            "1e99999999999",
+        ] {
+            assert_eq!((nanos(text), whole(text)), (None, None), "{text}");
+        }
+    }
+}

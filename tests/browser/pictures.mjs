@@ -1,0 +1,29 @@
+// The pictures of docs/, from `dayshift sandbox --dashboard`. `node pictures.mjs [FOLDER] [PROGRAM]`
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Chromium } from "./chromium.mjs";
+import { smaller } from "./png.mjs";
+import { serve } from "./sandbox.mjs";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const [folder = join(root, "docs/pictures"), program = join(root, "target/debug/dayshift")] = process.argv.slice(2);
+const PAGES = { overview: "/?refresh=off", timeline: "/timeline" };
+const MOST_BYTES = 120_000;
+
+const [sandbox, address] = await serve(program, []);
+const browser = new Chromium();
+try {
+  const tab = await browser.tab();
+  mkdirSync(folder, { recursive: true });
+  for (const [name, page] of Object.entries(PAGES)) for (const scheme of ["light", "dark"]) {
+    await tab.open(address + page, 1000, scheme);
+    const png = smaller(await tab.screenshot());
+    if (png.length > MOST_BYTES) throw new Error(`${name}, ${scheme}: ${png.length} bytes`);
+    writeFileSync(join(folder, `dashboard-${name}-${scheme}.png`), png);
+    console.log(`dashboard-${name}-${scheme}.png: ${png.length} bytes`);
+  }
+} finally {
+  await browser.close();
+  sandbox.kill();
+}

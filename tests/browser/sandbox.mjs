@@ -1,0 +1,20 @@
+// A sandbox whose pages are served.
+import { spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** `dayshift sandbox` with these arguments, and its address. */
+export async function serve(program, args) {
+  const child = spawn(program, ["sandbox", ...args, "--dashboard", "127.0.0.1:0"],
+    { stdio: ["ignore", "pipe", "inherit"], cwd: root });
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.startsWith("dashboard: ")) {
+      child.stdout.resume();
+      return [child, line.slice("dashboard: ".length).replace(/\/$/, "")];
+    }
+  }
+  throw new Error("the sandbox has ended");
+}

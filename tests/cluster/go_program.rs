@@ -1,0 +1,109 @@
+//! Programs in Go that answer each line of their standard input with a line: what somebody else's
+//! library makes of a text. Without Go their tests show as ignored; with `CI` set they fail.
+
+use std::{
+    env,
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{Arc, OnceLock},
+};
+
+use libtest_mimic::{Completion, Failed, Trial};
+use proptest::{
+    strategy::{Strategy, ValueTree as _},
+    test_runner::TestRunner,
+};
+
+use crate::support::Stage;
+
+/// A program of the folder `tests/NAME`, which is built once.
+pub(crate) struct GoProgram {
+    name: &'static str,
+    built: OnceLock<Result<PathBuf, String>>,
+}
+
+/// Asks the program.
+pub(crate) type Test = fn(&GoProgram) -> Result<(), Failed>;
+
+impl GoProgram {
+    pub(crate) const fn of(name: &'static str) -> Self {
+        Self {
+            name,
+            built: OnceLock::new(),
+        }
+    }
+
+    /// Tests that ask this program, named after it.
+    pub(crate) fn trials(&'static self, stage: &Arc<Stage>, tests: &[(&str, Test)]) -> Vec<Trial> {
+        let trial = |(name, test): &(&str, Test)| {
+            let (stage, test) = (Arc::clone(stage), *test);
+            Trial::ignorable_test(format!("{}::{name}", self.name), move || {
+                let _others = stage.among_others();
+                match self.path() {
+                    Ok(_) => test(self).map(|()| Completion::Completed),
+                    Err(reason) if env::var_os("CI").is_some() => Err(reason.into()),
+                    Err(reason) => Ok(Completion::ignored_with(reason)),
+                }
+            })
+        };
+        tests.iter().map(trial).collect()
+    }
+
+    /// What it answers to each line.
+    pub(crate) fn answers(&self, questions: &[String]) -> Vec<String> {
+        let mut child = Command::new(self.path().unwrap())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let lines: String = questions.iter().map(|it| format!("{it}\n")).collect();
+        let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap().unwrap();
+        assert!(output.status.success());
+        let answers = String::from_utf8(output.stdout).unwrap();
+        let answers: Vec<_> = answers.lines().map(str::to_owned).collect();
+        assert_eq!(answers.len(), questions.len());
+        answers
+    }
+
+    fn path(&self) -> Result<&Path, &str> {
+        let built = self.built.get_or_init(|| build(self.name)).as_ref();
+        built.map(PathBuf::as_path).map_err(String::as_str)
+    }
+}
+
+/// Builds the program, or says why it cannot be had.
+fn build(name: &str) -> Result<PathBuf, String> {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(name);
+    let go = Command::new("go")
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(".")
+        .current_dir(folder)
+        .output();
+    match go {
+        Ok(output) if output.status.success() => Ok(program),
+        Ok(output) => Err(format!(
+            "tests/{name} does not build: {}",
+            String::from_utf8_lossy(&output.stderr)
+                .lines()
+                .next()
+                .unwrap_or_default()
+        )),
+        Err(error) => Err(format!("needs Go: {error}")),
+    }
+}
+
+/// The same values in every run.
+pub(crate) fn random<T>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
+    let mut runner = TestRunner::deterministic();
+    (0..count)
+        .map(|_| strategy.new_tree(&mut runner).unwrap().current())
+        .collect()
+}

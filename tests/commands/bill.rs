@@ -1,0 +1,278 @@
+//! What is saved, in CPU, memory and money: the same words wherever it is shown.
+//!
+//! What is expected was counted by hand: office hours leave 118 of 168 hours of a week.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use crate::{
+    dashboard::browser::Served,
+    fake_server::Cluster,
+    program::{Ended, dayshift_with},
+};
+
+const PRICE: &str = "--price=cpu=0.031,memory=0.0042,currency=EUR";
+
+/// A Deployment with office hours, whose container has these `resources`.
+fn deployment(name: &str, replicas: u32, resources: &str) -> String {
+    format!(
+        "
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, annotations: {{dayshift/hours: Mon-Fri 09:00-19:00}}}}
+spec:
+  replicas: {replicas}
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec: {{containers: [{{name: web, image: nginx, resources: {resources}}}]}}
+"
+    )
+}
+
+/// Three replicas with requests.
+fn web() -> String {
+    deployment("web", 3, "{requests: {cpu: 250m, memory: 512Mi}}")
+}
+
+/// One without.
+fn plain() -> String {
+    deployment("plain", 1, "{}")
+}
+
+fn plan(more: &[&str], variables: &[(&str, &str)], input: &str) -> Ended {
+    let args = [&["plan", "-f", "-", "--from", "2026-11-16"], more].concat();
+    let ran = dayshift_with(variables, &args, input);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    ran
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_plan_says_what_a_schedule_saves_of_what_is_requested() {
+    let (web, plain) = (web(), plain());
+    let both = [&*web, &plain].concat();
+    let json: Value = serde_json::from_str(&plan(&[PRICE], &[], &both).out).unwrap();
+    let of_web = &json["workloads"][0];
+    assert_eq!(of_web["savedReplicaHours"], 354.0);
+    assert_eq!(of_web["savedCpuCoreHours"], 88.5);
+    assert_eq!(of_web["savedMemoryGibHours"], 177.0);
+    assert_eq!(
+        of_web["savedCost"],
+        json!({"amount": 3.49, "currency": "EUR"})
+    );
+    let of_plain = &json["workloads"][1];
+    assert_eq!(of_plain["savedReplicaHours"], 118.0);
+    assert!(of_plain.get("savedCpuCoreHours").is_none(), "{of_plain}");
+
+    let saves = "354 replica-hours, 88.5 CPU core-hours, 177 GiB-hours of memory";
+    for (output, input, more, expected) in [
+        ("chart", &web, &[][..], format!("(70%): saves {saves}.")),
+        ("table", &web, &[], format!("Saves {saves}.")),
+        (
+            "chart",
+            &web,
+            &[PRICE],
+            format!("saves {saves} (3.49 EUR)."),
+        ),
+        (
+            "table",
+            &web,
+            &[PRICE],
+            format!("Saves {saves} (3.49 EUR)."),
+        ),
+        (
+            "chart",
+            &both,
+            &["--price=cpu=0.031"],
+            "saves 472 replica-hours, 88.5 CPU core-hours, 177 GiB-hours of memory (2.74); 1 of 2 \
+             workloads requests no CPU or no memory."
+                .to_owned(),
+        ),
+        ("chart", &plain, &[], "saves 118 replica-hours.".to_owned()),
+    ] {
+        let ran = plan(&[&["-o", output], more].concat(), &[], input);
+        assert!(words(&ran.out).contains(&expected), "{expected}: {ran:?}");
+    }
+    let table = plan(&["-o", "table"], &[], &plain);
+    assert!(!table.out.contains("Saves"), "{table:?}");
+}
+
+#[test]
+fn a_price_comes_from_a_variable_too_and_a_wrong_one_says_how_to_write_it() {
+    for name in ["DAYSHIFT_PRICE", "DAYSHIFT_PLAN_PRICE"] {
+        let ran = plan(&["-o", "chart"], &[(name, "cpu=1,currency=USD")], &web());
+        let is_told = ran.out.contains("(88.50 USD)");
+        assert_eq!(is_told, name == "DAYSHIFT_PRICE", "{ran:?}");
+    }
+    for command in ["plan", "sandbox", "status", "dashboard"] {
+        let ran = dayshift_with(&[], &[command, "--price", "cpu=cheap"], "");
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(ran.err.contains("`cpu=cheap` is not a price"), "{ran:?}");
+        assert!(
+            ran.err.contains("cpu=0.031,memory=0.0042,currency=EUR"),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn a_sandbox_says_what_it_has_saved() {
+    let args = ["sandbox", "-", "--from", "2026-11-16 09:00", PRICE];
+    let ran = dayshift_with(&[], &args, &[web(), plain()].concat());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    // From a start on: all of 118 hours.
+    let expected = "Saved: 472 replica-hours, 88.5 CPU core-hours, 177 GiB-hours of memory (3.49 EUR); \
+                    1 of 2 workloads requests no CPU or no memory.";
+    assert!(ran.out.contains(expected), "{ran:?}");
+    let ran = dayshift_with(&[], &args[..4], &plain());
+    assert!(!ran.out.contains("Saved:"), "the table has it: {ran:?}");
+}
+
+/// A cluster on which this time passes.
+fn cluster(now: &Arc<AtomicI64>) -> Cluster {
+    let now = Arc::clone(now);
+    Cluster::at(move || DateTime::from_timestamp(now.load(Ordering::Relaxed), 0).unwrap())
+}
+
+fn at(text: &str) -> i64 {
+    text.parse::<DateTime<Utc>>().unwrap().timestamp()
+}
+
+/// A Deployment of three that the schedule has stopped at 19:00, each with half a core and a GiB.
+fn stopped(cluster: &Cluster, name: &str) {
+    let labels = json!({
+        "app": name, "dayshift/state": "stopped", "dayshift/saved-replicas": "3",
+        "dayshift/last": "2026-11-20T19.00.00Z", "dayshift/next": "2026-11-23T09.00.00Z",
+    });
+    let requests = json!({"cpu": "500m", "memory": "1Gi"});
+    cluster
+        .api
+        .create(json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"namespace": "dev", "name": name, "labels": labels,
+                         "annotations": {"dayshift/hours": "Mon-Fri 09:00-19:00"}},
+            "spec": {
+                "replicas": 0,
+                "selector": {"matchLabels": {"app": name}},
+                "template": {
+                    "metadata": {"labels": {"app": name}},
+                    "spec": {"containers": [{"name": "web", "image": "nginx",
+                                             "resources": {"requests": requests}}]},
+                },
+            },
+        }))
+        .unwrap();
+}
+
+#[test]
+fn a_wide_status_has_what_is_held_down_and_what_it_requests() {
+    let cluster = cluster(&Arc::new(AtomicI64::new(at("2026-11-20T20:00:00Z"))));
+    stopped(&cluster, "web");
+    cluster.deployment("plain", 0, &[("hours", "Mon-Fri 09:00-19:00")]);
+    for (label, text) in [("state", "stopped"), ("saved-replicas", "1")] {
+        let label = format!("dayshift/{label}");
+        cluster
+            .api
+            .label("dev", "plain", &label, Some(text))
+            .unwrap();
+    }
+    for columns in ["80", "200"] {
+        let ran = cluster.dayshift_with(&[("COLUMNS", columns)], &["status", "-o", "wide", PRICE]);
+        let shown = words(&ran.out);
+        assert!(shown.contains("HELD DOWN CPU MEMORY"), "{shown}");
+        assert!(shown.contains(" 3 1.5 3Gi "), "{shown}");
+        assert!(shown.contains(" 1 <none> <none> "), "{shown}");
+        let expected = "Held down now: 4 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour); 1 of 2 \
+                        workloads requests no CPU or no memory.";
+        assert!(shown.contains(expected), "{shown}");
+        let width: usize = columns.parse().unwrap();
+        let lines = ran
+            .out
+            .lines()
+            .skip_while(|it| !it.starts_with("Held down"));
+        for line in lines.take(2) {
+            assert!(line.chars().count() <= width, "{line}");
+        }
+    }
+    let narrow = cluster.dayshift(&["status"]);
+    assert!(!narrow.out.contains("HELD DOWN"), "{narrow:?}");
+    let json = cluster.dayshift(&["status", "deploy/web", "-o", "json"]);
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    let web = &json["workloads"][0];
+    assert_eq!(
+        (&web["requests"], &web["heldDown"]),
+        (
+            &json!({"cpuCores": 0.5, "memoryBytes": 1_u64 << 30}),
+            &json!({"replicas": 3, "cpuCores": 1.5, "memoryBytes": 3_u64 << 30}),
+        )
+    );
+}
+
+#[test]
+fn the_page_of_a_cluster_estimates_the_day_the_week_and_the_month() {
+    let now = Arc::new(AtomicI64::new(at("2026-10-01T12:00:00Z")));
+    let cluster = cluster(&now);
+    stopped(&cluster, "old");
+    let served_at = |text: &str| {
+        now.store(at(text), Ordering::Relaxed);
+        let served = Served::of(&cluster, &[PRICE]);
+        words(served.page("/").text())
+    };
+    let page = served_at("2026-11-20T20:00:00Z");
+    // Nine hours and one; four nights of fourteen besides; from Sunday the 1st on 326 hours.
+    for expected in [
+        "they would run: 3 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour).",
+        "Today30 replica-hours, 15 CPU core-hours, 30 GiB-hours of memory (0.59 EUR)",
+        "This week198 replica-hours, 99 CPU core-hours, 198 GiB-hours of memory (3.90 EUR)",
+        "This month978 replica-hours, 489 CPU core-hours, 978 GiB-hours of memory (19.27 EUR)",
+        "An estimate: ",
+    ] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+
+    // What was created since has saved nothing before, and one by the second keeps nobody waiting.
+    stopped(&cluster, "new");
+    let page = served_at("2026-11-20T20:00:00Z");
+    assert!(page.contains("Today33 replica-hours"), "{page}");
+    now.store(at("2026-10-01T12:00:00Z"), Ordering::Relaxed);
+    stopped(&cluster, "fast");
+    let key = "dayshift/hours";
+    cluster.api.annotate("dev", "fast", key, None).unwrap();
+    for (key, text) in [("start", "* * * * * *"), ("stop", "*/2 * * * * *")] {
+        let key = format!("dayshift/{key}");
+        cluster
+            .api
+            .annotate("dev", "fast", &key, Some(text))
+            .unwrap();
+    }
+    let page = served_at("2026-11-20T20:00:00Z");
+    assert!(page.contains("1 workload with too many times"), "{page}");
+}
+
+#[test]
+fn the_page_of_a_sandbox_has_it_exactly() {
+    let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
+    std::fs::write(file.path(), web()).unwrap();
+    let args = ["--from", "2026-11-16 00:00", "--for", "116h", PRICE];
+    let served = Served::sandbox(&[&[file.path().to_str().unwrap()][..], &args].concat());
+    let page = words(served.page("/").text());
+    // It begins when it runs; on Friday at 20:00 four nights of fourteen hours and one hour have gone by.
+    for expected in [
+        "Today30 replica-hours, 7.5 CPU core-hours, 15 GiB-hours of memory (0.30 EUR)",
+        "This week171 replica-hours, 42.8 CPU core-hours, 85.5 GiB-hours of memory (1.68 EUR)",
+        "This month171 replica-hours",
+        "171 replica-hours, 42.8 CPU core-hours, 85.5 GiB-hours of memory (1.68 EUR) saved since Mon",
+    ] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+}

@@ -1,0 +1,364 @@
+//! What may be done from the pages: only what is confirmed, only by our own pages, and as the
+//! commands do it.
+
+use std::io::{Read as _, Write as _};
+
+use super::browser::{Answer, Page, Served};
+use crate::fake_server::{Cluster, Scaler};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+fn cluster() -> Cluster {
+    let cluster = Cluster::new();
+    for name in ["web", "api"] {
+        cluster.deployment(name, 2, &[("hours", "00:00-24:00")]);
+    }
+    cluster
+}
+
+fn is_adopted(cluster: &Cluster, name: &str) -> bool {
+    let object = cluster.api.get("Deployment", "dev", name).unwrap();
+    object["metadata"]["labels"]["dayshift/state"].is_string()
+}
+
+/// What a form of a page carries.
+pub(super) fn token(served: &Served) -> String {
+    let page = served.page("/timeline");
+    let hidden = |it: &&super::browser::Node| it.attribute("name") == Some("token");
+    let token = page.all("input").find(hidden).unwrap();
+    token.attribute("value").unwrap().to_owned()
+}
+
+fn encoded(fields: &[(&str, &str)]) -> String {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.extend_pairs(fields);
+    form.finish()
+}
+
+/// What is answered to a form of a page of ours.
+pub(super) fn post(served: &Served, path: &str, fields: &[(&str, &str)]) -> Answer {
+    let host = served.address;
+    let body = encoded(fields);
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}\r\nsec-fetch-site: \
+         same-origin\r\ncontent-type: {FORM}\r\ncontent-length: {}",
+        body.len()
+    );
+    served.send(&head, body.as_bytes())
+}
+
+/// Confirms what a page asks for, and returns that page and the one of the result.
+pub(super) fn confirmed(served: &Served, asked: &Answer) -> (Page, String) {
+    assert_eq!(asked.status, 200, "{}", asked.body);
+    let page = Page::read(&asked.body);
+    let value = |name: &str| {
+        let mut inputs = page.all("input");
+        let found = inputs.find(|it| it.attribute("name") == Some(name));
+        let found = found.unwrap_or_else(|| panic!("no {name}: {}", page.text()));
+        found.attribute("value").unwrap().to_owned()
+    };
+    let (token, plan) = (value("token"), value("plan"));
+    let fields = [("token", &*token), ("plan", &*plan)];
+    let done = post(served, "/act", &fields);
+    assert_eq!(done.status, 303, "{}", done.body);
+    let to = done.header("location").unwrap().to_owned();
+    // Whoever posts it again is led to the same, and nothing is done twice.
+    assert_eq!(post(served, "/act", &fields).header("location"), Some(&*to));
+    let begun = std::time::Instant::now();
+    loop {
+        let text = served.page(&to).text().to_owned();
+        if text.contains(": done") {
+            return (page, text);
+        }
+        assert!(begun.elapsed().as_secs() < 60, "{text}");
+    }
+}
+
+#[test]
+fn what_is_confirmed_is_done_and_told_as_the_command_tells_it() {
+    let cluster = cluster();
+    let _scaler = Scaler::on(&cluster);
+    // A page is less patient than a command: by then the scaler is there.
+    while !["web", "api"].iter().all(|name| is_adopted(&cluster, name)) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    let asked = post(
+        &served,
+        "/confirm",
+        &[
+            ("token", &token),
+            ("do", "sleep"),
+            ("for", "2h"),
+            ("until", ""),
+            ("object", "dev/deploy/web"),
+        ],
+    );
+    assert_eq!(cluster.annotation("web", "sleep-until"), None, "not yet");
+    let (page, result) = confirmed(&served, &asked);
+    let text = page.text();
+    for part in ["dev/web", "slept until ", "annotated dayshift/sleep-until="] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("dev/api"), "{text}");
+    let at = cluster.annotation("web", "sleep-until").unwrap();
+    assert!(
+        text.contains(&at),
+        "what was confirmed is what is done: {at}: {text}"
+    );
+    assert!(
+        result.contains("deployment.apps/web slept until "),
+        "{result}"
+    );
+    assert!(result.contains(", 2 -> 0"), "{result}");
+    assert_eq!(cluster.annotation("api", "sleep-until"), None);
+
+    // What is offered is what the page has seen, a moment after it was done.
+    let is_slept = |it: &super::browser::Node| it.has_class("badge") && it.text == "slept";
+    while !served.page("/timeline").all("span").any(is_slept) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let fields = [
+        ("token", &*token),
+        ("do", "resume"),
+        ("object", "dev/deploy/web"),
+    ];
+    let (page, result) = confirmed(&served, &post(&served, "/confirm", &fields));
+    assert!(page.text().contains("resumed"), "{}", page.text());
+    assert!(result.contains("deployment.apps/web resumed, "), "{result}");
+    assert_eq!(cluster.annotation("web", "sleep-until"), None);
+
+    let fields = [("token", &*token), ("do", "pause"), ("namespace", "dev")];
+    let (page, result) = confirmed(&served, &post(&served, "/confirm", &fields));
+    assert!(page.text().contains("namespace/dev"), "{}", page.text());
+    assert!(
+        result.contains("namespace/dev paused: 2 of 2 workloads"),
+        "{result}"
+    );
+}
+
+#[test]
+fn forms_of_others_change_nothing() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let (host, token) = (served.address, token(&served));
+    let port = host.port();
+    let ours = [
+        ("host", format!("127.0.0.1:{port}")),
+        ("origin", format!("http://127.0.0.1:{port}")),
+        ("content-type", FORM.to_owned()),
+        ("sec-fetch-site", "same-origin".to_owned()),
+    ];
+    let other = "0".repeat(64);
+    let evil = format!("http://evil.example:{port}");
+    let rebound = format!("evil.example:{port}");
+    let all = |token: &str| {
+        encoded(&[
+            ("token", token),
+            ("do", "pause"),
+            ("object", "dev/deploy/web"),
+            ("plan", "1"),
+        ])
+    };
+    let good = all(&token);
+    for path in ["/confirm", "/act"] {
+        for (changed, body, expected) in [
+            (vec![], all(""), 403),
+            (vec![], all(&other), 403),
+            (vec![], all(&token[..63]), 403),
+            (vec![("origin", Some("null"))], good.clone(), 403),
+            (vec![("origin", Some(&*evil))], good.clone(), 403),
+            (vec![("origin", None)], good.clone(), 403),
+            (
+                vec![("sec-fetch-site", Some("cross-site"))],
+                good.clone(),
+                403,
+            ),
+            (
+                vec![("sec-fetch-site", Some("same-site"))],
+                good.clone(),
+                403,
+            ),
+            // A name that is made to point here.
+            (
+                vec![("host", Some(&*rebound)), ("origin", Some(&*evil))],
+                good.clone(),
+                403,
+            ),
+            (
+                vec![("content-type", Some("text/plain"))],
+                good.clone(),
+                415,
+            ),
+            (vec![("content-type", None)], good.clone(), 415),
+            (vec![], "x".repeat(2_000_000), 413),
+        ] {
+            let mut head = format!("POST {path} HTTP/1.1\r\ncontent-length: {}", body.len());
+            for (name, value) in &ours {
+                let changed = changed.iter().find(|it| it.0 == *name);
+                if let Some(value) = changed.map_or(Some(&**value), |it| it.1) {
+                    head += &format!("\r\n{name}: {value}");
+                }
+            }
+            let answer = served.send(&head, body.as_bytes());
+            assert_eq!(answer.status, expected, "{path} {changed:?}");
+            Page::read(&answer.body);
+        }
+        // What is looked at does nothing.
+        for method in ["GET", "HEAD", "PUT", "DELETE"] {
+            let answer = served.ask(&format!("{method} {path}?{good} HTTP/1.1\r\nhost: {host}"));
+            assert_eq!(answer.status, 405, "{method} {path}");
+            assert_eq!(answer.header("allow"), Some("POST"));
+        }
+    }
+    let patches = cluster.api.requests().into_iter();
+    assert_eq!(patches.filter(|it| it.verb == "patch").count(), 0);
+    // A form that is sent by and by keeps nobody waiting.
+    let mut slow = served.connect();
+    let head = format!("POST /act HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}");
+    write!(
+        slow,
+        "{head}\r\ncontent-type: {FORM}\r\ncontent-length: 900\r\n\r\nt"
+    )
+    .unwrap();
+    served.page("/timeline");
+    let mut end = Vec::new();
+    let _ = slow.read_to_end(&mut end);
+    let end = String::from_utf8_lossy(&end);
+    assert!(end.starts_with("HTTP/1.1 408 "), "{end}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_before_and_after() {
+    let cluster = cluster();
+    cluster.deployment("bad", 1, &[("hours", "Mon-Fry 09:00-17:00")]);
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    for (fields, expected) in [
+        (
+            vec![("do", "wake"), ("object", "dev/deploy/web")],
+            "Set an end",
+        ),
+        (
+            vec![("do", "wake"), ("for", "2"), ("object", "dev/deploy/web")],
+            "such as 30s",
+        ),
+        (
+            vec![
+                ("do", "sleep"),
+                ("until", "tonight"),
+                ("object", "dev/deploy/web"),
+            ],
+            "2026-12-24 18:00",
+        ),
+        (vec![("do", "pause")], "Nothing is chosen"),
+        (
+            vec![("do", "<script>"), ("object", "dev/deploy/web")],
+            "Choose what",
+        ),
+    ] {
+        let fields = [vec![("token", &*token)], fields].concat();
+        let answer = post(&served, "/confirm", &fields);
+        assert_eq!(answer.status, 400, "{fields:?}");
+        let text = Page::read(&answer.body).text().to_owned();
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    // What is not there, whatever it is called, is said and left out.
+    let hostile = "dev/deploy/\"><script>alert(1)</script>";
+    let fields = [
+        ("token", &*token),
+        ("do", "pause"),
+        ("object", "dev/deploy/gone"),
+        ("object", hostile),
+        ("object", "dev/deploy/bad"),
+        ("namespace", "<b>/../x"),
+    ];
+    let asked = post(&served, "/confirm", &fields);
+    assert_eq!(asked.status, 200, "{}", asked.body);
+    let text = Page::read(&asked.body).text().to_owned();
+    assert!(text.contains("Nothing would change."), "{text}");
+    assert!(text.contains("dev/deploy/gone: it is gone"), "{text}");
+    assert!(text.contains(hostile), "{text}");
+    assert!(text.contains("is not a day"), "{text}");
+    assert!(
+        !asked.body.contains("\"plan\""),
+        "there is nothing to confirm"
+    );
+    // One that goes in between is told as the command tells it.
+    let fields = [
+        ("token", &*token),
+        ("do", "pause"),
+        ("object", "dev/deploy/api"),
+    ];
+    let asked = post(&served, "/confirm", &fields);
+    cluster.api.delete("dev", "api").unwrap();
+    let (_, result) = confirmed(&served, &asked);
+    assert!(
+        result.contains("deployment.apps/api: not paused: "),
+        "{result}"
+    );
+    // What nobody has asked for is not done.
+    for plan in ["0", "99", "-1", "x", "18446744073709551615"] {
+        let answer = post(&served, "/act", &[("token", &token), ("plan", plan)]);
+        assert_eq!(answer.status, 409, "{plan}");
+    }
+    for id in ["0", "99", "x"] {
+        assert_eq!(served.get(&format!("/result/{id}")).status, 404);
+    }
+}
+
+#[test]
+fn two_thousand_at_once_are_bounded() {
+    let cluster = Cluster::new();
+    let names: Vec<_> = (0..2_000).map(|at| format!("web-{at}")).collect();
+    for name in &names {
+        cluster.deployment(name, 2, &[("hours", "00:00-24:00")]);
+    }
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    let objects: Vec<_> = names.iter().map(|it| format!("dev/deploy/{it}")).collect();
+    let mut fields = vec![("token", &*token), ("do", "pause")];
+    fields.extend(objects.iter().map(|it| ("object", &**it)));
+    let asked = post(&served, "/confirm", &fields);
+    assert!(asked.body.len() < 1_000_000, "{}", asked.body.len());
+    let page = Page::read(&asked.body);
+    assert!(page.text().contains("Pause 2000 objects"));
+    fields.push(("object", "dev/deploy/one-more"));
+    assert_eq!(post(&served, "/confirm", &fields).status, 400);
+    // Nobody acts on them here: the result says so of each.
+    fields.truncate(2 + 200);
+    let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
+    assert!(result.contains("200 lines"), "{result}");
+    assert!(cluster.annotation("web-199", "pause").is_some());
+    assert!(cluster.annotation("web-200", "pause").is_none());
+}
+
+#[test]
+fn the_cluster_in_memory_obeys_too() {
+    let served = Served::sandbox(&["examples/office-hours.yaml", "--for", "1h"]);
+    let token = token(&served);
+    let fields = [
+        ("token", &*token),
+        ("do", "sleep"),
+        ("for", "30h"),
+        ("object", "default/deploy/office-hours"),
+    ];
+    let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
+    assert!(result.contains("office-hours slept until "), "{result}");
+    let object = served.page("/object/default/deploy/office-hours?refresh=off");
+    assert!(
+        object.all("span").any(|it| it.text == "slept"),
+        "{}",
+        object.text()
+    );
+    assert!(
+        object
+            .all("form")
+            .any(|it| it.attribute("action") == Some("/confirm?refresh=off"))
+    );
+    // While it is read again by itself, there is nothing that could be lost.
+    let live = served.get("/object/default/deploy/office-hours");
+    assert!(live.header("refresh").is_some() && !live.body.contains("<form"));
+    assert_eq!(served.get("/timeline").header("refresh"), None);
+}

@@ -1,0 +1,182 @@
+//! Who may not see or do something is told what and why, and everything else is there.
+
+use kube_in_memory::{Fault, Status};
+
+use super::{
+    actions::{confirmed, post, token},
+    browser::{Page, Served},
+};
+use crate::fake_server::Cluster;
+
+/// The words of a real API server.
+fn refusal(verb: &str, resource: &str) -> String {
+    format!("{resource} is forbidden: User \"me\" cannot {verb} resource \"{resource}\"")
+}
+
+/// Refuses these verbs of a resource.
+fn refuse(cluster: &Cluster, verbs: &'static [&str], resource: &'static str) {
+    cluster.api.on_request(move |request| {
+        let is_it = request.resource == resource && verbs.contains(&request.verb);
+        let status = Status::new(403, "Forbidden", refusal(request.verb, resource));
+        is_it.then_some(Fault::Answer(status))
+    });
+}
+
+fn cluster() -> Cluster {
+    let cluster = Cluster::new();
+    for name in ["web", "api"] {
+        cluster.deployment(name, 2, &[("hours", "00:00-24:00")]);
+    }
+    cluster
+}
+
+fn banners(page: &Page) -> Vec<&str> {
+    let banners = page.all("p").filter(|it| it.has_class("banner"));
+    banners.map(|it| &*it.text).collect()
+}
+
+#[test]
+fn a_kind_that_may_not_be_read_hides_none_of_the_others() {
+    for verbs in [&["list", "watch"], &["watch"; 2]] {
+        let cluster = cluster();
+        refuse(&cluster, verbs, "cronjobs");
+        let served = Served::of(&cluster, &[]);
+        // A watch may be refused a moment after the list was not.
+        while banners(&served.page("/")).is_empty() {
+            std::thread::yield_now();
+        }
+        for path in ["/", "/timeline", "/object/dev/deploy/web"] {
+            let page = served.page(path);
+            let [banner] = banners(&page)[..] else {
+                panic!("{path}: {}", page.text());
+            };
+            let expected = format!(
+                "CronJobs are not shown: not allowed to {} CronJobs in all namespaces: ",
+                verbs[0]
+            );
+            assert!(banner.starts_with(&expected), "{path}: {banner}");
+            assert!(banner.contains(&refusal(verbs[0], "cronjobs")), "{banner}");
+            assert!(page.text().contains("web"), "{path}: {}", page.text());
+        }
+        let timeline = served.page("/timeline");
+        let found = timeline.text().contains("2 workloads.");
+        assert!(found, "{}", timeline.text());
+    }
+}
+
+#[test]
+fn without_any_kind_there_is_no_page() {
+    let cluster = cluster();
+    cluster.api.on_request(|request| {
+        let message = refusal(request.verb, &request.resource);
+        let status = Status::new(403, "Forbidden", &message);
+        matches!(request.verb, "list" | "watch").then_some(Fault::Answer(status))
+    });
+    let ran = cluster.dayshift(&["dashboard"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    let expected = "error: not allowed to list ";
+    assert!(ran.err.starts_with(expected), "{ran:?}");
+}
+
+#[test]
+fn without_namespaces_the_pages_say_what_is_not_seen() {
+    let cluster = cluster();
+    refuse(&cluster, &["list", "get", "watch"], "namespaces");
+    let served = Served::of(&cluster, &[]);
+    for path in ["/", "/timeline", "/object/dev/deploy/web"] {
+        let page = served.page(path);
+        let [banner] = banners(&page)[..] else {
+            panic!("{path}: {}", page.text());
+        };
+        let expected =
+            "Namespaces cannot be read, so what workloads inherit from them is not seen: ";
+        assert!(banner.starts_with(expected), "{banner}");
+        assert!(banner.contains(&refusal("list", "namespaces")), "{banner}");
+        assert!(page.text().contains("web"), "{path}: {}", page.text());
+    }
+}
+
+#[test]
+fn without_events_the_rest_of_a_workload_is_shown() {
+    let cluster = cluster();
+    refuse(&cluster, &["list"], "events");
+    let served = Served::of(&cluster, &[]);
+    let page = served.page("/object/dev/deploy/web");
+    let said = format!(
+        "They cannot be read: the API server refuses: {}",
+        refusal("list", "events")
+    );
+    for part in [&*said, "Two weeks", "Its annotations", "Commands"] {
+        assert!(page.text().contains(part), "{part}: {}", page.text());
+    }
+    assert_eq!(banners(&page), Vec::<&str>::new());
+}
+
+/// What is forbidden is told of each object as the command tells it; what is not, is done.
+#[test]
+fn an_action_that_is_forbidden_is_told_as_the_command_tells_it() {
+    let cluster = cluster();
+    cluster.api.on_request(|request| {
+        let is_it = request.verb == "patch" && request.name == "web";
+        let message = "deployments.apps \"web\" is forbidden: User \"me\" cannot patch resource \"deployments\"";
+        is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", message)))
+    });
+    let ran = cluster.dayshift(&["pause", "deploy/web"]);
+    let expected = ran.err.trim_end().strip_prefix("error: ").unwrap();
+    assert!(
+        expected.starts_with("deployment.apps/web: not paused: ")
+            && expected.contains("cannot patch resource \"deployments\""),
+        "{ran:?}"
+    );
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    let fields = [
+        ("token", &*token),
+        ("do", "pause"),
+        ("object", "dev/deploy/web"),
+        ("object", "dev/deploy/api"),
+    ];
+    let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
+    assert!(result.contains(expected), "{expected}: {result}");
+    assert!(cluster.annotation("api", "pause").is_some());
+    assert_eq!(cluster.annotation("web", "pause"), None);
+}
+
+#[test]
+fn a_namespace_that_may_not_be_patched_is_told_as_the_command_tells_it() {
+    let cluster = cluster();
+    refuse(&cluster, &["patch"], "namespaces");
+    let ran = cluster.dayshift(&["pause", "ns/dev"]);
+    let expected = ran.err.trim_end().strip_prefix("error: ").unwrap();
+    assert!(
+        expected.contains("cannot patch resource \"namespaces\""),
+        "{ran:?}"
+    );
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    let fields = [("token", &*token), ("do", "pause"), ("namespace", "dev")];
+    let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
+    let expected = expected.split('`').next().unwrap();
+    assert!(result.contains(expected), "{expected}: {result}");
+}
+
+/// With many chosen, or some of several namespaces, all that is looked at is watched: of their kinds.
+#[test]
+fn a_kind_that_may_not_be_read_stands_in_no_others_way() {
+    let cluster = Cluster::new();
+    let names: Vec<_> = (0..9).map(|at| format!("dev/deploy/web-{at}")).collect();
+    for name in &names {
+        let name = name.rsplit('/').next().unwrap();
+        cluster.deployment(name, 2, &[("hours", "00:00-24:00")]);
+    }
+    refuse(&cluster, &["list", "watch"], "cronjobs");
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    let mut fields = vec![("token", &*token), ("do", "pause")];
+    fields.extend(names.iter().map(|it| ("object", &**it)));
+    let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
+    // Nobody acts on them here.
+    assert!(result.contains("no controller has acted"), "{result}");
+    let (_, lines) = result.split_once("Pause: done").unwrap();
+    assert!(!lines.contains("not allowed"), "{lines}");
+}

@@ -1,0 +1,118 @@
+//! The planner of the library: what it makes of live objects, and that it is what the scaler does.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    plan::{Period, Planner},
+    schedule::Zone,
+    workload::{
+        Inputs, Key, Kind, Label, Labels, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef,
+        read,
+    },
+};
+use proptest::prelude::*;
+
+#[test]
+fn of_a_live_object_it_is_known_what_a_start_brings_back() {
+    let from: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
+    let planner = Planner {
+        period: Period::new(from, from + TimeDelta::days(1)).unwrap(),
+        context: Zone::UTC.into(),
+        prefix: Prefix::default(),
+    };
+    let inputs = Inputs::default().with(Key::Hours, "09:00-19:00");
+    for (seen, state, saved, expected) in [
+        (0, Some("stopped"), Some("3"), 3),
+        (1, Some("stopped"), Some("3"), 3),
+        (6, Some("stopped"), Some("3"), 6),
+        (4, Some("running"), None, 4),
+        (0, Some("running"), None, 0), // somebody wanted it off
+        (0, None, None, 1),
+    ] {
+        let mut labels = Labels::default();
+        labels.set(Label::State, state.map(str::to_owned));
+        labels.set(Label::SavedReplicas, saved.map(str::to_owned));
+        let observed = Observed {
+            object: WorkloadRef {
+                kind: Kind::Deployment,
+                namespace: "dev".into(),
+                name: "web".into(),
+                uid: "".into(),
+            },
+            replicas: Replicas::new(seen),
+            count_field: dayshift::workload::CountField::Present,
+            requests: dayshift::workload::ResourceRequests::default(),
+            inputs: inputs.clone(),
+            labels,
+            error: None,
+            override_began: None,
+            has_labels: true,
+            has_annotations: true,
+            deleting: false,
+        };
+        let plan = planner.plan_live(&observed).unwrap();
+        let counts: Vec<_> = plan.boundaries().map(|it| it.replicas).collect();
+        let expected = [Some(Replicas::new(expected)), Some(Replicas::ZERO)];
+        assert_eq!(counts, expected, "{seen} {state:?} {saved:?}");
+    }
+
+    // One that a rollout undo has brought back holds nothing.
+    for (began, expected) in [(None, 0), (Some("2026-01-01T00:00:00Z"), 2)] {
+        let until = from + TimeDelta::days(2);
+        let inputs = inputs.clone().with(Key::Pause, &until.to_rfc3339());
+        let observed = Observed {
+            object: WorkloadRef {
+                kind: Kind::Deployment,
+                namespace: "dev".into(),
+                name: "web".into(),
+                uid: "".into(),
+            },
+            replicas: Replicas::ONE,
+            count_field: dayshift::workload::CountField::Present,
+            requests: dayshift::workload::ResourceRequests::default(),
+            inputs,
+            labels: Labels::default(),
+            error: None,
+            override_began: began.map(Into::into),
+            has_labels: true,
+            has_annotations: true,
+            deleting: false,
+        };
+        let plan = planner.plan_live(&observed).unwrap();
+        let applied = plan.boundaries().filter(|it| it.applied).count();
+        assert_eq!(applied, expected, "{began:?}");
+    }
+}
+
+proptest! {
+    /// The plan is what the scaler would do: boundary after boundary, as it asks for the next.
+    #[test]
+    fn the_plan_is_what_the_scaler_does(
+        rule in prop::sample::select(vec![
+            (Key::Hours, "Mon-Fri 09:00-19:00; Sat 10:00-14:00"), (Key::Hours, "22:00-06:00"),
+            (Key::Start, "0,30 2 * * *"), (Key::Stop, "weekends 02:30,03:00"), (Key::Start, "@hourly"),
+        ]),
+        more in prop::sample::select(vec![
+            (Key::Jitter, "1h"), (Key::Except, "2026-10-25..2026-11-01"), (Key::StopReplicas, "2"), (Key::Replicas, "7"),
+        ]),
+        zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"]),
+        from in 1_790_000_000_i64..1_830_000_000,
+        length in 1_i64..20 * 86_400,
+    ) {
+        let from = DateTime::from_timestamp(from, 0).unwrap();
+        let until = from + TimeDelta::seconds(length);
+        let zone = Zone::parse(zone).unwrap();
+        let inputs = Inputs::default().with(rule.0, rule.1).with(more.0, more.1);
+        let object = WorkloadRef { kind: Kind::Deployment, namespace: "dev".into(), name: "web".into(), uid: "".into() };
+        let ParsedInputs::Scheduled(spec) = read(&inputs, &zone.into()) else { panic!("{inputs:?}") };
+
+        let next = |after| spec.next_after(&object, after).filter(|it| it.at < until);
+        let expected: Vec<_> = std::iter::successors(next(from - TimeDelta::seconds(1)), |it| next(it.at))
+            .map(|it| (it.at, it.action))
+            .collect();
+        let period = Period::new(from, until).unwrap();
+        let planner = Planner { period, context: zone.into(), prefix: Prefix::default() };
+        let plan = planner.plan(&object, &inputs, &[]).unwrap();
+        let planned: Vec<_> = plan.boundaries().map(|it| (it.at.to_utc(), it.action)).collect();
+        prop_assert_eq!(planned, expected);
+    }
+}

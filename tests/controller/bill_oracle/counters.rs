@@ -1,0 +1,137 @@
+//! The counters of a controller against the calendar.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::controller::{Settings, Telemetry};
+
+use super::calendar::{Dice, MINUTE, Object};
+use crate::sandbox::Sandbox;
+
+/// The hours that the counters of a namespace have.
+fn counted(story: &Sandbox, namespace: &str) -> [f64; 3] {
+    let metrics = story.metrics();
+    let of = |name: &str| {
+        let sample = format!("dayshift_saved_{name}_seconds_total{{namespace=\"{namespace}\"}} ");
+        let value = metrics.lines().find_map(|line| line.strip_prefix(&*sample));
+        value.map_or(0.0, |it| it.parse::<f64>().unwrap()) / 3600.0
+    };
+    let [replicas, cores, bytes] = ["replica", "cpu_core", "memory_byte"].map(of);
+    [replicas, cores, bytes / f64::from(1 << 30)]
+}
+
+fn settings() -> Settings {
+    Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    }
+}
+
+fn text(at: DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d %H:%M").to_string()
+}
+
+/// Nine days from this one on, with five Deployments that people have their hands on.
+fn nine_days(seed: u64, begin: &str) {
+    let mut dice = Dice(seed);
+    let mut story = Sandbox::empty_at(&format!("{begin} UTC"));
+    let begin = story.utc(begin);
+    let mut objects: Vec<_> = (0..5).map(|it| Object::any(it, &mut dice, begin)).collect();
+    for object in &objects {
+        story.api.namespace(&object.namespace);
+        object.apply(&story);
+    }
+    story.start_scaler(settings());
+    // What scalers have counted that have ended since.
+    let mut before = vec![[0.0; 3]; objects.len()];
+    let mut down_until = None;
+    let mut reached = begin;
+    let mut reach = |story: &Sandbox, at: DateTime<Utc>| {
+        if at > reached {
+            story.sleep_until(&text(at));
+            reached = at;
+        }
+    };
+    for minute in 0..9 * 24 * 60 {
+        let at = begin + MINUTE * minute;
+        if down_until.is_some_and(|until| at >= until) {
+            down_until = None;
+            reach(&story, at);
+            story.telemetry = Arc::new(Telemetry::new(at));
+            story.start_scaler(settings());
+        }
+        for object in &mut objects {
+            if down_until.is_none() {
+                object.minute(at);
+            } else {
+                object.look(at);
+            }
+        }
+        // Never where a boundary is, which comes at a quarter of an hour.
+        if minute % 15 == 7 && down_until.is_none() {
+            if dice.roll(250) == 0 {
+                reach(&story, at);
+                for (before, object) in before.iter_mut().zip(&mut objects) {
+                    for (before, now) in before.iter_mut().zip(counted(&story, &object.namespace)) {
+                        *before += now;
+                    }
+                    object.changes += 1;
+                }
+                story.kill_scalers();
+                let hours = TimeDelta::hours(1 + i64::try_from(dice.roll(20)).unwrap());
+                down_until = Some(at + hours);
+            }
+            for object in &mut objects {
+                if down_until.is_none() && dice.roll(60) == 0 {
+                    reach(&story, at);
+                    object.act(&story, &mut dice, at);
+                }
+            }
+        }
+        if down_until.is_none() {
+            objects.iter_mut().for_each(Object::pass);
+        }
+        if minute % 1440 == 1439 && down_until.is_none() {
+            reach(&story, at + MINUTE);
+            for (object, before) in objects.iter().zip(&before) {
+                let now = counted(&story, &object.namespace);
+                for ((expected, before), now) in object.hours.iter().zip(before).zip(now) {
+                    // They are counted once a second; 8 replicas of 2 GiB are the most.
+                    let slack = 16.0 * 2.0 * f64::from(object.changes + 1) / 3600.0;
+                    let found = before + now;
+                    assert!(
+                        (found - expected).abs() <= slack,
+                        "seed {seed}, {}, {at}: {found} of {expected} ({:?}, {} saved {:?}, {} {})",
+                        object.namespace,
+                        object.mode,
+                        object.count,
+                        object.saved,
+                        object.window.text(),
+                        object.zone,
+                    );
+                }
+            }
+        }
+    }
+    let total: f64 = objects.iter().map(|it| it.hours[0]).sum();
+    assert!(total > 100.0, "seed {seed} is a story of nothing: {total}");
+}
+
+#[test]
+fn the_counters_are_those_of_a_calendar() {
+    for seed in 0..4 {
+        nine_days(seed, "2026-11-16 00:00");
+    }
+}
+
+#[test]
+fn the_counters_are_those_of_a_calendar_where_clocks_change() {
+    for (seed, begin) in [
+        (10, "2026-10-21 03:00"), // Europe on the 25th
+        (11, "2026-10-28 12:00"), // America on the 1st
+        (12, "2026-03-25 00:00"), // Europe on the 29th
+        (13, "2026-03-31 00:00"), // Lord Howe on the 5th, by half an hour
+    ] {
+        nine_days(seed, begin);
+    }
+}

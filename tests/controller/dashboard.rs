@@ -1,0 +1,215 @@
+//! The pages that a running controller serves: from what it knows, and never in its way.
+
+use std::{sync::Arc, time::Duration};
+
+use dayshift::{
+    cluster::Query,
+    controller::{CalendarFeed, Scope, Settings, WorkStatus},
+    dashboard::{self, Dashboard},
+    workload::{Inheritance, Kind, ParseContext, Prefix},
+};
+use http::Request;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Bytes;
+use tokio::time::sleep;
+
+use crate::sandbox::{Sandbox, deployment, stateful_set};
+
+const OFFICE: &str = "Mon-Fri 09:00-19:00";
+
+const PATHS: [&str; 4] = [
+    "/",
+    "/timeline",
+    "/object/dev/deploy/web",
+    "/object/dev/sts/db",
+];
+
+fn pages(story: &Sandbox) -> Arc<Dashboard> {
+    let settings = dashboard::Settings {
+        query: Query::All {
+            kinds: vec![Kind::Deployment, Kind::StatefulSet],
+            namespace: None,
+            selector: None,
+        },
+        prefix: Prefix::default(),
+        context: ParseContext::default(),
+        inheritance: Inheritance::default(),
+        title: "a story".to_owned(),
+    };
+    let (telemetry, clock) = (story.telemetry.clone(), story.clock.clone());
+    let calendars = CalendarFeed::default();
+    Arc::new(Dashboard::of_controller(
+        telemetry, calendars, clock, settings,
+    ))
+}
+
+async fn get(pages: &Arc<Dashboard>, path: &str) -> (u16, String) {
+    let request = Request::get(path).body(Empty::<Bytes>::new()).unwrap();
+    let answer = Arc::clone(pages).answer(request).await;
+    let status = answer.status().as_u16();
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+fn page(story: &Sandbox, pages: &Arc<Dashboard>, path: &str) -> String {
+    let (status, body) = story.block_on(get(pages, path));
+    assert_eq!(status, 200, "{path}: {body}");
+    body
+}
+
+#[test]
+fn the_pages_show_what_the_controller_knows() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    story.apply(deployment("bad").hours("Mon-Fry 09:00-19:00"));
+    story.apply(stateful_set("db").replicas(2).hours(OFFICE));
+    story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
+    story.sleep_until("19:30");
+    let pages = pages(&story);
+    let before = story.api.requests().len();
+
+    let overview = page(&story, &pages, "/");
+    for part in [
+        "`Fry` is not a day".replace('`', ""),
+        "<span class=\"number\">1</span> woken".to_owned(),
+        "<span class=\"number\">1</span> stopped".to_owned(),
+        "they would run: 2 replicas".to_owned(),
+    ] {
+        let plain = overview.replace("<code>", "").replace("</code>", "");
+        assert!(plain.contains(&part), "{part}: {overview}");
+    }
+    // What nobody has looked up is not told as nothing.
+    assert!(!overview.contains("reverted"), "{overview}");
+    let web = page(&story, &pages, "/object/dev/deploy/web");
+    assert!(web.contains("<dd>woken since "), "{web}");
+    assert!(
+        web.contains("This page asks the API server nothing"),
+        "{web}"
+    );
+    assert!(
+        web.contains("kubectl events --for deploy/web -n dev"),
+        "{web}"
+    );
+    assert!(web.contains("dayshift status deploy/web -n dev"), "{web}");
+    assert!(page(&story, &pages, "/timeline").contains("sts/db"));
+
+    let late = "2026-11-20 21:00:30";
+    story.sleep_until(late);
+    let web = page(&story, &pages, "/object/dev/deploy/web");
+    assert!(web.contains("<dd>stopped since "), "{web}");
+    let requests = story.api.requests();
+    let asked = requests[before..].iter();
+    let reads: Vec<_> = asked
+        .filter(|it| matches!(it.verb, "get" | "list"))
+        .collect();
+    assert!(reads.is_empty(), "{reads:?}");
+}
+
+#[test]
+fn however_many_look_nothing_is_asked_and_nothing_is_late() {
+    let [looked_at, alone] = [true, false].map(|_| {
+        let story = Sandbox::at("2026-11-20 18:59 UTC");
+        for at in 0..50 {
+            story.apply(deployment(&format!("web-{at}")).replicas(3).stop("19:00"));
+        }
+        story.apply(stateful_set("db").replicas(2).hours(OFFICE));
+        story.apply(deployment("web").replicas(2).hours(OFFICE));
+        story
+    });
+    let pages = pages(&looked_at);
+    for story in [&looked_at, &alone] {
+        story.sleep_until("2026-11-20 18:59:58");
+    }
+    for looker in 0..8 {
+        let pages = Arc::clone(&pages);
+        looked_at.spawn(async move {
+            loop {
+                // Some ask and leave without the answer.
+                let path = PATHS[looker % PATHS.len()];
+                let patience = Duration::from_millis(if looker % 3 == 0 { 0 } else { 5_000 });
+                let _ = tokio::time::timeout(patience, get(&pages, path)).await;
+                sleep(Duration::from_millis(40)).await;
+            }
+        });
+    }
+    for story in [&looked_at, &alone] {
+        story.sleep_until("2026-11-20 19:00:01");
+    }
+    for name in ["web", "web-0", "web-49"] {
+        assert_eq!(looked_at.patched(name), alone.patched(name), "{name}");
+    }
+    let requests = [&looked_at, &alone].map(|it| it.api.requests().len());
+    assert_eq!(requests[0], requests[1]);
+    assert!(page(&looked_at, &pages, "/").contains("52</span> stopped"));
+}
+
+#[test]
+fn who_looks_just_before_a_boundary_waits_for_it() {
+    let story = Sandbox::at("2026-11-20 18:59 UTC");
+    story.apply(deployment("web").replicas(3).stop("19:00"));
+    let boundary = story.utc("2026-11-20 19:00");
+    story.block_on(
+        story
+            .clock
+            .sleep_until(boundary - chrono::TimeDelta::milliseconds(60)),
+    );
+    let snapshot = story.snapshot();
+    assert!(snapshot.at >= boundary, "{}", snapshot.at);
+    // By then its patch is on its way.
+    assert_eq!(snapshot.objects[0].work, WorkStatus::InFlight);
+}
+
+#[test]
+fn before_the_first_list_a_page_says_what_is_missing() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    let before = pages(&story);
+    let (status, body) = story.block_on(get(&before, "/"));
+    assert_eq!(status, 200);
+    assert!(body.contains("Reading the cluster"), "{body}");
+    assert!(
+        body.contains("the workloads have not been listed yet"),
+        "{body}"
+    );
+    story.start_scaler(Settings::default());
+    let known = page(&story, &before, "/");
+    assert!(known.contains("1</span> adopted"), "{known}");
+    story.kill_scalers();
+    story.pass(Duration::from_secs(2));
+    let old = page(&story, &before, "/");
+    assert!(old.contains("What you see may be old."), "{old}");
+    assert!(old.contains("1</span> adopted"), "{old}");
+}
+
+#[test]
+fn what_is_out_of_scope_is_not_shown() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        scope: Scope {
+            namespace_selector: Some("env=dev".to_owned()),
+            ..Scope::default()
+        },
+        ..Settings::default()
+    });
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    assert!(story.snapshot().objects.is_empty());
+    let overview = page(&story, &pages(&story), "/");
+    assert!(
+        overview.contains("No workload has a schedule here."),
+        "{overview}"
+    );
+}
+
+#[test]
+fn nothing_can_be_changed() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    let pages = pages(&story);
+    for path in PATHS.into_iter().chain(["/confirm", "/act"]) {
+        let request = Request::post(path).body(Empty::<Bytes>::new()).unwrap();
+        let answer = story.block_on(Arc::clone(&pages).answer(request));
+        assert!([404, 405].contains(&answer.status().as_u16()), "{path}");
+        let (_, body) = story.block_on(get(&pages, path));
+        assert!(!body.contains("method=\"post\""), "{path}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Kinds that are defined later, or move to another version.
+
+use dayshift::controller::{Scope, Settings};
+use dayshift::workload::{CustomKind, Kind};
+use serde_json::json;
+
+use super::line::{Line, begin, object, rollout, saved};
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_custom_kind_that_is_defined_later_is_found() {
+    let line = Line::default();
+    let story = begin(&line, &[]);
+    story.api.withdraw("Rollout");
+    story.sleep_until("18:30");
+    let why = "cannot watch rollouts.argoproj.io: the API server does not have this kind";
+    assert_eq!(story.telemetry.unwatched(), [why]);
+    assert_eq!(story.telemetry.ready(), Ok(()));
+    story.api.serve_again("Rollout");
+    story.api.create(rollout(&json!({"replicas": 3}))).unwrap();
+    story.sleep_until("18:32");
+    assert_eq!(story.telemetry.unwatched(), [""; 0]);
+    story.sleep_until("19:00");
+    let object = story.api.get("Rollout", "dev", "web").unwrap();
+    assert_eq!(object["spec"]["replicas"], 0);
+}
+
+/// The version in which it was found is served no more, and another is: the same objects are there,
+/// with the same state. What fell due meanwhile is done, once, and nothing else.
+#[test]
+fn a_custom_kind_that_moves_to_another_version_is_found_there() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let (group, plural) = ("sky.example.com", "gliders");
+    story.api.serve_custom(group, "v1alpha1", plural, "Glider");
+    let kind = Kind::Custom(CustomKind::named(plural, group));
+    let line = Line::default();
+    story.start_scaler_with(
+        |api| line.client(api),
+        Settings {
+            scope: Scope {
+                kinds: vec![kind, Kind::Deployment],
+                ..Scope::default()
+            },
+            ..Settings::default()
+        },
+    );
+    let glider = object(
+        "sky.example.com/v1alpha1",
+        "Glider",
+        &json!({"replicas": 3}),
+    );
+    story.api.create(glider).unwrap();
+    let replicas = |story: &Sandbox| {
+        let object = story.api.get("Glider", "dev", "web").unwrap();
+        let shown = (&object["apiVersion"], &object["spec"]["replicas"]);
+        (shown.0.as_str().unwrap().to_owned(), shown.1.clone())
+    };
+    let at = |version: &str, count: u32| (format!("sky.example.com/{version}"), json!(count));
+    // In the hour of the stop it moves: that is done late, and the count is saved.
+    story.sleep_until("18:59");
+    story.api.withdraw("Glider");
+    story.sleep_until("19:10");
+    let why = "cannot watch gliders.sky.example.com: the API server does not have this kind";
+    assert_eq!(story.telemetry.unwatched(), [why]);
+    assert_eq!(story.telemetry.ready(), Ok(()));
+    let requests = story.api.requests().into_iter();
+    let asked = requests
+        .filter(|it| it.resource == "/apis/sky.example.com")
+        .count();
+    assert!((3..30).contains(&asked), "at growing intervals: {asked}");
+    story.api.serve_again("Glider");
+    story.api.serve_in("Glider", "v1beta1").unwrap();
+    story.sleep_until("19:12");
+    assert_eq!(replicas(&story), at("v1beta1", 0));
+    assert_eq!(saved(&story, "Glider"), "3");
+    assert_eq!(story.telemetry.unwatched(), [""; 0]);
+    let what = "an adoption, the stop that met a 404, and the stop";
+    assert_eq!(line.count(), 3, "{what}");
+
+    // At once from one to the other: nothing is done that was not due.
+    story.api.serve_in("Glider", "v1").unwrap();
+    story.sleep_until("20:59");
+    assert_eq!((replicas(&story), line.count()), (at("v1", 0), 3));
+    story.sleep_until("21:00");
+    assert_eq!((replicas(&story), line.count()), (at("v1", 3), 4));
+    // And back to one that it was in before.
+    story.api.serve_in("Glider", "v1alpha1").unwrap();
+    story.sleep_until("2026-11-21 19:00");
+    assert_eq!((replicas(&story), line.count()), (at("v1alpha1", 0), 5));
+}

@@ -1,0 +1,5 @@
+//! Kinds that are scaled where somebody asks for them.
+
+mod custom;
+mod each;
+mod line;

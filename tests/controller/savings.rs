@@ -1,0 +1,137 @@
+//! What is saved, as the counters have it.
+
+use std::collections::BTreeMap;
+
+use dayshift::controller::Settings;
+
+use crate::sandbox::{Sandbox, deployment, stateful_set};
+
+const OFFICE: &str = "Mon-Fri 09:00-19:00";
+
+/// The samples of a metric, by the namespace that they name.
+fn samples(story: &Sandbox, name: &str) -> BTreeMap<String, f64> {
+    let metrics = story.metrics();
+    let samples = metrics.lines().filter_map(|line| {
+        let (labels, value) = line.strip_prefix(name)?.split_once(' ')?;
+        let namespace = labels
+            .trim_start_matches("{namespace=\"")
+            .trim_end_matches("\"}");
+        Some((namespace.to_owned(), value.parse().unwrap()))
+    });
+    samples.collect()
+}
+
+/// Replica-hours, core-hours and GiB-hours.
+fn saved(story: &Sandbox, namespace: &str) -> [f64; 3] {
+    let hours = |name, unit| samples(story, name)[namespace] / 3600.0 / unit;
+    [
+        hours("dayshift_saved_replica_seconds_total", 1.0),
+        hours("dayshift_saved_cpu_core_seconds_total", 1.0),
+        hours(
+            "dayshift_saved_memory_byte_seconds_total",
+            f64::from(1 << 30),
+        ),
+    ]
+}
+
+/// The objects are counted once a second.
+fn is_about(found: [f64; 3], expected: [f64; 3]) -> bool {
+    let near = |(found, expected): (f64, f64)| (found - expected).abs() < 0.02;
+    found.into_iter().zip(expected).all(near)
+}
+
+#[test]
+fn what_the_replicas_request_is_counted_with_them() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    assert!(is_about(saved(&story, ""), [0.0; 3]), "{}", story.metrics());
+    let web = deployment("web").replicas(3).hours(OFFICE);
+    story.apply(web.requests("500m", "512Mi"));
+    let db = stateful_set("db").replicas(2).hours(OFFICE);
+    story.apply(db.requests("1", "2Gi"));
+    story.apply(deployment("plain").replicas(4).hours(OFFICE));
+    let without = |story: &Sandbox| samples(story, "dayshift_workloads_without_requests")[""];
+    story.sleep_until("18:30");
+    assert!((without(&story) - 1.0).abs() < 0.1);
+
+    story.sleep_until("20:00");
+    let hour = [9.0, 3.5, 5.5];
+    assert!(is_about(saved(&story, ""), hour), "{:?}", saved(&story, ""));
+
+    // An edit of the pod template counts from then on.
+    let web = deployment("web").replicas(0).hours(OFFICE);
+    story.apply(web.requests("2", "512Mi"));
+    story.sleep_until("21:00");
+    let hour = [18.0, 7.0 + 4.5, 11.0];
+    assert!(is_about(saved(&story, ""), hour), "{:?}", saved(&story, ""));
+
+    // What is gone stays counted, and saves nothing more.
+    story.api.delete("dev", "web").unwrap();
+    story.settle();
+    let before = saved(&story, "");
+    story.sleep_until("22:00");
+    let expected = [before[0] + 6.0, before[1] + 2.0, before[2] + 4.0];
+    assert!(
+        is_about(saved(&story, ""), expected),
+        "{:?}",
+        saved(&story, "")
+    );
+}
+
+#[test]
+fn each_namespace_has_an_account_where_that_is_asked_for() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    });
+    for (namespace, count) in [("dev", 3), ("test", 2)] {
+        story.api.namespace(namespace);
+        let web = deployment("web")
+            .namespace(namespace)
+            .replicas(count)
+            .hours(OFFICE);
+        story.apply(web.requests("500m", "1Gi"));
+    }
+    story.sleep_until("20:00");
+    assert!(is_about(saved(&story, "dev"), [3.0, 1.5, 3.0]));
+    assert!(is_about(saved(&story, "test"), [2.0, 1.0, 2.0]));
+    let names: Vec<_> = samples(&story, "dayshift_held_down_replicas")
+        .into_keys()
+        .collect();
+    assert_eq!(
+        names,
+        ["dev", "test"],
+        "none for all together: a sum would count twice"
+    );
+
+    // A namespace that is empty keeps what it has saved.
+    story.api.delete("test", "web").unwrap();
+    story.sleep_until("21:00");
+    assert!(is_about(saved(&story, "test"), [2.0, 1.0, 2.0]));
+    assert!(is_about(saved(&story, "dev"), [6.0, 3.0, 6.0]));
+}
+
+#[test]
+fn so_many_namespaces_and_no_more_have_series() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for number in 0..210 {
+        let namespace = format!("n{number}");
+        story.api.namespace(&namespace);
+        let web = deployment("web")
+            .namespace(&namespace)
+            .replicas(1)
+            .hours(OFFICE);
+        story.api.apply(web.into()).unwrap();
+    }
+    story.start_scaler(Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    });
+    story.sleep_until("20:00");
+    let all = samples(&story, "dayshift_saved_replica_seconds_total");
+    assert_eq!(all.len(), 201);
+    let hours = all.values().sum::<f64>() / 3600.0;
+    assert!((hours - 210.0).abs() < 1.0, "{hours}");
+    let other = all["(other)"] / 3600.0;
+    assert!((other - 10.0).abs() < 0.1, "{other}");
+}

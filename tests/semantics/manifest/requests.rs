@@ -1,0 +1,84 @@
+//! What a replica requests, of a file and of a live object alike.
+
+use dayshift::{
+    cluster,
+    manifest::Source,
+    workload::{CustomKind, Kind, Prefix},
+};
+use serde_json::Value;
+
+/// Millicores and MiB, counted by hand.
+const CASES: [(&str, u64, u64); 9] = [
+    ("{}", 0, 0),
+    ("{template: {spec: {containers: [{name: web}]}}}", 0, 0),
+    (
+        "{template: {spec: {containers: [{resources: {requests: {cpu: 250m, memory: 128Mi}}},
+         {resources: {requests: {cpu: 1, memory: '1Gi'}}}]}}}",
+        1250,
+        1152,
+    ),
+    (
+        "{template: {spec: {containers: [{resources: {requests: {cpu: 0.5, memory: 134217728}}}]}}}",
+        500,
+        128,
+    ),
+    (
+        "{template: {spec: {containers: [{resources: {limits: {cpu: 1e3m, memory: 64Mi}}},
+         {resources: {limits: {cpu: 1e1}}}]}}}",
+        10_000, // of `1e3m` Kubernetes makes nothing
+        64,
+    ),
+    (
+        "{template: {spec: {
+          containers: [{resources: {requests: {cpu: 250m, memory: 128Mi}}}],
+          initContainers: [{restartPolicy: Always, resources: {requests: {cpu: 50m, memory: 32Mi}}},
+                           {resources: {requests: {cpu: 600m, memory: 1Mi}}}],
+          overhead: {cpu: 10m}}}}",
+        660,
+        160,
+    ),
+    (
+        "{template: {spec: {containers: [{resources: {requests: {cpu: 250m, memory: 128Mi}}}],
+          resources: {requests: {cpu: '2'}}}}}",
+        2000,
+        128,
+    ),
+    ("{template: [containers], replicas: 3}", 0, 0),
+    (
+        "{template: {spec: {containers: [{resources: {requests: {cpu: [1], memory: 1Gi}}}, 7]}}}",
+        0,
+        1024,
+    ),
+];
+
+#[test]
+fn a_file_and_a_live_object_request_the_same() {
+    let prefix = Prefix::default();
+    CustomKind::named("rollouts", "argoproj.io");
+    for (api_version, name) in [
+        ("apps/v1", "Deployment"),
+        ("apps/v1", "StatefulSet"),
+        ("argoproj.io/v1alpha1", "Rollout"),
+    ] {
+        let kind = Kind::of(api_version, name).unwrap();
+        for (spec, cpu, memory) in CASES {
+            let expected = (cpu * 1_000_000, memory << 20);
+            let text = format!(
+                "{{apiVersion: {api_version}, kind: {name}, metadata: {{name: web, namespace: dev}}, spec: {spec}}}"
+            );
+            let source = Source::new("file", text.clone());
+            let found = source.contents(&prefix, "default").workloads;
+            let of_file = found[0].requests;
+            assert_eq!(
+                (of_file.cpu_nanos, of_file.memory_bytes),
+                expected,
+                "{text}"
+            );
+
+            let (manifests, _) = source.manifests(&prefix, "default");
+            let object: Value = manifests[0].1.clone();
+            let live: cluster::Workload = serde_json::from_value(object).unwrap();
+            assert_eq!(live.observe(kind, &prefix).requests, of_file, "{text}");
+        }
+    }
+}

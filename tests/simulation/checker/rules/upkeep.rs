@@ -1,0 +1,98 @@
+//! Between boundaries: what is put right, and what `enforce` stops.
+
+use crate::{
+    checker::{
+        objects::phase::Phase,
+        rules::{
+            moment::Moment,
+            outcome::{Outcome, What},
+        },
+    },
+    story::{calendar::Turn, intent::Enforce},
+};
+
+impl Moment<'_> {
+    /// Rules 2, 7 and 9: nothing is due; what is not as it should be is put right.
+    pub(in crate::checker) fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Vec<Outcome> {
+        let outcomes = self.enforced(held.is_some()).into_iter();
+        outcomes.map(|due| self.tidied(held, due)).collect()
+    }
+
+    /// Whether `enforce` puts the count back, and since when that is due, in seconds; `None` is not.
+    /// Both may be, where only the scaler knows when the grace began.
+    fn enforced(&self, is_held: bool) -> Vec<Option<Option<i64>>> {
+        let phase = self.state.phase.unwrap_or(Phase::Adopted);
+        let is_down = matches!(phase, Phase::Stopped | Phase::Slept);
+        if self.object.replicas <= self.stop_count {
+            return vec![None];
+        }
+        match self.intent.enforce {
+            Some(Enforce::AtOnce) if is_down => vec![Some(None)],
+            Some(Enforce::After(grace)) if is_down || !is_held && self.has_appeared(phase) => {
+                let seen = self.seen;
+                let (from, to) = self
+                    .risen
+                    .map_or(seen, |risen| (risen.0.max(seen.0), risen.1.max(seen.1)));
+                let last = self.state.last.unwrap_or(i64::MIN);
+                let due = |since: i64| since.max(last).min(self.now) + i64::from(grace);
+                let (from, to) = (due(from), due(to));
+                let put_back = (from <= self.now).then_some(Some(Some(to.min(self.now))));
+                let not_yet = (to > self.now).then_some(None);
+                put_back.into_iter().chain(not_yet).collect()
+            }
+            _ => vec![None],
+        }
+    }
+
+    /// Whether it was taken up as it is, while its schedule says stopped.
+    fn has_appeared(&self, phase: Phase) -> bool {
+        let newest = self.timeline.newest(self.now).map(|(_, turn)| turn);
+        let says = newest.or(self.timeline.before);
+        phase == Phase::Adopted && matches!(says, Some(Turn::Off | Turn::To(0)))
+    }
+
+    fn tidied(&self, held: Option<(Phase, Option<i64>)>, enforced: Option<Option<i64>>) -> Outcome {
+        let mut state = self.state.clone();
+        let last = state.last.unwrap_or(self.now);
+        let following = self.timeline.after(last);
+        (state.last, state.next) = match (held, following) {
+            (Some((_, until)), _) => (Some(last), until),
+            // A boundary that was not the object's own next has gone by.
+            (None, Some(next)) if next <= self.now => {
+                (Some(self.now), self.timeline.after(self.now))
+            }
+            (None, next) => (Some(last), next),
+        };
+        let last = state.last.unwrap_or(self.now);
+        let newest = self.timeline.newest(self.now).map(|(at, _)| at);
+        let due = newest.filter(|_| self.considers(last));
+        state.phase = state.phase.or(Some(Phase::Adopted));
+        let expired = if held.is_some() {
+            Vec::new()
+        } else {
+            self.over()
+        };
+        let outcome = Outcome {
+            state,
+            expired,
+            considers: self.considers(last),
+            due,
+            ..self.keep(What::Tidy)
+        };
+        let Some(since) = enforced else {
+            return outcome;
+        };
+        let mut state = outcome.state;
+        state.saved = self.worth_saving(self.object.wanted(state.saved));
+        if state.phase == Some(Phase::Adopted) {
+            state.phase = Some(Phase::Stopped);
+        }
+        Outcome {
+            what: What::Enforce,
+            state,
+            replicas: self.stop_count,
+            due: outcome.due.max(since),
+            ..outcome
+        }
+    }
+}

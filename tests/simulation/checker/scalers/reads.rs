@@ -1,0 +1,82 @@
+//! Which reads of one object a scaler may make: one after a conflict, and one for a count of its
+//! own that somebody has set back of late, to learn who it was.
+
+use std::collections::HashMap;
+
+use crate::checker::scalers::known::{Instants, Known};
+
+/// `--revert-window`, in milliseconds.
+const REVERT_WINDOW: i64 = 15 * 60_000;
+
+/// What one process has that a read of an object can be for; by namespace and name.
+#[derive(Default)]
+pub struct Reads {
+    conflicts: HashMap<(String, String), u32>,
+    counts: HashMap<(String, String), SetCount>,
+}
+
+/// A count that it has set, and nobody was asked about since.
+struct SetCount {
+    uid: String,
+    from: u32,
+    to: u32,
+    /// Without the time that the machine has slept.
+    at: i64,
+}
+
+impl Reads {
+    /// A patch was answered with a conflict.
+    pub fn conflicted(&mut self, namespace: &str, name: &str) {
+        let object = (namespace.to_owned(), name.to_owned());
+        *self.conflicts.entry(object).or_default() += 1;
+    }
+
+    /// A patch was accepted that sets a count.
+    pub fn set(&mut self, known: &Known, (from, to): (u32, u32), at: Instants) {
+        let object = &known.object;
+        let set = SetCount {
+            uid: object.uid.clone(),
+            from,
+            to,
+            at: at.truth - at.slept,
+        };
+        let name = (object.namespace.clone(), object.name.clone());
+        self.counts.insert(name, set);
+    }
+
+    /// An object is read, of which this is known; why it must not be.
+    pub fn read(
+        &mut self,
+        (namespace, name): (&str, &str),
+        known: &[Known],
+        at: Instants,
+    ) -> Result<(), String> {
+        let object = (namespace.to_owned(), name.to_owned());
+        if let Some(conflicts) = self.conflicts.get_mut(&object)
+            && *conflicts > 0
+        {
+            *conflicts -= 1;
+            return Ok(());
+        }
+        let Some(set) = self.counts.remove(&object) else {
+            return Err("it is read, and nothing happened that asks for it".into());
+        };
+        let is_back = |it: &Known| {
+            let count = it.object.replicas;
+            let is_back = if set.from > set.to {
+                count > set.to
+            } else {
+                count < set.to
+            };
+            it.object.uid == set.uid && is_back
+        };
+        let later = at.truth - at.slept - set.at;
+        if later > REVERT_WINDOW {
+            return Err(format!("it is read {later} ms after its count was set"));
+        }
+        if !known.iter().any(is_back) {
+            return Err("it is read, and nobody has set its count back".into());
+        }
+        Ok(())
+    }
+}

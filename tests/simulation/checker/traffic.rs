@@ -1,0 +1,118 @@
+//! What the observer sees of requests and answers, and of what else a scaler learns.
+
+use std::sync::Arc;
+
+use crate::{
+    checker::{
+        observer::{Observer, Sent},
+        scalers::request::{Request, name_of},
+    },
+    story::holidays::Holidays,
+};
+
+/// How many requests there may be while no time passes.
+const MOST_REQUESTS: u32 = 2_000;
+
+impl Observer {
+    /// A request leaves a process; whether there is no end of them while no time passes.
+    pub fn asks(&mut self) -> bool {
+        let now = self.truth.now().timestamp_millis();
+        let count = if self.requests.0 == now {
+            self.requests.1 + 1
+        } else {
+            1
+        };
+        self.requests = (now, count);
+        let is_endless = count > MOST_REQUESTS;
+        if is_endless {
+            self.fail(now, "the requests have no end");
+        }
+        is_endless
+    }
+
+    /// A patch leaves a process; its number.
+    pub fn sends(&mut self, by: &str, path: &str) -> usize {
+        let at = self.instants(by);
+        let (namespace, name) = name_of(path).unwrap();
+        let shown = &self.processes[by].shown;
+        let known = shown.known(namespace, name, at.truth);
+        let knows_namespaces = shown.knows_namespaces();
+        self.sent.push(Sent {
+            by: by.to_owned(),
+            at,
+            known,
+            knows_namespaces,
+            done: None,
+            is_answered: false,
+        });
+        self.sent.len() - 1
+    }
+
+    /// An object is read by itself.
+    pub fn reads_object(&mut self, by: &str, path: &str) {
+        let Some((namespace, name)) = name_of(path) else {
+            return;
+        };
+        let at = self.instants(by);
+        let process = self.process(by);
+        let known = process.shown.known(namespace, name, at.truth);
+        let read = process.reads.read((namespace, name), &known, at);
+        if let Err(why) = read {
+            self.fail(at.truth, &format!("{by}: {namespace}/{name}: {why}"));
+        }
+    }
+
+    /// A patch is answered with a conflict.
+    pub fn conflicts(&mut self, by: &str, path: &str) {
+        if let Some((namespace, name)) = name_of(path) {
+            self.process(by).reads.conflicted(namespace, name);
+        }
+    }
+
+    pub fn opens(&mut self, by: &str, request: &Request) {
+        self.process(by).shown.opens(request);
+    }
+
+    pub fn tells(&mut self, by: &str, request: &Request, lines: &[u8]) {
+        let at = self.instants(by);
+        self.process(by).shown.tells(request, lines, at);
+    }
+
+    pub fn answers(&mut self, by: &str, request: &Request, code: u16, body: &[u8]) {
+        let at = self.instants(by);
+        let done = request
+            .patch
+            .and_then(|number| self.sent[number].done.clone());
+        if let Some(number) = request.patch {
+            self.sent[number].is_answered = true;
+            if matches!(code, 409 | 422) {
+                self.conflicts(by, &request.path);
+            }
+        }
+        let shown = &mut self.process(by).shown;
+        shown.answers(request, code, body, done.as_ref(), at);
+    }
+
+    /// An answer of the server has come so many milliseconds late.
+    pub fn heard_late(&mut self, by: &str, time: u32) {
+        let process = self.process(by);
+        process.late = process.late.max(time.into());
+    }
+
+    /// The clock of a scaler was set, and perhaps back.
+    pub fn clock_set(&mut self, by: &str) {
+        let at = self.instants(by);
+        let process = self.process(by);
+        process.clock_set = at.truth;
+        process.shown.set_back(at);
+    }
+
+    /// A scaler has read the calendars as they are.
+    pub fn reads(&mut self, by: &str, holidays: &Arc<Holidays>) {
+        let at = self.instants(by);
+        let process = self.process(by);
+        if process.shown.reads(holidays, at) {
+            process.calendars_read = at.truth;
+        }
+    }
+}

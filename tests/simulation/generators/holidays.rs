@@ -1,0 +1,151 @@
+//! Calendars that change in the middle of a story.
+
+use chrono::{Days, NaiveDate};
+use fastrand::Rng;
+
+use crate::{
+    generators::steps::{MINUTE, Steps},
+    story::{
+        calendar::{At, Plan, Rule},
+        definition::Story,
+        holidays::{Dates, NAMES, Name},
+        op::Op,
+    },
+};
+
+/// Draws of their own: a story without calendars is what it would be if there were none.
+fn own_draws(seed: u64) -> Rng {
+    Rng::with_seed(seed ^ 0xca1e_0da2)
+}
+
+impl Story {
+    /// Draws whether there are calendars, and which schedules name them.
+    pub fn draw_calendars(&mut self) {
+        let random = &mut own_draws(self.seed);
+        if random.u8(..4) != 0 {
+            return;
+        }
+        self.calendars = (0..NAMES.len()).filter(|_| random.u8(..8) != 0).collect();
+        for plan in &mut self.plans {
+            let names = random.choice([vec![0], vec![0], vec![1], vec![0, 1], vec![]]);
+            plan.calendars = names.unwrap_or_default();
+            if random.u8(..4) == 0 {
+                // Where calendars take each of them, none is to come.
+                let once = |_| {
+                    let date = self.begin.date_naive() + Days::new(random.u64(..3));
+                    At::Once(date.and_hms_opt(random.u32(..24), 30, 0).unwrap())
+                };
+                plan.rule = Rule::Times {
+                    start: (0..2).map(once).collect(),
+                    stop: Vec::new(),
+                };
+            }
+        }
+        let is_named = self.plans.iter().any(|plan| !plan.calendars.is_empty());
+        if !is_named {
+            self.plans[0].calendars = vec![0];
+        }
+    }
+}
+
+impl Steps<'_> {
+    /// What happens to the calendars: their first dates, and other ones later, which each scaler
+    /// reads at a time of its own.
+    pub(crate) fn change_calendars(&mut self, boundaries: &[u32]) {
+        let random = &mut own_draws(!self.story.seed);
+        let is_named = |plan: &Plan| !plan.calendars.is_empty();
+        if !self.story.plans.iter().any(is_named) {
+            return;
+        }
+        let mut files: [Dates; NAMES.len()] = Default::default();
+        for (name, dates) in files.iter_mut().enumerate() {
+            for _ in 0..random.usize(..3) {
+                self.toggle(random, dates, 0);
+            }
+            self.add(0, Op::Calendar(name, dates.clone()));
+        }
+        for _ in 0..random.u32(1..6) {
+            let at = match random.choice(boundaries) {
+                Some(boundary) if random.bool() => {
+                    (boundary + random.u32(..40 * MINUTE)).saturating_sub(20 * MINUTE)
+                }
+                _ => random.u32(3000..self.story.length),
+            };
+            let name = random.usize(..NAMES.len());
+            match random.u8(..12) {
+                0 => {
+                    let back = at + random.u32(..40 * MINUTE);
+                    let was_given = self.story.calendars.contains(&name);
+                    self.add(at, Op::NameCalendar(name, !was_given));
+                    self.add(back, Op::NameCalendar(name, was_given));
+                }
+                1 => self.lose(random, at, name, &mut files[name]),
+                _ => {
+                    self.toggle(random, &mut files[name], at);
+                    self.add(at, Op::Calendar(name, files[name].clone()));
+                    self.read(random, at);
+                }
+            }
+        }
+    }
+
+    /// A file is gone for a while: a scaler that starts meanwhile waits for it.
+    fn lose(&mut self, random: &mut Rng, at: u32, name: Name, dates: &mut Dates) {
+        self.add(at, Op::LoseCalendar(name));
+        self.read(random, at);
+        let back = at + random.u32(1000..40 * MINUTE);
+        if random.bool() {
+            let scaler = random.usize(..self.story.scalers);
+            self.add(at + (back - at) / 2, Op::Kill(scaler));
+            self.add(at + (back - at) / 2, Op::Up(scaler));
+        }
+        if random.bool() {
+            self.toggle(random, dates, back);
+        }
+        self.add(back, Op::Calendar(name, dates.clone()));
+        for scaler in 0..self.story.scalers {
+            self.add(back, Op::Up(scaler));
+        }
+        self.read(random, back);
+    }
+
+    /// Each scaler reads the files: every 10 s, once its kubelet has put them there. One may be
+    /// started again instead, or only later.
+    fn read(&mut self, random: &mut Rng, at: u32) {
+        for scaler in 0..self.story.scalers {
+            let late = random.choice([0, 1, 10_000, 2 * MINUTE]).unwrap();
+            let at = at + random.u32(..=late);
+            match random.u8(..6) {
+                0 => {
+                    let back = at + random.choice([0, 500, 30 * MINUTE]).unwrap();
+                    self.add(at, Op::Kill(scaler));
+                    self.add(back, Op::Up(scaler));
+                }
+                _ => self.add(at, Op::ReadCalendars(scaler)),
+            }
+        }
+    }
+
+    /// A date near an instant of the story is added, or taken away if it is there.
+    fn toggle(&self, random: &mut Rng, dates: &mut Dates, at: u32) {
+        let local = self.story.instant(at).with_timezone(&self.story.zone);
+        let today: NaiveDate = local.date_naive();
+        let place = (!dates.is_empty() && random.u8(..3) == 0).then(|| random.usize(..dates.len()));
+        if let Some(place) = place {
+            dates.remove(place);
+            return;
+        }
+        let first = today + Days::new(random.choice([0, 0, 0, 1, 1, 2, 3]).unwrap());
+        let first = if random.u8(..4) == 0 {
+            first - Days::new(1)
+        } else {
+            first
+        };
+        let last = first + Days::new(random.choice([0, 0, 0, 1, 4]).unwrap());
+        let is_there = dates.iter().position(|range| *range == (first, last));
+        match is_there {
+            Some(place) => drop(dates.remove(place)),
+            None => dates.push((first, last)),
+        }
+    }
+}

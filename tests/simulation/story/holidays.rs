@@ -1,0 +1,59 @@
+//! Calendars: files of dates that schedules name, and that change.
+
+use std::fmt::Write as _;
+
+use chrono::{Days, NaiveDate};
+
+/// The calendars that there may be.
+pub const NAMES: [&str; 2] = ["de", "office"];
+
+/// A calendar: its place among [`NAMES`].
+pub type Name = usize;
+
+/// Ranges of dates: the first and the last of each.
+pub type Dates = Vec<(NaiveDate, NaiveDate)>;
+
+/// The dates of calendars as somebody has read them; `None` where nobody gives that name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Holidays([Option<Dates>; NAMES.len()]);
+
+impl Holidays {
+    pub fn put(&mut self, name: Name, dates: Option<Dates>) {
+        self.0[name] = dates;
+    }
+
+    /// Which names are known.
+    pub fn known(&self) -> [bool; NAMES.len()] {
+        std::array::from_fn(|name| self.0[name].is_some())
+    }
+
+    /// The dates of all that are named.
+    pub fn dates(&self, names: &[Name]) -> Dates {
+        let known = names.iter().filter_map(|name| self.0[*name].as_ref());
+        known.flatten().copied().collect()
+    }
+
+    /// The known names, each with its file.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let known = NAMES.iter().zip(&self.0);
+        known.filter_map(|(name, dates)| Some((*name, file(dates.as_ref()?))))
+    }
+}
+
+/// An iCalendar file with these dates, and one that no story reaches: a file without any is bad.
+fn file(dates: &Dates) -> String {
+    let far = NaiveDate::from_ymd_opt(2040, 1, 1).unwrap();
+    let mut file = "BEGIN:VCALENDAR\r\n".to_owned();
+    for (first, last) in dates.iter().chain([&(far, far)]) {
+        let (from, to) = (
+            first.format("%Y%m%d"),
+            (*last + Days::new(1)).format("%Y%m%d"),
+        );
+        write!(
+            file,
+            "BEGIN:VEVENT\r\nDTSTART;VALUE=DATE:{from}\r\nDTEND;VALUE=DATE:{to}\r\nEND:VEVENT\r\n"
+        )
+        .unwrap();
+    }
+    file + "END:VCALENDAR\r\n"
+}
