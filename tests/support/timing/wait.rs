@@ -13,16 +13,17 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long between two looks: a dozen stories look at once.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Asks again and again until `answer` gives something; panics with `what` if it never does.
+/// Asks again and again until `answer` gives something; panics with `what` if it never does. What
+/// comes at an instant of the story is waited for as much longer as that is later.
 pub(crate) fn eventually<T>(what: &str, mut answer: impl FnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
+    let (begin, timeout) = (Instant::now(), TIMEOUT * u32::try_from(pace()).unwrap());
     loop {
         if let Some(found) = answer() {
             return found;
         }
         assert!(
-            begin.elapsed() < TIMEOUT,
-            "waited {TIMEOUT:?} in vain: {what}"
+            begin.elapsed() < timeout,
+            "waited {timeout:?} in vain: {what}"
         );
         thread::sleep(PAUSE);
     }

@@ -105,6 +105,7 @@ impl Override {
             }
         }
         end.is_to_come("all is rolled out");
+        end.wait();
         for (name, ending) in ENDINGS {
             self.end(&team, name, ending);
             team.await_label(name, "dayshift/state", self.ended.0);
