@@ -1,10 +1,10 @@
 //! What a file holds.
 
 use crate::manifest::error::SyntaxError;
-use crate::manifest::namespace::Namespace;
-use crate::manifest::other::Other;
-use crate::manifest::unrendered::Unrendered;
-use crate::manifest::workload::Workload;
+use crate::manifest::objects::namespace::Namespace;
+use crate::manifest::objects::other::Other;
+use crate::manifest::objects::unrendered::Unrendered;
+use crate::manifest::objects::workload::Workload;
 
 /// What of a file schedules have to do with; each in the order of the file.
 #[derive(Clone, Debug, Default)]

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::contents::Contents;
 use crate::manifest::error::{MAX_BYTES, OpenError, SyntaxError};
+use crate::manifest::objects::workload::Workload;
 use crate::manifest::objects::{Found, objects};
 use crate::manifest::scope::Scope;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::parse::{ParseError, documents};
-use crate::manifest::workload::Workload;
 use crate::workload::Prefix;
 
 /// A file's name and text.

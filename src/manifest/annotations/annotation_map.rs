@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::annotation::{Annotation, not_text};
-use super::scope::Scope;
-use super::tree::node::{Entry, Node};
-use super::tree::parse::ParseError;
+use crate::manifest::annotations::annotation::{Annotation, not_text};
+use crate::manifest::scope::Scope;
+use crate::manifest::tree::node::{Entry, Node};
+use crate::manifest::tree::parse::ParseError;
 use crate::workload::{Origin, Prefix, Problem, ProblemKind};
 
 /// What the API server takes of one object's annotations, names and texts together, in bytes.
@@ -14,17 +14,17 @@ const MAX_ANNOTATIONS: usize = 256 << 10;
 /// The annotations of one object under the prefix, and why some are not what the API server will
 /// take them for.
 #[derive(Debug, Default)]
-pub(super) struct AnnotationMap {
+pub(in crate::manifest) struct AnnotationMap {
     /// In the order of the file; each name once.
-    pub(super) annotations: Vec<Annotation>,
+    pub(in crate::manifest) annotations: Vec<Annotation>,
     /// One at most for each of them.
-    pub(super) problems: Vec<Problem>,
+    pub(in crate::manifest) problems: Vec<Problem>,
 }
 
 impl AnnotationMap {
     /// Reads those of an object, by its metadata. `origin` is what the object is to whoever
     /// reads them.
-    pub(super) fn read(
+    pub(in crate::manifest) fn read(
         metadata: &Node<'_>,
         scope: Scope<'_>,
         origin: Origin,
@@ -79,7 +79,7 @@ impl AnnotationMap {
     }
 
     /// Their full names and texts.
-    pub(super) fn texts(&self, prefix: &Prefix) -> Vec<(String, &str)> {
+    pub(in crate::manifest) fn texts(&self, prefix: &Prefix) -> Vec<(String, &str)> {
         let annotations = self.annotations.iter();
         let texts = annotations.map(|it| (prefix.full(&it.name), &*it.text));
         texts.collect()

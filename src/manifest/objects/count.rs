@@ -1,9 +1,9 @@
 //! The count that a manifest asks for.
 
-use super::tree::location::Location;
-use super::tree::node::Node;
-use super::tree::parse::ParseError;
-use super::tree::scalar::Scalar;
+use crate::manifest::tree::location::Location;
+use crate::manifest::tree::node::Node;
+use crate::manifest::tree::parse::ParseError;
+use crate::manifest::tree::scalar::Scalar;
 use crate::{
     text::quote,
     workload::{CountKind, Kind, PAUSED_REPLICAS, Replicas},
@@ -13,7 +13,7 @@ use crate::{
 ///
 /// # Errors
 /// Where something else stands there, which the API server would refuse.
-pub(super) fn count(
+pub(in crate::manifest) fn count(
     kind: Kind,
     node: &Node<'_>,
 ) -> Result<Option<(Replicas, Location)>, ParseError> {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::annotation::Annotation;
-use super::annotation_map::AnnotationMap;
-use super::misplaced_key::{MisplacedKey, marks};
-use super::scope::Scope;
-use super::tree::location::Location;
-use super::tree::node::Node;
-use super::tree::parse::ParseError;
-use super::workload::text;
+use crate::manifest::annotations::annotation::Annotation;
+use crate::manifest::annotations::annotation_map::AnnotationMap;
+use crate::manifest::annotations::misplaced_key::{MisplacedKey, marks};
+use crate::manifest::objects::workload::text;
+use crate::manifest::scope::Scope;
+use crate::manifest::tree::location::Location;
+use crate::manifest::tree::node::Node;
+use crate::manifest::tree::parse::ParseError;
 use crate::workload::{Annotations, Origin, Problem};
 
 /// A Namespace as a file has it.
@@ -31,7 +31,7 @@ pub struct Namespace {
 
 impl Namespace {
     /// Reads a Namespace.
-    pub(super) fn read(node: &Node<'_>, scope: Scope<'_>) -> Result<Self, ParseError> {
+    pub(in crate::manifest) fn read(node: &Node<'_>, scope: Scope<'_>) -> Result<Self, ParseError> {
         let metadata = node.get("metadata");
         let name = metadata.map_or(Ok(None), |it| text(it, "metadata.", "name"))?;
         let (Some(metadata), Some(name)) = (metadata, name) else {

@@ -1,8 +1,8 @@
 //! Objects that scale workloads by themselves, and which.
 
-use super::tree::location::Location;
-use super::tree::node::Node;
-use super::tree::scalar::Scalar;
+use crate::manifest::tree::location::Location;
+use crate::manifest::tree::node::Node;
+use crate::manifest::tree::scalar::Scalar;
 use crate::workload::Kind;
 
 /// What an object does to the count of a workload of its namespace.
@@ -36,7 +36,7 @@ pub enum ScaledBy {
 
 impl ScaleTarget {
     /// What an object scales, if it does that.
-    pub(super) fn read(object: &Node<'_>) -> Option<Self> {
+    pub(in crate::manifest) fn read(object: &Node<'_>) -> Option<Self> {
         let text = |name| object.get(name).and_then(Node::text);
         let version = text("apiVersion").unwrap_or_default();
         let by = match text("kind")? {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::tree::location::Location;
-use super::tree::node::{Entry, Node};
-use super::tree::scalar::Scalar;
+use crate::manifest::tree::location::Location;
+use crate::manifest::tree::node::{Entry, Node};
+use crate::manifest::tree::scalar::Scalar;
 use crate::text::quote;
 
 /// An annotation or a label, and where it stands.
@@ -24,7 +24,7 @@ pub struct Annotation {
 
 impl Annotation {
     /// Reads an entry of a map under a name of the caller's choice; `source` is the file's text.
-    pub(super) fn read(name: &str, entry: &Entry<'_>, source: &str) -> Self {
+    pub(in crate::manifest) fn read(name: &str, entry: &Entry<'_>, source: &str) -> Self {
         let value = &*entry.value;
         let raw = source.get(value.place.span.clone()).unwrap_or_default();
         let text = match value.scalar() {
@@ -68,7 +68,7 @@ impl Annotation {
 }
 
 /// Why a value is not what the API server takes for the text of an annotation.
-pub(super) fn not_text(value: &Node<'_>) -> Option<String> {
+pub(in crate::manifest) fn not_text(value: &Node<'_>) -> Option<String> {
     if matches!(value.scalar(), Some(Scalar::Null | Scalar::Text)) {
         return None;
     }

@@ -1,12 +1,12 @@
 //! What the pod template of a manifest requests.
 
-use super::tree::node::Node;
-use super::tree::scalar::Scalar;
+use crate::manifest::tree::node::Node;
+use crate::manifest::tree::scalar::Scalar;
 use crate::workload::{Amounts, PodRequests, ResourceRequests, Resources};
 
 /// What one replica of an object requests. What has another form than Kubernetes gives it requests
 /// nothing.
-pub(super) fn requests(object: &Node<'_>) -> ResourceRequests {
+pub(in crate::manifest) fn requests(object: &Node<'_>) -> ResourceRequests {
     let template = object.get("spec").and_then(|it| it.get("template"));
     let Some(spec) = template.and_then(|it| it.get("spec")) else {
         return ResourceRequests::default();

@@ -1,14 +1,23 @@
 //! From the tree of a document to the objects in it.
 
+mod count;
+pub(in crate::manifest) mod delivery;
+pub(in crate::manifest) mod namespace;
+pub(in crate::manifest) mod other;
+mod pod_template;
+pub(in crate::manifest) mod scale_target;
+pub(in crate::manifest) mod unrendered;
+pub(in crate::manifest) mod workload;
+
 use std::rc::Rc;
 
-use super::namespace::Namespace;
-use super::other::Other;
+use self::namespace::Namespace;
+use self::other::Other;
+use self::unrendered::Unrendered;
+use self::workload::Workload;
 use super::scope::Scope;
 use super::tree::node::Node;
 use super::tree::parse::ParseError;
-use super::unrendered::Unrendered;
-use super::workload::Workload;
 use crate::workload::Kind;
 
 /// What is found in a document.

@@ -1,8 +1,8 @@
 //! Objects by which a tool puts back what is in Git or in a chart, and what they leave alone.
 
-use super::tree::location::Location;
-use super::tree::node::Node;
-use super::tree::scalar::Scalar;
+use crate::manifest::tree::location::Location;
+use crate::manifest::tree::node::Node;
+use crate::manifest::tree::scalar::Scalar;
 use crate::workload::{Kind, Owner};
 
 /// What an Application, a Kustomization or a HelmRelease puts back, and what it leaves alone.
@@ -40,7 +40,7 @@ struct Ignore {
 
 impl Delivery {
     /// What an object of a GitOps tool brings; none for any other, and for one that does nothing.
-    pub(super) fn read(object: &Node<'_>) -> Option<Self> {
+    pub(in crate::manifest) fn read(object: &Node<'_>) -> Option<Self> {
         let text = |name| object.get(name).and_then(Node::text);
         let (kind, version) = (text("kind")?, text("apiVersion")?);
         let spec = object.get("spec")?;

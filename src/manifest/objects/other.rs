@@ -1,11 +1,11 @@
 //! Objects that dayshift does not scale and that have to do with schedules all the same.
 
-use super::delivery::Delivery;
-use super::misplaced_key::{MisplacedKey, marks};
-use super::scale_target::ScaleTarget;
-use super::scope::Scope;
-use super::tree::location::Location;
-use super::tree::node::Node;
+use crate::manifest::annotations::misplaced_key::{MisplacedKey, marks};
+use crate::manifest::objects::delivery::Delivery;
+use crate::manifest::objects::scale_target::ScaleTarget;
+use crate::manifest::scope::Scope;
+use crate::manifest::tree::location::Location;
+use crate::manifest::tree::node::Node;
 
 /// An object of another kind with names like ours on it, or one that scales workloads too.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct Other {
 
 impl Other {
     /// Reads an object, unless it has nothing to do with schedules.
-    pub(super) fn read(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
+    pub(in crate::manifest) fn read(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
         let kind = node.get("kind")?.text()?;
         let marks = marks(node, scope, false);
         let scales = ScaleTarget::read(node);
@@ -72,7 +72,7 @@ impl Other {
 
 impl Other {
     /// Reads what an object that has a count of its own does to others, if it does that.
-    pub(super) fn scaler(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
+    pub(in crate::manifest) fn scaler(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
         ScaleTarget::read(node)?;
         let other = Self::read(node, scope)?;
         // The names of ours on it are read with its own count.

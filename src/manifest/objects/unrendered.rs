@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::tree::location::Location;
-use super::tree::node::Node;
+use crate::manifest::tree::location::Location;
+use crate::manifest::tree::node::Node;
 
 /// What of a kustomization changes objects, so that those in the files are not those that come to
 /// be.
@@ -34,7 +34,7 @@ const CHANGING: [&str; 12] = [
 
 impl Unrendered {
     /// The first of those fields in a kustomization; `file` is the name of its file.
-    pub(super) fn read(node: &Node<'_>, file: &str) -> Option<Self> {
+    pub(in crate::manifest) fn read(node: &Node<'_>, file: &str) -> Option<Self> {
         let text = |name| node.get(name).and_then(Node::text);
         let version = text("apiVersion").unwrap_or_default();
         let is_named = || {

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::annotation::Annotation;
-use super::annotation_map::AnnotationMap;
-use super::count::count;
-use super::misplaced_key::{MisplacedKey, marks};
-use super::pod_template::requests;
-use super::scope::Scope;
-use super::tree::location::Location;
-use super::tree::node::Node;
-use super::tree::parse::ParseError;
+use crate::manifest::annotations::annotation::Annotation;
+use crate::manifest::annotations::annotation_map::AnnotationMap;
+use crate::manifest::annotations::misplaced_key::{MisplacedKey, marks};
+use crate::manifest::objects::count::count;
+use crate::manifest::objects::pod_template::requests;
+use crate::manifest::scope::Scope;
+use crate::manifest::tree::location::Location;
+use crate::manifest::tree::node::Node;
+use crate::manifest::tree::parse::ParseError;
 use crate::workload::{Inputs, Kind, Origin, Problem, Replicas, ResourceRequests, WorkloadRef};
 
 /// A workload as a file has it.
@@ -40,7 +40,11 @@ pub struct Workload {
 
 impl Workload {
     /// Reads an object of that kind.
-    pub(super) fn read(kind: Kind, node: &Node<'_>, scope: Scope<'_>) -> Result<Self, ParseError> {
+    pub(in crate::manifest) fn read(
+        kind: Kind,
+        node: &Node<'_>,
+        scope: Scope<'_>,
+    ) -> Result<Self, ParseError> {
         let Some(metadata) = node.get("metadata") else {
             return Err(ParseError::at(
                 &node.place,
@@ -79,7 +83,7 @@ impl Workload {
 }
 
 /// A field that is a text where it is given.
-pub(super) fn text<'n>(
+pub(in crate::manifest) fn text<'n>(
     node: &'n Node<'_>,
     path: &str,
     name: &str,

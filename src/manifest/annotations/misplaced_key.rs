@@ -1,8 +1,8 @@
 //! Names like ours at any place of an object where names stand.
 
-use super::annotation::Annotation;
-use super::scope::Scope;
-use super::tree::node::{Content, Entry, Node};
+use crate::manifest::annotations::annotation::Annotation;
+use crate::manifest::scope::Scope;
+use crate::manifest::tree::node::{Content, Entry, Node};
 use crate::workload::Label;
 
 /// A name under the prefix, or one that may have been meant to be, where it is no annotation of a
@@ -54,7 +54,11 @@ pub fn is_of_other_tool(name: &str) -> bool {
 /// The marks of an object, in the order in which they are written. Of a workload, annotations
 /// under the prefix are what it is scheduled by, and no marks; and it is searched everywhere,
 /// while an object of another kind may well hold such names for others, as a policy does.
-pub(super) fn marks(node: &Node<'_>, scope: Scope<'_>, is_workload: bool) -> Vec<MisplacedKey> {
+pub(in crate::manifest) fn marks(
+    node: &Node<'_>,
+    scope: Scope<'_>,
+    is_workload: bool,
+) -> Vec<MisplacedKey> {
     let mut found = Vec::new();
     for (path, site) in SITES {
         let map = path.split('.').try_fold(node, |node, name| node.get(name));
