@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::args::calendar_file::{CalendarContents, CalendarFile, CalendarFileError};
+use super::args::values::calendar_file::{CalendarContents, CalendarFile, CalendarFileError};
 use crate::{
     clock::Clock,
     controller::{CalendarPublisher, Telemetry},

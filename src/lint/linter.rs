@@ -10,9 +10,9 @@ use super::{
     object::Object,
     rendered,
     rule::Rule,
-    schedule_finding::ScheduleFinding,
-    schedule_rules::schedule_findings,
-    times::Span,
+};
+use crate::lint::schedule::{
+    schedule_finding::ScheduleFinding, schedule_rules::schedule_findings, times::Span,
 };
 use crate::{
     manifest::{Contents, Source, SyntaxError, inherit},

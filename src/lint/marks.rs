@@ -1,6 +1,7 @@
 //! Names of ours at places where they do nothing.
 
-use super::{repair::own_line, rule::Rule};
+use super::rule::Rule;
+use crate::lint::schedule::repair::own_line;
 use crate::{
     manifest::{MisplacedKey, Site, is_of_other_tool},
     workload::{ERROR, Key, Label, OVERRIDE_BEGAN, Prefix},

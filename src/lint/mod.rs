@@ -3,8 +3,6 @@
 //! Pure: sources and an instant give a [`Report`] of [`Finding`]s. How it is shown is the command
 //! line's to say; what each [`Rule`] means stands in `docs/lint.md`.
 
-mod calendars;
-mod examples;
 mod finding;
 mod kinds;
 mod linter;
@@ -13,12 +11,9 @@ mod namespace;
 mod neighbours;
 mod object;
 mod rendered;
-mod repair;
 mod rule;
-mod schedule_finding;
-mod schedule_rules;
+mod schedule;
 mod suppression;
-mod times;
 
 pub use finding::{Finding, ObjectName, Quoted, Report};
 pub use linter::Linter;

@@ -6,8 +6,8 @@ use super::{
     finding::ObjectName,
     object::Object,
     rule::{Rule, Severity},
-    schedule_finding::ScheduleFinding,
 };
+use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
     manifest::{Namespace, Workload},
     workload::{Inputs, Key, Origin, Prefix},

@@ -7,13 +7,15 @@ use std::{
 };
 
 use super::{
-    examples::right_line,
     finding::{Finding, ObjectName, Quoted},
     marks,
-    repair::{own_line, repaired_line},
     rule::{Rule, Severity},
-    schedule_finding::ScheduleFinding,
     suppression::Suppressions,
+};
+use crate::lint::schedule::{
+    examples::right_line,
+    repair::{own_line, repaired_line},
+    schedule_finding::ScheduleFinding,
 };
 use crate::{
     manifest::{Annotation, Location, MisplacedKey, Other, Workload, is_of_other_tool},

@@ -1,6 +1,5 @@
 //! The flags of the subcommands, and what their values become.
 
-pub(super) mod calendar_file;
 pub(super) mod connection;
 pub(super) mod downscaler_args;
 pub(super) mod exclude;
@@ -10,9 +9,6 @@ pub(super) mod override_args;
 pub(super) mod price_args;
 pub(super) mod run_args;
 pub(super) mod schedule_args;
-pub(super) mod selector;
 mod target_names;
 pub(super) mod targets;
-pub(super) mod time_flag;
-pub(super) mod until;
-pub(super) mod value_parsers;
+pub(super) mod values;

@@ -7,8 +7,8 @@ use super::{
     connection::ConnectionArgs,
     schedule_args::{InheritanceArgs, ScheduleArgs},
     targets::{TargetArgs, Targets},
-    value_parsers::span,
 };
+use crate::cli::args::values::value_parsers::span;
 
 pub(crate) const AFTER_HELP: &str = "\
 The command only writes annotations, as kubectl annotate does; a running controller acts on them.

@@ -11,11 +11,13 @@ use chrono::TimeDelta;
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{
-    calendar_file::CalendarFile,
     connection::ConnectionArgs,
     kind_args::KindArgs,
     log::LogArgs,
     schedule_args::{InheritanceArgs, ScheduleArgs},
+};
+use crate::cli::args::values::{
+    calendar_file::CalendarFile,
     selector::selector,
     value_parsers::{
         ClockSkew, catch_up, clock_skew, dashboard_listen, listen, namespace, revert_window,

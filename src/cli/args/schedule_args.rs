@@ -2,7 +2,7 @@
 
 use clap::{ArgAction, builder::BoolishValueParser, error::ErrorKind};
 
-use super::calendar_file::CalendarFile;
+use crate::cli::args::values::calendar_file::CalendarFile;
 use crate::{
     schedule::{Calendars, Zone},
     workload::{

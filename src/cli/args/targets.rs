@@ -4,10 +4,9 @@ use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{
     kind_args::KindArgs,
-    selector::selector,
     target_names::{Names, TargetError, is_of_namespaces, names, namespace_of},
-    value_parsers::one_namespace,
 };
+use crate::cli::args::values::{selector::selector, value_parsers::one_namespace};
 use crate::{cluster::Query, names::is_dns_label, text::quote, workload::Kind};
 
 /// The arguments that name live workloads, alike in every subcommand that takes any.

@@ -18,8 +18,10 @@ use crate::{
             kind_args::KindArgs,
             price_args::PriceArgs,
             schedule_args::{InheritanceArgs, ScheduleArgs},
-            selector::selector,
-            value_parsers::{loopback, one_namespace},
+            values::{
+                selector::selector,
+                value_parsers::{loopback, one_namespace},
+            },
         },
         exit::{Exit, wrong_usage},
         output::messages::print_error,

@@ -14,8 +14,7 @@ use crate::{
             exclude::ExcludeArgs,
             kind_args::KindArgs,
             schedule_args::{InheritanceArgs, ScheduleArgs},
-            time_flag::time_flag,
-            value_parsers::one_namespace,
+            values::{time_flag::time_flag, value_parsers::one_namespace},
         },
         exit::{Exit, wrong_usage},
         output::{

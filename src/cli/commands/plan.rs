@@ -16,7 +16,7 @@ use crate::{
             price_args::PriceArgs,
             schedule_args::{InheritanceArgs, ScheduleArgs},
             targets::{TargetArgs, Targets},
-            time_flag::time_flag,
+            values::time_flag::time_flag,
         },
         exit::{Exit, wrong_usage},
         output::{

@@ -19,8 +19,10 @@ use crate::{
             log::LogArgs,
             price_args::PriceArgs,
             schedule_args::{InheritanceArgs, ScheduleArgs},
-            time_flag::time_flag,
-            value_parsers::{loopback, span},
+            values::{
+                time_flag::time_flag,
+                value_parsers::{loopback, span},
+            },
         },
         exit::{Exit, wrong_usage},
         output::{

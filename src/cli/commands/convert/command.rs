@@ -12,8 +12,11 @@ use super::input::{Input, InputArgs, live_query};
 use crate::{
     cli::{
         args::{
-            connection::ConnectionArgs, downscaler_args::DownscalerArgs, exclude::ExcludeArgs,
-            selector::selector, targets::TargetArgs, value_parsers::one_namespace,
+            connection::ConnectionArgs,
+            downscaler_args::DownscalerArgs,
+            exclude::ExcludeArgs,
+            targets::TargetArgs,
+            values::{selector::selector, value_parsers::one_namespace},
         },
         exit::{Exit, wrong_usage},
         output::{

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 
 use crate::{
-    cli::args::{kind_args::KindArgs, targets::TargetArgs, value_parsers::one_namespace},
+    cli::args::{kind_args::KindArgs, targets::TargetArgs, values::value_parsers::one_namespace},
     cluster::Query,
     operations::LiveQuery,
     text::quote,

@@ -2,7 +2,8 @@
 
 use chrono::TimeDelta;
 
-use super::{rule::Rule, schedule_finding::ScheduleFinding, times::Look};
+use crate::lint::rule::Rule;
+use crate::lint::schedule::{schedule_finding::ScheduleFinding, times::Look};
 use crate::{
     schedule::{ExceptedDates, list_items},
     workload::Key,
@@ -13,7 +14,11 @@ const ENDS_SOON: TimeDelta = TimeDelta::days(60);
 
 impl Look<'_> {
     /// Calendars that end soon, or of which part does not count.
-    pub(super) fn calendars(&self, except: &ExceptedDates, found: &mut Vec<ScheduleFinding>) {
+    pub(in crate::lint) fn calendars(
+        &self,
+        except: &ExceptedDates,
+        found: &mut Vec<ScheduleFinding>,
+    ) {
         let soon = self.local(self.span.from + ENDS_SOON).date();
         for (name, calendar) in except.calendars() {
             let text = self.inputs.text(Key::Except).unwrap_or_default();

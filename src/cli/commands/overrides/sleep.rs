@@ -1,20 +1,20 @@
-//! `dayshift wake`.
+//! `dayshift sleep`.
 
 use crate::{
     cli::{
         args::{
             override_args::{AFTER_HELP, OverrideArgs},
-            until::UntilArgs,
+            values::until::UntilArgs,
         },
         exit::Exit,
     },
     operations::RequestedOverride,
 };
 
-/// Start workloads now, and keep them running until a time
+/// Stop workloads now, and keep them stopped until a time
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(crate) struct WakeArgs {
+pub(crate) struct SleepArgs {
     #[command(flatten)]
     common: OverrideArgs,
 
@@ -22,9 +22,9 @@ pub(crate) struct WakeArgs {
     until: UntilArgs,
 }
 
-impl WakeArgs {
+impl SleepArgs {
     pub(crate) fn run(self) -> Exit {
         self.common
-            .request_until(&self.until, RequestedOverride::Wake)
+            .request_until(&self.until, RequestedOverride::Sleep)
     }
 }

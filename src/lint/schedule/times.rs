@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
-use super::{examples::right_line, rule::Rule, schedule_finding::ScheduleFinding};
+use crate::lint::rule::Rule;
+use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding};
 use crate::{
     schedule::{
         Boundary, ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone, list_items,
@@ -12,25 +13,25 @@ use crate::{
 
 /// The time that is looked at, and where clocks are that nothing is said of.
 #[derive(Clone, Debug)]
-pub(super) struct Span {
-    pub(super) from: DateTime<Utc>,
-    pub(super) until: DateTime<Utc>,
-    pub(super) context: ParseContext,
+pub(in crate::lint) struct Span {
+    pub(in crate::lint) from: DateTime<Utc>,
+    pub(in crate::lint) until: DateTime<Utc>,
+    pub(in crate::lint) context: ParseContext,
 }
 
 /// One schedule that is looked at.
-pub(super) struct Look<'l> {
-    pub(super) inputs: &'l Inputs,
-    pub(super) prefix: &'l Prefix,
-    pub(super) span: &'l Span,
-    pub(super) zone: Zone,
+pub(in crate::lint) struct Look<'l> {
+    pub(in crate::lint) inputs: &'l Inputs,
+    pub(in crate::lint) prefix: &'l Prefix,
+    pub(in crate::lint) span: &'l Span,
+    pub(in crate::lint) zone: Zone,
 }
 
 /// More than any two lists of times of day have in a year; a bound for lists of seconds.
 const MOST_STEPS: usize = 2_000;
 
 impl Look<'_> {
-    pub(super) fn at_all(
+    pub(in crate::lint) fn at_all(
         &self,
         spec: &ScheduleSpec,
         gaps: &[Gap],
@@ -61,7 +62,7 @@ impl Look<'_> {
         self.inputs.schedule_origin().unwrap_or(Origin::Own)
     }
 
-    pub(super) fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
+    pub(in crate::lint) fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
         at.with_timezone(&self.zone.tz()).naive_local()
     }
 

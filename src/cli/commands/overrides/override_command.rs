@@ -8,7 +8,7 @@ use kube::Client;
 
 use crate::{
     cli::{
-        args::{override_args::OverrideArgs, targets::Targets, until::UntilArgs},
+        args::{override_args::OverrideArgs, targets::Targets, values::until::UntilArgs},
         exit::{Exit, wrong_usage},
         output::{
             messages::{no_namespace, note_unreadable, print_error},
@@ -23,7 +23,7 @@ use crate::{
 
 impl OverrideArgs {
     /// Requests an override that has to end at some time.
-    pub(super) fn request_until(
+    pub(in crate::cli::commands) fn request_until(
         self,
         until: &UntilArgs,
         requested: fn(Until) -> RequestedOverride,
@@ -37,7 +37,7 @@ impl OverrideArgs {
     }
 
     /// Requests a pause, with an end or without.
-    pub(super) fn request_pause(self, until: &UntilArgs) -> Exit {
+    pub(in crate::cli::commands) fn request_pause(self, until: &UntilArgs) -> Exit {
         let now = Clock::system().now();
         match until.until(now) {
             Ok(until) => self.request(now, RequestedOverride::Pause(until)),
@@ -46,7 +46,7 @@ impl OverrideArgs {
     }
 
     /// Requests what has no end.
-    pub(super) fn request_now(self, requested: RequestedOverride) -> Exit {
+    pub(in crate::cli::commands) fn request_now(self, requested: RequestedOverride) -> Exit {
         self.request(Clock::system().now(), requested)
     }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::value_parsers::span;
+use crate::cli::args::values::value_parsers::span;
 use crate::operations::{Until, UntilError};
 
 /// How long an override lasts.

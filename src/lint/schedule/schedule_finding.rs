@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{examples::right_line, rule::Rule};
+use crate::lint::rule::Rule;
+use crate::lint::schedule::examples::right_line;
 use crate::{
     schedule::Calendars,
     workload::{Inputs, Key, Origin, Prefix, Problem, ProblemKind},
@@ -10,24 +11,30 @@ use crate::{
 
 /// A finding in the text of an annotation. Equal inputs get equal findings, so they are shared.
 #[derive(Clone, Debug)]
-pub(super) struct ScheduleFinding {
-    pub(super) rule: Rule,
+pub(in crate::lint) struct ScheduleFinding {
+    pub(in crate::lint) rule: Rule,
     /// The annotation's name behind the prefix.
-    pub(super) name: Box<str>,
-    pub(super) span: Range<usize>,
-    pub(super) message: String,
-    pub(super) help: String,
+    pub(in crate::lint) name: Box<str>,
+    pub(in crate::lint) span: Range<usize>,
+    pub(in crate::lint) message: String,
+    pub(in crate::lint) help: String,
     /// Where the annotation is written.
-    pub(super) origin: Origin,
+    pub(in crate::lint) origin: Origin,
     /// The word that may have been meant by what is wrong.
-    pub(super) meant: Option<&'static str>,
+    pub(in crate::lint) meant: Option<&'static str>,
     /// Whether another text in its place may be right.
-    pub(super) is_repairable: bool,
+    pub(in crate::lint) is_repairable: bool,
 }
 
 impl ScheduleFinding {
     /// A finding about the whole text of a key.
-    pub(super) fn on(key: Key, inputs: &Inputs, rule: Rule, message: String, help: String) -> Self {
+    pub(in crate::lint) fn on(
+        key: Key,
+        inputs: &Inputs,
+        rule: Rule,
+        message: String,
+        help: String,
+    ) -> Self {
         Self {
             rule,
             name: key.name().into(),
@@ -41,7 +48,7 @@ impl ScheduleFinding {
     }
 
     /// What a problem is to lint.
-    pub(super) fn of_problem(problem: &Problem, prefix: &Prefix) -> Self {
+    pub(in crate::lint) fn of_problem(problem: &Problem, prefix: &Prefix) -> Self {
         let key = Key::from_name(&problem.annotation);
         let example = key.or_else(|| Key::nearest(&problem.annotation));
         let help = match problem.kind {
@@ -66,7 +73,7 @@ impl ScheduleFinding {
     }
 
     /// The same with the calendars that are known, where the problem is one that is not.
-    pub(super) fn with_calendars(
+    pub(in crate::lint) fn with_calendars(
         self,
         problem: &Problem,
         inputs: &Inputs,
@@ -88,7 +95,7 @@ impl ScheduleFinding {
     }
 
     /// Whether it says the same of the same annotation.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub(in crate::lint) fn is_like(&self, other: &Self) -> bool {
         let it = |it: &Self| (it.rule, it.span.clone(), it.origin);
         it(self) == it(other) && self.name == other.name
     }

@@ -1,20 +1,20 @@
-//! `dayshift sleep`.
+//! `dayshift wake`.
 
 use crate::{
     cli::{
         args::{
             override_args::{AFTER_HELP, OverrideArgs},
-            until::UntilArgs,
+            values::until::UntilArgs,
         },
         exit::Exit,
     },
     operations::RequestedOverride,
 };
 
-/// Stop workloads now, and keep them stopped until a time
+/// Start workloads now, and keep them running until a time
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(crate) struct SleepArgs {
+pub(crate) struct WakeArgs {
     #[command(flatten)]
     common: OverrideArgs,
 
@@ -22,9 +22,9 @@ pub(crate) struct SleepArgs {
     until: UntilArgs,
 }
 
-impl SleepArgs {
+impl WakeArgs {
     pub(crate) fn run(self) -> Exit {
         self.common
-            .request_until(&self.until, RequestedOverride::Sleep)
+            .request_until(&self.until, RequestedOverride::Wake)
     }
 }

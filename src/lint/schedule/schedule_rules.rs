@@ -1,13 +1,14 @@
 //! All that there is to say of a schedule.
 
-use super::{examples::right_line, rule::Rule, schedule_finding::ScheduleFinding, times};
+use crate::lint::rule::Rule;
+use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding, times};
 use crate::{
     schedule::{Gap, Zone},
     workload::{Inputs, Key, Origin, ParsedInputs, Prefix, read},
 };
 
 /// Everything to say of these inputs; what is refused gets no more than its errors.
-pub(super) fn schedule_findings(
+pub(in crate::lint) fn schedule_findings(
     inputs: &Inputs,
     span: &times::Span,
     prefix: &Prefix,

@@ -3,7 +3,7 @@
 use crate::cli::{
     args::{
         override_args::{AFTER_HELP, OverrideArgs},
-        until::UntilArgs,
+        values::until::UntilArgs,
     },
     exit::Exit,
 };

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::examples::{right_line, right_text};
+use crate::lint::schedule::examples::{right_line, right_text};
 use crate::workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, read};
 
 /// The line that was meant: `text` where that is right for the key, else an example.
-pub(super) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
+pub(in crate::lint) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
     if is_right(key, text) {
         format!("{}: \"{text}\"", prefix.annotation(key))
     } else {
@@ -16,7 +16,7 @@ pub(super) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
 
 /// The line that was meant by a text of which these bytes are at fault; `meant` is the word that may
 /// have been meant by them.
-pub(super) fn repaired_line(
+pub(in crate::lint) fn repaired_line(
     prefix: &Prefix,
     key: Key,
     text: &str,

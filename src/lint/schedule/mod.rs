@@ -1,0 +1,8 @@
+//! What there is to say of a schedule, wherever it stands, and the right lines to show beside it.
+
+mod calendars;
+pub(in crate::lint) mod examples;
+pub(in crate::lint) mod repair;
+pub(in crate::lint) mod schedule_finding;
+pub(in crate::lint) mod schedule_rules;
+pub(in crate::lint) mod times;
