@@ -7,7 +7,7 @@
 //! - `sandbox/`: the cluster in memory that a newcomer sees
 //! - `dashboard/`: the pages that `dashboard` and `sandbox --dashboard` serve, as a browser gets them
 //! - `kinds`: workloads of each kind in files
-//! - `status/`, `overrides`, `restore`: what they do to a cluster; `default_schedule`: with the
+//! - `status/`, `actions/`: what they show of a cluster and do to it; `default_schedule`: with the
 //!   schedule of the scaler itself
 //! - `terminal/`: nothing that somebody wrote acts on a terminal
 //! - `program`: the program as a child; `fake_server`: the API in memory behind a socket
@@ -16,6 +16,7 @@
 //! before you commit them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod actions;
 mod arguments;
 mod bill;
 mod calendars;
@@ -28,15 +29,12 @@ mod fake_server;
 mod kinds;
 mod lint;
 mod namespaces;
-mod overrides;
 mod pages;
 mod picture;
 mod plan;
 mod program;
 mod release;
-mod restore;
 mod sandbox;
 mod secrets;
 mod status;
-mod sync;
 mod terminal;

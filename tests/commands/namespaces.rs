@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use kube_in_memory::{Fault, Status};
 use serde_json::Value;
 
+use crate::actions::overrides::label;
 use crate::fake_server::{Cluster, Scaler};
-use crate::overrides::label;
 
 const ALWAYS: &[(&str, &str)] = &[("hours", "00:00-24:00"), ("timezone", "Asia/Tokyo")];
 

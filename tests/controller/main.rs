@@ -4,18 +4,18 @@
 //!
 //! - `faults/`: what the API refuses, loses or keeps waiting, and whom that concerns
 //! - `cluster/`: the ways to the API alone: finding, the first list, tokens
+//! - `bill/`: what is saved, beside an oracle
 //! - `converted`: what another tool has stopped and saved
 //! - `dashboard`: the pages of a running controller, and who looks at them
 //! - `server`: probes and metrics
 //! - `sandbox`: the cluster, the scaler and the manifests that the others are written with
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod bill_oracle;
+mod bill;
 mod calendars;
 mod cluster;
 mod converted;
 mod dashboard;
-mod ended;
 mod faults;
 mod fights;
 mod guard;
@@ -27,7 +27,6 @@ mod opt_in_kinds;
 mod overrides;
 mod reverts;
 mod sandbox;
-mod savings;
 mod scope;
 mod server;
 mod snapshot;

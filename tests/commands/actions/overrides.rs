@@ -75,7 +75,7 @@ fn without_the_time(line: &str) -> String {
 
 #[test]
 fn the_readme_shows_what_they_say() {
-    let readme = include_str!("../../README.md");
+    let readme = include_str!("../../../README.md");
     let from = readme.find("$ dayshift wake").unwrap();
     let shown = readme[from..].split("```").next().unwrap();
     let cluster = Cluster::new();

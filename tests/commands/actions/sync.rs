@@ -1,8 +1,8 @@
 //! `dayshift sync`: the real program on the API in memory.
 
 use crate::{
+    actions::overrides::label,
     fake_server::{Cluster, Scaler},
-    overrides::label,
 };
 
 /// Running by its schedule until 2098, or stopped until then.

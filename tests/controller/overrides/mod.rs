@@ -1,5 +1,7 @@
 //! Overrides, pauses and what is enforced, by plain annotations.
 
+mod ended;
+
 use std::time::Duration;
 
 use chrono::TimeDelta;

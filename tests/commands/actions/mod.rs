@@ -1,0 +1,5 @@
+//! What commands do to workloads of a live cluster: the real program on the API in memory.
+
+pub(crate) mod overrides;
+mod restore;
+mod sync;
