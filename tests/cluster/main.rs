@@ -33,13 +33,14 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Trial};
 
-use reliability::{Matrix, Profile};
+use reliability::{Matrix, Plane, Profile};
 use support::{Stage, print_tries};
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     let profile = Profile::read();
-    // In the full form of the reliability tests they are measured: fewer at once.
+    // They wait for instants half of their time. In the full form of the reliability tests they are
+    // measured: fewer at once.
     arguments.test_threads.get_or_insert(profile.pick(10, 8));
 
     let stage = Arc::new(Stage::default());
@@ -47,16 +48,25 @@ fn main() -> ExitCode {
     let matrix = Arc::new(Matrix::new(&stage, profile));
     let cases = reliability::cases(profile);
 
-    // The longest first; those of `reliability` that want silence last.
+    // The longest first. Where some are told one after the other, those wait that are to come: they
+    // are spread among the others. Those that want silence are last.
     let mut trials: Vec<Trial> = e2e::stories()
         .into_iter()
         .map(|story| stage.trial(story))
         .collect();
     trials.extend(cron_differential::trials(&stage));
     trials.extend(quantity_differential::trials(&stage));
+    let told = |which: fn(Plane) -> bool| {
+        let cases: Vec<_> = cases.iter().filter(|it| which(it.plane)).collect();
+        cases.into_iter().map(|case| matrix.trial(*case))
+    };
+    trials.extend(told(|plane| plane == Plane::Shared));
     let parity = api_parity::stories();
-    trials.extend(parity.into_iter().map(|story| apart.trial(story)));
-    trials.extend(cases.iter().map(|case| matrix.trial(*case)));
+    let parity = parity.into_iter().map(|story| apart.trial(story));
+    let trials = spread(trials, parity);
+    let trials = spread(trials, told(|plane| plane == Plane::Own));
+    let mut trials = spread(trials, told(|plane| plane == Plane::Measured));
+    trials.extend(told(|plane| plane == Plane::Quiet));
 
     let conclusion = libtest_mimic::run(&arguments, trials);
     print_tries();
@@ -64,4 +74,13 @@ fn main() -> ExitCode {
         println!("\n{}", matrix.table(&cases));
     }
     conclusion.exit_code()
+}
+
+/// The others with each of the few at its place among them, the first of all first.
+fn spread(mut others: Vec<Trial>, few: impl ExactSizeIterator<Item = Trial>) -> Vec<Trial> {
+    let between = others.len() / few.len().max(1);
+    for (index, each) in few.enumerate() {
+        others.insert(index * (between + 1), each);
+    }
+    others
 }

@@ -8,7 +8,7 @@ use crate::reliability::harness::webhook::{Asked, Verdict, Webhook};
 
 pub(crate) fn cases() -> Vec<Case> {
     cases![
-        Plane::Quiet;
+        Plane::Measured;
         "admission webhook that hangs for 60" => admission_hangs,
         "admission webhook that fails for 200" => admission_fails,
         "admission webhook that denies 200 with 401, 404, 409, 429 and 503" => admission_denies,

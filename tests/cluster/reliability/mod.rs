@@ -13,11 +13,10 @@ mod refused;
 mod scalers;
 mod server;
 
-pub(crate) use harness::cases::{Case, Matrix};
+pub(crate) use harness::cases::{Case, Matrix, Plane};
 pub(crate) use harness::profile::Profile;
 
-/// All of them, those that want silence last: they are to wait for nobody who could have waited
-/// for them.
+/// All of them.
 pub(crate) fn cases(profile: Profile) -> Vec<Case> {
     [
         server::cases(),

@@ -186,9 +186,10 @@ fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &Contro
         "one under way for each: {unheard:#?}"
     );
     let writes = |name: &String| {
-        let is_unheard = unheard.iter().any(|each| each.name == *name);
-        if is_unheard {
-            team.made(name).len().clamp(2, 3)
+        let unheard = unheard.iter().filter(|each| each.name == *name).count();
+        let made = team.made(name).len();
+        if (made..=made + unheard).contains(&3) {
+            made
         } else {
             3
         }

@@ -20,7 +20,10 @@ pub(crate) enum Plane {
     Shared,
     /// It stops programs of the control plane.
     Own,
-    /// It measures what other cases would disturb: none is told meanwhile.
+    /// It measures what others would disturb: in the full form none is told meanwhile. The short form
+    /// judges by the order of requests, and tells these one after the other, among others.
+    Measured,
+    /// It would make others late: none is told meanwhile.
     Quiet,
 }
 
@@ -65,6 +68,8 @@ pub(crate) struct Matrix {
     /// Two control planes at a time besides the shared ones.
     own: [Mutex<()>; 2],
     turns: AtomicUsize,
+    /// Held by the one of those that measure.
+    measured: Mutex<()>,
     quiet: OnceLock<ControlPlane>,
     results: Mutex<BTreeMap<&'static str, Told>>,
 }
@@ -77,6 +82,7 @@ impl Matrix {
             toxiproxy: OnceLock::new(),
             own: Default::default(),
             turns: AtomicUsize::new(0),
+            measured: Mutex::default(),
             quiet: OnceLock::new(),
             results: Mutex::default(),
         }
@@ -134,14 +140,19 @@ impl Matrix {
                 on(self.stage.plane(Parts::Server)?)
             }
             Plane::Own => {
-                let _others = self.stage.among_others();
                 let turn = self.turns.fetch_add(1, Ordering::Relaxed) % self.own.len();
                 let _one = self.own[turn]
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner);
+                let _others = self.stage.among_others();
                 on(&start())
             }
-            Plane::Quiet => {
+            Plane::Measured if self.profile == Profile::Short => {
+                let _one = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+                let _others = self.stage.among_others();
+                on(self.quiet.get_or_init(start))
+            }
+            Plane::Measured | Plane::Quiet => {
                 let _alone = self.stage.alone();
                 on(self.quiet.get_or_init(start))
             }
