@@ -1,5 +1,6 @@
 //! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy`,
-//! `tests/helm`, `tests/flux`, `tests/promtool` and `tests/argocd`.
+//! `tests/helm`, `tests/flux`, `tests/promtool` and `tests/argocd`, and takes files from them and from
+//! the one in `tests/prometheus_operator`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -30,11 +31,22 @@ const PACKAGES: &[(&str, &str)] = &[
 /// The name of the proxy that disturbs connections, and its package.
 pub(crate) const PROXY: (&str, &str) = ("toxiproxy", "github.com/Shopify/toxiproxy/v2/cmd/server");
 
-/// Both Helms that people have, and their packages.
+/// Both Helms that people have, and what checks the chart, and their packages.
 const HELMS: &[(&str, &str)] = &[
     ("helm4", "helm.sh/helm/v4/cmd/helm"),
     ("helm3", "helm.sh/helm/v3/cmd/helm"),
+    (
+        HELM_UNITTEST,
+        "github.com/helm-unittest/helm-unittest/cmd/helm-unittest",
+    ),
+    (KUBECONFORM, "github.com/yannh/kubeconform/cmd/kubeconform"),
 ];
+
+/// Runs the tests of a chart.
+pub(crate) const HELM_UNITTEST: &str = "helm-unittest";
+
+/// Holds manifests against schemas.
+pub(crate) const KUBECONFORM: &str = "kubeconform";
 
 /// What applies a manifest as Flux does: a program of ours around Flux's engine.
 pub(crate) const FLUX: (&str, &str) = ("kustomize-apply", "dayshift/tests/flux");
@@ -46,10 +58,34 @@ pub(crate) const PROMTOOL: (&str, &str) =
 /// The components of Argo CD that sync, in one program of ours, and the module that it is made of.
 pub(crate) const ARGO_CD: (&str, &str) = ("argocd", "dayshift/tests/argocd");
 
-const ARGO_CD_MODULE: &str = "github.com/argoproj/argo-cd/v3";
-
 /// The definitions that they need.
 pub(crate) const ARGO_CD_CRDS: [&str; 2] = ["application-crd.yaml", "appproject-crd.yaml"];
+
+const ARGO_CD_DEFINITIONS: Definitions = Definitions {
+    module: "github.com/argoproj/argo-cd/v3",
+    folder: "manifests/crds",
+    files: &ARGO_CD_CRDS,
+};
+
+/// The Prometheus Operator's definitions of the kinds that the chart and the manifests have.
+pub(crate) const MONITORING_CRDS: [&str; 2] = [
+    "monitoring.coreos.com_podmonitors.yaml",
+    "monitoring.coreos.com_prometheusrules.yaml",
+];
+
+const MONITORING_DEFINITIONS: Definitions = Definitions {
+    module: "github.com/prometheus-operator/prometheus-operator",
+    folder: "example/prometheus-operator-crd",
+    files: &MONITORING_CRDS,
+};
+
+/// Files of a module that define kinds.
+#[derive(Debug)]
+struct Definitions {
+    module: &'static str,
+    folder: &'static str,
+    files: &'static [&'static str],
+}
 
 /// What is built and how. Its hash names the folder of the result.
 pub(crate) struct Recipe {
@@ -58,7 +94,7 @@ pub(crate) struct Recipe {
     module: PathBuf,
     packages: &'static [(&'static str, &'static str)],
     stage_folders: &'static [&'static str],
-    definitions: &'static [&'static str],
+    definitions: Option<Definitions>,
     flags: Vec<String>,
     sources: Vec<u8>,
 }
@@ -82,7 +118,7 @@ impl Recipe {
     }
 
     pub(crate) fn helm() -> Self {
-        Self::read("helm", "minutes, 140 MB", HELMS)
+        Self::read("helm", "minutes, 180 MB", HELMS)
     }
 
     pub(crate) fn flux() -> Self {
@@ -91,7 +127,14 @@ impl Recipe {
 
     pub(crate) fn argo_cd() -> Self {
         let mut recipe = Self::read("argocd", "ten minutes, 200 MB", &[ARGO_CD]);
-        recipe.definitions = &ARGO_CD_CRDS;
+        recipe.definitions = Some(ARGO_CD_DEFINITIONS);
+        recipe
+    }
+
+    /// Nothing to build: files alone.
+    pub(crate) fn prometheus_operator() -> Self {
+        let mut recipe = Self::read("prometheus_operator", "seconds, 90 kB", &[]);
+        recipe.definitions = Some(MONITORING_DEFINITIONS);
         recipe
     }
 
@@ -118,7 +161,7 @@ impl Recipe {
             module,
             packages,
             stage_folders: &[],
-            definitions: &[],
+            definitions: None,
             flags: flags.map(str::to_owned).to_vec(),
             sources,
         }
@@ -131,6 +174,9 @@ impl Recipe {
             "{:?}{:?}{:?}",
             self.flags, self.packages, self.stage_folders
         ));
+        if let Some(definitions) = &self.definitions {
+            hash.update(format!("{definitions:?}"));
+        }
         hash.update(format!(
             "{} {}",
             std::env::consts::OS,
@@ -177,11 +223,15 @@ impl Recipe {
         if !self.stage_folders.is_empty() {
             self.collect_stages(&partial.join(STAGES))?;
         }
-        for file in self.definitions {
-            let module = self.module_folder(ARGO_CD_MODULE)?;
-            let from = module.join("manifests/crds").join(file);
-            let text = fs::read(&from).map_err(|error| format!("{}: {error}", from.display()))?;
-            fs::write(partial.join(file), text).map_err(|error| error.to_string())?;
+        if let Some(definitions) = &self.definitions {
+            self.go(&["mod", "download", definitions.module], &[], &[])?;
+            let module = self.module_folder(definitions.module)?;
+            for file in definitions.files {
+                let from = module.join(definitions.folder).join(file);
+                let text =
+                    fs::read(&from).map_err(|error| format!("{}: {error}", from.display()))?;
+                fs::write(partial.join(file), text).map_err(|error| error.to_string())?;
+            }
         }
         fs::rename(&partial, folder).map_err(|error| error.to_string())?;
         eprintln!("the {what} is in {}", folder.display());

@@ -69,6 +69,28 @@ impl Assets {
         Ok(folder.join(format!("helm{version}")))
     }
 
+    /// What runs the chart's own tests, from the cache or built into it.
+    pub(crate) fn helm_unittest() -> Result<PathBuf, Missing> {
+        let folder = built(
+            &build::Recipe::helm(),
+            "no `go` to build helm-unittest with",
+        )?;
+        Ok(folder.join(build::HELM_UNITTEST))
+    }
+
+    /// What holds manifests against schemas, from the cache or built into it.
+    pub(crate) fn kubeconform() -> Result<PathBuf, Missing> {
+        let folder = built(&build::Recipe::helm(), "no `go` to build kubeconform with")?;
+        Ok(folder.join(build::KUBECONFORM))
+    }
+
+    /// The files with the Prometheus Operator's definitions, from the cache or downloaded into it.
+    pub(crate) fn monitoring_definitions() -> Result<Vec<PathBuf>, Missing> {
+        let recipe = build::Recipe::prometheus_operator();
+        let folder = built(&recipe, "no `go` to download the Prometheus Operator with")?;
+        Ok(build::MONITORING_CRDS.map(|it| folder.join(it)).into())
+    }
+
     /// What applies a manifest as Flux does, from the cache or built into it.
     pub(crate) fn flux() -> Result<PathBuf, Missing> {
         let folder = built(
