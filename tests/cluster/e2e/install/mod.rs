@@ -1,9 +1,11 @@
-//! The Helm chart, with the real Helms, and the components for kustomize.
+//! The Helm chart, with the real Helms, its own tests by helm-unittest, and the components for
+//! kustomize.
 
 mod kustomize;
 mod manifests;
 mod releases;
 mod rendered;
+mod units;
 mod values;
 
 use crate::support::Story;
@@ -14,6 +16,7 @@ pub(crate) fn stories() -> Vec<Story> {
         manifests::stories(),
         kustomize::stories(),
         values::stories(),
+        units::stories(),
     ]
     .concat()
 }

@@ -1,0 +1,143 @@
+//! The chart's own tests, `charts/dayshift/tests`, by helm-unittest.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use super::kustomize::copy;
+use super::rendered::CHART;
+use crate::support::{Assets, ControlPlane, Parts, Story, stories};
+
+pub(super) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        the_chart_passes_its_own_tests,
+        its_tests_notice_a_defect_in_each_template,
+        its_tests_are_not_published,
+    ]
+}
+
+/// A copy of the chart: helm-unittest makes a folder in the one it tests.
+fn copied() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let chart = folder.path().join("dayshift");
+    copy(Path::new(CHART), &chart);
+    (folder, chart)
+}
+
+/// Whether the suites of a chart pass, and what helm-unittest says.
+fn unittest(chart: &Path, suites: &str) -> (bool, String) {
+    let program = Assets::helm_unittest().unwrap_or_else(|why| panic!("{why:?}"));
+    let output = Command::new(program)
+        .args(["--strict", "--file", suites])
+        .arg(chart)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), format!("{said}{errors}"))
+}
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let names = entries.map(|it| it.file_name().to_string_lossy().into_owned());
+    names.collect()
+}
+
+fn the_chart_passes_its_own_tests(_: &ControlPlane) {
+    let (_folder, chart) = copied();
+    let suites = names(&chart.join("tests")).len();
+    let (passed, said) = unittest(&chart, "tests/*_test.yaml");
+    let all = format!("Test Suites: {suites} passed, {suites} total\n");
+    assert!(passed && said.contains(&all), "{said}");
+}
+
+/// The suite that has to fail, a file of the chart, and what is put in place of what there.
+const DEFECTS: &str = r#"
+rbac       templates/rbac.yaml                 "list", "watch" => "list", "patch"
+rbac       templates/rbac.yaml                 namespace: {{ $.Release.Namespace }} => namespace: {{ . }}
+kinds      templates/_helpers.tpl              "watch", "patch"] => "watch", "patch", "delete"]
+kinds      templates/_helpers.tpl              "cronjobs" "batch" => "cronjobs" "apps"
+refused    templates/_helpers.tpl              if not $scope.namespaces => if false
+refused    values.schema.json                  "minItems": 1, =>
+refused    values.schema.json                  "additionalProperties": false, =>
+names      templates/_helpers.tpl              fullnameOverride | trunc 63 => fullnameOverride | trunc 70
+calendars  templates/calendars.yaml            .ics: => .ical:
+calendars  templates/deployment.yaml           readOnly: true => subPath: de.ics
+pod        values.yaml                         readOnlyRootFilesystem: true => readOnlyRootFilesystem: false
+policy     templates/policy.yaml               "Warn", "Audit" => "Audit"
+monitoring templates/podmonitor.yaml           honorLabels: true => honorLabels: false
+monitoring templates/prometheusrule.yaml       .prometheusRule.enabled => .podMonitor.enabled
+monitoring templates/dashboard.yaml            .grafana.labels => .podLabels
+network    templates/networkpolicy.yaml        [Ingress, Egress] => [Ingress]
+others     templates/poddisruptionbudget.yaml  maxUnavailable: => minAvailable:
+others     templates/serviceaccount.yaml       Token: false => Token: true
+others     templates/extraobjects.yaml         tpl . $ => .
+notes      templates/NOTES.txt                 deployment/{{ include => pod/{{ include
+"#;
+
+/// What a line of them says.
+fn defect(line: &str) -> [&str; 4] {
+    let (suite, rest) = line.split_once(' ').unwrap();
+    let (file, change) = rest.trim_start().split_once(' ').unwrap();
+    let (from, to) = change.split_once("=>").unwrap();
+    [suite, file, from.trim(), to.trim()]
+}
+
+fn its_tests_notice_a_defect_in_each_template(_: &ControlPlane) {
+    let (_folder, chart) = copied();
+    let mut untried = names(&chart.join("templates"));
+    for [suite, file, from, to] in DEFECTS.trim().lines().map(defect) {
+        let path = chart.join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{file}: {from}");
+        fs::write(&path, text.replacen(from, to, 1)).unwrap();
+        let (passed, said) = unittest(&chart, &format!("tests/{suite}_test.yaml"));
+        let is_noticed = !passed && said.contains(" failed, ");
+        assert!(is_noticed, "{file}: {to}: {said}");
+        fs::write(&path, text).unwrap();
+        untried.remove(file.trim_start_matches("templates/"));
+    }
+    assert_eq!(untried, BTreeSet::new());
+    let (passed, said) = unittest(&chart, "tests/*_test.yaml");
+    assert!(passed, "{said}");
+}
+
+/// What either Helm packs is all of the chart besides them.
+fn its_tests_are_not_published(plane: &ControlPlane) {
+    let mut expected = BTreeSet::new();
+    list(Path::new(CHART), "dayshift", &mut expected);
+    expected.retain(|it| !it.starts_with("dayshift/tests/"));
+    for version in [3, 4] {
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().to_str().unwrap();
+        plane.helm(version, &["package", CHART, "-d", to]).success();
+        let [package] = &names(folder.path()).into_iter().collect::<Vec<_>>()[..] else {
+            panic!("not one package in {to}");
+        };
+        let list = Command::new("tar")
+            .arg("-tzf")
+            .arg(folder.path().join(package))
+            .output()
+            .unwrap();
+        let list = String::from_utf8(list.stdout).unwrap();
+        let packed: BTreeSet<_> = list.lines().map(str::to_owned).collect();
+        assert_eq!(packed, expected, "helm{version}");
+    }
+}
+
+/// The files of a folder, each with the path that it has from `prefix` on.
+fn list(folder: &Path, prefix: &str, into: &mut BTreeSet<String>) {
+    for name in names(folder) {
+        let (path, name) = (folder.join(&name), format!("{prefix}/{name}"));
+        if path.is_dir() {
+            list(&path, &name, into);
+        } else {
+            into.insert(name);
+        }
+    }
+}
