@@ -22,7 +22,7 @@ pub(super) fn stories() -> Vec<Story> {
 const INSTALL: &str = include_str!("../../../../docs/install.md");
 
 /// A folder with a copy of `manifests/` and, beside it, this overlay.
-fn overlay(kustomization: &str) -> TempDir {
+pub(super) fn overlay(kustomization: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     copy(Path::new("manifests"), &folder.path().join("manifests"));
     let overlay = folder.path().join("overlay");
@@ -44,7 +44,7 @@ pub(super) fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn built(plane: &ControlPlane, folder: &Path) -> String {
+pub(super) fn built(plane: &ControlPlane, folder: &Path) -> String {
     let path = folder.to_str().unwrap();
     plane.kubectl(&["kustomize", path]).success()
 }

@@ -1,10 +1,12 @@
-//! The Helm chart, with the real Helms, its own tests by helm-unittest, and the components for
-//! kustomize.
+//! The Helm chart, with the real Helms, and the components for kustomize; the chart's own tests by
+//! helm-unittest, and all of it held against schemas by kubeconform.
 
+mod json_schema;
 mod kustomize;
 mod manifests;
 mod releases;
 mod rendered;
+mod schemas;
 mod units;
 mod values;
 
@@ -16,6 +18,7 @@ pub(crate) fn stories() -> Vec<Story> {
         manifests::stories(),
         kustomize::stories(),
         values::stories(),
+        schemas::stories(),
         units::stories(),
     ]
     .concat()

@@ -1,0 +1,320 @@
+//! Everything that somebody may install, held by kubeconform against the real server's own schemas.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::json_schema::{Schemas, strict};
+use super::kustomize::{built, overlay};
+use super::rendered::CHART;
+use crate::support::{Assets, ControlPlane, Parts, Story, stories};
+
+pub(super) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        everything_that_is_installed_keeps_to_the_schemas,
+        a_planted_defect_is_refused,
+        a_strict_schema_names_all_fields,
+    ]
+}
+
+/// Folders of manifests that are applied as they are.
+const FOLDERS: [&str; 5] = [
+    "manifests",
+    "manifests/kinds",
+    "manifests/policy",
+    "manifests/monitoring",
+    "examples",
+];
+
+/// Values of the chart that render different objects.
+const VALUES: [(&str, &[&str]); 6] = [
+    ("chart", &[]),
+    (
+        "chart-each-value",
+        &["-f=tests/cluster/e2e/install/values.yaml"],
+    ),
+    (
+        "chart-namespaces",
+        &[
+            "--set=scope.clusterWide=false",
+            "--set=scope.namespaces={a,b}",
+        ],
+    ),
+    (
+        "chart-kinds",
+        &["--set=kinds={scaledobjects,rollouts.argoproj.io}"],
+    ),
+    (
+        "chart-policy",
+        &["--set=policy.enabled=true,annotationPrefix=example.com"],
+    ),
+    (
+        "chart-share",
+        &["--set=podDisruptionBudget.enabled=true,podDisruptionBudget.maxUnavailable=1"],
+    ),
+];
+
+/// Overlays for kustomize, each with what it has.
+const OVERLAYS: [(&str, &str); 2] = [
+    (
+        "overlay",
+        "resources: [../manifests]\ncomponents: [../manifests/policy, ../manifests/monitoring]\n",
+    ),
+    (
+        "overlay-namespaced",
+        "namespace: team\nresources: [../manifests]\ncomponents: [../manifests/namespaced]\n",
+    ),
+];
+
+/// The names and the texts of all of it.
+fn bundles(plane: &ControlPlane) -> Vec<(String, String)> {
+    let mut bundles = Vec::new();
+    for folder in FOLDERS {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_part = path.is_dir() || path.ends_with("kustomization.yaml");
+            if !is_part && !path.ends_with("calendar.yaml") {
+                let name = path.display().to_string().replace('/', "-");
+                bundles.push((name, fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    for (name, more) in OVERLAYS {
+        let head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
+        let folder = overlay(&format!("{head}{more}"));
+        let text = built(plane, &folder.path().join("overlay"));
+        bundles.push((format!("{name}.yaml"), text));
+    }
+    bundles.push(("calendar.yaml".to_owned(), with_calendar(plane)));
+    for (name, values) in VALUES {
+        for version in [3, 4] {
+            let render = ["template", "day", CHART, "-n=ops", "--kube-version=1.36.0"];
+            let text = plane.helm(version, &[&render, values].concat()).success();
+            bundles.push((format!("{name}-{version}.yaml"), text));
+        }
+    }
+    bundles
+}
+
+/// The Deployment with `manifests/calendar.yaml`, which is a patch.
+fn with_calendar(plane: &ControlPlane) -> String {
+    let manifest = fs::read_to_string("manifests/dayshift.yaml").unwrap();
+    let mut documents = manifest.split("\n---\n");
+    let deployment = documents.find(|it| it.contains("\nkind: Deployment\n"));
+    let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
+    fs::write(file.path(), deployment.unwrap()).unwrap();
+    let patch = "--patch-file=manifests/calendar.yaml";
+    let path = file.path().to_str().unwrap();
+    let local = ["patch", "--local", "-f", path, patch, "-o", "yaml"];
+    plane.kubectl(&local).success()
+}
+
+/// kubeconform's count of the objects in a folder, and each file with an object that is not valid,
+/// with what is wrong there.
+fn report(schemas: &Schemas, folder: &Path) -> (Value, Vec<(String, String)>) {
+    let program = Assets::kubeconform().unwrap_or_else(|why| panic!("{why:?}"));
+    let output = Command::new(program)
+        .args(["-strict", "-summary", "-output=json"])
+        .args(["-schema-location", &schemas.location()])
+        .arg(folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let refused = report["resources"].as_array().unwrap().iter().map(|it| {
+        let text = |key: &str| it[key].as_str().unwrap();
+        let file = Path::new(text("filename")).file_name().unwrap();
+        (file.to_str().unwrap().to_owned(), text("msg").to_owned())
+    });
+    let refused: Vec<_> = refused.collect();
+    assert_eq!(output.status.success(), refused.is_empty(), "{refused:#?}");
+    (report["summary"].clone(), refused)
+}
+
+fn everything_that_is_installed_keeps_to_the_schemas(plane: &ControlPlane) {
+    let schemas = Schemas::of(plane);
+    let folder = tempfile::tempdir().unwrap();
+    let mut objects = 0;
+    for (name, text) in bundles(plane) {
+        fs::write(folder.path().join(&name), &text).unwrap();
+        let of_bundle = text.lines().filter(|it| it.starts_with("kind:")).count();
+        assert!(of_bundle > 0, "{name}");
+        objects += of_bundle;
+    }
+    let (summary, refused) = report(&schemas, folder.path());
+    let expected = json!({"valid": objects, "invalid": 0, "errors": 0, "skipped": 0});
+    assert_eq!(summary, expected, "{refused:#?}");
+}
+
+/// A manifest, what is put in place of what there, and what kubeconform has to say.
+const PLANTED: [(&str, &str, &str, &str); 15] = [
+    // A field that there is not: at the top, deep, in metadata, and with another case.
+    (
+        "dayshift",
+        "\n  replicas: 1",
+        "\n  replica: 1",
+        "'replica' not allowed",
+    ),
+    ("dayshift", "requests:", "request:", "'request' not allowed"),
+    (
+        "dayshift",
+        "\n  name: dayshift\n",
+        "\n  nam: dayshift\n",
+        "'nam' not allowed",
+    ),
+    (
+        "dayshift",
+        "runAsNonRoot",
+        "runAsNonroot",
+        "'runAsNonroot' not allowed",
+    ),
+    (
+        "monitoring/podmonitor",
+        "interval:",
+        "intervall:",
+        "'intervall' not allowed",
+    ),
+    (
+        "monitoring/podmonitor",
+        "\n  labels:",
+        "\n  lables:",
+        "'lables' not allowed",
+    ),
+    // A wrong type.
+    (
+        "dayshift",
+        "\n  replicas: 1",
+        "\n  replicas: \"1\"",
+        "got string, want integer",
+    ),
+    (
+        "dayshift",
+        "memory: 64Mi",
+        "memory: [64Mi]",
+        "got array, want string",
+    ),
+    (
+        "policy/texts",
+        "failurePolicy: Fail",
+        "failurePolicy: true",
+        "got boolean, want string",
+    ),
+    (
+        "monitoring/podmonitor",
+        "interval: 30s",
+        "interval: often",
+        "'often' does not match pattern",
+    ),
+    (
+        "monitoring/prometheusrule",
+        "expr: absent(",
+        "expr: true # (",
+        "got boolean, want string",
+    ),
+    // A kind or its version that there is not, and a kind in another case.
+    (
+        "dayshift",
+        "kind: Deployment",
+        "kind: Deploymint",
+        "could not find schema for Deploymint",
+    ),
+    (
+        "dayshift",
+        "apps/v1",
+        "apps/v1beta1",
+        "could not find schema for Deployment",
+    ),
+    (
+        "dayshift",
+        "kind: Deployment",
+        "kind: deployment",
+        "value must be 'Deployment'",
+    ),
+    // A field twice.
+    (
+        "dayshift",
+        "\n  replicas: 1",
+        "\n  replicas: 1\n  replicas: 2",
+        "already set",
+    ),
+];
+
+fn a_planted_defect_is_refused(plane: &ControlPlane) {
+    let schemas = Schemas::of(plane);
+    let folder = tempfile::tempdir().unwrap();
+    for (index, (manifest, from, to, _)) in PLANTED.iter().enumerate() {
+        let text = fs::read_to_string(format!("manifests/{manifest}.yaml")).unwrap();
+        assert!(text.contains(from), "{manifest}: {from}");
+        let planted = text.replacen(from, to, 1);
+        fs::write(folder.path().join(format!("{index}.yaml")), planted).unwrap();
+    }
+    let (_, refused) = report(&schemas, folder.path());
+    for (index, (manifest, _, to, expected)) in PLANTED.iter().enumerate() {
+        let file = format!("{index}.yaml");
+        let here = refused.iter().filter(|(name, _)| *name == file);
+        let messages: Vec<_> = here.map(|(_, message)| message).collect();
+        let [message] = messages[..] else {
+            panic!("{manifest}: {to}: {messages:?}");
+        };
+        assert!(message.contains(expected), "{manifest}: {to}: {message}");
+    }
+}
+
+fn a_strict_schema_names_all_fields(_: &ControlPlane) {
+    let closed = json!({"properties": {"a": {}}, "additionalProperties": false});
+    for (schema, expected) in [
+        // With the fields that it names, and no other: wherever an object is.
+        (json!({"properties": {"a": {}}}), closed.clone()),
+        (
+            json!({"properties": {"x": {"properties": {"a": {}}}}}),
+            json!({"properties": {"x": closed}, "additionalProperties": false}),
+        ),
+        (
+            json!({"items": {"properties": {"a": {}}}}),
+            json!({"items": closed}),
+        ),
+        (
+            json!({"additionalProperties": {"properties": {"a": {}}}}),
+            json!({"additionalProperties": closed}),
+        ),
+        // A field may have the name of what means something in a schema.
+        (
+            json!({"properties": {"properties": {"type": "string"}, "items": {"type": "array"}}}),
+            json!({
+                "properties": {"properties": {"type": "string"}, "items": {"type": "array"}},
+                "additionalProperties": false,
+            }),
+        ),
+        // A condition names some of the fields.
+        (
+            json!({"properties": {"a": {}}, "anyOf": [{"properties": {"a": {"type": "string"}}}]}),
+            json!({
+                "properties": {"a": {}},
+                "anyOf": [{"properties": {"a": {"type": "string"}}}],
+                "additionalProperties": false,
+            }),
+        ),
+        // OpenAPI's word for what JSON Schema says by a type.
+        (
+            json!({"type": "string", "nullable": true}),
+            json!({"type": ["string", "null"], "nullable": true}),
+        ),
+    ] {
+        assert_eq!(strict(schema.clone()), expected, "{schema}");
+    }
+    // What is open stays open, as do references, and what is no object.
+    for same in [
+        json!({"type": "object"}),
+        json!({"properties": {"a": {}}, "x-kubernetes-preserve-unknown-fields": true}),
+        json!({"properties": {"a": {}}, "additionalProperties": {"type": "string"}}),
+        json!({"allOf": [{"$ref": "#/components/schemas/a"}], "default": {}}),
+        json!({"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]}),
+        json!(true),
+    ] {
+        assert_eq!(strict(same.clone()), same);
+    }
+}
