@@ -29,13 +29,13 @@ impl Profile {
     }
 
     /// How late something may be, in seconds, that is `seconds` late at most on a machine with
-    /// nothing else to do. The short form is told on machines that withhold processors, and allows
-    /// a second more: [`Turns`] judges there who came first, and no fault of the matrix costs others
-    /// less than some seconds.
+    /// nothing else to do. The short form is told among other stories, on machines that withhold
+    /// processors, and allows some seconds more: [`Turns`] judges there who came first, and a failure
+    /// of one object that is taken for the server's costs the others twelve.
     ///
     /// [`Turns`]: super::turns::Turns
     pub(crate) fn allows(self, seconds: f64) -> f64 {
-        self.pick(seconds + 1.0, seconds)
+        self.pick(seconds + 4.0, seconds)
     }
 
     /// 30 Deployments and a fault of 6 s, or 200 and 22 s.
