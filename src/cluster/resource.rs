@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use super::pod_template::requests;
 use crate::text::quote;
 use crate::workload::{
-    CountField, CustomKind, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, ResourceRequests,
-    WorkloadRef,
+    CountField, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, ResourceRequests, WorkloadRef,
 };
 
 /// How one kind is read and written.
@@ -241,8 +240,7 @@ pub fn kind_of_collection(path: &str) -> Option<Kind> {
             }
         })
     };
-    let mut known = Kind::BUILT_IN.into_iter().chain(CustomKind::all());
-    known.find(is_of)
+    Kind::known().find(is_of)
 }
 
 #[cfg(test)]

@@ -7,8 +7,6 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::source::{Dashboard, Source};
-
 /// After a page, so many times as long is waited as it took: pages take a sixth of a processor at
 /// most, however many are asked for.
 const REST: u32 = 5;
@@ -24,7 +22,8 @@ pub(super) struct Turn {
 }
 
 impl Pace {
-    async fn turn(&self) -> Turn {
+    /// Waits until a page may be made.
+    pub(super) async fn turn(&self) -> Turn {
         let held = Arc::clone(&self.0).lock_owned().await;
         Turn {
             begun: Instant::now(),
@@ -40,15 +39,5 @@ impl Drop for Turn {
             sleep(rest).await;
             drop(held);
         });
-    }
-}
-
-impl Dashboard {
-    /// Waits until a page may be made, where that is to be bounded.
-    pub(super) async fn turn(&self) -> Option<Turn> {
-        match &self.source {
-            Source::Cluster(_) => None,
-            Source::Controller(published) => Some(published.pace.turn().await),
-        }
     }
 }

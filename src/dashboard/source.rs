@@ -11,6 +11,7 @@ use super::{
     actions::Actions,
     followed::Followed,
     guard::Hosts,
+    pace::Turn,
     published::Published,
     savings::{SavedSoFar, SavingsSource, Starts},
     settings::Settings,
@@ -70,6 +71,14 @@ impl Dashboard {
     ) -> Self {
         let published = Published::new(telemetry, calendars);
         Self::from(Source::Controller(published), clock, settings)
+    }
+
+    /// Waits until a page may be made, where that is to be bounded.
+    pub(super) async fn turn(&self) -> Option<Turn> {
+        match &self.source {
+            Source::Cluster(_) => None,
+            Source::Controller(published) => Some(published.pace.turn().await),
+        }
     }
 
     fn from(source: Source, clock: Clock, settings: Settings) -> Self {

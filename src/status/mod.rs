@@ -5,6 +5,7 @@ mod live_view;
 mod note;
 mod note_text;
 mod reverted;
+mod reverts;
 mod time_format;
 mod workload_status;
 

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::{note::Note, workload_status::WorkloadStatus};
 use crate::{
     cluster::WithManagers,
-    workload::{FieldManager, ManagerKind, Observed, Phase, Prefix, REVERT_WINDOW, later},
+    workload::{FieldManager, ManagerKind, Observed},
 };
 
 /// Another program that has set the count since dayshift did.
@@ -25,7 +24,11 @@ pub struct RevertedBy {
 impl RevertedBy {
     /// Who has set the count of this object since `last`; none where that was a person or dayshift,
     /// and where the object does not tell.
-    fn of(managed: &WithManagers, observed: &Observed, last: DateTime<Utc>) -> Option<Self> {
+    pub(super) fn of(
+        managed: &WithManagers,
+        observed: &Observed,
+        last: DateTime<Utc>,
+    ) -> Option<Self> {
         let manager = managed.last_manager(observed.object.kind)?;
         let at = manager.at;
         // Who has it, though dayshift has set it, has set it since.
@@ -39,61 +42,6 @@ impl RevertedBy {
                 manager,
                 at,
             }),
-        }
-    }
-}
-
-impl WorkloadStatus {
-    /// Takes in who has set the count back, where it is not what was done last.
-    pub(super) fn find_revert(&mut self, managed: &WithManagers, observed: &Observed) {
-        let by_hand = self
-            .notes
-            .iter()
-            .position(|it| matches!(it, Note::SetByHand { .. }));
-        let is_down = matches!(self.phase, Some(Phase::Stopped | Phase::Slept));
-        let is_up = observed.replicas > observed.inputs.stop_replicas();
-        let Some(last) = self.since.filter(|_| by_hand.is_some() || is_down && is_up) else {
-            return;
-        };
-        let Some(by) = RevertedBy::of(managed, observed, last) else {
-            return;
-        };
-        let is_by_load = match by.manager.kind() {
-            ManagerKind::Owner(owner) => owner.scales_by_load(),
-            _ => false,
-        };
-        if let ManagerKind::Owner(owner) = by.manager.kind() {
-            self.owners.insert(owner);
-        }
-        let until = match by_hand.map(|at| self.notes.remove(at)) {
-            Some(Note::SetByHand { until, .. }) => until,
-            _ => self.next,
-        };
-        let soon = by.after.is_none_or(|after| after <= REVERT_WINDOW) && (is_down || !is_by_load);
-        self.notes.push(Note::Reverted { soon, until });
-        self.reverted_by = Some(by);
-    }
-
-    /// What has become of the count, as in `argocd-controller set 3 again 12 s after the stop`.
-    pub fn revert_words(&self) -> Option<String> {
-        let by = self.reverted_by.as_ref()?;
-        let was = match self.phase {
-            Some(Phase::Slept) => "the sleep",
-            Some(Phase::Stopped) => "the stop",
-            Some(Phase::Woken) => "the wake",
-            _ => "the start",
-        };
-        let counts = self.object.kind.counts();
-        let undone = counts.undone(self.saved.unwrap_or_default(), self.replicas);
-        let after = by.after.map_or_else(|| "after".to_owned(), later);
-        Some(format!("{} {undone} {after} {was}", by.manager.name()))
-    }
-
-    /// What makes that program leave the count alone; none where the program is not known.
-    pub fn cure(&self, prefix: &Prefix) -> Option<String> {
-        match self.reverted_by.as_ref()?.manager.kind() {
-            ManagerKind::Owner(owner) => Some(owner.cure(&[self.object.kind], prefix)),
-            _ => None,
         }
     }
 }

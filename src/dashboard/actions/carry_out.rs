@@ -7,8 +7,7 @@ use kube::Client;
 
 use super::{
     form::Form,
-    plan::{Plan, Planned},
-    worker::Asked,
+    plan::{Asked, Plan, Planned},
 };
 use crate::{
     cluster::{NamespaceDefaults, Query},

@@ -6,9 +6,12 @@
 mod carry_out;
 mod form;
 mod gate;
+mod jobs;
+mod pending;
 mod plan;
 mod posted;
 mod worker;
 
 pub(super) use carry_out::verb;
-pub(super) use plan::{Actions, Phase, Plan};
+pub(super) use pending::Actions;
+pub(super) use plan::{Phase, Plan};

@@ -1,31 +1,22 @@
-//! What was asked for and is still to be confirmed, and what came of what was.
+//! What was asked for, what would be done, and what came of it.
 
-use std::{
-    collections::VecDeque,
-    io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{
-    gate::Token,
-    worker::{Asked, Jobs},
-};
-use crate::operations::{RequestedOverride, Said};
+use crate::operations::{OverrideRequest, RequestedOverride, Said, Selection};
 
-/// So many plans are remembered.
-const MOST_PLANS: usize = 16;
 /// So long what was asked for may be confirmed.
 const LONGEST: TimeDelta = TimeDelta::minutes(5);
 /// So many lines of a result are kept.
 const MOST_LINES: usize = 2_100;
 
-/// What somebody may have done from the pages.
-pub(in crate::dashboard) struct Actions {
-    pub(in crate::dashboard) token: Token,
-    pub(super) jobs: Jobs,
-    plans: Mutex<(u64, VecDeque<Arc<Plan>>)>,
+/// What somebody has asked for.
+pub(super) struct Asked {
+    pub(super) request: OverrideRequest,
+    pub(super) selection: Selection,
+    pub(super) missing: Vec<String>,
+    pub(super) namespaces: Vec<String>,
 }
 
 /// What was asked for, and what has become of it.
@@ -67,42 +58,16 @@ pub(in crate::dashboard) enum Phase {
     Done,
 }
 
-impl Actions {
-    pub(in crate::dashboard) fn new() -> io::Result<Self> {
-        Ok(Self {
-            token: Token::random()?,
-            jobs: Jobs::default(),
-            plans: Mutex::default(),
-        })
-    }
-
-    /// Remembers a plan, and forgets an old one where there are many.
-    pub(super) fn remember(&self, asked: Arc<Asked>, planned: Planned) -> Arc<Plan> {
-        let mut plans = self.plans();
-        plans.0 += 1;
-        let plan = Arc::new(Plan {
-            id: plans.0,
+impl Plan {
+    pub(super) fn new(id: u64, asked: Arc<Asked>, planned: Planned) -> Self {
+        Self {
+            id,
             asked,
             planned,
             progress: Mutex::default(),
-        });
-        if plans.1.len() == MOST_PLANS {
-            plans.1.pop_front();
         }
-        plans.1.push_back(Arc::clone(&plan));
-        plan
     }
 
-    pub(in crate::dashboard) fn find(&self, id: u64) -> Option<Arc<Plan>> {
-        self.plans().1.iter().find(|it| it.id == id).cloned()
-    }
-
-    fn plans(&self) -> MutexGuard<'_, (u64, VecDeque<Arc<Plan>>)> {
-        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Plan {
     /// What is requested.
     pub(in crate::dashboard) fn requested(&self) -> &RequestedOverride {
         &self.asked.request.requested

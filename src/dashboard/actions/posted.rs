@@ -11,8 +11,9 @@ use super::{
     carry_out::selected,
     form::Form,
     gate::{body, is_ours},
-    plan::Actions,
-    worker::{Asked, Job},
+    jobs::Job,
+    pending::Actions,
+    plan::Asked,
 };
 use crate::{
     dashboard::{

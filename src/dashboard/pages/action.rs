@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::{
-    bits::{safe, said},
     shell::{Kind, Page},
+    text::{safe, said},
 };
 use crate::{
     dashboard::actions::{Phase, Plan, verb},

@@ -1,17 +1,17 @@
 //! What several pages are made of.
 
-use std::borrow::Cow;
-
 use chrono::{DateTime, SecondsFormat, Utc};
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::shell::Page;
+use super::{
+    shell::Page,
+    text::{safe, said},
+};
 use crate::{
     dashboard::view::{Finding, Row},
     schedule::Zone,
     status::{WorkloadStatus, clock, distance},
-    text::printable,
 };
 
 /// So many objects are named where the same is said of more.
@@ -78,15 +78,6 @@ pub(super) fn badge(status: &WorkloadStatus) -> Markup {
     html! { span class=(class) { (name) } }
 }
 
-/// Text that somebody wrote.
-pub(super) fn safe(text: &str) -> Cow<'_, str> {
-    if text.chars().any(crate::text::is_unprintable) {
-        printable(text).into()
-    } else {
-        text.into()
-    }
-}
-
 impl Page<'_> {
     /// A link to an object's page.
     pub(super) fn link_to(&self, row: &Row) -> Markup {
@@ -118,20 +109,4 @@ impl Page<'_> {
             }
         }
     }
-}
-
-/// Text with what stands between backticks as code.
-pub(super) fn said(text: &str) -> Markup {
-    let text = safe(text);
-    html! {
-        @for (at, part) in text.split('`').enumerate() {
-            @if at % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
-}
-
-/// Text of several lines that somebody may have had a hand in.
-pub(super) fn safe_lines(text: &str) -> String {
-    let lines: Vec<_> = text.lines().map(safe).collect();
-    lines.join("\n")
 }

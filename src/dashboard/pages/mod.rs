@@ -7,6 +7,7 @@ mod object;
 mod object_tables;
 mod overview;
 mod shell;
+mod text;
 mod timeline;
 mod week;
 

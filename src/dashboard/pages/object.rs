@@ -4,8 +4,9 @@ use chrono::{DateTime, Days, NaiveDate, Utc};
 use maud::{Markup, html};
 
 use super::{
-    bits::{badge, next, path, safe, safe_lines, said, time},
+    bits::{badge, next, path, time},
     shell::{Kind, Page},
+    text::{safe, safe_lines, said},
     week::{Week, day_name, legend, midnight, patterns},
 };
 use crate::{

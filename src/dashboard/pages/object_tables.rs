@@ -4,9 +4,10 @@
 use maud::{Markup, html};
 
 use super::{
-    bits::{named, path, safe, safe_lines, time},
+    bits::{named, path, time},
     object::Events,
     shell::Page,
+    text::{safe, safe_lines},
 };
 use crate::{
     dashboard::{params::Params, view::Row},

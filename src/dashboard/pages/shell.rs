@@ -3,7 +3,7 @@
 use http::StatusCode;
 use maud::{DOCTYPE, Markup, html};
 
-use super::bits::safe;
+use super::text::safe;
 use crate::{
     dashboard::{
         params::{Params, Theme},

@@ -6,8 +6,9 @@ use chrono::{DateTime, Days, NaiveDate, Utc};
 use maud::{Markup, html};
 
 use super::{
-    bits::{badge, named, next, path, safe},
+    bits::{badge, named, next, path},
     shell::{Kind, Page},
+    text::safe,
     week::{Week, day_name, days, legend, midnight, patterns},
 };
 use crate::{

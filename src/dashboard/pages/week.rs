@@ -5,10 +5,7 @@ use std::fmt::Write as _;
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Utc};
 use maud::{Markup, html};
 
-use super::{
-    bits::{safe, time},
-    shell::Page,
-};
+use super::{bits::time, shell::Page, text::safe};
 use crate::{
     dashboard::view::Row,
     plan::{Period, PlannedState, Planner, WorkloadPlan, timeline},

@@ -7,15 +7,10 @@ use chrono::NaiveDate;
 use super::content_line::content_lines;
 use super::error::{CalendarError, CalendarReason};
 use super::event::{EventLines, Replaced};
+use super::limits::{MAX_FILE, MOST_DATES};
 use super::recurrence::Budget;
 use crate::schedule::ranges::DayRanges;
 use crate::schedule::zone::local::day_number;
-
-/// The largest file that is read, in bytes: as much as a ConfigMap holds.
-pub(super) const MAX_FILE: usize = 1 << 20;
-
-/// The most spans of days that a calendar may have.
-pub(super) const MOST_DATES: usize = 100_000;
 
 /// How deep components may lie in others.
 const MAX_DEPTH: usize = 16;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::calendar::{MAX_FILE, MOST_DATES};
+use super::limits::{MAX_FILE, MOST_DATES};
 use crate::text::quote;
 
 /// Why a calendar file is refused.

@@ -7,6 +7,7 @@ mod content_line;
 mod date_value;
 mod error;
 mod event;
+mod limits;
 mod recurrence;
 
 pub use calendar::Calendar;

@@ -6,8 +6,6 @@ use std::{
     sync::{Mutex, PoisonError, RwLock},
 };
 
-use super::kind::Kind;
-
 /// A kind with `spec.replicas` that somebody has named by its resource, such as
 /// `rollouts.argoproj.io`. There is one of each in a process, and it is never dropped: its name
 /// goes with every object of the kind.
@@ -54,9 +52,9 @@ impl CustomKind {
     }
 
     /// Those that were named so far.
-    pub fn all() -> impl Iterator<Item = Kind> {
+    pub fn all() -> impl Iterator<Item = &'static Self> {
         let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        named.into_iter().map(Kind::Custom)
+        named.into_iter()
     }
 
     /// `rollouts.argoproj.io` for the `apiVersion` and `kind` of a manifest, the plural guessed as

@@ -155,11 +155,15 @@ impl Kind {
         }
     }
 
+    /// Those that are built in, and those that were named so far.
+    pub fn known() -> impl Iterator<Item = Self> {
+        let named = CustomKind::all().map(Self::Custom);
+        Self::BUILT_IN.into_iter().chain(named)
+    }
+
     /// The kind of a manifest's `apiVersion` and `kind`; none where dayshift does not scale it.
     pub fn of(api_version: &str, kind: &str) -> Option<Self> {
-        let is_it = |it: &Self| it.is_of(api_version, kind);
-        let known = Self::BUILT_IN.into_iter().find(is_it);
-        known.or_else(|| CustomKind::all().find(is_it))
+        Self::known().find(|it| it.is_of(api_version, kind))
     }
 
     fn is_of(self, api_version: &str, kind: &str) -> bool {
@@ -174,8 +178,7 @@ impl Kind {
     pub fn from_argument(text: &str) -> Option<Self> {
         let text = text.to_lowercase();
         let (resource, rest) = text.split_once('.').unwrap_or((&text, ""));
-        let mut known = Self::BUILT_IN.into_iter().chain(CustomKind::all());
-        known.find(|it| {
+        Self::known().find(|it| {
             let is_named = [it.short_name(), it.plural(), &it.singular()].contains(&resource);
             is_named
                 && (rest.is_empty()
