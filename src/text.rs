@@ -104,6 +104,20 @@ pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, what: &s
     format!("{count} {what}{plural}")
 }
 
+/// So many are named where there are more.
+const MOST_NAMES: usize = 3;
+
+/// `a, b`, or of very many `a, b, c and 9 more`.
+pub fn first_of(names: &[String]) -> String {
+    match names {
+        few if few.len() <= MOST_NAMES + 1 => few.join(", "),
+        many => {
+            let more = many.len() - MOST_NAMES;
+            format!("{} and {more} more", many[..MOST_NAMES].join(", "))
+        }
+    }
+}
+
 /// The JSON text with each character for which `which` holds as `\u....`. Outside of its strings
 /// it has none of them.
 pub fn escape_json(json: &str, which: fn(char) -> bool) -> Cow<'_, str> {

@@ -14,12 +14,13 @@ pub use connection::redact::redacted_chain;
 pub use connection::server_time::server_time;
 pub use encoding::compact::compact;
 pub use reading::absence::Absence;
-pub use reading::autoscalers::Autoscalers;
+pub use reading::autoscalers::{Autoscalers, ForbiddenList};
 pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::discover;
 pub use reading::events::{SeenEvent, events_of};
 pub use reading::find::{
-    FindError, Found, Missing, Query, find, missing_namespace, namespace_exists,
+    FindError, Found, Missing, Part, Query, Refused, find, find_readable, missing_namespace,
+    namespace_exists,
 };
 pub use reading::list_watch::{list_watch, watch_of};
 pub use reading::live_watch::{WatchEvent, WatchEvents, watch};

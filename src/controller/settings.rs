@@ -89,7 +89,7 @@ impl Watched {
     pub(in crate::controller) fn resource(self) -> String {
         match self {
             Self::Namespaces => "namespaces".to_owned(),
-            Self::Kind(kind) => format!("{}.{}", kind.plural(), kind.group()),
+            Self::Kind(kind) => kind.resource(),
         }
     }
 }

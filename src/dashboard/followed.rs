@@ -9,14 +9,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kube::Client;
 
 use super::{
-    kind_watches::{KindWatches, Shown},
     settings::Settings,
     view::{Row, View},
 };
 use crate::{
     clock::Clock,
     cluster::{Autoscalers, FindError, NamespaceDefaults, WithManagers, server_time},
-    status::{LiveView, WorkloadStatus},
+    status::{KindWatches, LiveView, Unreadable, WorkloadStatus},
 };
 
 /// A cluster that is followed.
@@ -32,8 +31,6 @@ struct Seen {
     autoscalers: Autoscalers,
     /// How far the clock of the API server is ahead of this one.
     ahead: TimeDelta,
-    /// The kinds that may not be read, and why.
-    forbidden: Vec<String>,
     /// Why nothing more will be seen.
     ended: Option<FindError>,
     view: Option<Arc<View>>,
@@ -56,7 +53,6 @@ impl Followed {
             defaults: NamespaceDefaults::new(settings.inheritance.clone()),
             autoscalers: Autoscalers::default(),
             ahead: TimeDelta::zero(),
-            forbidden: Vec::new(),
             ended: None,
             view: None,
         };
@@ -112,22 +108,14 @@ impl Followed {
             }
             tokio::select! {
                 // Changes that come together are taken in together.
-                shown = watches.next() => self.take_in(shown?, watches.forbidden()),
+                shown = watches.next() => {
+                    let mut seen = self.seen();
+                    seen.live.take_in(shown?, watches.refused());
+                    seen.view = None;
+                }
                 () = clock.doze_until(now + FRESH) => {}
             }
         }
-    }
-
-    fn take_in(&self, shown: Vec<Shown>, forbidden: Vec<String>) {
-        let mut seen = self.seen();
-        for one in shown {
-            match one {
-                Shown::Event(event) => seen.live.observe(event),
-                Shown::Forbidden(kind) => seen.live.forget(kind),
-            }
-        }
-        seen.forbidden = forbidden;
-        seen.view = None;
     }
 
     /// Compares the clocks; whether the server answers.
@@ -210,9 +198,12 @@ fn view_of(settings: &Settings, seen: &Seen, now: DateTime<Utc>) -> View {
         Some(Row { status, observed })
     };
     let error = seen.ended.as_ref().or_else(|| seen.live.outage());
-    let unreadable = seen.defaults.unreadable().map(|why| {
-        format!("Namespaces cannot be read, so what workloads inherit from them is not seen: {why}")
-    });
+    let unreadable = Unreadable::of(
+        &settings.query,
+        seen.live.refused(),
+        &seen.defaults,
+        &seen.autoscalers,
+    );
     // Before all of them are known, nothing is said of any.
     let is_complete = seen.live.is_complete();
     let known = seen.live.workloads().filter(|_| is_complete);
@@ -225,6 +216,6 @@ fn view_of(settings: &Settings, seen: &Seen, now: DateTime<Utc>) -> View {
         asks: true,
         is_complete,
         outage: error.map(ToString::to_string),
-        unseen: seen.forbidden.iter().cloned().chain(unreadable).collect(),
+        unseen: unreadable.iter().map(ToString::to_string).collect(),
     }
 }

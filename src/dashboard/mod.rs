@@ -8,7 +8,6 @@ mod actions;
 mod answer;
 mod followed;
 mod guard;
-mod kind_watches;
 mod pace;
 mod pages;
 mod params;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::kind_watches::Shown;
 use crate::{
-    cluster::{FindError, Found, Missing, Query, WatchEvent, WithManagers},
+    cluster::{FindError, Found, Missing, Part, Query, Refused, WatchEvent, WithManagers},
     workload::Kind,
 };
 
@@ -14,6 +15,7 @@ pub struct LiveView {
     known: BTreeMap<(String, String, Kind), WithManagers>,
     is_complete: bool,
     outage: Option<FindError>,
+    refused: Vec<Refused>,
 }
 
 impl LiveView {
@@ -24,11 +26,22 @@ impl LiveView {
             known: BTreeMap::new(),
             is_complete: false,
             outage: None,
+            refused: Vec::new(),
         }
     }
 
-    /// Takes in what the watch shows.
-    pub fn observe(&mut self, event: WatchEvent<WithManagers>) {
+    /// Takes in what the watches show, and what they may not show now.
+    pub fn take_in(&mut self, shown: Vec<Shown>, refused: Vec<Refused>) {
+        for one in shown {
+            match one {
+                Shown::Event(event) => self.observe(event),
+                Shown::Refused(part) => self.forget(&part),
+            }
+        }
+        self.refused = refused;
+    }
+
+    fn observe(&mut self, event: WatchEvent<WithManagers>) {
         if !matches!(event, WatchEvent::Interrupted(_)) {
             self.outage = None;
         }
@@ -51,9 +64,16 @@ impl LiveView {
         }
     }
 
-    /// Forgets the objects of a kind, which may not be read any more.
-    pub fn forget(&mut self, kind: Kind) {
-        self.known.retain(|(.., it), _| *it != kind);
+    /// Forgets what may not be read any more.
+    fn forget(&mut self, part: &Part) {
+        let is_named = |name: &String| part.name.as_ref().is_none_or(|it| it == name);
+        self.known
+            .retain(|(_, name, kind), _| *kind != part.kind || !is_named(name));
+    }
+
+    /// What may not be read now, and why.
+    pub fn refused(&self) -> &[Refused] {
+        &self.refused
     }
 
     /// The server has answered: nothing is known to be wrong with it.
@@ -76,7 +96,8 @@ impl LiveView {
         self.known.iter().map(|((.., kind), it)| (*kind, it))
     }
 
-    /// The objects as they are now, and those that were named and are not there.
+    /// The objects as they are now, and those that were named and are not there, as far as that may
+    /// be known.
     pub fn found(&self) -> Found<WithManagers> {
         let mut found = Found {
             workloads: Vec::new(),
@@ -89,8 +110,10 @@ impl LiveView {
         };
         for (kind, name) in names {
             let key = (namespace.clone(), name.clone(), *kind);
+            let is_it = |it: &Refused| it.part.kind == *kind && it.part.name.as_ref() == Some(name);
             match self.known.get(&key) {
                 Some(managed) => found.workloads.push((*kind, managed.clone())),
+                None if self.refused.iter().any(is_it) => {}
                 None => found.missing.push(Missing {
                     kind: *kind,
                     namespace: namespace.clone(),

@@ -1,17 +1,21 @@
 //! How scheduled workloads stand: when each starts or stops next, the active override, what
 //! is wrong with it, and who else has a hand on its count.
 
+mod kind_watches;
 mod live_view;
 mod note;
 mod note_text;
 mod reverted;
 mod reverts;
 mod time_format;
+mod unreadable;
 mod workload_status;
 
+pub use kind_watches::{KindWatches, Shown};
 pub use live_view::LiveView;
 pub use note::Note;
 pub use note_text::NoteText;
 pub use reverted::RevertedBy;
 pub use time_format::{clock, date_and_time, distance, duration, span, time_of_day};
+pub use unreadable::Unreadable;
 pub use workload_status::{ScheduleStatus, WorkloadStatus};

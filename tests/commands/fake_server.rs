@@ -1,6 +1,6 @@
 //! The API in memory behind a socket, for the real program.
 
-use kube_in_memory::Api;
+use kube_in_memory::{Api, Fault, Status};
 use std::{
     net::SocketAddr,
     path::Path,
@@ -110,6 +110,41 @@ impl Cluster {
             .unwrap();
     }
 
+    /// Refuses these verbs of a resource, and nothing else.
+    pub(crate) fn refuse(&self, verbs: &'static [&str], resource: &'static str) {
+        self.refuse_all(verbs, &[resource]);
+    }
+
+    /// The same of several.
+    pub(crate) fn refuse_all(&self, verbs: &'static [&str], resources: &[&'static str]) {
+        let resources = resources.to_vec();
+        self.api.on_request(move |request| {
+            let is_it = resources.contains(&&*request.resource) && verbs.contains(&request.verb);
+            let message = refusal(request.verb, &request.resource);
+            is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", message)))
+        });
+    }
+
+    /// A CronJob of the namespace `dev` with these annotations under `dayshift/`.
+    pub(crate) fn cron_job(&self, name: &str, annotations: &[(&str, &str)]) {
+        let annotations: serde_json::Map<_, _> = annotations
+            .iter()
+            .map(|(key, text)| (format!("dayshift/{key}"), json!(text)))
+            .collect();
+        let job = json!({
+            "apiVersion": "batch/v1", "kind": "CronJob",
+            "metadata": {"namespace": "dev", "name": name, "annotations": annotations},
+            "spec": {
+                "schedule": "0 * * * *",
+                "jobTemplate": {"spec": {"template": {"spec": {
+                    "restartPolicy": "Never",
+                    "containers": [{"name": "job", "image": "job"}],
+                }}}},
+            },
+        });
+        self.api.create(job).unwrap();
+    }
+
     pub(crate) fn annotation(&self, name: &str, key: &str) -> Option<String> {
         let object = self.api.get("Deployment", "dev", name)?;
         let text = &object["metadata"]["annotations"][format!("dayshift/{key}")];
@@ -129,6 +164,11 @@ impl Cluster {
     pub(crate) fn dayshift_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
         run(&self.kubeconfig(), variables, arguments)
     }
+}
+
+/// What a real API server says who may not do something.
+pub(crate) fn refusal(verb: &str, resource: &str) -> String {
+    format!("{resource} is forbidden: User \"me\" cannot {verb} resource \"{resource}\"")
 }
 
 /// `dayshift run`, until it is dropped.

@@ -1,7 +1,6 @@
 //! Live Namespaces: what workloads inherit, and overrides of a whole namespace.
 
 use chrono::{DateTime, Utc};
-use kube_in_memory::{Fault, Status};
 use serde_json::Value;
 
 use crate::actions::overrides::label;
@@ -30,14 +29,6 @@ fn of_namespace(cluster: &Cluster, key: &str) -> Option<String> {
     let namespace = cluster.api.get("Namespace", "", "dev").unwrap();
     let text = &namespace["metadata"]["annotations"][format!("dayshift/{key}")];
     text.as_str().map(str::to_owned)
-}
-
-fn refuse(cluster: &Cluster, verb: &'static str) {
-    cluster.api.on_request(move |request| {
-        let is_it = request.verb == verb && request.resource == "namespaces";
-        let message = format!("User \"me\" cannot {verb} resource \"namespaces\"");
-        is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", &message)))
-    });
 }
 
 #[test]
@@ -106,13 +97,14 @@ fn namespaces_that_may_not_be_read_are_noted_once() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("inherits", 1, &[]);
     cluster.deployment("own", 1, &[("stop", "19:00")]);
-    refuse(&cluster, "get");
+    cluster.refuse(&["get"], "namespaces");
     for command in ["status", "plan -o table"] {
         let ran = cluster.dayshift(&command.split(' ').collect::<Vec<_>>());
         assert_eq!(
             ran.err,
             "note: Namespaces cannot be read, so what workloads inherit from them is not seen: \
-             User \"me\" cannot get resource \"namespaces\"\n",
+             namespaces is forbidden: User \"me\" cannot get resource \"namespaces\"; allow get and \
+             list of namespaces, or set --namespace-defaults=false\n",
             "{command}"
         );
         assert!(
@@ -252,13 +244,13 @@ fn the_patch_tests_what_it_changes() {
 fn who_may_not_patch_namespaces_is_told_so() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("web", 0, &[]);
-    refuse(&cluster, "patch");
+    cluster.refuse(&["patch"], "namespaces");
     let ran = cluster.dayshift(&["wake", "ns/dev", "--for", "1h"]);
     assert_eq!(ran.status, 3, "{ran:?}");
     assert_eq!(
         ran.err,
         "error: namespace/dev: not woken: the Namespace cannot be patched: the API server refuses: 403 \
-         Forbidden: User \"me\" cannot patch resource \"namespaces\"; `-n dev --all` annotates the workloads in it instead\n"
+         Forbidden: namespaces is forbidden: User \"me\" cannot patch resource \"namespaces\"; `-n dev --all` annotates the workloads in it instead\n"
     );
     let dry = cluster.dayshift(&["pause", "ns/dev", "--dry-run"]);
     assert_eq!(

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{
-    messages::print_warning,
+    messages::{print_beside, print_warning},
     style::{Paint, Style},
     terminal::{height, moves_cursor, style, width},
 };
@@ -24,8 +24,9 @@ pub(crate) struct LiveScreen {
     /// Why what is shown may be old, and since when.
     outage: Option<(String, DateTime<Utc>)>,
     now: DateTime<Utc>,
-    /// What was shown last, where it stays.
+    /// What was shown last, where it stays, and what was said beside it.
     shown: Vec<u8>,
+    said: Vec<String>,
 }
 
 impl LiveScreen {
@@ -36,6 +37,7 @@ impl LiveScreen {
             outage: None,
             now: DateTime::<Utc>::MIN_UTC,
             shown: Vec::new(),
+            said: Vec::new(),
         }
     }
 
@@ -68,15 +70,28 @@ impl LiveScreen {
         }
     }
 
-    /// Shows it, with these lines above. On a terminal the first lines stay where there are more
-    /// than it has.
+    /// Shows it, with these lines above; on standard error, where it does not stay in its place. On a
+    /// terminal the first lines stay where there are more than it has.
     ///
     /// # Errors
     /// What standard output says.
     pub(crate) fn show(&mut self, lines: &[String], text: &[u8]) -> io::Result<()> {
+        if !self.in_place {
+            for line in lines.iter().filter(|it| !self.said.contains(it)) {
+                print_beside(line);
+            }
+            self.said = lines.to_vec();
+            let mut stdout = io::stdout().lock();
+            // Time alone changes nothing that is worth another copy.
+            if self.shown != text {
+                stdout.write_all(text)?;
+                self.shown = text.to_vec();
+            }
+            return stdout.flush();
+        }
         let style = self.style();
         let mut all = Vec::new();
-        if let Some((why, since)) = self.outage.as_ref().filter(|_| self.in_place) {
+        if let Some((why, since)) = &self.outage {
             let ago = duration(self.now - *since);
             let line = printable(&format!("warning: {why}; this is how it was {ago} ago"));
             writeln!(all, "{}", style.paint(Paint::Yellow, &line))?;
@@ -86,14 +101,6 @@ impl LiveScreen {
         }
         all.extend_from_slice(text);
         let mut stdout = io::stdout().lock();
-        if !self.in_place {
-            // Time alone changes nothing that is worth another copy.
-            if self.shown != all {
-                stdout.write_all(&all)?;
-                self.shown = all;
-            }
-            return stdout.flush();
-        }
         let text = String::from_utf8_lossy(&all);
         let room = height().unwrap_or(usize::MAX).saturating_sub(1).max(2);
         let columns = width();

@@ -2,11 +2,16 @@
 
 use std::io::{self, Write as _};
 
-use crate::{cluster::NamespaceDefaults, text::printable};
+use crate::{cluster::NamespaceDefaults, status::Unreadable, text::printable};
 
 /// A line of the result.
 pub(crate) fn print_line(line: &str) {
     let _ = writeln!(io::stdout(), "{}", printable(line));
+}
+
+/// A line on standard error that says itself how much it matters.
+pub(crate) fn print_beside(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
 /// A line beside the result.
@@ -16,17 +21,9 @@ pub(crate) fn print_note(what: &str) {
 
 /// Says that what objects inherit is not seen, where that is so.
 pub(crate) fn note_unreadable(defaults: &NamespaceDefaults) {
-    if let Some(note) = unreadable(defaults) {
-        print_note(&note);
+    if let Some(it) = Unreadable::namespaces(defaults) {
+        print_note(&it.to_string());
     }
-}
-
-/// That what objects inherit is not seen, where that is so.
-pub(crate) fn unreadable(defaults: &NamespaceDefaults) -> Option<String> {
-    let why = defaults.unreadable()?;
-    Some(format!(
-        "Namespaces cannot be read, so what workloads inherit from them is not seen: {why}"
-    ))
 }
 
 /// A line about what may be wrong.

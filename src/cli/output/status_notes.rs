@@ -10,12 +10,9 @@ use super::{
 };
 use crate::{
     status::WorkloadStatus,
-    text::{cut_chars, printable},
+    text::{cut_chars, first_of, printable},
     workload::{Origin, Prefix},
 };
-
-/// So many objects are named where the same is said of more.
-const MOST_NAMES: usize = 3;
 
 /// A line to be, and what it is about.
 struct Line {
@@ -115,15 +112,7 @@ impl<'a> Notes<'a> {
             writeln!(out)?;
         }
         for line in &self.lines {
-            let objects = match &line.objects[..] {
-                few if few.len() <= MOST_NAMES + 1 => few.join(", "),
-                [first @ .., _] => format!(
-                    "{} and {} more",
-                    first[..MOST_NAMES].join(", "),
-                    line.objects.len() - MOST_NAMES
-                ),
-                [] => String::new(),
-            };
+            let objects = first_of(&line.objects);
             let command = match line.command.strip_prefix("; ") {
                 Some(command) if line.objects.len() > 1 => format!("; for the first, {command}"),
                 _ => line.command.clone(),

@@ -17,7 +17,7 @@ use super::{
     yaml::write_yaml,
 };
 use crate::{
-    status::{ScheduleStatus, WorkloadStatus, clock, distance},
+    status::{ScheduleStatus, Unreadable, WorkloadStatus, clock, distance},
     text::TerminalSafe,
     workload::{
         Bill, HeldDown, Kind, Origin, Override, Owner, Pause, Phase, Prefix, Price, Replicas,
@@ -92,6 +92,7 @@ pub(crate) enum SortBy {
 /// How some workloads stand at one moment.
 pub(crate) struct StatusOutput<'a> {
     statuses: Vec<&'a WorkloadStatus>,
+    unreadable: &'a [Unreadable],
     now: DateTime<Utc>,
     prefix: &'a Prefix,
     price: Option<&'a Price>,
@@ -100,6 +101,7 @@ pub(crate) struct StatusOutput<'a> {
 impl<'a> StatusOutput<'a> {
     pub(crate) fn new(
         statuses: impl IntoIterator<Item = &'a WorkloadStatus>,
+        unreadable: &'a [Unreadable],
         prefix: &'a Prefix,
         now: DateTime<Utc>,
         sort_by: SortBy,
@@ -109,6 +111,7 @@ impl<'a> StatusOutput<'a> {
         statuses.sort_by(|a, b| order(sort_by, a, b));
         Self {
             statuses,
+            unreadable,
             now,
             prefix,
             price,
@@ -289,7 +292,14 @@ impl<'a> StatusOutput<'a> {
 
     fn document(&self) -> Value {
         let workloads: Vec<_> = self.statuses.iter().map(|it| self.json(it)).collect();
-        json!({ "workloads": workloads })
+        let unreadable = self.unreadable.iter().map(|it| {
+            json!({
+                "resource": it.resource,
+                "message": it.text,
+                "cure": it.cure,
+            })
+        });
+        json!({ "workloads": workloads, "unreadable": unreadable.collect::<Vec<_>>() })
     }
 
     fn json(&self, status: &WorkloadStatus) -> Value {

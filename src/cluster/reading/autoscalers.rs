@@ -21,7 +21,21 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The workloads that HorizontalPodAutoscalers and KEDA's ScaledObjects name as their target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Autoscalers(HashMap<(Kind, String, String), BTreeSet<Owner>>);
+pub struct Autoscalers {
+    scaled: HashMap<(Kind, String, String), BTreeSet<Owner>>,
+    forbidden: Vec<ForbiddenList>,
+}
+
+/// Objects that the user may not list, of a kind that the API server has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForbiddenList {
+    /// `HorizontalPodAutoscalers`.
+    pub name: &'static str,
+    /// `horizontalpodautoscalers.autoscaling`, as RBAC and kubectl name them.
+    pub resource: String,
+    /// The words of the API server.
+    pub message: String,
+}
 
 #[derive(Deserialize)]
 struct List {
@@ -63,33 +77,52 @@ struct Target {
 }
 
 /// Who scales, and where the API server has such objects.
-const LISTS: [(Owner, &str, &str); 2] = [
-    (
-        Owner::Hpa,
-        "/apis/autoscaling/v2",
-        "horizontalpodautoscalers",
-    ),
-    (Owner::Keda, "/apis/keda.sh/v1alpha1", "scaledobjects"),
+#[derive(Clone, Copy)]
+struct Scaler {
+    owner: Owner,
+    name: &'static str,
+    group: &'static str,
+    version: &'static str,
+    plural: &'static str,
+}
+
+const SCALERS: [Scaler; 2] = [
+    Scaler {
+        owner: Owner::Hpa,
+        name: "HorizontalPodAutoscalers",
+        group: "autoscaling",
+        version: "v2",
+        plural: "horizontalpodautoscalers",
+    },
+    Scaler {
+        owner: Owner::Keda,
+        name: "ScaledObjects",
+        group: "keda.sh",
+        version: "v1alpha1",
+        plural: "scaledobjects",
+    },
 ];
 
 impl Autoscalers {
-    /// Reads those of a namespace, or of all, with the rights of the user. Without the permission
-    /// to list them, and where the server does not answer in 5 s, there are none: what is not
-    /// known is not told.
+    /// Reads those of a namespace, or of all, with the rights of the user. Where the server does
+    /// not answer in 5 s, there are none: what is not known is not told.
     pub async fn find(client: &Client, namespace: Option<&str>) -> Self {
-        let lists = LISTS.map(|(owner, root, plural)| async move {
-            let place = namespace.map_or_else(String::new, |name| format!("/namespaces/{name}"));
-            let path = format!("{root}{place}/{plural}?limit={PAGE}");
-            let found = timeout(PATIENCE, listed(client, &path, owner)).await;
-            (owner, found.ok().and_then(Result::ok).unwrap_or_default())
+        let lists = SCALERS.map(|scaler| async move {
+            let found = timeout(PATIENCE, scaler.targets(client, namespace)).await;
+            (scaler.owner, found.unwrap_or(Ok(Vec::new())))
         });
         let mut all = Self::default();
         for (owner, found) in join_all(lists).await {
-            for target in found {
-                all.0.entry(target).or_default().insert(owner);
+            match found {
+                Ok(targets) => {
+                    for target in targets {
+                        all.scaled.entry(target).or_default().insert(owner);
+                    }
+                }
+                Err(forbidden) => all.forbidden.push(forbidden),
             }
         }
-        for owners in all.0.values_mut() {
+        for owners in all.scaled.values_mut() {
             if owners.contains(&Owner::Keda) {
                 // It makes an HPA of its own.
                 owners.remove(&Owner::Hpa);
@@ -98,11 +131,54 @@ impl Autoscalers {
         all
     }
 
+    /// Those that may not be listed, so that who has not scaled yet is not known.
+    pub fn forbidden(&self) -> &[ForbiddenList] {
+        &self.forbidden
+    }
+
     /// Who of them scales this workload.
     pub fn owners(&self, kind: Kind, namespace: &str, name: &str) -> impl Iterator<Item = Owner> {
         let key = (kind, namespace.to_owned(), name.to_owned());
-        let owners = self.0.get(&key);
+        let owners = self.scaled.get(&key);
         owners.into_iter().flatten().copied()
+    }
+}
+
+impl Scaler {
+    /// What they scale; nothing where that cannot be told.
+    async fn targets(
+        self,
+        client: &Client,
+        namespace: Option<&str>,
+    ) -> Result<Vec<(Kind, String, String)>, ForbiddenList> {
+        let Self {
+            group,
+            version,
+            plural,
+            ..
+        } = self;
+        let place = namespace.map_or_else(String::new, |name| format!("/namespaces/{name}"));
+        let path = format!("/apis/{group}/{version}{place}/{plural}?limit={PAGE}");
+        match listed(client, &path, self.owner).await {
+            Ok(targets) => Ok(targets),
+            // Of a kind that it does not have the API server says the same.
+            Err(Error::Api(status)) if status.code == 403 && self.is_served(client).await => {
+                Err(ForbiddenList {
+                    name: self.name,
+                    resource: format!("{plural}.{group}"),
+                    message: status.message,
+                })
+            }
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether the API server has the group; also where it does not say.
+    async fn is_served(self, client: &Client) -> bool {
+        let request = Request::get(format!("/apis/{}", self.group)).body(Vec::new());
+        let Ok(request) = request else { return true };
+        let answer = client.request::<serde_json::Value>(request).await;
+        !matches!(answer, Err(Error::Api(status)) if status.code == 404)
     }
 }
 

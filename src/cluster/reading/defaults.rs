@@ -15,6 +15,7 @@ pub struct NamespaceDefaults {
     inheritance: Inheritance,
     known: HashMap<Box<str>, Arc<Annotations>>,
     unreadable: Option<String>,
+    is_forbidden: bool,
 }
 
 impl NamespaceDefaults {
@@ -42,6 +43,7 @@ impl NamespaceDefaults {
                 }
             }
             Err(error) => {
+                defaults.is_forbidden = matches!(&error, Error::Api(status) if status.code == 403);
                 defaults.unreadable = Some(match error {
                     Error::Api(status) => status.message,
                     error => redacted_chain(&error),
@@ -81,6 +83,11 @@ impl NamespaceDefaults {
     /// Why they cannot be read, if they cannot.
     pub fn unreadable(&self) -> Option<&str> {
         self.unreadable.as_deref()
+    }
+
+    /// Whether they cannot be read because the user may not.
+    pub const fn is_forbidden(&self) -> bool {
+        self.is_forbidden
     }
 
     /// The object with what its Namespace gives it, or else the scaler: that is not known while

@@ -71,7 +71,7 @@ pub struct Missing {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     /// The user may not (403).
-    #[error("not allowed to {verb} {kind}s in {place}: {message}")]
+    #[error("not allowed to {verb} {} in {place}: {message}", .kind.names_of_all())]
     Forbidden {
         /// The kind of workload.
         kind: Kind,
@@ -79,6 +79,14 @@ pub enum FindError {
         verb: &'static str,
         /// `namespace dev` or `all namespaces`.
         place: String,
+        /// The words of the API server.
+        message: String,
+    },
+    /// The server does not have the kind (404).
+    #[error("the API server does not have {}: {message}", .kind.resource())]
+    NotServed {
+        /// The kind of workload.
+        kind: Kind,
         /// The words of the API server.
         message: String,
     },
@@ -93,6 +101,24 @@ pub enum FindError {
     Unavailable(String),
 }
 
+/// Objects that were asked for and may not be read, or cannot be, beside others that may.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Which part of what was asked for.
+    pub part: Part,
+    /// What the API server says.
+    pub error: FindError,
+}
+
+/// What may be refused apart from the rest of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The kind.
+    pub kind: Kind,
+    /// The name, where it is one object; none where it is all of the kind.
+    pub name: Option<String>,
+}
+
 /// Workloads of the cluster, each as a `D`: [`Workload`](crate::cluster::Workload), or another view of one.
 /// A list is read in pages of 100.
 ///
@@ -100,30 +126,74 @@ pub enum FindError {
 /// Where the server is absent or unwilling. A name that does not exist is not an error; it stands in
 /// [`Found::missing`].
 pub async fn find<D: WorkloadView>(client: &Client, query: &Query) -> Result<Found<D>, FindError> {
-    match query {
-        Query::Named { namespace, names } => named(client, namespace, names).await,
-        Query::All {
-            kinds,
-            namespace,
-            selector,
-        } => {
-            let mut workloads = Vec::new();
-            for kind in kinds {
-                in_time(discover(client, *kind))
-                    .await
-                    .map_err(|error| FindError::sort("list", *kind, &query.place(), error))?;
-                let api = api_of(client, *kind, namespace.as_deref());
-                let of_kind = listed(&api, selector.as_deref())
-                    .await
-                    .map_err(|error| FindError::sort("list", *kind, &query.place(), error))?;
-                workloads.extend(of_kind.into_iter().map(|it| (*kind, it)));
+    let (found, refused) = find_readable(client, query).await?;
+    match refused.into_iter().next() {
+        Some(first) => Err(first.error),
+        None => Ok(found),
+    }
+}
+
+/// The same of what may be read, and what may not.
+///
+/// # Errors
+/// Where the server is absent or unwilling, and where nothing of it may be read.
+pub async fn find_readable<D: WorkloadView>(
+    client: &Client,
+    query: &Query,
+) -> Result<(Found<D>, Vec<Refused>), FindError> {
+    let parts = query.parts();
+    let all = parts.len();
+    let mut found = Found {
+        workloads: Vec::new(),
+        missing: Vec::new(),
+    };
+    let mut refused = Vec::new();
+    // Lists come one after the other: each may be long.
+    let at_once = if query.is_by_name() { AT_ONCE } else { 1 };
+    let mut answers = stream::iter(parts)
+        .map(|(part, _)| async move { (found_of(client, query, &part).await, part) })
+        .buffered(at_once);
+    while let Some((answer, part)) = answers.next().await {
+        match (answer, part) {
+            (Ok(workloads), Part { kind, name }) => {
+                if let Some(name) = name.filter(|_| workloads.is_empty()) {
+                    found.missing.push(Missing {
+                        kind,
+                        namespace: query.namespace().unwrap_or_default().to_owned(),
+                        name,
+                    });
+                }
+                let of_kind = workloads.into_iter().map(|it| (kind, it));
+                found.workloads.extend(of_kind);
             }
-            Ok(Found {
-                workloads,
-                missing: Vec::new(),
-            })
+            (Err(error), part) if error.is_refusal() => refused.push(Refused { part, error }),
+            (Err(error), _) => return Err(error),
         }
     }
+    match refused.first() {
+        Some(first) if refused.len() == all => Err(first.error.clone()),
+        _ => Ok((found, refused)),
+    }
+}
+
+/// The workloads of a part of a query; none where the one that it names is not there.
+async fn found_of<D: WorkloadView>(
+    client: &Client,
+    query: &Query,
+    part: &Part,
+) -> Result<Vec<D>, FindError> {
+    let kind = part.kind;
+    let answer = async {
+        in_time(discover(client, kind)).await?;
+        let api = api_of::<D>(client, kind, query.namespace());
+        match &part.name {
+            Some(name) => in_time(api.get_opt(name)).await.map(Vec::from_iter),
+            None => listed(&api, query.selector()).await,
+        }
+    };
+    let verb = if part.name.is_some() { "get" } else { "list" };
+    let sorted = |error| FindError::sort(verb, kind, &query.place(), error);
+    answer.await.map_err(sorted)
 }
 
 /// Whether there is a namespace of that name; `None` where that cannot be told, such as without
@@ -147,42 +217,6 @@ pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
 pub async fn missing_namespace<'q>(client: &Client, query: &'q Query) -> Option<&'q str> {
     let name = query.namespace()?;
     (namespace_exists(client, name).await == Some(false)).then_some(name)
-}
-
-async fn named<D: WorkloadView>(
-    client: &Client,
-    namespace: &str,
-    names: &[(Kind, String)],
-) -> Result<Found<D>, FindError> {
-    let mut found = Found {
-        workloads: Vec::new(),
-        missing: Vec::new(),
-    };
-    let mut answers = stream::iter(names)
-        .map(|(kind, name)| async move {
-            let answer = async {
-                discover(client, *kind).await?;
-                let api = api_of::<D>(client, *kind, Some(namespace));
-                api.get_opt(name).await
-            };
-            (*kind, name, in_time(answer).await)
-        })
-        .buffered(AT_ONCE);
-    while let Some((kind, name, answer)) = answers.next().await {
-        match answer {
-            Ok(Some(workload)) => found.workloads.push((kind, workload)),
-            Ok(None) => found.missing.push(Missing {
-                kind,
-                namespace: namespace.to_owned(),
-                name: name.clone(),
-            }),
-            Err(error) => {
-                let place = format!("namespace {namespace}");
-                return Err(FindError::sort("get", kind, &place, error));
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// All of them, in pages.
@@ -229,6 +263,45 @@ impl Query {
         }
     }
 
+    /// The label selector, where there is one.
+    fn selector(&self) -> Option<&str> {
+        match self {
+            Self::Named { .. } => None,
+            Self::All { selector, .. } => selector.as_deref(),
+        }
+    }
+
+    /// What of it may be refused apart: each kind, or each name, and the query for that alone.
+    pub fn parts(&self) -> Vec<(Part, Self)> {
+        let part = |kind: Kind, name: Option<&String>| Part {
+            kind,
+            name: name.cloned(),
+        };
+        match self {
+            Self::Named { namespace, names } => {
+                let of = |it: &(Kind, String)| Self::Named {
+                    namespace: namespace.clone(),
+                    names: vec![it.clone()],
+                };
+                let each = names.iter();
+                each.map(|it| (part(it.0, Some(&it.1)), of(it))).collect()
+            }
+            Self::All {
+                kinds,
+                namespace,
+                selector,
+            } => {
+                let of = |kind| Self::All {
+                    kinds: vec![kind],
+                    namespace: namespace.clone(),
+                    selector: selector.clone(),
+                };
+                let each = kinds.iter();
+                each.map(|kind| (part(*kind, None), of(*kind))).collect()
+            }
+        }
+    }
+
     /// Whether the objects are named.
     pub const fn is_by_name(&self) -> bool {
         matches!(self, Self::Named { .. })
@@ -264,6 +337,11 @@ impl Query {
 }
 
 impl FindError {
+    /// Whether it is about a kind, or one object, alone: others may be read.
+    pub const fn is_refusal(&self) -> bool {
+        matches!(self, Self::Forbidden { .. } | Self::NotServed { .. })
+    }
+
     pub(in crate::cluster) fn sort(
         verb: &'static str,
         kind: Kind,
@@ -287,6 +365,7 @@ impl FindError {
                 place: place.to_owned(),
                 message,
             },
+            StatusCode::NOT_FOUND => Self::NotServed { kind, message },
             StatusCode::UNAUTHORIZED => Self::Unauthorized(message),
             code if code.is_client_error() && code != StatusCode::TOO_MANY_REQUESTS => {
                 Self::Refused(format!("{code}: {message}"))

@@ -172,7 +172,9 @@ fn for_good(error: watcher::Error, kind: Kind, place: &str) -> Result<FindError,
         }
     };
     match FindError::sort(verb, kind, place, error) {
-        error @ (FindError::Forbidden { .. } | FindError::Unauthorized(_)) => Ok(error),
+        error @ (FindError::Forbidden { .. }
+        | FindError::NotServed { .. }
+        | FindError::Unauthorized(_)) => Ok(error),
         error @ (FindError::Refused(_) | FindError::Unavailable(_)) => Err(error),
     }
 }

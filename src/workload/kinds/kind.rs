@@ -145,6 +145,19 @@ impl Kind {
         }
     }
 
+    /// `Deployments`, as a sentence names all of them.
+    pub fn names_of_all(self) -> String {
+        match self.name() {
+            name if name == self.plural() => name.to_owned(),
+            name => format!("{name}s"),
+        }
+    }
+
+    /// `deployments.apps`, as the API server and kubectl name the resource.
+    pub fn resource(self) -> String {
+        format!("{}.{}", self.plural(), self.group())
+    }
+
     /// What the count of such an object means.
     pub const fn counts(self) -> CountKind {
         match self {

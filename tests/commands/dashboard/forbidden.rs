@@ -6,21 +6,7 @@ use super::{
     actions::{confirmed, post, token},
     browser::{Page, Served},
 };
-use crate::fake_server::Cluster;
-
-/// The words of a real API server.
-fn refusal(verb: &str, resource: &str) -> String {
-    format!("{resource} is forbidden: User \"me\" cannot {verb} resource \"{resource}\"")
-}
-
-/// Refuses these verbs of a resource.
-fn refuse(cluster: &Cluster, verbs: &'static [&str], resource: &'static str) {
-    cluster.api.on_request(move |request| {
-        let is_it = request.resource == resource && verbs.contains(&request.verb);
-        let status = Status::new(403, "Forbidden", refusal(request.verb, resource));
-        is_it.then_some(Fault::Answer(status))
-    });
-}
+use crate::fake_server::{Cluster, refusal};
 
 fn cluster() -> Cluster {
     let cluster = Cluster::new();
@@ -39,7 +25,7 @@ fn banners(page: &Page) -> Vec<&str> {
 fn a_kind_that_may_not_be_read_hides_none_of_the_others() {
     for verbs in [&["list", "watch"], &["watch"; 2]] {
         let cluster = cluster();
-        refuse(&cluster, verbs, "cronjobs");
+        cluster.refuse(verbs, "cronjobs");
         let served = Served::of(&cluster, &[]);
         // A watch may be refused a moment after the list was not.
         while banners(&served.page("/")).is_empty() {
@@ -81,7 +67,7 @@ fn without_any_kind_there_is_no_page() {
 #[test]
 fn without_namespaces_the_pages_say_what_is_not_seen() {
     let cluster = cluster();
-    refuse(&cluster, &["list", "get", "watch"], "namespaces");
+    cluster.refuse(&["list", "get", "watch"], "namespaces");
     let served = Served::of(&cluster, &[]);
     for path in ["/", "/timeline", "/object/dev/deploy/web"] {
         let page = served.page(path);
@@ -99,7 +85,7 @@ fn without_namespaces_the_pages_say_what_is_not_seen() {
 #[test]
 fn without_events_the_rest_of_a_workload_is_shown() {
     let cluster = cluster();
-    refuse(&cluster, &["list"], "events");
+    cluster.refuse(&["list"], "events");
     let served = Served::of(&cluster, &[]);
     let page = served.page("/object/dev/deploy/web");
     let said = format!(
@@ -145,7 +131,7 @@ fn an_action_that_is_forbidden_is_told_as_the_command_tells_it() {
 #[test]
 fn a_namespace_that_may_not_be_patched_is_told_as_the_command_tells_it() {
     let cluster = cluster();
-    refuse(&cluster, &["patch"], "namespaces");
+    cluster.refuse(&["patch"], "namespaces");
     let ran = cluster.dayshift(&["pause", "ns/dev"]);
     let expected = ran.err.trim_end().strip_prefix("error: ").unwrap();
     assert!(
@@ -169,7 +155,7 @@ fn a_kind_that_may_not_be_read_stands_in_no_others_way() {
         let name = name.rsplit('/').next().unwrap();
         cluster.deployment(name, 2, &[("hours", "00:00-24:00")]);
     }
-    refuse(&cluster, &["list", "watch"], "cronjobs");
+    cluster.refuse(&["list", "watch"], "cronjobs");
     let served = Served::of(&cluster, &[]);
     let token = token(&served);
     let mut fields = vec![("token", &*token), ("do", "pause")];

@@ -1,8 +1,8 @@
 //! `dayshift status --watch`.
 
 use std::{
-    io::{BufRead as _, BufReader, Lines},
-    process::{Child, ChildStdout, Command, Stdio},
+    io::{BufRead as _, BufReader, Lines, PipeReader, pipe},
+    process::{Child, Command},
 };
 
 use kube_in_memory::{Fault, Status};
@@ -10,26 +10,29 @@ use kube_in_memory::{Fault, Status};
 use super::{OFFICE, STOPPED, evening, state};
 use crate::fake_server::Cluster;
 
-/// `status --watch`, whose lines come one after the other where there is no terminal.
-struct Watching {
+/// `status --watch`, whose lines come one after the other where there is no terminal: what it prints,
+/// and what it says on standard error.
+pub(super) struct Watching {
     program: Child,
-    lines: Lines<BufReader<ChildStdout>>,
+    pub(super) lines: Lines<BufReader<PipeReader>>,
 }
 
 impl Watching {
-    fn on(cluster: &Cluster, arguments: &[&str]) -> Self {
-        let mut program = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+    pub(super) fn on(cluster: &Cluster, arguments: &[&str]) -> Self {
+        let (reader, writer) = pipe().unwrap();
+        let program = Command::new(env!("CARGO_BIN_EXE_dayshift"))
             .args(["status", "--watch"])
             .args(arguments)
             .env("KUBECONFIG", cluster.kubeconfig())
-            .stdout(Stdio::piped())
+            .stdout(writer.try_clone().unwrap())
+            .stderr(writer)
             .spawn()
             .unwrap();
-        let lines = BufReader::new(program.stdout.take().unwrap()).lines();
+        let lines = BufReader::new(reader).lines();
         Self { program, lines }
     }
 
-    fn wait_for(&mut self, text: &str) {
+    pub(super) fn wait_for(&mut self, text: &str) {
         assert!(
             self.lines.any(|line| line.unwrap().contains(text)),
             "{text}"

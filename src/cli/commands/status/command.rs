@@ -22,8 +22,8 @@ use crate::cli::{
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "\
-Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no permission or no such
-workload.",
+Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no such workload, or not all of
+those that were asked for may be read.",
     after_long_help = AFTER_LONG_HELP
 )]
 pub(crate) struct StatusArgs {
@@ -68,8 +68,8 @@ A problem is an error in a schedule, a start, a stop or an override that is more
 schedule that was removed from a workload that is down, and a count that another program has set back
 within 15 minutes.
 
-With -o json or yaml there is one document, {\"workloads\": [...]}, with these fields for each workload,
-null where there is no value:
+With -o json or yaml there is one document, {\"workloads\": [...], \"unreadable\": [...]}, with these fields for
+each workload, null where there is no value:
   kind, namespace, name, timezone, replicas
   from           where the schedule is written: \"object\" or \"namespace\"; \"scaler\" where it is
                  the default of the scaler, such as its --default-hours
@@ -91,8 +91,12 @@ null where there is no value:
   owners         who else sets the count: \"HPA\" or \"KEDA\" (also one that has not scaled yet, where you may
                  list HPAs and ScaledObjects), \"Argo CD\", \"Flux Kustomization\", ...
 
-Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no permission or no such
-workload.";
+What may not be read stands on standard error, and in unreadable: {\"resource\", such as \"cronjobs.batch\",
+\"message\", \"cure\": what helps, or null}. Where that is a kind or a workload that was asked for, the others are
+shown and the exit status is 3, whatever they say; Namespaces, HPAs and ScaledObjects do not change it.
+
+Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no such workload, or not all of
+those that were asked for may be read.";
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Exit {

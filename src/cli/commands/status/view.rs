@@ -6,7 +6,6 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use futures::StreamExt as _;
 use kube::Client;
 
 use crate::{
@@ -15,7 +14,7 @@ use crate::{
         exit::Exit,
         output::{
             live_screen::LiveScreen,
-            messages::{no_namespace, note_unreadable, print_error, unreadable},
+            messages::{no_namespace, print_beside, print_error},
             status_output::{SortBy, StatusOutput},
             style::Style,
             terminal::{stdout_width, style},
@@ -23,10 +22,10 @@ use crate::{
     },
     clock::Clock,
     cluster::{
-        Autoscalers, FindError, Found, NamespaceDefaults, Query, WithManagers, find,
-        missing_namespace, server_time, watch,
+        Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, WithManagers,
+        find_readable, missing_namespace, server_time,
     },
-    status::{LiveView, WorkloadStatus},
+    status::{KindWatches, LiveView, Unreadable, WorkloadStatus},
     text::counted,
     workload::{Inheritance, Price},
 };
@@ -66,6 +65,7 @@ pub(super) struct View {
 #[derive(Clone, Copy)]
 struct Live<'a> {
     found: &'a Found<WithManagers>,
+    refused: &'a [Refused],
     autoscalers: &'a Autoscalers,
     defaults: &'a NamespaceDefaults,
 }
@@ -74,9 +74,9 @@ struct Live<'a> {
 struct Shown {
     /// What goes to standard output.
     out: Vec<u8>,
-    /// What is said beside it: what was named and is not there, or that there is nothing.
-    errors: Vec<String>,
-    note: Option<String>,
+    /// What is said beside it: what may not be read, what was named and is not there, or that there
+    /// is nothing.
+    beside: Vec<String>,
     exit: Exit,
 }
 
@@ -85,13 +85,14 @@ impl View {
     pub(super) async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let query = targets.query(client.default_namespace());
         let (found, defaults) = tokio::join!(
-            find::<WithManagers>(client, &query),
+            find_readable::<WithManagers>(client, &query),
             self.defaults(client, &query)
         );
-        let found = found?;
+        let (found, refused) = found?;
         let (now, autoscalers) = tokio::join!(now(client), autoscalers(client, &query, &found));
         let live = Live {
             found: &found,
+            refused: &refused,
             autoscalers: &autoscalers,
             defaults: &defaults,
         };
@@ -99,17 +100,11 @@ impl View {
         if found.workloads.is_empty()
             && let Some(namespace) = missing_namespace(client, &query).await
         {
-            shown.errors = vec![no_namespace(namespace)];
-            shown.note = None;
+            shown.beside = vec![format!("error: {}", no_namespace(namespace))];
             shown.exit = Exit::CouldNotRun;
         }
-        note_unreadable(&defaults);
-        for error in &shown.errors {
-            print_error(error);
-        }
-        if let Some(note) = &shown.note {
-            // It is an answer and no error.
-            let _ = writeln!(io::stderr(), "{note}");
+        for line in &shown.beside {
+            print_beside(line);
         }
         Ok(written(io::stdout().write_all(&shown.out)).unwrap_or(shown.exit))
     }
@@ -128,7 +123,7 @@ impl View {
         let is_text = matches!(self.output, Output::Table | Output::Wide);
         let mut screen = LiveScreen::new(is_text);
         // Changes that come together are shown together.
-        let mut events = watch::<WithManagers>(client, &query).ready_chunks(1024);
+        let mut watches = KindWatches::of(client, &query, &clock);
         let mut probe = clock.now();
         let mut hpas = Autoscalers::default();
         let mut hpas_known_until = clock.now();
@@ -137,12 +132,7 @@ impl View {
         loop {
             let tick = clock.now() + TICK;
             tokio::select! {
-                chunk = events.next() => {
-                    let Some(chunk) = chunk else { return Ok(Exit::Done) };
-                    for event in chunk {
-                        live.observe(event?);
-                    }
-                }
+                shown = watches.next() => live.take_in(shown?, watches.refused()),
                 () = clock.doze_until(tick) => {
                     if live.outage().is_some() && clock.now() >= probe {
                         probe = clock.now() + PROBE;
@@ -174,14 +164,12 @@ impl View {
             }
             let known = Live {
                 found: &found,
+                refused: live.refused(),
                 autoscalers: &hpas,
                 defaults: &defaults,
             };
             let shown = self.of(known, &query, at, screen.style(), stdout_width());
-            let lines = shown.errors.iter().map(|it| format!("error: {it}"));
-            let unread = unreadable(&defaults).map(|it| format!("note: {it}"));
-            let lines: Vec<_> = unread.into_iter().chain(lines).chain(shown.note).collect();
-            if let Some(exit) = written(screen.show(&lines, &shown.out)) {
+            if let Some(exit) = written(screen.show(&shown.beside, &shown.out)) {
                 return Ok(exit);
             }
         }
@@ -197,6 +185,7 @@ impl View {
         &self,
         Live {
             found,
+            refused,
             autoscalers,
             defaults,
         }: Live<'_>,
@@ -209,7 +198,18 @@ impl View {
             annotation_prefix, ..
         } = &self.schedules;
         let context = self.schedules.context_of_others();
-        let (mut exit, mut errors) = (Exit::Done, Vec::new());
+        let unreadable = Unreadable::of(query, refused, defaults, autoscalers);
+        let (mut exit, mut beside) = (Exit::Done, Vec::new());
+        for it in &unreadable {
+            // What is not seen may have a problem.
+            let level = if it.hides_workloads {
+                exit = Exit::CouldNotRun;
+                "error"
+            } else {
+                "note"
+            };
+            beside.push(format!("{level}: {it}"));
+        }
         let mut statuses = Vec::new();
         for (kind, managed) in &found.workloads {
             match WorkloadStatus::of(*kind, managed, defaults, annotation_prefix, &context, now) {
@@ -222,27 +222,32 @@ impl View {
                 None if query.is_by_name() => {
                     let name = managed.workload.name();
                     let (kind, group) = (kind.singular(), kind.group());
-                    errors.push(format!("{kind}.{group}/{name} has no schedule"));
-                    exit = Exit::Problems;
+                    beside.push(format!("error: {kind}.{group}/{name} has no schedule"));
+                    exit = exit.worse(Exit::Problems);
                 }
                 None => {}
             }
         }
         if !found.missing.is_empty() {
-            errors.extend(found.missing.iter().map(ToString::to_string));
+            beside.extend(found.missing.iter().map(|it| format!("error: {it}")));
             exit = Exit::CouldNotRun;
         }
-        let nothing = statuses.is_empty() && !query.is_by_name();
-        let mut note = nothing.then(|| sentence(&query.nothing_scheduled()));
-        if self.problems && !nothing {
+        if statuses.is_empty() && !query.is_by_name() {
+            let mut nothing = query.nothing_scheduled();
+            if !refused.is_empty() {
+                nothing += ", as far as you may read it";
+            }
+            beside.push(sentence(&nothing));
+        } else if self.problems {
             let all = statuses.len();
             statuses.retain(WorkloadStatus::has_problem);
-            note = statuses
-                .is_empty()
-                .then(|| format!("No problem among {}.", counted(all, "workload")));
+            if statuses.is_empty() {
+                beside.push(format!("No problem among {}.", counted(all, "workload")));
+            }
         }
         let output = StatusOutput::new(
             &statuses,
+            &unreadable,
             annotation_prefix,
             now,
             self.sort_by,
@@ -259,12 +264,7 @@ impl View {
             Output::Json => output.write_json(&mut out),
             Output::Yaml => output.write_yaml(&mut out),
         };
-        Shown {
-            out,
-            errors,
-            note,
-            exit,
-        }
+        Shown { out, beside, exit }
     }
 }
 

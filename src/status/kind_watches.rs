@@ -1,4 +1,4 @@
-//! A watch for each kind, so that one that may not be read hides none of the others.
+//! A watch for each kind, or for each name, so that what may not be read hides nothing else.
 
 use chrono::TimeDelta;
 use futures::{
@@ -9,51 +9,55 @@ use kube::Client;
 
 use crate::{
     clock::Clock,
-    cluster::{FindError, Query, WatchEvent, WatchEvents, WithManagers, watch},
-    workload::Kind,
+    cluster::{FindError, Part, Query, Refused, WatchEvent, WatchEvents, WithManagers, watch},
 };
 
 /// So long after a refusal a kind is asked for again: somebody may have given the permission.
-const AGAIN: TimeDelta = TimeDelta::seconds(30);
+const AGAIN: TimeDelta = TimeDelta::seconds(5);
 
 type Seen = Result<WatchEvent<WithManagers>, FindError>;
 
 /// The watches of a query, and how far each of them is.
-pub(super) struct KindWatches {
+pub struct KindWatches {
     all: SelectAll<BoxStream<'static, (usize, Seen)>>,
-    states: Vec<State>,
+    parts: Vec<(Part, State)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     Listing,
     Listed,
-    Forbidden(FindError),
+    Refused(FindError),
 }
 
 /// What a watch has shown.
 #[derive(Debug)]
-pub(super) enum Shown {
+pub enum Shown {
+    /// Something of the objects that may be seen.
     Event(WatchEvent<WithManagers>),
-    /// The objects of a kind may not be seen now.
-    Forbidden(Kind),
+    /// These may not be seen now.
+    Refused(Part),
 }
 
 impl KindWatches {
-    pub(super) fn of(client: &Client, query: &Query, clock: &Clock) -> Self {
-        let queries = of_each_kind(query);
-        let states = vec![State::Listing; queries.len()];
-        let each = queries.into_iter().enumerate();
-        let watch = |(at, query)| again_and_again(client.clone(), query, clock.clone(), at);
-        let all = select_all(each.map(watch));
-        Self { all, states }
+    /// Those of a query; nothing is asked before [`Self::next`].
+    pub fn of(client: &Client, query: &Query, clock: &Clock) -> Self {
+        let each = query.parts().into_iter().enumerate();
+        let (parts, watches): (Vec<_>, Vec<_>) = each
+            .map(|(at, (part, query))| {
+                let watch = again_and_again(client.clone(), query, clock.clone(), at);
+                ((part, State::Listing), watch)
+            })
+            .unzip();
+        let all = select_all(watches);
+        Self { all, parts }
     }
 
     /// What has been shown by now, of which there is something.
     ///
     /// # Errors
-    /// What no new try can fix, such as a refusal of every kind.
-    pub(super) async fn next(&mut self) -> Result<Vec<Shown>, FindError> {
+    /// What no new try can fix, such as a refusal of everything.
+    pub async fn next(&mut self) -> Result<Vec<Shown>, FindError> {
         let mut ready = (&mut self.all).ready_chunks(1024);
         let chunk = ready.next().await.unwrap_or_default();
         let mut shown = Vec::with_capacity(chunk.len());
@@ -64,58 +68,47 @@ impl KindWatches {
     }
 
     fn take_in(&mut self, at: usize, seen: Seen) -> Result<Vec<Shown>, FindError> {
-        let was_listing = self.states.contains(&State::Listing);
+        let was_listing = self.are_listing();
         let mut shown = Vec::new();
         let mut answers = was_listing;
         match seen {
             Ok(WatchEvent::Complete) => {
-                self.states[at] = State::Listed;
+                self.parts[at].1 = State::Listed;
                 answers = true;
             }
             Ok(event) => return Ok(vec![Shown::Event(event)]),
-            Err(error @ FindError::Forbidden { kind, .. }) => {
-                self.states[at] = State::Forbidden(error.clone());
-                let mut states = self.states.iter();
-                if states.all(|it| matches!(it, State::Forbidden(_))) {
-                    return Err(error);
+            Err(error) if error.is_refusal() => {
+                self.parts[at].1 = State::Refused(error.clone());
+                let refused = self.refused();
+                if refused.len() == self.parts.len() {
+                    // Whichever came last, it is the same each time.
+                    return Err(refused.into_iter().next().map_or(error, |it| it.error));
                 }
-                shown.push(Shown::Forbidden(kind));
+                shown.push(Shown::Refused(self.parts[at].0.clone()));
             }
             Err(error) => return Err(error),
         }
-        if answers && !self.states.contains(&State::Listing) {
+        if answers && !self.are_listing() {
             shown.push(Shown::Event(WatchEvent::Complete));
         }
         Ok(shown)
     }
 
-    /// The kinds that may not be read now, and why.
-    pub(super) fn forbidden(&self) -> Vec<String> {
-        let why = |state: &State| match state {
-            State::Forbidden(error @ FindError::Forbidden { kind, .. }) => {
-                Some(format!("{}s are not shown: {error}", kind.name()))
-            }
-            _ => None,
-        };
-        self.states.iter().filter_map(why).collect()
+    fn are_listing(&self) -> bool {
+        let mut parts = self.parts.iter();
+        parts.any(|(_, state)| *state == State::Listing)
     }
-}
 
-fn of_each_kind(query: &Query) -> Vec<Query> {
-    match query {
-        Query::Named { .. } => vec![query.clone()],
-        Query::All {
-            kinds,
-            namespace,
-            selector,
-        } => kinds
-            .iter()
-            .map(|kind| Query::All {
-                kinds: vec![*kind],
-                namespace: namespace.clone(),
-                selector: selector.clone(),
-            })
-            .collect(),
+    /// What may not be read now, and why.
+    pub fn refused(&self) -> Vec<Refused> {
+        let refused = |(part, state): &(Part, State)| match state {
+            State::Refused(error) => Some(Refused {
+                part: part.clone(),
+                error: error.clone(),
+            }),
+            State::Listing | State::Listed => None,
+        };
+        self.parts.iter().filter_map(refused).collect()
     }
 }
 
@@ -138,7 +131,7 @@ fn again_and_again(
                 }
             };
             let seen = events.next().await?;
-            let is_refused = matches!(seen, Err(FindError::Forbidden { .. }));
+            let is_refused = seen.as_ref().is_err_and(FindError::is_refusal);
             Some((seen, (!is_refused).then_some(events)))
         }
     });

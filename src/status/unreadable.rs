@@ -1,0 +1,127 @@
+//! What a look at a cluster leaves out, since the user may not read it: in the words of every table
+//! and page.
+
+use std::fmt;
+
+use crate::{
+    cluster::{Autoscalers, FindError, NamespaceDefaults, Query, Refused},
+    text::first_of,
+    workload::Kind,
+};
+
+/// What a look at a cluster leaves out, since it may not be read or is not served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// `cronjobs.batch`, as RBAC and kubectl name it.
+    pub resource: String,
+    /// Whether workloads that were asked for are left out; else no more than something about them.
+    pub hides_workloads: bool,
+    /// What is left out, and why.
+    pub text: String,
+    /// What helps, if that is known.
+    pub cure: Option<String>,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        match &self.cure {
+            Some(cure) => write!(f, "; {cure}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Unreadable {
+    /// All that a look leaves out: kinds or named objects first, then what is said about them.
+    pub fn of(
+        query: &Query,
+        refused: &[Refused],
+        defaults: &NamespaceDefaults,
+        autoscalers: &Autoscalers,
+    ) -> Vec<Self> {
+        let mut all = Self::workloads(query, refused);
+        all.extend(Self::namespaces(defaults));
+        all.extend(Self::autoscalers(autoscalers));
+        all
+    }
+
+    /// What is said once of each kind.
+    fn workloads(query: &Query, refused: &[Refused]) -> Vec<Self> {
+        let mut kinds: Vec<Kind> = Vec::new();
+        for it in refused {
+            if !kinds.contains(&it.part.kind) {
+                kinds.push(it.part.kind);
+            }
+        }
+        let of_kind = |kind: Kind| {
+            let refused: Vec<_> = refused.iter().filter(|it| it.part.kind == kind).collect();
+            let error = &refused.first()?.error;
+            let resource = kind.resource();
+            let names: Vec<_> = refused
+                .iter()
+                .filter_map(|it| it.part.name.as_ref())
+                .map(|name| format!("{}.{}/{name}", kind.singular(), kind.group()))
+                .collect();
+            let what = match &*names {
+                [] => format!("{} are", kind.names_of_all()),
+                [one] => format!("{one} is"),
+                several => format!("{} are", first_of(several)),
+            };
+            Some(Self {
+                hides_workloads: true,
+                text: format!("{what} not shown: {error}"),
+                cure: cure(query, &kinds, error, &resource),
+                resource,
+            })
+        };
+        kinds.iter().filter_map(|kind| of_kind(*kind)).collect()
+    }
+
+    /// That what objects inherit is not seen, where that is so.
+    pub fn namespaces(defaults: &NamespaceDefaults) -> Option<Self> {
+        let why = defaults.unreadable()?;
+        let cure = "allow get and list of namespaces, or set --namespace-defaults=false";
+        Some(Self {
+            resource: "namespaces".to_owned(),
+            hides_workloads: false,
+            text: format!(
+                "Namespaces cannot be read, so what workloads inherit from them is not seen: {why}"
+            ),
+            cure: defaults.is_forbidden().then(|| cure.to_owned()),
+        })
+    }
+
+    fn autoscalers(autoscalers: &Autoscalers) -> impl Iterator<Item = Self> {
+        autoscalers.forbidden().iter().map(|it| Self {
+            resource: it.resource.clone(),
+            hides_workloads: false,
+            text: format!(
+                "{} cannot be listed, so one that has not set a count yet is not seen: {}",
+                it.name, it.message
+            ),
+            cure: Some(format!("allow list of {}", it.resource)),
+        })
+    }
+}
+
+/// What helps where these kinds, of which `resource` is one, are refused.
+fn cure(query: &Query, refused: &[Kind], error: &FindError, resource: &str) -> Option<String> {
+    let allow = match error {
+        FindError::Forbidden { verb: "get", .. } => Some(format!("allow get of {resource}")),
+        FindError::Forbidden { .. } => Some(format!("allow list and watch of {resource}")),
+        _ => None,
+    };
+    let leave_out = match query {
+        Query::Named { .. } => None,
+        Query::All { kinds, .. } => {
+            let rest = kinds.iter().filter(|it| !refused.contains(it));
+            let rest: Vec<_> = rest.map(|it| it.argument()).collect();
+            Some(format!("leave them out with --kinds {}", rest.join(",")))
+        }
+    };
+    match (allow, leave_out) {
+        (Some(allow), Some(leave_out)) => Some(format!("{allow}, or {leave_out}")),
+        (allow, leave_out) => allow.or(leave_out),
+    }
+}

@@ -1,0 +1,287 @@
+//! What may not be read is named once, with what helps; everything else is shown.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+};
+
+use kube_in_memory::{Fault, Status};
+use serde_json::{Deserializer, Value, json};
+
+use super::{OFFICE, STOPPED, evening, state, watch::Watching};
+use crate::fake_server::{Cluster, Ran, refusal};
+
+/// A Deployment and a CronJob, with which all is well.
+fn cluster() -> Cluster {
+    let cluster = evening();
+    cluster.deployment("web", 0, OFFICE);
+    state(&cluster, "web", STOPPED);
+    cluster.cron_job("report", OFFICE);
+    cluster
+}
+
+/// What is said where CronJobs may not be listed.
+fn no_cron_jobs(place: &str) -> String {
+    format!(
+        "error: CronJobs are not shown: not allowed to list CronJobs in {place}: {}; allow list \
+         and watch of cronjobs.batch, or leave them out with --kinds deployments,statefulsets\n",
+        refusal("list", "cronjobs")
+    )
+}
+
+fn document(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+#[test]
+fn a_kind_that_may_not_be_listed_is_an_error_beside_the_others() {
+    let cluster = cluster();
+    cluster.refuse(&["list", "watch"], "cronjobs");
+    for (arguments, place) in [
+        (&[][..], "namespace dev"),
+        (&["-A"], "all namespaces"),
+        (&["-n", "dev"], "namespace dev"),
+        (&["ns/dev"], "namespace dev"),
+        (&["-l", "app=web"], "namespace dev"),
+        (&["-o", "wide"], "namespace dev"),
+        (&["-o", "json"], "namespace dev"),
+        (&["-o", "yaml"], "namespace dev"),
+    ] {
+        let ran = cluster.dayshift(&[&["status"], arguments].concat());
+        assert_eq!(ran.err, no_cron_jobs(place), "{arguments:?}");
+        assert!(ran.out.contains("web"), "{arguments:?}: {ran:?}");
+        assert_eq!(ran.status, 3, "{arguments:?}");
+    }
+    let ran = cluster.dayshift(&["status", "-o", "json"]);
+    let error = no_cron_jobs("namespace dev");
+    let (message, cure) = error.trim().split_once("; ").unwrap();
+    let message = message.strip_prefix("error: ").unwrap();
+    let expected = json!([{"resource": "cronjobs.batch", "message": message, "cure": cure}]);
+    assert_eq!(document(&ran)["unreadable"], expected);
+
+    // What the error says helps.
+    let ran = cluster.dayshift(&["status", "--kinds", "deployments,statefulsets"]);
+    assert_eq!((ran.status, &*ran.err), (0, ""));
+    // A problem among the others does not hide that some are not seen.
+    cluster.deployment("left", 0, &[]);
+    state(&cluster, "left", &[("saved-replicas", "5")]);
+    let ran = cluster.dayshift(&["status"]);
+    assert!(ran.out.contains("left down"), "{ran:?}");
+    assert_eq!(ran.status, 3);
+}
+
+#[test]
+fn that_there_is_nothing_is_said_of_what_may_be_read() {
+    let cluster = evening();
+    cluster.refuse(&["list", "watch"], "cronjobs");
+    let ran = cluster.dayshift(&["status"]);
+    let nothing = "No workload has a schedule in namespace dev, as far as you may read it.\n";
+    assert_eq!(ran.err, no_cron_jobs("namespace dev") + nothing);
+    assert_eq!((ran.status, &*ran.out), (3, ""));
+}
+
+#[test]
+fn without_any_kind_it_is_one_error() {
+    let cluster = cluster();
+    cluster.refuse_all(
+        &["list", "watch"],
+        &["deployments", "statefulsets", "cronjobs"],
+    );
+    for arguments in [&["status", "-A"][..], &["status", "-A", "--watch"]] {
+        let ran = cluster.dayshift(arguments);
+        let expected = format!(
+            "error: not allowed to list Deployments in all namespaces: {}\n",
+            refusal("list", "deployments")
+        );
+        assert_eq!((ran.status, &*ran.out, ran.err), (3, "", expected));
+    }
+}
+
+#[test]
+fn what_is_named_and_may_not_be_read_is_told_from_what_is_not_there() {
+    let cluster = cluster();
+    cluster.refuse(&["get"], "cronjobs");
+    let ran = cluster.dayshift(&["status", "deploy/web", "cj/report", "deploy/gone"]);
+    let expected = format!(
+        "error: cronjob.batch/report is not shown: not allowed to get CronJobs in namespace dev: \
+         {}; allow get of cronjobs.batch\nerror: deployment.apps/gone is not in namespace dev\n",
+        refusal("get", "cronjobs")
+    );
+    assert_eq!(ran.err, expected);
+    assert!(ran.out.contains("web "), "{ran:?}");
+    assert_eq!(ran.status, 3);
+
+    let ran = cluster.dayshift(&["status", "deploy/web", "cj/a", "cj/b"]);
+    let both = "error: cronjob.batch/a, cronjob.batch/b are not shown: not allowed to get";
+    assert!(ran.err.starts_with(both), "{ran:?}");
+    assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
+
+    let ran = cluster.dayshift(&["status", "cj/report"]);
+    assert!(ran.err.starts_with("error: not allowed to get CronJobs"));
+    assert_eq!((ran.status, &*ran.out), (3, ""));
+}
+
+#[test]
+fn a_kind_that_the_server_does_not_have_hides_none_of_the_others() {
+    let cluster = cluster();
+    let kinds = "deployments,rollouts.argoproj.io";
+    let ran = cluster.dayshift(&["status", "--kinds", kinds]);
+    let said = "error: rollouts are not shown: the API server does not have rollouts.argoproj.io: ";
+    assert!(ran.err.starts_with(said), "{ran:?}");
+    let cure = "; leave them out with --kinds deployments\n";
+    assert!(ran.err.ends_with(cure), "{ran:?}");
+    assert!(ran.out.contains("web "), "{ran:?}");
+    assert_eq!((ran.status, ran.err.lines().count()), (3, 1));
+
+    let mut watching = Watching::on(&cluster, &["--kinds", kinds]);
+    watching.wait_for(said);
+    watching.wait_for("web ");
+}
+
+/// It is no more than a hint that is missing: the status is as it would be.
+#[test]
+fn a_missing_hint_is_a_note() {
+    let cluster = cluster();
+    let hpas = format!(
+        "HorizontalPodAutoscalers cannot be listed, so one that has not set a count yet is not \
+         seen: {}",
+        refusal("list", "horizontalpodautoscalers")
+    );
+    let namespaces = format!(
+        "Namespaces cannot be read, so what workloads inherit from them is not seen: {}",
+        refusal("get", "namespaces")
+    );
+    for (verb, resource, full, message, cure) in [
+        (
+            &["list"],
+            "horizontalpodautoscalers",
+            "horizontalpodautoscalers.autoscaling",
+            &hpas,
+            "allow list of horizontalpodautoscalers.autoscaling",
+        ),
+        (
+            &["get"],
+            "namespaces",
+            "namespaces",
+            &namespaces,
+            "allow get and list of namespaces, or set --namespace-defaults=false",
+        ),
+    ] {
+        cluster.refuse(verb, resource);
+        for form in [&[][..], &["deploy/web"], &["-o", "wide"], &["-o", "json"]] {
+            let ran = cluster.dayshift(&[&["status"], form].concat());
+            let expected = format!("note: {message}; {cure}\n");
+            assert_eq!((ran.status, ran.err), (0, expected), "{form:?}");
+        }
+        let ran = cluster.dayshift(&["status", "-o", "json"]);
+        let expected = json!([{"resource": full, "message": message, "cure": cure}]);
+        assert_eq!(document(&ran)["unreadable"], expected);
+    }
+}
+
+/// Of what it does not have the API server says that it is forbidden, too.
+#[test]
+fn scaled_objects_are_missed_only_where_there_is_keda() {
+    let cluster = cluster();
+    // A path of no resource is called by itself.
+    cluster.api.on_request(|request| {
+        let is_it = request.resource.ends_with("scaledobjects");
+        let message = refusal("list", "scaledobjects");
+        is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", message)))
+    });
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!((ran.status, &*ran.err), (0, ""));
+    let api = &cluster.api;
+    api.serve_custom("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
+    let ran = cluster.dayshift(&["status"]);
+    let expected = format!(
+        "note: ScaledObjects cannot be listed, so one that has not set a count yet is not seen: \
+         {}; allow list of scaledobjects.keda.sh\n",
+        refusal("list", "scaledobjects")
+    );
+    assert_eq!((ran.status, ran.err), (0, expected));
+}
+
+#[test]
+fn a_watch_follows_what_may_be_read_as_permissions_come_and_go() {
+    let cluster = cluster();
+    cluster.refuse(&["list", "watch"], "cronjobs");
+    let mut watching = Watching::on(&cluster, &[]);
+    let refused = "error: CronJobs are not shown: not allowed to ";
+    watching.wait_for(refused);
+    watching.wait_for("web ");
+    cluster.api.serve_well();
+    watching.wait_for("cj/report ");
+    cluster.refuse(&["list", "watch"], "cronjobs");
+    cluster.api.close_watches();
+    watching.wait_for(refused);
+    loop {
+        let line = watching.lines.next().unwrap().unwrap();
+        assert!(!line.contains("report"), "{line}");
+        if line.contains("web ") {
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_watch_of_names_tells_what_it_may_not_see_from_what_is_not_there() {
+    let cluster = cluster();
+    cluster.refuse(&["list", "watch"], "cronjobs");
+    let mut watching = Watching::on(&cluster, &["deploy/web", "cj/report", "deploy/gone"]);
+    let mut said = Vec::new();
+    loop {
+        let line = watching.lines.next().unwrap().unwrap();
+        if line.contains("web ") {
+            break;
+        }
+        said.push(line);
+    }
+    let errors: Vec<_> = said.iter().filter(|it| it.starts_with("error: ")).collect();
+    let [report, gone] = errors[..] else {
+        panic!("{said:?}");
+    };
+    assert!(report.starts_with("error: cronjob.batch/report is not shown: not allowed to"));
+    assert_eq!(gone, "error: deployment.apps/gone is not in namespace dev");
+}
+
+/// Programs read standard output: each document is one, and what is beside it is said once.
+#[test]
+fn a_watch_in_json_says_on_standard_error_what_may_not_be_read() {
+    let cluster = cluster();
+    cluster.refuse_all(&["list", "watch", "get"], &["cronjobs", "namespaces"]);
+    let mut program = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .args(["status", "--watch", "-o", "json"])
+        .env("KUBECONFIG", cluster.kubeconfig())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let out = BufReader::new(program.stdout.take().unwrap());
+    let mut documents = Deserializer::from_reader(out).into_iter::<Value>();
+    let mut names = || {
+        let document = documents.next().unwrap().unwrap();
+        let of = |key: &str, field: &str| {
+            let all = document[key].as_array().unwrap().iter();
+            all.map(|it| it[field].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        (of("workloads", "name"), of("unreadable", "resource"))
+    };
+    let unreadable = vec!["cronjobs.batch".to_owned(), "namespaces".to_owned()];
+    assert_eq!(names(), (vec!["web".to_owned()], unreadable.clone()));
+    cluster.deployment("zoo", 0, OFFICE);
+    let both = vec!["web".to_owned(), "zoo".to_owned()];
+    let (mut seen, unread) = names();
+    seen.sort();
+    assert_eq!((seen, unread), (both, unreadable));
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let said = BufReader::new(program.stderr.take().unwrap()).lines();
+    let said: Vec<_> = said.map(Result::unwrap).collect();
+    let [cron_jobs, namespaces] = &said[..] else {
+        panic!("{said:?}");
+    };
+    assert!(cron_jobs.starts_with("error: CronJobs"), "{said:?}");
+    assert!(namespaces.starts_with("note: Namespaces"), "{said:?}");
+}
