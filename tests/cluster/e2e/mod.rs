@@ -55,6 +55,7 @@ pub(crate) fn stories() -> Vec<Story> {
         counts::stories(),
         objects::stories(),
         security::permissions::stories(),
+        security::reading::stories(),
         scalers::split::stories(),
         protobuf::stories(),
         zones::stories(),

@@ -13,6 +13,7 @@ mod refused;
 mod scalers;
 mod server;
 
+pub(crate) use harness::blackhole_proxy::BlackholeProxy;
 pub(crate) use harness::cases::{Case, Matrix, Plane};
 pub(crate) use harness::profile::Profile;
 

@@ -3,3 +3,4 @@
 pub(super) mod access;
 pub(super) mod hostile;
 pub(super) mod permissions;
+pub(super) mod reading;

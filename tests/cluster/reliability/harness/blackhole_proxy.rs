@@ -1,4 +1,5 @@
-//! A firewall that forgets connections: nothing comes through any more, and nobody is told.
+//! A firewall that forgets connections: nothing comes through any more, and nobody is told; or that
+//! closes them.
 //!
 //! toxiproxy treats all connections alike, and closes those that it has held up; here new ones are
 //! fine while old ones hang for good.
@@ -15,7 +16,7 @@ type Forgotten = Arc<AtomicBool>;
 /// A port of 127.0.0.1 that leads to the API server.
 pub(crate) struct BlackholeProxy {
     address: SocketAddr,
-    connections: Arc<Mutex<Vec<Forgotten>>>,
+    connections: Arc<Mutex<Vec<(Forgotten, TcpStream)>>>,
 }
 
 impl BlackholeProxy {
@@ -23,13 +24,14 @@ impl BlackholeProxy {
         let server = url.strip_prefix("https://").unwrap().to_owned();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
-        let connections = Arc::<Mutex<Vec<Forgotten>>>::default();
+        let connections = Arc::<Mutex<Vec<_>>>::default();
         thread::spawn({
             let connections = Arc::clone(&connections);
             move || {
                 for client in listener.incoming().flatten() {
                     let forgotten = Forgotten::default();
-                    connections.lock().unwrap().push(Arc::clone(&forgotten));
+                    let one = (Arc::clone(&forgotten), client.try_clone().unwrap());
+                    connections.lock().unwrap().push(one);
                     if let Ok(server) = TcpStream::connect(&server) {
                         join(client, server, &forgotten);
                     }
@@ -48,8 +50,15 @@ impl BlackholeProxy {
 
     /// Lets nothing through any more on the connections that there are.
     pub(crate) fn forget(&self) {
-        for forgotten in self.connections.lock().unwrap().drain(..) {
+        for (forgotten, _) in self.connections.lock().unwrap().drain(..) {
             forgotten.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Closes the connections that there are, as a server that restarts does; new ones are fine.
+    pub(crate) fn close(&self) {
+        for (_, client) in self.connections.lock().unwrap().drain(..) {
+            let _ = client.shutdown(Shutdown::Both);
         }
     }
 }

@@ -1,0 +1,209 @@
+//! Who may read less sees the rest, and what they may not see by its name: `status` and `dashboard`
+//! under a Role that lacks a kind, as it is given and taken away.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::e2e::team::Team;
+use crate::reliability::BlackholeProxy;
+use crate::support::{
+    ControlPlane, Dayshift, Parts, Story, cron_job, deployment, eventually, stories,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        a_kind_comes_and_goes_on_the_dashboard_with_the_permission_to_read_it,
+        status_shows_what_may_be_read_and_names_the_rest,
+    ]
+}
+
+/// A Namespace with a Deployment and a CronJob, and somebody who may read the Deployment.
+struct Reader<'a> {
+    team: Team<'a>,
+}
+
+const ACCOUNT: &str = "reader";
+
+/// What is said as long as CronJobs may not be read, whichever verb is missed first.
+const REFUSED: &str = "CronJobs are not shown: not allowed to ";
+
+impl<'a> Reader<'a> {
+    fn of(plane: &'a ControlPlane, name: &str) -> Self {
+        let team = Team::without_scaler(plane, name);
+        team.create(deployment("web").replicas(2).hours("00:00-24:00"));
+        let report = cron_job("report").hours("00:00-24:00").manifest();
+        team.kubectl_with(&["create"], &report).success();
+        team.kubectl(&["create", "serviceaccount", ACCOUNT])
+            .success();
+        let account = format!("{}:{ACCOUNT}", team.name());
+        let bind = ["create", "rolebinding", ACCOUNT, "--role", ACCOUNT];
+        team.kubectl(&[&bind[..], &["--serviceaccount", &account]].concat())
+            .success();
+        let reader = Self { team };
+        reader.may_read(&[]);
+        reader
+    }
+
+    /// From now on the Role has all that is needed, and of these besides.
+    fn may_read(&self, more: &[(&str, &str)]) {
+        let always = [
+            ("", "namespaces"),
+            ("apps", "deployments"),
+            ("apps", "statefulsets"),
+            ("autoscaling", "horizontalpodautoscalers"),
+            ("keda.sh", "scaledobjects"),
+        ];
+        let rules = always.iter().chain(more).map(|(group, resource)| {
+            json!({"apiGroups": [group], "resources": [resource], "verbs": ["get", "list", "watch"]})
+        });
+        let role = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+            "metadata": {"name": ACCOUNT}, "rules": rules.collect::<Vec<_>>(),
+        });
+        self.team
+            .kubectl_with(&["apply"], &role.to_string())
+            .success();
+    }
+
+    fn kubeconfig(&self, url: &str) -> PathBuf {
+        let plane = self.team.plane();
+        plane.kubeconfig_via(url, self.team.name(), ACCOUNT)
+    }
+}
+
+/// A page of a dashboard; `None` until there is one.
+fn page(dashboard: &Dayshift, path: &str) -> Option<String> {
+    let address: SocketAddr = dashboard.address()?;
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    (answer.contains(" 200 OK") && !answer.contains("Reading the cluster")).then_some(answer)
+}
+
+/// Waits until each page shows the Deployment, and of the CronJobs this much.
+fn await_pages(reader: &Reader<'_>, dashboard: &Dayshift, are_refused: bool) {
+    let web = format!("/object/{}/deploy/web", reader.team.name());
+    for path in ["/", "/timeline", &web] {
+        eventually(&format!("{path}, CronJobs refused: {are_refused}"), || {
+            let page = page(dashboard, path)?;
+            assert!(page.contains("web"), "{path}: {page}");
+            assert_eq!(
+                page.matches("are not shown").count(),
+                page.matches(REFUSED).count()
+            );
+            let shows = path != "/timeline" || page.contains("report") != are_refused;
+            (page.matches(REFUSED).count() == usize::from(are_refused) && shows).then_some(())
+        });
+    }
+}
+
+fn a_kind_comes_and_goes_on_the_dashboard_with_the_permission_to_read_it(plane: &ControlPlane) {
+    let reader = Reader::of(plane, "dashboard-reader");
+    let way = BlackholeProxy::before(plane.url());
+    let arguments = ["dashboard", "-n", reader.team.name()];
+    let dashboard = Dayshift::run_as(&reader.kubeconfig(&way.url()), &arguments);
+    await_pages(&reader, &dashboard, true);
+    let timeline = page(&dashboard, "/timeline").unwrap();
+    for part in [
+        "cronjobs.batch is forbidden: User",
+        &format!("namespace {}", reader.team.name()),
+        "leave them out with --kinds deployments,statefulsets",
+    ] {
+        assert!(timeline.contains(part), "{part}: {timeline}");
+    }
+
+    reader.may_read(&[("batch", "cronjobs")]);
+    await_pages(&reader, &dashboard, false);
+
+    // The API server does not end a watch that runs: the next one is refused.
+    reader.may_read(&[]);
+    let kubeconfig = reader.kubeconfig(plane.url());
+    eventually("the API server has heard of it", || {
+        let can = [
+            "auth",
+            "can-i",
+            "list",
+            "cronjobs",
+            "-n",
+            reader.team.name(),
+        ];
+        let said = plane.kubectl_as(&kubeconfig, &can);
+        (said.stdout.trim() == "no").then_some(())
+    });
+    way.close();
+    await_pages(&reader, &dashboard, true);
+}
+
+/// Status, standard output and standard error of `dayshift status` with these arguments.
+fn status(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let ran = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .arg("status")
+        .args(arguments)
+        .env("KUBECONFIG", kubeconfig)
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (ran.status.code(), text(ran.stdout), text(ran.stderr))
+}
+
+fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
+    let reader = Reader::of(plane, "status-reader");
+    let namespace = reader.team.name();
+    let kubeconfig = reader.kubeconfig(plane.url());
+    let forms: [&[&str]; 4] = [
+        &[],
+        &["-o", "wide"],
+        &["-o", "yaml"],
+        &["deploy/web", "cj/report"],
+    ];
+    for form in forms {
+        let (code, out, said) = status(&kubeconfig, &[form, &["-n", namespace]].concat());
+        assert_eq!(code, Some(3), "{form:?}: {said}");
+        assert!(out.contains("web"), "{form:?}: {out}{said}");
+        let [line] = said.lines().collect::<Vec<_>>()[..] else {
+            panic!("{form:?}: {said}");
+        };
+        assert!(
+            line.starts_with("error: ") && line.contains("cronjobs.batch"),
+            "{line}"
+        );
+        assert!(line.contains(" not shown: not allowed to "), "{line}");
+    }
+    let (_, out, _) = status(&kubeconfig, &["-n", namespace, "-o", "json"]);
+    let document: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document["workloads"][0]["name"], "web");
+    assert_eq!(document["unreadable"][0]["resource"], "cronjobs.batch");
+    // kubectl shows the others and fails, too.
+    let get = ["get", "deployments,cronjobs", "-n", namespace];
+    let theirs = plane.kubectl_as(&kubeconfig, &get);
+    assert!(!theirs.ok && theirs.stdout.contains("web"), "{theirs:?}");
+    assert!(
+        theirs.stderr.contains("cronjobs.batch is forbidden"),
+        "{theirs:?}"
+    );
+
+    let kinds = ["--kinds", "deployments,statefulsets", "-n", namespace];
+    let (code, _, said) = status(&kubeconfig, &kinds);
+    assert_eq!((code, &*said), (Some(0), ""));
+    // Of all namespaces a Role says nothing.
+    let (code, out, said) = status(&kubeconfig, &["-A"]);
+    assert_eq!((code, &*out), (Some(3), ""));
+    let expected = "error: not allowed to list Deployments in all namespaces: ";
+    assert!(
+        said.starts_with(expected) && said.lines().count() == 1,
+        "{said}"
+    );
+    reader.may_read(&[("batch", "cronjobs")]);
+    eventually("CronJobs are shown", || {
+        let (code, out, said) = status(&kubeconfig, &["-n", namespace]);
+        (code == Some(0) && out.contains("cj/report") && said.is_empty()).then_some(())
+    });
+}
