@@ -5,11 +5,20 @@ use std::{sync::Arc, time::Duration};
 use chrono::{DateTime, Utc};
 use dayshift::{
     clock::Clock,
-    controller::{Settings, Telemetry, run},
+    cluster::Query,
+    controller::{CalendarFeed, Settings, Telemetry, run},
+    dashboard::{self, Dashboard},
+    workload::{Inheritance, Kind, ParseContext, Prefix},
 };
+use http::Request;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Bytes;
 use kube_in_memory::Api;
 use serde_json::{Value, json};
-use tokio::{runtime::Runtime, time::sleep};
+use tokio::{
+    runtime::Runtime,
+    time::{sleep, timeout},
+};
 
 use super::{
     alloc_accounting::{client, uncounted},
@@ -34,6 +43,8 @@ pub(crate) fn cases() -> Vec<Case> {
         each("200 events of plain ones", || events(&json!({}))),
         each("200 events of ones with schedules", || events(&schedule())),
         each("a boundary of 200", boundary),
+        each("a look at the dashboard of 200", look),
+        each("two minutes after a look at it", look_away),
     ]
 }
 
@@ -46,6 +57,7 @@ struct Cluster {
     api: Api,
     clock: Clock,
     runtime: Runtime,
+    telemetry: Option<Arc<Telemetry>>,
 }
 
 impl Cluster {
@@ -71,12 +83,14 @@ impl Cluster {
             api,
             clock,
             runtime,
+            telemetry: None,
         }
     }
 
     /// Starts the controller and lets it do all there is to do.
-    fn watched(self) -> Self {
+    fn watched(mut self) -> Self {
         let telemetry = Arc::new(Telemetry::new(self.now()));
+        self.telemetry = Some(telemetry.clone());
         let context = self.runtime.enter();
         let client = client(&self.api);
         let forever = std::future::pending();
@@ -96,6 +110,40 @@ impl Cluster {
         self.runtime
             .block_on(async { sleep(Duration::from_secs(5)).await });
         self
+    }
+
+    /// What `dayshift run --dashboard-listen` serves.
+    fn dashboard(&self) -> Arc<Dashboard> {
+        let kinds = Kind::DEFAULT.to_vec();
+        let settings = dashboard::Settings {
+            query: Query::All {
+                kinds,
+                namespace: None,
+                selector: None,
+            },
+            prefix: Prefix::default(),
+            context: ParseContext::default(),
+            inheritance: Inheritance::default(),
+            title: "costs".to_owned(),
+        };
+        let (telemetry, clock) = (self.telemetry.clone().unwrap(), self.clock.clone());
+        let calendars = CalendarFeed::default();
+        let dashboard = Dashboard::of_controller(telemetry, calendars, clock, settings);
+        Arc::new(dashboard)
+    }
+
+    /// Opens the overview.
+    fn look(&self, dashboard: &Arc<Dashboard>) {
+        let request = Request::get("/").body(Empty::<Bytes>::new()).unwrap();
+        let answer = Arc::clone(dashboard).answer(request);
+        let answer = self.runtime.block_on(answer);
+        let body = self.runtime.block_on(answer.into_body().collect());
+        let page = body.unwrap().to_bytes();
+        uncounted(|| {
+            let page = String::from_utf8(page.to_vec()).unwrap();
+            let all = format!("<span class=\"number\">{OBJECTS}</span> adopted");
+            assert!(page.contains(&all), "{page}");
+        });
     }
 
     fn now(&self) -> DateTime<Utc> {
@@ -126,6 +174,31 @@ fn events(annotations: &Value) -> Operation {
             }
         });
         cluster.settled()
+    })
+}
+
+/// What `run --dashboard-listen` holds more than `run`, while somebody looks.
+fn look() -> Operation {
+    let cluster = Cluster::with(&schedule()).watched();
+    operation(cluster, |cluster| {
+        let dashboard = cluster.dashboard();
+        cluster.look(&dashboard);
+        dashboard
+    })
+}
+
+/// The same, when nobody looks any more.
+fn look_away() -> Operation {
+    let cluster = Cluster::with(&schedule()).watched();
+    operation(cluster, |cluster| {
+        let dashboard = cluster.dashboard();
+        cluster.look(&dashboard);
+        let ended = cluster.runtime.block_on(async {
+            let following = dashboard.follow();
+            timeout(Duration::from_secs(125), following).await.is_ok()
+        });
+        assert!(!ended, "it follows for ever");
+        dashboard
     })
 }
 
