@@ -1,12 +1,12 @@
 //! Calendars that change in the middle of a story.
 
-use chrono::{Days, NaiveDate};
+use chrono::{Days, NaiveDate, Timelike as _};
 use fastrand::Rng;
 
 use crate::{
-    generators::steps::{MINUTE, Steps},
+    generators::steps::{HOUR, MINUTE, Steps},
     story::{
-        calendar::{At, Plan, Rule},
+        calendar::{At, Plan, Rule, Style},
         definition::Story,
         holidays::{Dates, NAMES, Name},
         op::Op,
@@ -87,6 +87,51 @@ impl Steps<'_> {
                 }
             }
         }
+        if random.u8(..3) == 0 {
+            self.give_back(random, &files);
+        }
+    }
+
+    /// A schedule gets a single boundary, which a calendar takes away, so that none is to come. Then
+    /// the calendar gives it back: while it lies ahead, or once it is over.
+    fn give_back(&mut self, random: &mut Rng, files: &[Dates; NAMES.len()]) {
+        let name = self.story.calendars.first().copied().unwrap_or_default();
+        let zone = self.story.zone;
+        let at = random.u32(self.story.length / 4..self.story.length);
+        let local = self.story.instant(at).with_timezone(&zone).naive_local();
+        let date = local.date();
+        let once = At::Once(date.and_hms_opt(local.hour(), local.minute(), 0).unwrap());
+        let rule = if random.u8(..4) == 0 {
+            Rule::Scale(vec![(once, random.u32(1..6))])
+        } else {
+            Rule::Times {
+                start: vec![once],
+                stop: Vec::new(),
+            }
+        };
+        self.story.plans.push(Plan {
+            rule,
+            except: Vec::new(),
+            calendars: vec![name],
+            zone: Some(zone),
+            jitter: (random.u8(..4) == 0).then(|| random.u32(1..30)),
+            style: Style::Names,
+        });
+        let plan = Some(self.story.plans.len() - 1);
+        let taken = at.saturating_sub(random.u32(MINUTE..6 * HOUR)).max(3000);
+        let covered = (date - Days::new(1), date + Days::new(1));
+        let dates = [&files[name][..], &[covered]].concat();
+        self.add(taken, Op::Calendar(name, dates));
+        self.read(random, taken);
+        let asked = taken + random.u32(..20_000);
+        let slot = random.usize(..self.objects);
+        self.add(asked, Op::Plan(slot, plan));
+        let given = match random.u8(..4) {
+            0 => asked + random.u32(..10 * MINUTE),
+            _ => at + random.choice([1, MINUTE, HOUR, 5 * HOUR]).unwrap(),
+        };
+        self.add(given, Op::Calendar(name, files[name].clone()));
+        self.read(random, given);
     }
 
     /// A file is gone for a while: a scaler that starts meanwhile waits for it.
