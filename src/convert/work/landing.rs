@@ -78,17 +78,19 @@ impl Work<'_, '_> {
         let labels = vec![(label, count.to_string())];
         let at = self.index.get(&id(&object)).copied();
         let place = self.documents[at.unwrap_or(from)].node.place.clone();
-        match at {
+        let known = at.and_then(|at| self.documents[at].label(&labels[0].0));
+        match (at, known) {
             // Converted before.
-            Some(at) if self.documents[at].label(&labels[0].0).is_some() => return,
-            Some(at) => {
+            (_, Some(known)) if known.parse().is_ok_and(|known: u32| known >= count) => return,
+            (Some(at), None) => {
                 let changes = Changes {
                     labels,
                     ..Changes::default()
                 };
                 self.take(at, changes, &place);
             }
-            None => self.conversion.changes.push(Change {
+            // Less is what dayshift has saved where kube-green was first at a stop of both.
+            _ => self.conversion.changes.push(Change {
                 target: Target::Object(object),
                 place: None,
                 set: Vec::new(),

@@ -84,6 +84,25 @@ fn what_sleeps_keeps_its_count_as_a_label() {
 }
 
 #[test]
+fn a_label_that_says_less_gives_way_to_the_count_that_kube_green_has_saved() {
+    let data = [
+        ("operation-type", "SLEEP"),
+        (
+            "original-resource-info",
+            r#"{"Deployment.apps":{"web":"{\"spec\":{\"replicas\":3}}"}}"#,
+        ),
+    ];
+    // dayshift saves a 0 where kube-green was first at a stop of both.
+    for (known, comes) in [("0", &["3"][..]), ("2", &["3"]), ("3", &[]), ("4", &[])] {
+        let label = format!("namespace: team, labels: {{dayshift/saved-replicas: '{known}'}}}}");
+        let web = WEB.replace("namespace: team}", &label);
+        let conversion = convert(&format!("{SLEEP_INFO}{web}{}", secret(&data)));
+        let labels: Vec<_> = labels(&conversion).into_iter().map(|it| it.1).collect();
+        assert_eq!(labels, comes, "{known}");
+    }
+}
+
+#[test]
 fn the_lists_of_before_0_6_are_read_too() {
     let data = [
         ("operation-type", "SLEEP"),
