@@ -1,6 +1,6 @@
 //! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy`,
-//! `tests/helm`, `tests/flux`, `tests/promtool` and `tests/argocd`, and takes files from them and from
-//! the one in `tests/prometheus_operator`.
+//! `tests/helm`, `tests/flux`, `tests/promtool`, `tests/argocd` and `tests/kube-green`, and takes files
+//! from them and from the one in `tests/prometheus_operator`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -54,6 +54,9 @@ pub(crate) const FLUX: (&str, &str) = ("kustomize-apply", "dayshift/tests/flux")
 /// Prometheus' own checks of rules and metrics.
 pub(crate) const PROMTOOL: (&str, &str) =
     ("promtool", "github.com/prometheus/prometheus/cmd/promtool");
+
+/// The name of kube-green, and its package.
+pub(crate) const KUBE_GREEN: (&str, &str) = ("kube-green", "github.com/kube-green/kube-green/cmd");
 
 /// The components of Argo CD that sync, in one program of ours, and the module that it is made of.
 pub(crate) const ARGO_CD: (&str, &str) = ("argocd", "dayshift/tests/argocd");
@@ -136,6 +139,10 @@ impl Recipe {
         let mut recipe = Self::read("prometheus_operator", "seconds, 90 kB", &[]);
         recipe.definitions = Some(MONITORING_DEFINITIONS);
         recipe
+    }
+
+    pub(crate) fn kube_green() -> Self {
+        Self::read("kube-green", "minutes, 60 MB", &[KUBE_GREEN])
     }
 
     pub(crate) fn promtool() -> Self {

@@ -32,6 +32,7 @@ pub(crate) use kubernetes::argo_cd::ArgoCd;
 pub(crate) use kubernetes::assets::{Assets, Missing};
 pub(crate) use kubernetes::audit::{Audit, Mark, Request, WORKLOADS};
 pub(crate) use kubernetes::control_plane::{ControlPlane, Output};
+pub(crate) use kubernetes::kube_green::KubeGreen;
 pub(crate) use kubernetes::namespace::Namespace;
 pub(crate) use kubernetes::programs::Parts;
 pub(crate) use stories::{Stage, Story, assets, stories};

@@ -116,7 +116,7 @@ impl ArgoCd {
     }
 }
 
-fn free_ports<const N: usize>() -> [u16; N] {
+pub(super) fn free_ports<const N: usize>() -> [u16; N] {
     let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     listeners.map(|it| it.local_addr().unwrap().port())
 }

@@ -105,6 +105,15 @@ impl Assets {
         built(&build::Recipe::argo_cd(), "no `go` to build Argo CD with")
     }
 
+    /// kube-green, from the cache or built into it.
+    pub(crate) fn kube_green() -> Result<PathBuf, Missing> {
+        let folder = built(
+            &build::Recipe::kube_green(),
+            "no `go` to build kube-green with",
+        )?;
+        Ok(folder.join(build::KUBE_GREEN.0))
+    }
+
     /// Prometheus' own checks of rules and metrics, from the cache or built into it.
     pub(crate) fn promtool() -> Result<PathBuf, Missing> {
         let folder = built(&build::Recipe::promtool(), "no `go` to build promtool with")?;

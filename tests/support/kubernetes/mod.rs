@@ -6,6 +6,7 @@ pub(super) mod assets;
 pub(super) mod audit;
 pub(super) mod compaction;
 pub(super) mod control_plane;
+pub(super) mod kube_green;
 pub(super) mod kubeconfig;
 pub(super) mod namespace;
 pub(super) mod programs;

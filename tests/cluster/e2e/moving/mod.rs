@@ -130,7 +130,7 @@ const TOOLS: [Tool; 5] = [
 ];
 
 /// The full minute that is at least so many seconds away.
-fn minute(seconds: i64) -> Soon {
+pub(crate) fn minute(seconds: i64) -> Soon {
     let at = soon(seconds).0 + TimeDelta::seconds(59);
     Soon(at.duration_trunc(TimeDelta::minutes(1)).unwrap())
 }

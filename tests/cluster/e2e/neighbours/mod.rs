@@ -6,6 +6,7 @@
 mod argo_cd;
 mod coexistence;
 mod flux;
+mod kube_green;
 mod reverts;
 mod told;
 
@@ -18,7 +19,9 @@ pub(crate) fn stories() -> Vec<Story> {
     let mut all = [coexistence::stories(), reverts::stories()].concat();
     match env::var("NEIGHBOURS").as_deref() {
         Err(_) => {}
-        Ok("full") => all.extend([argo_cd::stories(), flux::stories()].concat()),
+        Ok("full") => {
+            all.extend([argo_cd::stories(), flux::stories(), kube_green::stories()].concat());
+        }
         Ok(other) => panic!("NEIGHBOURS={other}: write `full`, or leave it out"),
     }
     all

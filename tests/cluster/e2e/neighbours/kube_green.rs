@@ -1,0 +1,222 @@
+//! kube-green 0.7.1, the real one: the way over from it, as `docs/migrate.md` describes it, and what
+//! becomes of those who leave its SleepInfo where it is. See `tests/kube-green`.
+
+use chrono::Timelike;
+use serde_json::{Value, json};
+
+use crate::e2e::kinds::{apply, await_field, field};
+use crate::e2e::moving::minute;
+use crate::e2e::team::Team;
+use crate::support::{
+    ControlPlane, DeploymentBuilder, KubeGreen, Parts, Soon, Story, deployment, eventually, soon,
+    stories,
+};
+
+pub(super) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift,
+    ]
+}
+
+/// The Deployments with their counts awake, and whether kube-green puts them to sleep.
+const DEPLOYMENTS: [(&str, i32, bool); 3] =
+    [("web", 3, true), ("off", 0, false), ("gateway", 2, false)];
+
+/// A Namespace with a SleepInfo that is called like it, whose hours are these minutes of each hour.
+struct Sleeper<'p> {
+    team: Team<'p>,
+}
+
+impl<'p> Sleeper<'p> {
+    fn new(plane: &'p ControlPlane, name: &str) -> Self {
+        let team = Team::without_scaler(plane, name);
+        for (name, count, _) in DEPLOYMENTS {
+            let web: DeploymentBuilder = deployment(name).replicas(count);
+            team.create(web);
+        }
+        let db = json!({
+            "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"},
+            "spec": {"replicas": 5, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}},
+                "template": {"metadata": {"labels": {"app": "db"}},
+                    "spec": {"containers": [{"name": "db", "image": "db"}]}}},
+        });
+        let pod = json!({"restartPolicy": "Never", "containers": [{"name": "it", "image": "it"}]});
+        let report = json!({
+            "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "report"},
+            "spec": {"schedule": "0 3 * * *", "jobTemplate": {"spec": {"template": {"spec": pod}}}},
+        });
+        for object in [db, report] {
+            team.kubectl_with(&["create"], &object.to_string())
+                .success();
+        }
+        Self { team }
+    }
+
+    fn sleep_info(&self, sleeps: &[Soon], wakes: &[Soon]) {
+        let clock = |at: &[Soon]| {
+            let minutes: Vec<_> = at.iter().map(|it| it.0.minute().to_string()).collect();
+            format!("*:{}", minutes.join(","))
+        };
+        let info = json!({
+            "apiVersion": "kube-green.com/v1alpha1", "kind": "SleepInfo",
+            "metadata": {"name": "working-hours"},
+            "spec": {
+                "weekdays": "*", "sleepAt": clock(sleeps), "wakeUpAt": clock(wakes),
+                "timeZone": "UTC", "suspendCronJobs": true,
+                "excludeRef": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "gateway"}],
+            },
+        });
+        self.team
+            .kubectl_with(&["create"], &info.to_string())
+            .success();
+    }
+
+    /// Waits until it sleeps, and kube-green has saved all that it is to save.
+    fn await_asleep(&self) {
+        for (name, count, sleeps) in DEPLOYMENTS {
+            let count = if sleeps { 0 } else { count };
+            self.team.await_replicas(name, count);
+        }
+        await_field(&self.team, "sts/db", ".spec.replicas", 0);
+        await_field(&self.team, "cj/report", ".spec.suspend", true);
+        eventually("kube-green has saved the counts", || {
+            let get = ["get", "secret", "sleepinfo-working-hours", "-o", "json"];
+            let secret = self.team.kubectl(&get);
+            let secret: Value = serde_json::from_str(&secret.stdout).ok()?;
+            // U0xFRVA= is SLEEP.
+            (secret["data"]["operation-type"] == "U0xFRVA=").then_some(())
+        });
+    }
+
+    fn await_awake(&self) {
+        for (name, count, _) in DEPLOYMENTS {
+            self.team.await_replicas(name, count);
+        }
+        await_field(&self.team, "sts/db", ".spec.replicas", 5);
+        await_field(&self.team, "cj/report", ".spec.suspend", false);
+    }
+
+    fn await_state(&self, state: &str) {
+        for object in ["deploy/web", "sts/db", "cj/report"] {
+            await_field(&self.team, object, ".metadata.labels.dayshift/state", state);
+        }
+    }
+
+    /// Says of what is at 0 that this is meant, as the page has it.
+    fn keep_off(&self) {
+        let label = ["label", "deploy/off", "dayshift/saved-replicas=0"];
+        self.team.kubectl(&label).success();
+    }
+
+    /// `dayshift convert -n NAMESPACE | sh`; what is said besides.
+    fn convert(&self) -> Value {
+        let shell = |line: &str| self.team.plane().shell(line).success();
+        let convert = format!("dayshift convert -n {}", self.team.name());
+        let report = shell(&format!("{convert} -o json"));
+        shell(&format!("{convert} | sh"));
+        serde_json::from_str(&report).unwrap()
+    }
+
+    /// Deletes the SleepInfo, as the note of a conversion says.
+    fn delete(&self, report: &Value) {
+        let all = report["findings"].as_array().unwrap();
+        let note = all.iter().find(|it| it["id"] == "delete-after").unwrap();
+        let help = note["help"].as_str().unwrap();
+        let delete = &help[help.find("kubectl delete").unwrap()..];
+        self.team.plane().shell(delete).success();
+    }
+
+    fn saved(&self) -> [String; 3] {
+        ["deploy/web", "sts/db", "cj/report"]
+            .map(|it| field(&self.team, it, ".metadata.labels.dayshift/saved-replicas"))
+    }
+
+    /// What kube-green has asked of workloads since it was last asked about.
+    fn by_kube_green(&self) -> usize {
+        let changes = self.team.changes_by_others();
+        changes
+            .iter()
+            .filter(|it| it.user_agent.starts_with("kube-green/"))
+            .count()
+    }
+}
+
+fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane: &ControlPlane) {
+    apply(plane, "tests/cluster/e2e/moving/definitions.yaml");
+    let established = [
+        "wait",
+        "--for=condition=established",
+        "crd/sleepinfos.kube-green.com",
+    ];
+    plane.kubectl(&established).success();
+    // At night, by the page; at night, and the SleepInfo stays; by day, and the SleepInfo stays.
+    let [mut night, mut left, mut day] =
+        ["greennight", "greenleft", "greenday"].map(|it| Sleeper::new(plane, it));
+    let green = KubeGreen::start(plane);
+    // kube-green looks for what is over a minute away at least.
+    let (now, wake) = (soon(0), minute(110));
+    let (stop, start) = (wake.plus(120), wake.plus(240));
+    night.sleep_info(&[now], &[wake]);
+    left.sleep_info(&[now, stop], &[wake, start]);
+    day.sleep_info(&[stop], &[start]);
+    for asleep in [&night, &left] {
+        asleep.await_asleep();
+    }
+    wake.plus(-61)
+        .is_to_come("kube-green has put them to sleep");
+
+    // dayshift is installed, and touches nothing; then each is converted.
+    for it in [&mut night, &mut left, &mut day] {
+        it.team.run(&[]);
+        it.keep_off();
+        assert!(it.team.requests().iter().all(|it| it.verb != "patch"));
+    }
+    let report = night.convert();
+    assert_eq!(night.saved(), ["3", "5", "1"]);
+    let until_then = night.by_kube_green();
+    night.delete(&report);
+    left.convert();
+    assert_eq!(left.saved(), ["3", "5", "1"]);
+    day.convert();
+    wake.is_to_come("all are converted");
+    for asleep in [&night, &left] {
+        asleep.await_asleep();
+    }
+    day.await_awake();
+
+    wake.wait();
+    for it in [&night, &left] {
+        it.await_state("running");
+        it.await_awake();
+    }
+    assert_eq!(night.by_kube_green(), until_then, "{}", green.log());
+
+    // Both stop, and one of them sees what the other has left.
+    stop.is_to_come("they are awake");
+    stop.wait();
+    for it in [&left, &day] {
+        it.await_state("stopped");
+        it.await_asleep();
+    }
+    // To convert again is what the page says.
+    for it in [&left, &day] {
+        let report = it.convert();
+        it.delete(&report);
+        assert_eq!(it.saved(), ["3", "5", "1"]);
+    }
+    start.is_to_come("the SleepInfos are deleted");
+    green.stop();
+    start.wait();
+    for it in [&left, &day] {
+        it.await_state("running");
+        it.await_awake();
+    }
+    let counts = |it: &Sleeper<'_>| it.team.all_replicas();
+    let before = [&night, &left, &day].map(counts);
+    soon(5).wait();
+    assert_eq!([&night, &left, &day].map(counts), before);
+    for mut it in [night, left, day] {
+        it.team.stop_scalers();
+    }
+}
