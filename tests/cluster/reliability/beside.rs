@@ -192,7 +192,12 @@ impl<'a> Beside<'a> {
                     .iter()
                     .filter(|each| each.namespace == namespace.name());
                 let of_it: Vec<_> = of_it.cloned().collect();
-                turns.note(due.0, made(&of_it, name).nth(1).unwrap());
+                let stop = made(&of_it, name).nth(1).unwrap();
+                if namespace.name() == self.namespaces[0].name() {
+                    turns.note_beside(due.0, stop);
+                } else {
+                    turns.note_elsewhere(due.0, stop);
+                }
             }
         }
         let others = Others {

@@ -100,7 +100,7 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
     });
     let mut turns = Turns::of(&tries);
     for (due, stop) in stops {
-        turns.note(due.0, stop);
+        turns.note_elsewhere(due.0, stop);
     }
     let others = Others {
         late: late.0 as f64 / 1e6,
