@@ -9,6 +9,8 @@ use crate::status::Status;
 pub enum Fault {
     /// Answer this instead: an outage, a refusal by RBAC or by a policy.
     Answer(Status),
+    /// The same after this time (tokio's clock): what stands in the way has to be asked first.
+    AnswerAfter(Duration, Status),
     /// The connection breaks before the server has read the request.
     DropBefore,
     /// The request takes effect, then the connection breaks: the answer is lost.

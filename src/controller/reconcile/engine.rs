@@ -172,11 +172,12 @@ impl Engine {
         if let Some(entry) = self.index.get_mut(id) {
             let lane = entry.work.lane(lane);
             entry.work.queue(lane);
+            let has_failed = entry.work.failures() > 0;
             let (watch, namespace) = (entry.watch, &entry.object().namespace);
             if lane == Lane::Adoption && !self.watches.was_tried(watch) {
                 self.outbox.hold(watch, namespace, id);
             } else {
-                self.outbox.push(lane, namespace, id);
+                self.outbox.push(lane, namespace, id, has_failed);
             }
         }
     }

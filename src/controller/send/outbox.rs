@@ -46,9 +46,16 @@ impl Outbox {
         }
     }
 
-    /// Queues an object behind the others of its namespace in a lane.
-    pub(in crate::controller) fn push(&mut self, lane: Lane, namespace: &Arc<str>, id: Id) {
-        self.queues.push(lane, namespace, id);
+    /// Queues an object behind the others of its namespace in a lane; where its last request has
+    /// failed, behind those that come later, too.
+    pub(in crate::controller) fn push(
+        &mut self,
+        lane: Lane,
+        namespace: &Arc<str>,
+        id: Id,
+        has_failed: bool,
+    ) {
+        self.queues.push(lane, namespace, id, has_failed);
     }
 
     /// Keeps an adoption back until its watch is released.

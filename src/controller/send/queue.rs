@@ -7,26 +7,85 @@ use std::{
 
 use crate::controller::ids::{Id, WatchId};
 
+/// How many new items of a namespace go before one that comes again.
+const NEW_BEFORE_RETRIED: u8 = 4;
+
 /// Items of many namespaces: first come, first served within each, and the namespaces in turn, so
-/// that one with thousands of items delays another by one item.
+/// that one with thousands of items delays another by one item. What comes again for having failed
+/// waits for what is new, but not for ever.
 #[derive(Debug)]
 pub(in crate::controller) struct FairQueue<T> {
-    namespaces: HashMap<Arc<str>, VecDeque<T>>,
+    namespaces: HashMap<Arc<str>, Waiting<T>>,
     /// Those that have something, the next one first.
     turns: VecDeque<Arc<str>>,
     len: usize,
 }
 
+/// The items of one namespace.
+#[derive(Debug)]
+struct Waiting<T> {
+    new: VecDeque<T>,
+    retried: VecDeque<T>,
+    /// How many new ones have gone before one that waits to be retried.
+    went_before: u8,
+}
+
+impl<T> Waiting<T> {
+    fn push(&mut self, item: T, is_retried: bool) {
+        let items = if is_retried {
+            &mut self.retried
+        } else {
+            &mut self.new
+        };
+        items.push_back(item);
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        if self.retried.is_empty() || self.went_before < NEW_BEFORE_RETRIED && !self.new.is_empty()
+        {
+            self.went_before = if self.retried.is_empty() {
+                0
+            } else {
+                self.went_before + 1
+            };
+            return self.new.pop_front();
+        }
+        self.went_before = 0;
+        self.retried.pop_front()
+    }
+
+    fn len(&self) -> usize {
+        self.new.len() + self.retried.len()
+    }
+}
+
+impl<T> Default for Waiting<T> {
+    fn default() -> Self {
+        Self {
+            new: VecDeque::new(),
+            retried: VecDeque::new(),
+            went_before: 0,
+        }
+    }
+}
+
 impl<T> FairQueue<T> {
     /// Queues an item behind the others of its namespace.
     pub(in crate::controller) fn push(&mut self, namespace: &Arc<str>, item: T) {
+        self.queue(namespace, item, false);
+    }
+
+    /// Queues an item behind the others of its namespace: behind those that are new, too, where it
+    /// comes again for having failed.
+    pub(in crate::controller) fn queue(&mut self, namespace: &Arc<str>, item: T, is_retried: bool) {
         self.len += 1;
         if let Some(items) = self.namespaces.get_mut(namespace) {
-            items.push_back(item);
+            items.push(item, is_retried);
             return;
         }
-        self.namespaces
-            .insert(namespace.clone(), VecDeque::from([item]));
+        let mut items = Waiting::default();
+        items.push(item, is_retried);
+        self.namespaces.insert(namespace.clone(), items);
         self.turns.push_back(namespace.clone());
     }
 
@@ -39,7 +98,7 @@ impl<T> FairQueue<T> {
 
     /// Gives up the item that waits longest in the namespace that has the most.
     pub(in crate::controller) fn shed(&mut self) -> Option<T> {
-        let length = |namespace: &Arc<str>| self.namespaces.get(namespace).map(VecDeque::len);
+        let length = |namespace: &Arc<str>| self.namespaces.get(namespace).map(Waiting::len);
         let (turn, _) = self
             .turns
             .iter()
@@ -51,9 +110,9 @@ impl<T> FairQueue<T> {
     fn take(&mut self, turn: usize) -> Option<T> {
         let namespace = self.turns.remove(turn)?;
         let items = self.namespaces.get_mut(&namespace)?;
-        let item = items.pop_front()?;
+        let item = items.pop()?;
         self.len -= 1;
-        if items.is_empty() {
+        if items.len() == 0 {
             self.namespaces.remove(&namespace);
         } else {
             self.turns.push_back(namespace);
@@ -118,13 +177,21 @@ impl Queues {
         }
     }
 
-    /// Queues an object behind the others of its namespace in a lane; Events have their own queue.
-    pub(in crate::controller) fn push(&mut self, lane: Lane, namespace: &Arc<str>, id: Id) {
-        match lane {
-            Lane::Transition => self.transitions.push(namespace, id),
-            Lane::Slow => self.slow.push(namespace, id),
-            Lane::Adoption | Lane::Event => self.adoptions.push(namespace, id),
-        }
+    /// Queues an object behind the others of its namespace in a lane, also behind those that are new
+    /// there where its last request has failed; Events have their own queue.
+    pub(in crate::controller) fn push(
+        &mut self,
+        lane: Lane,
+        namespace: &Arc<str>,
+        id: Id,
+        has_failed: bool,
+    ) {
+        let queue = match lane {
+            Lane::Transition => &mut self.transitions,
+            Lane::Slow => &mut self.slow,
+            Lane::Adoption | Lane::Event => &mut self.adoptions,
+        };
+        queue.queue(namespace, id, has_failed);
     }
 
     /// Takes the next object of a lane whose namespace may have its turn.
@@ -190,6 +257,22 @@ mod tests {
         ]);
         assert_eq!(drain(&mut fair), [1, 11, 21, 2, 12, 3]);
         assert!(fair.is_empty() && fair.namespaces.is_empty());
+    }
+
+    #[test]
+    fn what_comes_again_lets_four_new_ones_go_before() {
+        let mut fair = FairQueue::default();
+        let namespace = Arc::from("a");
+        for item in [91, 92, 93] {
+            fair.queue(&namespace, item, true);
+        }
+        for item in 1..=6 {
+            fair.push(&namespace, item);
+        }
+        assert_eq!(drain(&mut fair), [1, 2, 3, 4, 91, 5, 6, 92, 93]);
+        // It has nobody to wait for.
+        fair.queue(&namespace, 94, true);
+        assert_eq!((fair.len(), fair.pop(|_| true)), (1, Some(94)));
     }
 
     #[test]

@@ -53,11 +53,15 @@ pub(crate) fn healthy(namespace: &str, second: u32) -> Deployment {
 
 /// How many milliseconds each healthy Deployment was late, and that each was stopped.
 fn lateness(story: &Sandbox) -> Vec<i64> {
+    lateness_until(story, &[3, 12, 40])
+}
+
+fn lateness_until(story: &Sandbox, seconds: &[u32]) -> Vec<i64> {
     let mut late = Vec::new();
-    for second in [3, 12, 40] {
+    for &second in seconds {
         let name = format!("healthy-{second}");
         for namespace in ["dev", "prod"] {
-            let due = story.utc("2026-11-20 19:00") + TimeDelta::seconds(second);
+            let due = story.utc("2026-11-20 19:00") + TimeDelta::seconds(second.into());
             let at = answered(story, namespace, &name).unwrap();
             late.push((at - due).num_milliseconds());
             assert_eq!(story.api.replicas(namespace, &name), Some(0));
@@ -130,6 +134,27 @@ fn what_fails_at_once_delays_nobody() {
             "{fault:?}: it was not forgotten"
         );
     }
+}
+
+/// More of them than can be tried again by then: they wait for what is new beside them.
+#[test]
+fn what_fails_slowly_comes_after_what_has_not_failed() {
+    let slowly = Duration::from_millis(90);
+    let message = r#"failed calling webhook "deny.example": EOF"#;
+    let fault = Fault::AnswerAfter(slowly, Status::internal(message));
+    let story = with_neighbours(600, fault);
+    story.sleep_until("19:00:20");
+    for (late, most) in lateness_until(&story, &[3, 12])
+        .into_iter()
+        .zip([200, 0, 200, 0])
+    {
+        assert!(late <= most, "{late} ms, at most {most}");
+    }
+    let tried = |name: &str| {
+        let lines = story.requests("patch").into_iter();
+        lines.filter(|line| line.name == name).count()
+    };
+    assert!(tried("bad-0") >= 3 && tried("bad-599") >= 3, "they go on");
 }
 
 /// One object's conflicts are its own too: something writes to it before every patch.

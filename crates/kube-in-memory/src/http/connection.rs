@@ -100,11 +100,13 @@ impl Connection {
         match &fault {
             Some(Fault::DropBefore) => return Err(ConnectionLost),
             Some(Fault::Hang) => future::pending().await,
-            Some(Fault::Delay(time)) => tokio::time::sleep(*time).await,
+            Some(Fault::Delay(time) | Fault::AnswerAfter(time, _)) => {
+                tokio::time::sleep(*time).await;
+            }
             Some(Fault::Answer(_) | Fault::DropAfter) | None => {}
         }
         let answer = match &fault {
-            Some(Fault::Answer(status)) => Err(status.clone()),
+            Some(Fault::Answer(status) | Fault::AnswerAfter(_, status)) => Err(status.clone()),
             _ => {
                 let body = body.collect().await.map_err(|_| ConnectionLost)?.to_bytes();
                 self.answer(&route, &head, &body)
