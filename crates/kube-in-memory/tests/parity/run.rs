@@ -118,6 +118,9 @@ async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> 
                 .unwrap_or_else(|_| json!(String::from_utf8_lossy(body).into_owned()))
         })
         .collect();
+    if step.without_bookmarks {
+        bodies.retain(|body| body["type"] != "BOOKMARK");
+    }
     let before = seen.versions.last().cloned();
     bodies.iter().for_each(|body| seen.note(body));
     let owned = (step.owners && code == 200).then(|| {

@@ -89,12 +89,13 @@ fn all() -> Vec<Case> {
                 1,
             )
             .whole(),
-        case("a bookmark before it ends")
+        case("nothing but a bookmark before it ends")
             .given(web())
             .watch(
                 &at("resourceVersion={rv}&allowWatchBookmarks=true&timeoutSeconds=3"),
                 2,
-            ),
+            )
+            .without_bookmarks(),
         case("no bookmark unless asked for")
             .given(web())
             .watch(&at("resourceVersion={rv}&timeoutSeconds=3"), 1),
