@@ -39,23 +39,20 @@ fn status_and_plan_say_what_goes_by_the_default_of_the_scaler() {
     cluster.deployment("own", 1, &[("hours", "09:00-17:00")]);
     cluster.deployment("plain", 1, &[]);
     cluster.deployment("out", 1, &[("exclude", "true")]);
-    for command in ["status", "plan"] {
-        let ran = cluster.dayshift(&[command, "-A", "-o", "json", HOURS]);
-        let own = if command == "plan" {
-            "null"
-        } else {
-            "\"object\""
-        };
+    // A plan is not of the server's time, but of its own.
+    let plan = ["plan", "--from=2026-11-20 20:00"];
+    for (command, own) in [(&["status"][..], "\"object\""), (&plan[..], "null")] {
+        let dayshift = |args: &[&str]| cluster.dayshift(&[command, args].concat());
+        let ran = dayshift(&["-A", "-o", "json", HOURS]);
         let expected = [format!("\"own\" {own}"), "\"plain\" \"scaler\"".to_owned()];
-        assert_eq!(rows(&ran), expected, "{command}");
+        assert_eq!(rows(&ran), expected, "{command:?}");
         assert!(ran.out.contains("2026-11-23T08:00:00+01:00"), "{ran:?}");
         // The Namespace's own schedule comes first, where it counts.
         annotate("dayshift/hours", Some("10:00-11:00")).unwrap();
-        let ran = cluster.dayshift(&[command, "-o", "json", HOURS]);
-        assert_eq!(rows(&ran)[1], "\"plain\" \"namespace\"", "{command}");
-        let apart = ["-o", "json", HOURS, "--namespace-defaults=false"];
-        let ran = cluster.dayshift(&[&[command], &apart[..]].concat());
-        assert_eq!(rows(&ran)[1], "\"plain\" \"scaler\"", "{command}");
+        let ran = dayshift(&["-o", "json", HOURS]);
+        assert_eq!(rows(&ran)[1], "\"plain\" \"namespace\"", "{command:?}");
+        let ran = dayshift(&["-o", "json", HOURS, "--namespace-defaults=false"]);
+        assert_eq!(rows(&ran)[1], "\"plain\" \"scaler\"", "{command:?}");
         annotate("dayshift/hours", None).unwrap();
     }
     let wide = cluster.dayshift(&["status", "-o", "wide", HOURS]).out;
