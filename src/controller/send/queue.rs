@@ -41,14 +41,12 @@ impl<T> Waiting<T> {
     }
 
     fn pop(&mut self) -> Option<T> {
-        if self.retried.is_empty() || self.went_before < NEW_BEFORE_RETRIED && !self.new.is_empty()
+        let others_wait = !self.retried.is_empty();
+        if (!others_wait || self.went_before < NEW_BEFORE_RETRIED)
+            && let Some(item) = self.new.pop_front()
         {
-            self.went_before = if self.retried.is_empty() {
-                0
-            } else {
-                self.went_before + 1
-            };
-            return self.new.pop_front();
+            self.went_before += u8::from(others_wait);
+            return Some(item);
         }
         self.went_before = 0;
         self.retried.pop_front()
