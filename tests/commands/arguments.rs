@@ -1,21 +1,11 @@
 //! Flags, variables and words, as people write them.
 
-use std::process::{Command, Output};
+use crate::program::dayshift_with;
 
 fn run(variables: &[(&str, &str)], line: &str) -> (i32, String, String) {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_dayshift"));
-    program.env_clear().env("HOME", "/nonexistent");
-    program.current_dir(env!("CARGO_MANIFEST_DIR"));
-    program
-        .envs(variables.iter().copied())
-        .args(line.split(' '));
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = program.output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    let args: Vec<_> = line.split(' ').collect();
+    let ended = dayshift_with(variables, &args, "");
+    (ended.status, ended.out, ended.err)
 }
 
 #[test]

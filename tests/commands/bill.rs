@@ -8,7 +8,7 @@ use std::sync::{
 };
 
 use chrono::{DateTime, Utc};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     dashboard::browser::Served,
@@ -61,7 +61,7 @@ fn words(text: &str) -> String {
 fn a_plan_says_what_a_schedule_saves_of_what_is_requested() {
     let (web, plain) = (web(), plain());
     let both = [&*web, &plain].concat();
-    let json: Value = serde_json::from_str(&plan(&[PRICE], &[], &both).out).unwrap();
+    let json = plan(&[PRICE], &[], &both).json();
     let of_web = &json["workloads"][0];
     assert_eq!(of_web["savedReplicaHours"], 354.0);
     assert_eq!(of_web["savedCpuCoreHours"], 88.5);
@@ -206,8 +206,9 @@ fn a_wide_status_has_what_is_held_down_and_what_it_requests() {
     }
     let narrow = cluster.dayshift(&["status"]);
     assert!(!narrow.out.contains("HELD DOWN"), "{narrow:?}");
-    let json = cluster.dayshift(&["status", "deploy/web", "-o", "json"]);
-    let json: Value = serde_json::from_str(&json.out).unwrap();
+    let json = cluster
+        .dayshift(&["status", "deploy/web", "-o", "json"])
+        .json();
     let web = &json["workloads"][0];
     assert_eq!(
         (&web["requests"], &web["heldDown"]),

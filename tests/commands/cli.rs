@@ -3,7 +3,10 @@
 
 use std::{net::TcpListener, time::Duration};
 
-use crate::program::{ABSENT, ApiServer, Program, TOKEN, dayshift};
+use crate::{
+    bad_server::{ABSENT, ApiServer, TOKEN},
+    program::{Program, dayshift},
+};
 
 const SIGTERM: (&str, i32) = ("TERM", 143);
 const SIGINT: (&str, i32) = ("INT", 130);

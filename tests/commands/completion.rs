@@ -1,11 +1,14 @@
 //! Completion: what `dayshift __complete` answers, and the scripts that ask it.
 
 use std::{
-    process::{Command, Stdio},
+    process::Command,
     time::{Duration, Instant},
 };
 
-use crate::fake_server::Cluster;
+use crate::{
+    fake_server::Cluster,
+    program::{self, command, command_of, run, start},
+};
 
 /// The candidates without their descriptions, and the directive.
 fn complete(cluster: &Cluster, words: &[&str]) -> (Vec<String>, String) {
@@ -93,19 +96,12 @@ fn a_credential_program_neither_reads_nor_holds_up_the_key() {
     let read = folder.path().join("read");
     std::fs::write(&file, config.replace("READ", read.to_str().unwrap())).unwrap();
     let begun = Instant::now();
-    let mut asked = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args([
-            "__complete",
-            "wake",
-            "--kubeconfig",
-            file.to_str().unwrap(),
-            "",
-        ])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let file = file.to_str().unwrap();
+    let mut command = command();
+    command.args(["__complete", "wake", "--kubeconfig", file, ""]);
+    // In which it finds `sh`.
+    command.env("PATH", std::env::var_os("PATH").unwrap());
+    let mut asked = start(&mut command);
     std::io::Write::write_all(asked.stdin.as_mut().unwrap(), b"secret").unwrap();
     assert!(asked.wait().unwrap().success());
     assert!(
@@ -120,10 +116,9 @@ fn a_credential_program_neither_reads_nor_holds_up_the_key() {
 fn kubectl_asks_by_another_name() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("kubectl_complete-dayshift");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dayshift"), &link).unwrap();
-    let answer = Command::new(link).arg("slee").output().unwrap().stdout;
+    std::os::unix::fs::symlink(program::PATH, &link).unwrap();
     assert_eq!(
-        String::from_utf8(answer).unwrap(),
+        run(command_of(link).arg("slee"), "").out,
         "sleep\tStop workloads now, and keep them stopped until a time\n:4\n"
     );
 }
@@ -143,7 +138,7 @@ fn bash_completes_with_the_script() {
         );
         let answer = Command::new("bash")
             .args(["-c", &script])
-            .env("DAYSHIFT", env!("CARGO_BIN_EXE_dayshift"))
+            .env("DAYSHIFT", program::PATH)
             .env("KUBECONFIG", cluster.kubeconfig())
             .output()
             .unwrap();

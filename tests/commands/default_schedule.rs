@@ -1,8 +1,6 @@
 //! The default schedule of a scaler, as every command but `run` is told it: by the same flags.
 
-use serde_json::Value;
-
-use crate::fake_server::{Cluster, Ran};
+use crate::{fake_server::Cluster, program::Ended};
 
 const HOURS: &str = "--default-hours=Mon-Fri 08:00-19:00";
 
@@ -12,8 +10,8 @@ fn evening() -> Cluster {
     Cluster::at(move || now)
 }
 
-fn rows(ran: &Ran) -> Vec<String> {
-    let document: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
+fn rows(ran: &Ended) -> Vec<String> {
+    let document = ran.json();
     let rows = document["workloads"].as_array().unwrap().iter();
     let mut rows: Vec<_> = rows
         .map(|it| format!("{} {}", it["name"], it["from"]))

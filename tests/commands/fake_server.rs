@@ -1,13 +1,7 @@
 //! The API in memory behind a socket, for the real program.
 
 use kube_in_memory::{Api, Fault, Status};
-use std::{
-    net::SocketAddr,
-    path::Path,
-    process::{Child, Command, Output},
-    sync::mpsc,
-    thread,
-};
+use std::{net::SocketAddr, process::Command, sync::mpsc, thread};
 
 use chrono::{DateTime, Utc};
 use http_body_util::BodyExt as _;
@@ -17,6 +11,8 @@ use kube::client::Body;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime, sync::oneshot};
+
+use crate::program::{self, Ended, Running, run};
 
 /// A cluster in memory with a kubeconfig whose context is in the namespace `dev`.
 pub(crate) struct Cluster {
@@ -155,14 +151,22 @@ impl Cluster {
         self.folder.path().join("config")
     }
 
-    /// The real program, to its end.
-    pub(crate) fn dayshift(&self, arguments: &[&str]) -> Ran {
+    /// The real program, which is led here.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = program::command();
+        command.env("KUBECONFIG", self.kubeconfig());
+        command
+    }
+
+    /// The same, to its end.
+    pub(crate) fn dayshift(&self, arguments: &[&str]) -> Ended {
         self.dayshift_with(&[], arguments)
     }
 
     /// The same with variables.
-    pub(crate) fn dayshift_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
-        run(&self.kubeconfig(), variables, arguments)
+    pub(crate) fn dayshift_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ended {
+        let mut command = self.command();
+        run(command.envs(variables.iter().copied()).args(arguments), "")
     }
 }
 
@@ -172,51 +176,17 @@ pub(crate) fn refusal(verb: &str, resource: &str) -> String {
 }
 
 /// `dayshift run`, until it is dropped.
-pub(crate) struct Scaler(Child);
+pub(crate) struct Scaler {
+    _child: Running,
+}
 
 impl Scaler {
     pub(crate) fn on(cluster: &Cluster) -> Self {
-        let child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-            .args(["run", "--listen=127.0.0.1:0", "--log-level=error"])
-            .env_clear()
-            .env("KUBECONFIG", cluster.kubeconfig())
-            .spawn();
-        Self(child.unwrap())
-    }
-}
-
-impl Drop for Scaler {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// What came of a run.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Ran {
-    pub(crate) status: i32,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-fn run(kubeconfig: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args(arguments)
-        .env_clear()
-        .env("HOME", "/nonexistent")
-        .env("KUBECONFIG", kubeconfig)
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    Ran {
-        status: status.code().unwrap(),
-        out: String::from_utf8(stdout).unwrap(),
-        err: String::from_utf8(stderr).unwrap(),
+        let mut command = cluster.command();
+        command.args(["run", "--listen=127.0.0.1:0", "--log-level=error"]);
+        Self {
+            _child: Running(command.spawn().unwrap()),
+        }
     }
 }
 

@@ -10,7 +10,8 @@
 //! - `status/`, `actions/`: what they show of a cluster and do to it; `default_schedule`: with the
 //!   schedule of the scaler itself
 //! - `terminal/`: nothing that somebody wrote acts on a terminal
-//! - `program`: the program as a child; `fake_server`: the API in memory behind a socket
+//! - `program`: the program as a child; `fake_server`: the API in memory behind a socket;
+//!   `bad_server`: one that is no good
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test commands` writes the golden files anew; look at the changes
 //! before you commit them.
@@ -18,6 +19,7 @@
 
 mod actions;
 mod arguments;
+mod bad_server;
 mod bill;
 mod calendars;
 mod cli;

@@ -39,7 +39,7 @@ fn status_and_plan_show_what_a_workload_inherits() {
     cluster.deployment("excluded", 1, &[("exclude", "true")]);
     for all in [&[][..], &["-A"]] {
         let ran = cluster.dayshift(&[&["status", "-o", "json"], all].concat());
-        let status: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
+        let status = ran.json();
         let workloads = status["workloads"].as_array().unwrap().iter();
         let mut rows: Vec<_> = workloads
             .map(|it| format!("{} {} {}", it["name"], it["from"], it["timezone"]))
@@ -53,7 +53,7 @@ fn status_and_plan_show_what_a_workload_inherits() {
             ]
         );
         let ran = cluster.dayshift(&[&["plan", "-o", "json"], all].concat());
-        let plan: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
+        let plan = ran.json();
         assert_eq!(plan["workloads"][0]["name"], "inherits");
         assert_eq!(plan["workloads"][0]["from"], "namespace");
         assert_eq!(plan["workloads"][1]["from"], Value::Null);
@@ -158,8 +158,7 @@ fn a_namespace_is_put_to_sleep_and_resumed_as_a_whole() {
         ["api", "web", "excluded", "own"].map(counts),
         [Some(0), Some(0), Some(4), Some(5)]
     );
-    let status: Value =
-        serde_json::from_str(&cluster.dayshift(&["status", "api", "-o", "json"]).out).unwrap();
+    let status = cluster.dayshift(&["status", "api", "-o", "json"]).json();
     assert_eq!(status["workloads"][0]["override"]["from"], "namespace");
     let synced = cluster.dayshift(&["sync", "api"]);
     assert_eq!(synced.status, 1);

@@ -7,8 +7,9 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
 };
+
+use crate::program::{Ended, dayshift_with};
 
 /// Commands that talk to a cluster: what the pages show of them is compared in `status/` and in
 /// `overrides.rs`.
@@ -100,13 +101,9 @@ fn assert_says(output: &str, shown: &[String], command: &str) {
     );
 }
 
-fn run(arguments: &[String]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args(arguments)
-        .current_dir(root())
-        .env("LC_ALL", "C.UTF-8")
-        .output()
-        .unwrap()
+fn run(arguments: &[String]) -> Ended {
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    dayshift_with(&[("LC_ALL", "C.UTF-8")], &arguments, "")
 }
 
 #[test]
@@ -114,9 +111,8 @@ fn every_shown_output_is_real() {
     let mut tried = BTreeSet::new();
     for (path, page) in pages() {
         for (command, lines) in shown(&page) {
-            let output = run(&words(&command).unwrap());
-            let output = String::from_utf8(output.stdout).unwrap();
-            assert_says(&output, &lines, &command);
+            let ended = run(&words(&command).unwrap());
+            assert_says(&ended.out, &lines, &command);
             tried.insert(path.clone());
         }
     }
@@ -172,9 +168,9 @@ fn every_command_is_one_that_the_program_takes() {
                 continue;
             }
             arguments.push("--help".to_owned());
-            let output = run(&arguments);
-            if !output.status.success() {
-                let error = String::from_utf8_lossy(&output.stderr);
+            let ended = run(&arguments);
+            if ended.status != 0 {
+                let error = ended.err;
                 wrong.push(format!("{}: dayshift {command}\n{error}", path.display()));
             }
         }

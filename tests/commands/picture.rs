@@ -97,7 +97,7 @@ fn rows() -> Vec<Row> {
     let span = ["--from", &from, "--days", "14"];
     let planned = dayshift(&[&plan[..], &span].concat());
     assert_eq!((planned.status, planned.err.as_str()), (0, ""));
-    let planned: Value = serde_json::from_str(&planned.out).unwrap();
+    let planned = planned.json();
     let workloads = planned["workloads"].as_array().unwrap();
     workloads.iter().map(row).collect()
 }

@@ -2,7 +2,6 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     thread,
     time::Duration,
 };
@@ -11,7 +10,10 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::fake_server::Cluster;
+use crate::{
+    fake_server::Cluster,
+    program::{command, start},
+};
 
 const SECRET: &str = "correct-horse-battery-staple-0123456789";
 /// Whatever shows this much of it in a row gives it away.
@@ -112,16 +114,10 @@ fn kubeconfig(cluster: &Cluster, folder: &Path, user: &Value) -> PathBuf {
 
 /// Runs a command for most of a second; returns all it has said.
 fn said(kubeconfig: &Path, arguments: &[&str]) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args(arguments)
-        .env_clear()
-        .env("RUST_LOG", "trace")
-        .env("RUST_BACKTRACE", "1")
-        .env("KUBECONFIG", kubeconfig)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = command();
+    command.args(arguments).env("KUBECONFIG", kubeconfig);
+    command.envs([("RUST_LOG", "trace"), ("RUST_BACKTRACE", "1")]);
+    let mut child = start(&mut command);
     // `run` goes on for ever; everything else ends by itself, sooner or later on a busy machine.
     let tries = if arguments[0] == "run" { 32 } else { 400 };
     for _ in 0..tries {

@@ -1,7 +1,5 @@
 //! What each command says of calendars.
 
-use serde_json::Value;
-
 use super::files::{GERMANY, OFFICE, USA, dayshift, web};
 use crate::{fake_server::Cluster, program::dayshift_with};
 
@@ -20,7 +18,7 @@ fn the_plan_names_the_holidays() {
     ];
     let json = dayshift(&[&args[..], &["-o", "json"]].concat());
     assert_eq!(json.status, 0, "{json:?}");
-    let plan: Value = serde_json::from_str(&json.out).unwrap();
+    let plan = json.json();
     let workload = &plan["workloads"][0];
     let holidays = workload["holidays"].as_array().unwrap().iter();
     let holidays: Vec<_> = holidays

@@ -3,7 +3,7 @@
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
-use crate::fake_server::{Cluster, Ran};
+use crate::{fake_server::Cluster, program::Ended};
 
 /// Deployments of `dev` with other annotations than dayshift's.
 fn cluster(objects: &[(&str, Value)]) -> Cluster {
@@ -19,7 +19,7 @@ fn cluster(objects: &[(&str, Value)]) -> Cluster {
     cluster
 }
 
-fn convert(cluster: &Cluster, args: &[&str]) -> Ran {
+fn convert(cluster: &Cluster, args: &[&str]) -> Ended {
     cluster.dayshift(&[&["convert"], args].concat())
 }
 

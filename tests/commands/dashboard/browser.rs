@@ -7,11 +7,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::fake_server::Cluster;
+use crate::{
+    fake_server::Cluster,
+    program::{self, Running},
+};
 
 /// A page that is served; dropped, it ends.
 pub(crate) struct Served {
-    child: Child,
+    _child: Running,
     pub(crate) address: SocketAddr,
     /// What is printed before the address.
     pub(crate) before: Vec<String>,
@@ -21,25 +24,20 @@ pub(crate) struct Served {
 impl Served {
     /// `dayshift dashboard` of a cluster.
     pub(crate) fn of(cluster: &Cluster, args: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dayshift"));
-        command.arg("dashboard").args(args);
-        command.env_clear().env("KUBECONFIG", cluster.kubeconfig());
-        Self::start(&mut command)
+        Self::start(cluster.command().arg("dashboard").args(args))
     }
 
     /// `dayshift sandbox --dashboard 127.0.0.1:0`.
     pub(crate) fn sandbox(args: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dayshift"));
+        let mut command = program::command();
         command.args(["sandbox", "--dashboard", "127.0.0.1:0"]);
-        command.args(args).env_clear();
-        Self::start(&mut command)
+        Self::start(command.args(args))
     }
 
     /// `dayshift run --dashboard-listen`, which tells the address in its log.
     pub(crate) fn by_run(cluster: &Cluster, listen: &str) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dayshift"));
+        let mut command = cluster.command();
         command.args(["run", "--listen=127.0.0.1:0", "--dashboard-listen", listen]);
-        command.env_clear().env("KUBECONFIG", cluster.kubeconfig());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let rest = BufReader::new(child.stderr.take().unwrap());
         Self::of_lines(child, Box::new(rest), |line| {
@@ -71,7 +69,7 @@ impl Served {
             }
             if let Some(address) = address(line.trim()) {
                 return Self {
-                    child,
+                    _child: Running(child),
                     address: address.parse().unwrap(),
                     before,
                     _rest: lines,
@@ -125,13 +123,6 @@ impl Served {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         Page::read(&answer.body)
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

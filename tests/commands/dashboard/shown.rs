@@ -45,8 +45,7 @@ fn cluster() -> Cluster {
 }
 
 fn json(cluster: &Cluster, args: &[&str]) -> Value {
-    let ran = cluster.dayshift(args);
-    serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"))
+    cluster.dayshift(args).json()
 }
 
 fn time(text: &str) -> DateTime<Utc> {

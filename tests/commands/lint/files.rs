@@ -3,12 +3,12 @@
 use std::{
     fs,
     os::unix::{fs::PermissionsExt, process::CommandExt},
-    process::Command,
 };
 
 use serde_json::Value;
 
 use super::program::{lint_of, web};
+use crate::program::{PATH, command_of, run};
 
 #[test]
 fn what_is_not_looked_at_is_named_with_the_pipe_that_looks_at_it() {
@@ -64,7 +64,7 @@ fn what_cannot_be_read_keeps_nothing_else_from_it() {
     fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o0)).unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let binary = path("dayshift");
-    fs::copy(env!("CARGO_BIN_EXE_dayshift"), &binary).unwrap();
+    fs::copy(PATH, &binary).unwrap();
     let name = folder.path().to_str().unwrap();
     for (args, says) in [
         (&["lint", name][..], "bad-times"),
@@ -73,21 +73,20 @@ fn what_cannot_be_read_keeps_nothing_else_from_it() {
         (&["plan", "-o", "table", "-f", name], "good"),
         (&["sandbox", "--for", "2d", name], "stop"),
     ] {
-        let mut program = Command::new(&binary);
-        program.env_clear().args(args);
+        let mut program = command_of(&binary);
+        program.args(args).current_dir(folder.path());
         if rustix::process::geteuid().is_root() {
             program.uid(65_534);
         }
-        let output = program.output().unwrap();
-        let out = String::from_utf8(output.stdout).unwrap();
-        let err = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(3), "{args:?}: {out}{err}");
+        let ended = run(&mut program, "");
+        let (out, err) = (&ended.out, &ended.err);
+        assert_eq!(ended.status, 3, "{args:?}: {out}{err}");
         assert!(out.contains(says), "{args:?}: {out}{err}");
         for file in ["latin.yaml", "large.yaml", "closed"] {
             assert!(err.contains(file), "{args:?}: {err}");
         }
         if args.contains(&"sarif") {
-            let log: Value = serde_json::from_str(&out).unwrap();
+            let log = ended.json();
             let invocation = &log["runs"][0]["invocations"][0];
             assert_eq!(invocation["executionSuccessful"], false);
             let told = invocation["toolExecutionNotifications"].as_array().unwrap();

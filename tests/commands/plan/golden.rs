@@ -5,7 +5,7 @@
 
 use std::{env, fs, path::Path};
 
-use super::program::{ended, program};
+use super::program::plan_with;
 
 const UTF8: (&str, &str) = ("LC_ALL", "C.UTF-8");
 
@@ -117,9 +117,8 @@ const CASES: &[Case] = &[
 fn golden() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/plan/golden");
     for case in CASES {
-        let mut command = program();
-        command.envs(case.variables.iter().copied());
-        let ended = ended(command.args(case.args.split(' ')), case.input);
+        let args: Vec<_> = case.args.split(' ').collect();
+        let ended = plan_with(case.variables, &args, case.input);
         assert_eq!(ended.status, case.status, "{}: {ended:?}", case.name);
         let path = folder.join(case.name);
         if env::var_os("UPDATE_GOLDEN").is_some() {
@@ -138,10 +137,8 @@ fn golden() {
 #[test]
 fn no_line_is_wider_than_the_screen() {
     for columns in ["24", "40", "60", "79", "80", "100", "140", "300"] {
-        let mut command = program();
-        command.envs([UTF8, ("COLUMNS", columns)]);
         let args = ["-o", "chart", "-f", "examples", "--from", "2026-11-23"];
-        let out = ended(command.args(args), "").out;
+        let out = plan_with(&[UTF8, ("COLUMNS", columns)], &args, "").out;
         let widest = out.lines().map(|line| line.chars().count()).max();
         assert!(
             widest <= columns.parse().ok(),

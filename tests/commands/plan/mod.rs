@@ -11,7 +11,9 @@ use std::{fs, io::Read};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::manifest::EXAMPLES;
-use program::{plan, plan_of, program, web};
+use program::{plan, plan_of, web};
+
+use crate::program::{command, start};
 
 #[test]
 fn the_json_is_what_other_programs_rely_on() {
@@ -280,8 +282,8 @@ fn dates_that_are_excepted_have_no_start() {
 
 #[test]
 fn a_reader_that_leaves_is_no_error() {
-    let args = ["-f", "examples", "--days", "3000"];
-    let mut child = program().args(args).spawn().unwrap();
+    let args = ["plan", "-f", "examples", "--days", "3000"];
+    let mut child = start(command().args(args));
     let mut out = child.stdout.take().unwrap();
     out.read_exact(&mut [0; 16]).unwrap();
     drop(out);

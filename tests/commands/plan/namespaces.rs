@@ -1,6 +1,7 @@
 //! Defaults of a Namespace among the files.
 
-use super::program::{Ended, plan_of, web};
+use super::program::{plan_of, web};
+use crate::program::Ended;
 
 /// A Namespace with these lines as its annotations.
 fn namespace(name: &str, lines: &[&str]) -> String {

@@ -12,7 +12,8 @@ use dayshift::{
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::program::{Ended, plan_of, web};
+use super::program::{plan_of, web};
+use crate::program::Ended;
 
 const HOURS: &str = "dayshift/hours: '09:00-19:00'";
 

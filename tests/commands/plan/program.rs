@@ -1,25 +1,10 @@
-//! The real program, run to its end.
-
-use std::{
-    io::Write,
-    process::{Command, Stdio},
-};
+//! `dayshift plan`, run to its end.
 
 use serde_json::Value;
 
-/// What came of a run.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) status: i32,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
+use crate::program::{Ended, dayshift_with};
 
 impl Ended {
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-
     /// The boundaries of the only workload, a line each: when, what, and the count or `-`.
     pub(crate) fn boundaries(&self) -> Vec<String> {
         let plan = self.json();
@@ -43,39 +28,14 @@ impl Ended {
     }
 }
 
-pub(crate) fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dayshift"));
-    command
-        .env_clear()
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .arg("plan");
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
-
-/// Runs `dayshift plan` with these arguments and this standard input.
+/// With these arguments and this standard input.
 pub(crate) fn plan_of(args: &[&str], input: &str) -> Ended {
-    ended(program().args(args), input)
+    plan_with(&[], args, input)
 }
 
-/// Runs a command to its end.
-pub(crate) fn ended(command: &mut Command, input: &str) -> Ended {
-    let mut child = command.spawn().unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
-    Ended {
-        status: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+/// The same with these variables.
+pub(crate) fn plan_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> Ended {
+    dayshift_with(variables, &[&["plan"], args].concat(), input)
 }
 
 pub(crate) fn plan(args: &[&str]) -> Ended {

@@ -5,8 +5,8 @@ mod overrides;
 mod page;
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
-    process::{Child, Command, Stdio},
+    io::{BufRead, BufReader, Read},
+    process::Command,
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -17,13 +17,9 @@ use dayshift::{
 };
 use serde_json::json;
 
-const FRIDAY: &str = "2026-11-20 08:00";
+use crate::program::{self, Ended, signal, start};
 
-struct Ended {
-    status: i32,
-    out: String,
-    err: String,
-}
+const FRIDAY: &str = "2026-11-20 08:00";
 
 impl Ended {
     /// The lines that tell of one Deployment, without their times.
@@ -35,31 +31,15 @@ impl Ended {
     }
 }
 
-/// Starts the program with no environment but an empty home.
-fn start(args: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .env_clear()
-        .env("HOME", "/nonexistent")
-        .arg("sandbox")
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+fn command(args: &[&str]) -> Command {
+    let mut command = program::command();
+    command.arg("sandbox").args(args);
+    command
 }
 
 /// Runs it to its end on what it reads from standard input.
 fn sandbox(args: &[&str], input: &str) -> Ended {
-    let mut child = start(args);
-    // A program that reads nothing may have ended by now.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    Ended {
-        status: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    program::run(&mut command(args), input)
 }
 
 fn deployment(name: &str, annotations: &[(&str, &str)]) -> String {
@@ -270,7 +250,7 @@ fn what_repeats_is_only_counted() {
 
 #[test]
 fn a_reader_who_leaves_ends_it_quietly() {
-    let mut child = start(&["--for", "100d"]);
+    let mut child = start(&mut command(&["--for", "100d"]));
     let mut first = String::new();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     out.read_line(&mut first).unwrap();
@@ -282,26 +262,19 @@ fn a_reader_who_leaves_ends_it_quietly() {
 
 #[test]
 fn a_signal_ends_it_with_the_summary() {
-    for signal in ["INT", "TERM"] {
+    for name in ["INT", "TERM"] {
         // At the pace of real time the first stop is hours away.
-        let mut child = start(&["--speed", "1"]);
+        let mut child = start(&mut command(&["--speed", "1"]));
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         while !line.contains("several-windows") {
             line.clear();
             assert_ne!(out.read_line(&mut line).unwrap(), 0);
         }
-        let kill = format!("kill -{signal} {}", child.id());
-        assert!(
-            Command::new("sh")
-                .args(["-c", &kill])
-                .status()
-                .unwrap()
-                .success()
-        );
+        signal(&child, name);
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(0), "SIG{signal}");
+        assert_eq!(child.wait().unwrap().code(), Some(0), "SIG{name}");
         assert!(
             rest.contains("Requests besides the watch: 0 lists"),
             "{rest}"

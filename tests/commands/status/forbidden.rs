@@ -1,15 +1,15 @@
 //! What may not be read is named once, with what helps; everything else is shown.
 
-use std::{
-    io::{BufRead as _, BufReader},
-    process::{Command, Stdio},
-};
+use std::io::{BufRead as _, BufReader};
 
 use kube_in_memory::{Fault, Status};
 use serde_json::{Deserializer, Value, json};
 
 use super::{OFFICE, STOPPED, evening, state, watch::Watching};
-use crate::fake_server::{Cluster, Ran, refusal};
+use crate::{
+    fake_server::{Cluster, refusal},
+    program::start,
+};
 
 /// A Deployment and a CronJob, with which all is well.
 fn cluster() -> Cluster {
@@ -27,10 +27,6 @@ fn no_cron_jobs(place: &str) -> String {
          and watch of cronjobs.batch, or leave them out with --kinds deployments,statefulsets\n",
         refusal("list", "cronjobs")
     )
-}
-
-fn document(ran: &Ran) -> Value {
-    serde_json::from_str(&ran.out).unwrap()
 }
 
 #[test]
@@ -57,7 +53,7 @@ fn a_kind_that_may_not_be_listed_is_an_error_beside_the_others() {
     let (message, cure) = error.trim().split_once("; ").unwrap();
     let message = message.strip_prefix("error: ").unwrap();
     let expected = json!([{"resource": "cronjobs.batch", "message": message, "cure": cure}]);
-    assert_eq!(document(&ran)["unreadable"], expected);
+    assert_eq!(ran.json()["unreadable"], expected);
 
     // What the error says helps.
     let ran = cluster.dayshift(&["status", "--kinds", "deployments,statefulsets"]);
@@ -175,7 +171,7 @@ fn a_missing_hint_is_a_note() {
         }
         let ran = cluster.dayshift(&["status", "-o", "json"]);
         let expected = json!([{"resource": full, "message": message, "cure": cure}]);
-        assert_eq!(document(&ran)["unreadable"], expected);
+        assert_eq!(ran.json()["unreadable"], expected);
     }
 }
 
@@ -250,13 +246,8 @@ fn a_watch_of_names_tells_what_it_may_not_see_from_what_is_not_there() {
 fn a_watch_in_json_says_on_standard_error_what_may_not_be_read() {
     let cluster = cluster();
     cluster.refuse_all(&["list", "watch", "get"], &["cronjobs", "namespaces"]);
-    let mut program = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .args(["status", "--watch", "-o", "json"])
-        .env("KUBECONFIG", cluster.kubeconfig())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = cluster.command();
+    let mut program = start(command.args(["status", "--watch", "-o", "json"]));
     let out = BufReader::new(program.stdout.take().unwrap());
     let mut documents = Deserializer::from_reader(out).into_iter::<Value>();
     let mut names = || {

@@ -17,7 +17,7 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use crate::fake_server::Cluster;
+use crate::{fake_server::Cluster, program::Ended};
 
 const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00"), ("timezone", "Asia/Tokyo")];
 
@@ -163,7 +163,7 @@ fn what_is_not_there_is_told_apart_from_what_has_no_schedule() {
         "error: deployment.apps/gone is not in namespace dev\n"
     );
     let ran = cluster.dayshift(&["status", "-o", "json"]);
-    let document: Value = serde_json::from_str(&ran.out).unwrap();
+    let document = ran.json();
     assert_eq!(document, json!({"workloads": [], "unreadable": []}));
 }
 
@@ -174,8 +174,8 @@ fn an_hpa_that_has_not_scaled_yet_is_told_to_whoever_may_list_hpas() {
     for (name, annotations) in [("api", &one[..]), ("free", OFFICE), ("web", OFFICE)] {
         cluster.deployment(name, 3, annotations);
     }
-    let owners = |ran: &crate::fake_server::Ran| -> Vec<Value> {
-        let document: Value = serde_json::from_str(&ran.out).unwrap();
+    let owners = |ran: &Ended| -> Vec<Value> {
+        let document = ran.json();
         let workloads = document["workloads"].as_array().unwrap().clone();
         workloads.iter().map(|it| it["owners"].clone()).collect()
     };

@@ -209,7 +209,7 @@ fn who_has_set_a_count_back_is_named_with_the_cure() {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
     let ran = cluster.dayshift(&["status", "-o", "json"]);
-    let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let document = ran.json();
     let workloads = document["workloads"].as_array().unwrap();
     let by = |name: &str| {
         let found = workloads.iter().find(|it| it["name"] == name).unwrap();

@@ -5,7 +5,7 @@ use std::{
     fs::{File, OpenOptions},
     io::Read as _,
     os::unix::ffi::OsStrExt as _,
-    process::{Child, Command, Stdio},
+    process::Stdio,
 };
 
 use rustix::{
@@ -14,11 +14,11 @@ use rustix::{
 };
 
 use super::{OFFICE, STOPPED, busy, compare, evening, state};
-use crate::fake_server::Cluster;
+use crate::{fake_server::Cluster, program::Running};
 
 /// `status --watch` on a terminal of its own.
 struct Terminal {
-    program: Child,
+    _program: Running,
     keyboard: File,
     screen: Screen,
     unread: String,
@@ -41,12 +41,11 @@ impl Terminal {
         let path = OsStr::from_bytes(name.as_bytes());
         let slave = OpenOptions::new().read(true).write(true).open(path);
         let slave = slave.unwrap();
-        let program = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        let program = cluster
+            .command()
             .args(["status", "--watch"])
-            .env_clear()
             .env("TERM", "xterm-256color")
             .env("LANG", "C.UTF-8")
-            .env("KUBECONFIG", cluster.kubeconfig())
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(slave.try_clone().unwrap())
@@ -54,7 +53,7 @@ impl Terminal {
             .spawn()
             .unwrap();
         Self {
-            program,
+            _program: Running(program),
             keyboard: File::from(master),
             screen: Screen::of(columns.into(), rows.into()),
             unread: String::new(),
@@ -85,13 +84,6 @@ impl Terminal {
             let count = self.keyboard.read(&mut buffer).unwrap();
             self.unread += str::from_utf8(&buffer[..count]).unwrap();
         }
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = self.program.kill();
-        let _ = self.program.wait();
     }
 }
 

@@ -1,35 +1,35 @@
 //! `dayshift status --watch`.
 
-use std::{
-    io::{BufRead as _, BufReader, Lines, PipeReader, pipe},
-    process::{Child, Command},
-};
+use std::io::{BufRead as _, BufReader, Lines, PipeReader, pipe};
 
 use kube_in_memory::{Fault, Status};
 
 use super::{OFFICE, STOPPED, evening, state};
-use crate::fake_server::Cluster;
+use crate::{fake_server::Cluster, program::Running};
 
 /// `status --watch`, whose lines come one after the other where there is no terminal: what it prints,
 /// and what it says on standard error.
 pub(super) struct Watching {
-    program: Child,
+    _program: Running,
     pub(super) lines: Lines<BufReader<PipeReader>>,
 }
 
 impl Watching {
     pub(super) fn on(cluster: &Cluster, arguments: &[&str]) -> Self {
         let (reader, writer) = pipe().unwrap();
-        let program = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        let program = cluster
+            .command()
             .args(["status", "--watch"])
             .args(arguments)
-            .env("KUBECONFIG", cluster.kubeconfig())
             .stdout(writer.try_clone().unwrap())
             .stderr(writer)
             .spawn()
             .unwrap();
         let lines = BufReader::new(reader).lines();
-        Self { program, lines }
+        Self {
+            _program: Running(program),
+            lines,
+        }
     }
 
     pub(super) fn wait_for(&mut self, text: &str) {
@@ -37,13 +37,6 @@ impl Watching {
             self.lines.any(|line| line.unwrap().contains(text)),
             "{text}"
         );
-    }
-}
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        let _ = self.program.kill();
-        let _ = self.program.wait();
     }
 }
 

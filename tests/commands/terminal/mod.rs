@@ -7,12 +7,12 @@ mod words;
 use kube_in_memory::{Fault, Status};
 use tempfile::TempDir;
 
-use crate::fake_server::{Cluster, Ran};
+use crate::{fake_server::Cluster, program::Ended};
 use objects::{FILE, hostile_cluster, overridden};
 use words::{EVIL, assert_tame};
 
 /// Runs a command and looks at all that it prints; returns it.
-fn tame(cluster: &Cluster, arguments: &[&str]) -> Ran {
+fn tame(cluster: &Cluster, arguments: &[&str]) -> Ended {
     let ran = cluster.dayshift(arguments);
     for (stream, text) in [("stdout", &ran.out), ("stderr", &ran.err)] {
         assert_tame(text, &format!("{stream} of {arguments:?}"));

@@ -3,14 +3,14 @@
 use std::{
     io::{Read, Write},
     net::TcpStream,
-    process::{Child, Command, Stdio},
+    process::Stdio,
     sync::{Arc, Mutex},
     thread,
     time::{Duration, Instant},
 };
 
 use super::words::EVIL;
-use crate::fake_server::Cluster;
+use crate::{fake_server::Cluster, program::Running};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -79,17 +79,16 @@ pub fn overridden(cluster: &Cluster) {
 
 /// `dayshift run` with all that it logs.
 pub struct Scaler {
-    child: Child,
+    _child: Running,
     log: Arc<Mutex<String>>,
 }
 
 impl Scaler {
     pub fn start(cluster: &Cluster, arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        let mut child = cluster
+            .command()
             .args(["run", "--listen=127.0.0.1:0"])
             .args(arguments)
-            .env_clear()
-            .env("KUBECONFIG", cluster.kubeconfig())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -106,7 +105,10 @@ impl Scaler {
                 }
             }
         });
-        let scaler = Self { child, log };
+        let scaler = Self {
+            _child: Running(child),
+            log,
+        };
         until(|| scaler.log().contains("listen"));
         scaler
     }
@@ -130,13 +132,6 @@ impl Scaler {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
-    }
-}
-
-impl Drop for Scaler {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

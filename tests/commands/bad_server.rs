@@ -1,0 +1,136 @@
+//! An API server that is no good, one that is not there, and the kubeconfigs that lead to them.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    path::PathBuf,
+    sync::{LazyLock, mpsc},
+    thread,
+    time::Duration,
+};
+
+/// The token in every kubeconfig.
+pub(crate) const TOKEN: &str = "open-sesame";
+
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A kubeconfig file; dropped, it is removed.
+pub(crate) struct Kubeconfig {
+    file: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+/// One that leads to a port where nobody listens.
+pub(crate) static ABSENT: LazyLock<Kubeconfig> = LazyLock::new(|| {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    Kubeconfig::to(port)
+});
+
+impl Kubeconfig {
+    fn to(port: u16) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config");
+        let text = format!(
+            r#"
+apiVersion: v1
+kind: Config
+current-context: here
+contexts: [{{name: here, context: {{cluster: here, user: me}}}}]
+clusters: [{{name: here, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: me, user: {{token: {TOKEN}}}}}]
+"#
+        );
+        std::fs::write(&file, text).unwrap();
+        Self {
+            file,
+            _folder: folder,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.file.to_str().unwrap()
+    }
+}
+
+/// An API server with one Deployment, which it lists, and nothing else that it ever answers.
+pub(crate) struct ApiServer {
+    pub(crate) kubeconfig: Kubeconfig,
+    patches: mpsc::Receiver<()>,
+}
+
+impl ApiServer {
+    pub(crate) fn that_never_answers_a_patch() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let kubeconfig = Kubeconfig::to(listener.local_addr().unwrap().port());
+        let (patched, patches) = mpsc::channel();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let patched = patched.clone();
+                thread::spawn(move || answer(stream.unwrap(), &patched));
+            }
+        });
+        Self {
+            kubeconfig,
+            patches,
+        }
+    }
+
+    pub(crate) fn wait_for_patch(&self) {
+        self.patches.recv_timeout(TIMEOUT).unwrap();
+    }
+}
+
+const DEPLOYMENTS: &str = r#"{
+  "kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {"resourceVersion": "9"},
+  "items": [{
+    "metadata": {
+      "name": "web", "namespace": "dev", "uid": "11111111-2222-3333-4444-555555555555",
+      "resourceVersion": "8", "annotations": {"dayshift/stop": "19:00"}
+    },
+    "spec": {"replicas": 1, "selector": {}, "template": {}}
+  }]
+}"#;
+
+fn answer(mut stream: TcpStream, patched: &mpsc::Sender<()>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if !matches!(reader.read_line(&mut head), Ok(1..)) {
+                return;
+            }
+        }
+        if head.contains("sendInitialEvents") {
+            let refusal = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+            stream.write_all(refusal.as_bytes()).unwrap();
+            continue;
+        }
+        if head.starts_with("GET ") && !head.contains("watch=true") {
+            let list = if head.contains("/deployments") {
+                DEPLOYMENTS.to_owned()
+            } else {
+                let names = DEPLOYMENTS.replace("DeploymentList", "StatefulSetList");
+                let end = names.find("\"items\"").unwrap();
+                names[..end].to_owned() + "\"items\": []}"
+            };
+            let length = list.len();
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+                 \r\n{list}"
+            )
+            .unwrap();
+            continue;
+        }
+        if head.starts_with("PATCH ") {
+            let _ = patched.send(());
+        }
+        // Silence, until the client leaves.
+        let _ = reader.read_to_end(&mut Vec::new());
+        return;
+    }
+}
