@@ -1,6 +1,7 @@
 //! The program as a child of the test: the one place that starts it.
 
 use std::{
+    env,
     ffi::OsStr,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
@@ -28,6 +29,10 @@ pub(crate) fn command_of(path: impl AsRef<OsStr>) -> Command {
     command
         .env_clear()
         .env("HOME", "/nonexistent")
+        // Where `.ci/nightly dates` sets the clock of the tests, the program has the same.
+        .envs(env::vars_os().filter(|(name, _)| {
+            name == "LD_PRELOAD" || name.as_encoded_bytes().starts_with(b"FAKETIME")
+        }))
         .current_dir(env!("CARGO_MANIFEST_DIR"));
     command
 }
