@@ -12,7 +12,8 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use dayshift::{
     clock::Clock,
-    controller::{Settings, Snapshot, Telemetry, run},
+    controller::{Scope, Settings, Snapshot, Telemetry, run},
+    workload::Kind,
 };
 use kube::Client;
 use kube_in_memory::{Api, RequestLine};
@@ -161,6 +162,22 @@ impl Sandbox {
     pub fn at(text: &str) -> Self {
         let mut sandbox = Self::empty_at(text);
         sandbox.start_scaler(Settings::default());
+        sandbox
+    }
+
+    /// One for months: its scaler watches Deployments alone. Nothing else costs as much as watches that
+    /// end every five minutes and begin again, and this has one where the others have four.
+    pub fn of_deployments_at(text: &str) -> Self {
+        let mut sandbox = Self::empty_at(text);
+        let scope = Scope {
+            kinds: vec![Kind::Deployment],
+            namespace_defaults: false,
+            ..Scope::default()
+        };
+        sandbox.start_scaler(Settings {
+            scope,
+            ..Settings::default()
+        });
         sandbox
     }
 

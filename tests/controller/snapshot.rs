@@ -275,7 +275,7 @@ fn a_plan_says_beforehand_what_is_saved() {
             60.0 * 2.0,
         ),
     ] {
-        let story = Sandbox::at("2026-11-16 00:00 UTC");
+        let story = Sandbox::of_deployments_at("2026-11-16 00:00 UTC");
         // Overrides are laid over it when the week begins.
         let (overrides, schedule): (Vec<_>, Vec<_>) = annotations
             .iter()

@@ -42,7 +42,7 @@ fn every_patch_arrives_at_its_very_instant() {
 
 #[test]
 fn a_year_of_office_hours_across_clock_changes() {
-    let story = Sandbox::at("2026-06-30 12:00 America/New_York");
+    let story = Sandbox::of_deployments_at("2026-06-30 12:00 America/New_York");
     story.api.remember_requests(usize::MAX);
     let web = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
     story.apply(web.annotation("timezone", "America/New_York"));
