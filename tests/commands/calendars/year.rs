@@ -78,6 +78,7 @@ fn a_year_of_the_holidays_of_two_countries_has_exactly_the_expected_starts() {
         "--calendar",
         USA,
         "--kinds=deployments",
+        "--namespace-defaults=false",
     ];
     let span = ["--from", "2026-01-01", "--for", "365d", "-"];
     let ended = dayshift_with(&[], &[&args[..], &span].concat(), &input);
