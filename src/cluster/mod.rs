@@ -19,8 +19,7 @@ pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::discover;
 pub use reading::events::{SeenEvent, events_of};
 pub use reading::find::{
-    FindError, Found, Missing, Part, Query, Refused, find, find_readable, missing_namespace,
-    namespace_exists,
+    FindError, Found, Missing, Part, Query, Refused, find, missing_namespace, namespace_exists,
 };
 pub use reading::list_watch::{list_watch, watch_of};
 pub use reading::live_watch::{WatchEvent, WatchEvents, watch};

@@ -12,6 +12,7 @@ use crate::{
         Writer, find,
     },
     schedule::Zone,
+    status::Unreadable,
     workload::{
         Annotation, Inputs, Observed, Origin, OverrideCommand, ParsedInputs, ScheduleSpec, read,
     },
@@ -51,6 +52,10 @@ pub struct AnnotatedNamespace {
     pub zone: Zone,
     /// The workloads that have to obey.
     pub affected: Vec<Annotated>,
+    /// The workloads in it that may be read.
+    pub query: Query,
+    /// What may not be read of them: an override of the Namespace holds for it, too.
+    pub unreadable: Vec<Unreadable>,
     /// How many have overrides of their own, which come first.
     pub kept: usize,
     /// What the Namespace gives now.
@@ -72,7 +77,7 @@ impl OverrideRequest {
     ) -> Result<AnnotatedNamespace, NamespaceError> {
         let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
         let mut namespace = writer.read_namespace(name).await?;
-        let found = find::<Workload>(client, query).await?;
+        let (found, refused) = find::<Workload>(client, query).await?;
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
             let observed = found.workloads.iter();
             observed
@@ -84,7 +89,8 @@ impl OverrideRequest {
             let observed = ObservedNamespace::of(&namespace, &self.prefix);
             let defaults = NamespaceDefaults::known(&observed, &self.inheritance);
             if !of(&defaults).iter().any(|it| self.spec(it).is_some()) {
-                return Err(NamespaceError::NothingScheduled);
+                let first = refused.into_iter().next();
+                return Err(first.map_or(NamespaceError::NothingScheduled, |it| it.error.into()));
             }
             // Without a schedule it may well override those of what is in it.
             let inputs = Inputs::of_own(observed.annotations.into()).or_always_on();
@@ -108,6 +114,8 @@ impl OverrideRequest {
                 annotations,
                 zone,
                 affected: Vec::new(),
+                query: query.without(&refused),
+                unreadable: Unreadable::workloads(query, &refused, "not seen"),
                 kept: 0,
                 defaults: NamespaceDefaults::known(&now, &self.inheritance),
             };

@@ -178,8 +178,7 @@ impl OverrideRequest {
         match timeout.filter(|_| !self.dry_run) {
             Some(timeout) => {
                 let limit = timeout.to_std().unwrap_or_default();
-                let with = (&*subject, query);
-                self.wait_for_all(client, with, limit, &annotated, tell)
+                self.wait_for_all(client, &subject, limit, &annotated, tell)
                     .await;
             }
             None if annotated.annotations.is_empty() => {
@@ -190,13 +189,16 @@ impl OverrideRequest {
                 tell(Said::Done(format!("{subject} {texts}{}", self.dry())));
             }
         }
+        for it in &annotated.unreadable {
+            tell(unable(format!("{subject}: {it}")));
+        }
         Ok(())
     }
 
     async fn wait_for_all(
         &self,
         client: &Client,
-        (subject, query): (&str, &Query),
+        subject: &str,
         limit: Duration,
         annotated: &AnnotatedNamespace,
         tell: Tell<'_>,
@@ -222,6 +224,7 @@ impl OverrideRequest {
             }
         };
         let with = (&self.prefix, &annotated.defaults);
+        let query = &annotated.query;
         wait(client, query, with, limit, &annotated.affected, report).await;
         let all = counted(annotated.affected.len(), "workload");
         let action = action_of(annotated.command, annotated.zone, self.now);

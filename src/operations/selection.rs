@@ -4,6 +4,7 @@ use kube::Client;
 
 use crate::{
     cluster::{FindError, Missing, NamespaceDefaults, Query, Workload, find},
+    status::Unreadable,
     workload::{Inheritance, Observed, Prefix, WorkloadRef},
 };
 
@@ -14,7 +15,9 @@ pub struct Selection {
     pub observed: Vec<Observed>,
     /// Those that the user named and that do not exist.
     pub missing: Vec<Missing>,
-    /// Where they were looked for.
+    /// What may not be read of what was asked for, and is left alone.
+    pub unreadable: Vec<Unreadable>,
+    /// Where they were looked for, without what may not be read.
     pub query: Query,
     /// What they inherit.
     pub defaults: NamespaceDefaults,
@@ -25,7 +28,7 @@ impl Selection {
     /// selected.
     ///
     /// # Errors
-    /// Where the server is absent or unwilling.
+    /// Where the server is absent or unwilling, and where nothing of it may be read.
     pub async fn find(
         client: &Client,
         query: Query,
@@ -37,14 +40,15 @@ impl Selection {
             find::<Workload>(client, &query),
             NamespaceDefaults::find(client, query.namespace(), prefix, inheritance)
         );
-        let found = found?;
+        let (found, refused) = found?;
         let named = query.is_by_name();
         let workloads = found.workloads.iter();
         let observed = workloads.map(|(kind, it)| defaults.applied(it.observe(*kind, prefix)));
         Ok(Self {
             observed: observed.filter(|it| named || includes(it)).collect(),
             missing: found.missing,
-            query,
+            unreadable: Unreadable::workloads(&query, &refused, "left alone"),
+            query: query.without(&refused),
             defaults,
         })
     }

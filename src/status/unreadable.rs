@@ -40,14 +40,14 @@ impl Unreadable {
         defaults: &NamespaceDefaults,
         autoscalers: &Autoscalers,
     ) -> Vec<Self> {
-        let mut all = Self::workloads(query, refused);
+        let mut all = Self::workloads(query, refused, "not shown");
         all.extend(Self::namespaces(defaults));
         all.extend(Self::autoscalers(autoscalers));
         all
     }
 
-    /// What is said once of each kind.
-    fn workloads(query: &Query, refused: &[Refused]) -> Vec<Self> {
+    /// What is said once of each kind: that it is `left` (`not shown`, say), and why.
+    pub fn workloads(query: &Query, refused: &[Refused], left: &str) -> Vec<Self> {
         let mut kinds: Vec<Kind> = Vec::new();
         for it in refused {
             if !kinds.contains(&it.part.kind) {
@@ -70,7 +70,7 @@ impl Unreadable {
             };
             Some(Self {
                 hides_workloads: true,
-                text: format!("{what} not shown: {error}"),
+                text: format!("{what} {left}: {error}"),
                 cure: cure(query, &kinds, error, &resource),
                 resource,
             })

@@ -270,7 +270,7 @@ async fn live_names(
         namespace: Some(namespace.unwrap_or(context)),
         selector: None,
     };
-    let found = find::<Workload>(&client, &query).await.ok()?;
+    let (found, _) = find::<Workload>(&client, &query).await.ok()?;
     let names = found.workloads.iter().map(|(_, it)| it.name().to_owned());
     Some(names.collect())
 }

@@ -33,6 +33,7 @@ use crate::{
     manifest::{self, OpenError, Source, SyntaxError, inherit},
     plan::{Period, Plan, Planner},
     schedule::Zone,
+    status::Unreadable,
     text::{TerminalSafe, printable, quote},
     workload::{Inheritance, Origin, Replicas},
 };
@@ -126,6 +127,8 @@ enum PlanError {
     Find(#[from] FindError),
     #[error(transparent)]
     Missing(#[from] Missing),
+    #[error("{0}")]
+    Unreadable(Unreadable),
     #[error("cannot create timers or sockets: {0}")]
     System(io::Error),
 }
@@ -153,7 +156,7 @@ impl PlanArgs {
             print_error(&error);
         }
         let keeps_others = |it: &PlanError| match it {
-            PlanError::Missing(_) => true,
+            PlanError::Missing(_) | PlanError::Unreadable(_) => true,
             PlanError::Open(_) | PlanError::Syntax(_) => !plan.workloads.is_empty(),
             PlanError::Connect(_) | PlanError::Find(_) | PlanError::System(_) => false,
         };
@@ -266,9 +269,11 @@ impl PlanArgs {
                 find::<Workload>(&client, &query),
                 NamespaceDefaults::find(&client, query.namespace(), &planner.prefix, inheritance)
             );
-            Ok::<_, PlanError>((found?, defaults))
+            let (found, refused) = found?;
+            let unreadable = Unreadable::workloads(&query, &refused, "left out");
+            Ok::<_, PlanError>((found, unreadable, defaults))
         };
-        let (found, defaults) =
+        let (found, unreadable, defaults) =
             match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
                 Ok(found) => found,
                 Err(error) => return (Plan::default(), vec![error]),
@@ -281,8 +286,9 @@ impl PlanArgs {
         let price = &self.price.price;
         let planned = observed.filter_map(|it| planner.plan_live(&it));
         let workloads = planned.map(|it| it.at_price(price.clone())).collect();
+        let unreadable = unreadable.into_iter().map(PlanError::Unreadable);
         let missing = found.missing.into_iter().map(PlanError::Missing);
-        (Plan { workloads }, missing.collect())
+        (Plan { workloads }, unreadable.chain(missing).collect())
     }
 
     fn show(&self, plan: &Plan, now: DateTime<Utc>, period: Period) -> Result<(), WriteError> {

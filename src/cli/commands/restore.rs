@@ -8,7 +8,9 @@ use crate::{
         args::{connection::ConnectionArgs, override_args::ChosenArgs, targets::Targets},
         exit::{Exit, wrong_usage},
         output::{
-            messages::{no_namespace, print_error, print_line, print_note},
+            messages::{
+                as_far_as_seen, left_alone, no_namespace, print_error, print_line, print_note,
+            },
             progress::Progress,
         },
     },
@@ -26,7 +28,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Exit status: 0 done, 1 a workload could not be restored, 2 wrong usage, 3 could not reach the
-cluster.")]
+cluster, or not all that was asked for may be read.")]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     chosen: ChosenArgs,
@@ -87,14 +89,10 @@ async fn restore_all(
         print_error(&no_namespace(namespace));
         return Ok(Exit::CouldNotRun);
     }
-    let mut exit = Exit::Done;
-    for missing in &selection.missing {
-        print_error(missing);
-        exit = Exit::CouldNotRun;
-    }
+    let mut exit = left_alone(&selection);
     let named = selection.is_by_name();
     let mut progress = Progress::new();
-    let (mut done, mut scheduled, mut quiet) = (0, false, exit == Exit::Done);
+    let (mut done, mut scheduled, mut quiet) = (0, false, selection.missing.is_empty());
     restore
         .restore(client, &selection, |observed, answer| {
             let subject = selection.subject(&observed.object);
@@ -130,10 +128,9 @@ async fn restore_all(
         .await;
     progress.clear();
     if quiet {
-        print_line(&format!(
-            "nothing to restore in {}",
-            selection.query.place()
-        ));
+        let nothing = format!("nothing to restore in {}", selection.query.place());
+        let not_all = !selection.unreadable.is_empty();
+        print_line(&as_far_as_seen(nothing, not_all));
     }
     if scheduled && !restore.dry_run {
         print_note("a running controller acts again at the next boundary");

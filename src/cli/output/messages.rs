@@ -2,7 +2,10 @@
 
 use std::io::{self, Write as _};
 
-use crate::{cluster::NamespaceDefaults, status::Unreadable, text::printable};
+use crate::{
+    cli::exit::Exit, cluster::NamespaceDefaults, operations::Selection, status::Unreadable,
+    text::printable,
+};
 
 /// A line of the result.
 pub(crate) fn print_line(line: &str) {
@@ -23,6 +26,31 @@ pub(crate) fn print_note(what: &str) {
 pub(crate) fn note_unreadable(defaults: &NamespaceDefaults) {
     if let Some(it) = Unreadable::namespaces(defaults) {
         print_note(&it.to_string());
+    }
+}
+
+/// Says what a command leaves alone of what was asked for: what may not be read, and what is not there.
+/// Returns the exit status so far.
+pub(crate) fn left_alone(selection: &Selection) -> Exit {
+    for it in &selection.unreadable {
+        print_error(it);
+    }
+    for it in &selection.missing {
+        print_error(it);
+    }
+    if selection.unreadable.is_empty() && selection.missing.is_empty() {
+        Exit::Done
+    } else {
+        Exit::CouldNotRun
+    }
+}
+
+/// `there is nothing`, as far as that may be seen.
+pub(crate) fn as_far_as_seen(nothing: String, unreadable: bool) -> String {
+    if unreadable {
+        nothing + ", as far as you may read it"
+    } else {
+        nothing
     }
 }
 

@@ -119,25 +119,13 @@ pub struct Part {
     pub name: Option<String>,
 }
 
-/// Workloads of the cluster, each as a `D`: [`Workload`](crate::cluster::Workload), or another view of one.
-/// A list is read in pages of 100.
+/// Workloads of the cluster, each as a `D`: [`Workload`](crate::cluster::Workload), or another view of one;
+/// and what of the query may not be read, beside the rest. A list is read in pages of 100.
 ///
 /// # Errors
-/// Where the server is absent or unwilling. A name that does not exist is not an error; it stands in
-/// [`Found::missing`].
-pub async fn find<D: WorkloadView>(client: &Client, query: &Query) -> Result<Found<D>, FindError> {
-    let (found, refused) = find_readable(client, query).await?;
-    match refused.into_iter().next() {
-        Some(first) => Err(first.error),
-        None => Ok(found),
-    }
-}
-
-/// The same of what may be read, and what may not.
-///
-/// # Errors
-/// Where the server is absent or unwilling, and where nothing of it may be read.
-pub async fn find_readable<D: WorkloadView>(
+/// Where the server is absent or unwilling, and where nothing of it may be read. A name that does not
+/// exist is not an error; it stands in [`Found::missing`].
+pub async fn find<D: WorkloadView>(
     client: &Client,
     query: &Query,
 ) -> Result<(Found<D>, Vec<Refused>), FindError> {
@@ -300,6 +288,20 @@ impl Query {
                 each.map(|kind| (part(*kind, None), of(*kind))).collect()
             }
         }
+    }
+
+    /// The same without what is refused.
+    pub fn without(&self, refused: &[Refused]) -> Self {
+        let is_left = |kind: Kind, name: Option<&String>| {
+            let is_it = |it: &Refused| (it.part.kind, it.part.name.as_ref()) == (kind, name);
+            !refused.iter().any(is_it)
+        };
+        let mut rest = self.clone();
+        match &mut rest {
+            Self::Named { names, .. } => names.retain(|(kind, name)| is_left(*kind, Some(name))),
+            Self::All { kinds, .. } => kinds.retain(|kind| is_left(*kind, None)),
+        }
+        rest
     }
 
     /// Whether the objects are named.

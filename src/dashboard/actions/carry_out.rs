@@ -53,6 +53,7 @@ pub(super) fn selected(
         query: query(&rows, settings),
         observed: rows.iter().map(|row| row.observed.clone()).collect(),
         missing: Vec::new(),
+        unreadable: Vec::new(),
         defaults,
     };
     (selection, missing)
@@ -141,6 +142,7 @@ pub(super) async fn planned(client: &Client, settings: &Settings, asked: &Asked)
                 };
                 ends.extend(end(it.command));
                 let texts = annotations(&it.annotations, &request.prefix);
+                others.extend(it.unreadable.iter().map(|it| format!("{name}: {it}")));
                 changes.push((name, format!("{what}: {all}{kept}"), texts));
             }
             Err(error) => others.push(format!("{name}: {not}: {error}")),

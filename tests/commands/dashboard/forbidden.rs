@@ -166,3 +166,28 @@ fn a_kind_that_may_not_be_read_stands_in_no_others_way() {
     let (_, lines) = result.split_once("Pause: done").unwrap();
     assert!(!lines.contains("not allowed"), "{lines}");
 }
+
+/// An override of a Namespace holds for what one may not see, too; that is said before and after.
+#[test]
+fn a_namespace_with_a_kind_that_may_not_be_read_is_overridden_all_the_same() {
+    let cluster = cluster();
+    cluster.refuse(&["list", "watch"], "cronjobs");
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    let fields = [("token", &*token), ("do", "pause"), ("namespace", "dev")];
+    let (page, result) = confirmed(&served, &post(&served, "/confirm", &fields));
+    let said =
+        "namespace/dev: CronJobs are not seen: not allowed to list CronJobs in namespace dev";
+    assert!(page.text().contains(said), "{}", page.text());
+    let api = cluster.api.get("Namespace", "", "dev").unwrap();
+    assert!(
+        api["metadata"]["annotations"]["dayshift/pause"].is_string(),
+        "{result}"
+    );
+    let (_, lines) = result.split_once("Pause: done").unwrap();
+    assert!(lines.contains(said), "{lines}");
+    assert!(
+        lines.contains("no controller has acted on 2 workloads"),
+        "{lines}"
+    );
+}

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::program::{plan, plan_of, web};
+use crate::fake_server::{Cluster, refusal};
 
 /// The annotation, the first and the last byte of every problem of the only workload.
 fn problems(input: &str) -> Vec<(String, u64, u64, String)> {
@@ -221,6 +222,26 @@ fn wrong_usage_is_told_with_what_would_be_right() {
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{args:?}");
         assert!(ended.err.contains(says), "{args:?}: {}", ended.err);
     }
+}
+
+#[test]
+fn a_kind_that_may_not_be_listed_keeps_no_other_from_being_planned() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 1, &[("hours", "Mon-Fri 09:00-19:00")]);
+    cluster.refuse(&["list"], "cronjobs");
+    let ran = cluster.dayshift(&["plan", "-o", "json", "--from=2026-11-23"]);
+    let expected = format!(
+        "error: CronJobs are left out: not allowed to list CronJobs in namespace dev: {}; allow list and \
+         watch of cronjobs.batch, or leave them out with --kinds deployments,statefulsets\n",
+        refusal("list", "cronjobs")
+    );
+    assert_eq!((ran.status, ran.err), (3, expected));
+    let plan: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(plan["workloads"][0]["name"], "web", "{plan}");
+    assert_eq!(
+        plan["workloads"][0]["boundaries"].as_array().unwrap().len(),
+        10
+    );
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn named(namespace: &str, names: &[&str]) -> Query {
 }
 
 async fn names(api: &Api, query: Query) -> Vec<String> {
-    let found: Found<Workload> = find(&api.client(), &query).await.unwrap();
+    let (found, _): (Found<Workload>, _) = find(&api.client(), &query).await.unwrap();
     found
         .workloads
         .iter()
@@ -75,7 +75,7 @@ async fn by_namespace_by_label_and_by_name() {
 async fn a_name_that_is_not_there_does_not_hide_the_others() {
     let api = cluster([("dev", "web")]);
     let query = named("dev", &["nope", "web"]);
-    let found: Found<Workload> = find(&api.client(), &query).await.unwrap();
+    let (found, _): (Found<Workload>, _) = find(&api.client(), &query).await.unwrap();
     assert_eq!(found.workloads.len(), 1);
     let nope = Missing {
         kind: Kind::Deployment,

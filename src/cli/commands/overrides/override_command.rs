@@ -11,7 +11,7 @@ use crate::{
         args::{override_args::OverrideArgs, targets::Targets, values::until::UntilArgs},
         exit::{Exit, wrong_usage},
         output::{
-            messages::{no_namespace, note_unreadable, print_error},
+            messages::{as_far_as_seen, left_alone, no_namespace, note_unreadable, print_error},
             report::Report,
         },
     },
@@ -119,16 +119,13 @@ async fn send(
         print_error(&no_namespace(namespace));
         return Ok(Exit::CouldNotRun);
     }
-    let mut exit = Exit::Done;
-    for missing in &selection.missing {
-        print_error(missing);
-        exit = Exit::CouldNotRun;
+    let mut report = Report::new(left_alone(&selection));
+    if selection.observed.is_empty() && selection.missing.is_empty() && !selection.is_by_name() {
+        let nothing = selection.query.nothing_scheduled();
+        let not_all = !selection.unreadable.is_empty();
+        print_error(&as_far_as_seen(nothing, not_all));
+        return Ok(report.exit.worse(Exit::Problems));
     }
-    if selection.observed.is_empty() && exit == Exit::Done {
-        print_error(&selection.query.nothing_scheduled());
-        return Ok(Exit::Problems);
-    }
-    let mut report = Report::new(exit);
     request
         .carry_out(client, &selection, timeout, &mut |said| report.take(said))
         .await;

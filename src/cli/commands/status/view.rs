@@ -14,7 +14,7 @@ use crate::{
         exit::Exit,
         output::{
             live_screen::LiveScreen,
-            messages::{no_namespace, print_beside, print_error},
+            messages::{as_far_as_seen, no_namespace, print_beside, print_error},
             status_output::{SortBy, StatusOutput},
             style::Style,
             terminal::{stdout_width, style},
@@ -22,8 +22,8 @@ use crate::{
     },
     clock::Clock,
     cluster::{
-        Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, WithManagers,
-        find_readable, missing_namespace, server_time,
+        Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, WithManagers, find,
+        missing_namespace, server_time,
     },
     status::{KindWatches, LiveView, Unreadable, WorkloadStatus},
     text::counted,
@@ -85,7 +85,7 @@ impl View {
     pub(super) async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let query = targets.query(client.default_namespace());
         let (found, defaults) = tokio::join!(
-            find_readable::<WithManagers>(client, &query),
+            find::<WithManagers>(client, &query),
             self.defaults(client, &query)
         );
         let (found, refused) = found?;
@@ -233,10 +233,7 @@ impl View {
             exit = Exit::CouldNotRun;
         }
         if statuses.is_empty() && !query.is_by_name() {
-            let mut nothing = query.nothing_scheduled();
-            if !refused.is_empty() {
-                nothing += ", as far as you may read it";
-            }
+            let nothing = as_far_as_seen(query.nothing_scheduled(), !refused.is_empty());
             beside.push(sentence(&nothing));
         } else if self.problems {
             let all = statuses.len();

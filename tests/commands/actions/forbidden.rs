@@ -1,0 +1,169 @@
+//! Who may not read one kind acts on all others, and is told what was left alone.
+
+use kube_in_memory::{Fault, Status};
+
+use super::overrides::label;
+use crate::fake_server::{Cluster, Scaler, refusal};
+
+const OFFICE: &[(&str, &str)] = &[("hours", "09:00-19:00")];
+
+/// A Deployment that is stopped, beside a CronJob that may not be read.
+fn cluster(verbs: &'static [&str]) -> Cluster {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, OFFICE);
+    cluster
+        .api
+        .label("dev", "web", "dayshift/saved-replicas", Some("3"))
+        .unwrap();
+    cluster.cron_job("report", OFFICE);
+    cluster.refuse(verbs, "cronjobs");
+    cluster
+}
+
+/// What is said of CronJobs that may not be listed.
+fn no_cron_jobs(level: &str, left: &str, place: &str) -> String {
+    format!(
+        "{level}CronJobs are {left}: not allowed to list CronJobs in {place}: {}; allow list and watch \
+         of cronjobs.batch, or leave them out with --kinds deployments,statefulsets\n",
+        refusal("list", "cronjobs")
+    )
+}
+
+#[test]
+fn a_kind_that_may_not_be_listed_is_left_alone_beside_the_others() {
+    for arguments in [
+        &["wake", "--all", "--for", "1h", "--no-wait"][..],
+        &["sleep", "-l", "app=web", "--for", "1h", "--no-wait"],
+        &["pause", "--all", "--no-wait"],
+        &["restore", "--all"],
+        &["restore", "-l", "app=web"],
+    ] {
+        let cluster = cluster(&["list", "watch"]);
+        let ran = cluster.dayshift(arguments);
+        let expected = no_cron_jobs("error: ", "left alone", "namespace dev");
+        assert!(ran.err.starts_with(&expected), "{arguments:?}: {ran:?}");
+        assert!(ran.out.starts_with("deployment.apps/web "), "{ran:?}");
+        assert_eq!(ran.status, 3, "{arguments:?}");
+        let written = cluster.api.requests();
+        let patches = written.iter().filter(|it| it.verb == "patch").count();
+        assert_eq!(patches, 1, "{arguments:?}");
+    }
+    // What the error says helps.
+    let cluster = cluster(&["list", "watch"]);
+    let kinds = ["--kinds", "deployments,statefulsets"];
+    let ran = cluster.dayshift(&[&["restore", "--all"], &kinds[..]].concat());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(cluster.api.replicas("dev", "web"), Some(3));
+}
+
+/// The controller of this one may not read CronJobs either; what may be read is waited for.
+#[test]
+fn the_others_are_waited_for() {
+    let cluster = cluster(&["list", "watch"]);
+    let _scaler = Scaler::on(&cluster);
+    let until = ["--until", "2099-12-24T18:00Z"];
+    let ran = cluster.dayshift(&[&["wake", "--all"], &until[..]].concat());
+    let woken = "deployment.apps/web woken until Thu 2099-12-24 18:00 UTC, 0 -> 3\n";
+    let expected = no_cron_jobs("error: ", "left alone", "namespace dev");
+    assert_eq!((ran.status, &*ran.out, ran.err), (3, woken, expected));
+    assert_eq!(label(&cluster, "web", "state").as_deref(), Some("woken"));
+}
+
+#[test]
+fn a_namespace_is_woken_as_a_whole_and_what_is_not_seen_is_told() {
+    let cluster = cluster(&["list", "watch"]);
+    let _scaler = Scaler::on(&cluster);
+    for (command, said) in [
+        (
+            &["wake", "ns/dev", "--dry-run"][..],
+            "namespace/dev annotated dayshift/wake-until=2099-12-24T18:00:00Z (dry run)\n",
+        ),
+        (
+            &["wake", "ns/dev"],
+            "namespace/dev woken until Thu 2099-12-24 18:00 UTC: 1 of 1 workload\n",
+        ),
+    ] {
+        let until = ["--until", "2099-12-24T18:00Z"];
+        let ran = cluster.dayshift(&[command, &until].concat());
+        let expected = no_cron_jobs("error: namespace/dev: ", "not seen", "namespace dev");
+        assert_eq!((ran.status, ran.err), (3, expected), "{command:?}");
+        assert_eq!(ran.out, said, "{command:?}");
+    }
+    // Whether anything else has a schedule cannot be told: nothing is written for it.
+    let other = cluster_without_schedules();
+    let ran = other.dayshift(&["wake", "ns/dev", "--for", "1h", "--no-wait"]);
+    assert!(
+        ran.err.starts_with("error: not allowed to list CronJobs"),
+        "{ran:?}"
+    );
+    assert_eq!((ran.status, &*ran.out), (3, ""));
+}
+
+fn cluster_without_schedules() -> Cluster {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 1, &[]);
+    cluster.refuse(&["list", "watch"], "cronjobs");
+    cluster
+}
+
+#[test]
+fn that_there_is_nothing_is_said_of_what_may_be_read() {
+    let cluster = cluster_without_schedules();
+    let forbidden = no_cron_jobs("error: ", "left alone", "namespace dev");
+    let ran = cluster.dayshift(&["wake", "--all", "--for", "1h"]);
+    let nothing = "error: no workload has a schedule in namespace dev, as far as you may read it\n";
+    assert_eq!((ran.status, ran.err), (3, forbidden.clone() + nothing));
+    let ran = cluster.dayshift(&["restore", "--all"]);
+    assert_eq!((ran.status, ran.err), (3, forbidden));
+    assert_eq!(
+        ran.out,
+        "nothing to restore in namespace dev, as far as you may read it\n"
+    );
+}
+
+#[test]
+fn what_is_named_and_may_not_be_read_keeps_nothing_else_from_being_done() {
+    let cluster = cluster(&["get"]);
+    let ran = cluster.dayshift(&["restore", "cj/report", "deploy/web", "deploy/gone"]);
+    let expected = format!(
+        "error: cronjob.batch/report is left alone: not allowed to get CronJobs in namespace dev: {}; \
+         allow get of cronjobs.batch\nerror: deployment.apps/gone is not in namespace dev\n",
+        refusal("get", "cronjobs")
+    );
+    assert!(ran.err.starts_with(&expected), "{ran:?}");
+    assert_eq!(
+        (ran.status, &*ran.out),
+        (3, "deployment.apps/web restored, 0 -> 3\n")
+    );
+}
+
+#[test]
+fn a_kind_that_the_server_does_not_have_is_left_alone_too() {
+    let cluster = cluster(&[]);
+    let kinds = ["--kinds", "deployments,rollouts.argoproj.io"];
+    let ran = cluster.dayshift(&[&["restore", "--all"], &kinds[..]].concat());
+    let expected =
+        "error: rollouts are left alone: the API server does not have rollouts.argoproj.io";
+    assert!(ran.err.starts_with(expected), "{ran:?}");
+    assert!(
+        ran.err.contains("leave them out with --kinds deployments"),
+        "{ran:?}"
+    );
+    assert_eq!(
+        (ran.status, &*ran.out),
+        (3, "deployment.apps/web restored, 0 -> 3\n")
+    );
+}
+
+/// An outage is no matter of one kind: nothing is done by halves.
+#[test]
+fn a_server_that_fails_ends_it_before_anything_is_done() {
+    let cluster = cluster(&[]);
+    cluster.api.on_request(|request| {
+        let fails = request.verb == "list" && request.resource == "cronjobs";
+        fails.then(|| Fault::Answer(Status::new(500, "InternalError", "no etcd")))
+    });
+    let ran = cluster.dayshift(&["restore", "--all"]);
+    assert_eq!((ran.status, &*ran.out), (3, ""), "{ran:?}");
+    assert_eq!(cluster.api.replicas("dev", "web"), Some(0));
+}
