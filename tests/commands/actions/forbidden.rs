@@ -69,6 +69,19 @@ fn the_others_are_waited_for() {
     assert_eq!(label(&cluster, "web", "state").as_deref(), Some("woken"));
 }
 
+/// What may not be read is not watched either: that would end the waiting for all others.
+#[test]
+fn whether_a_controller_acts_on_the_others_is_seen() {
+    for target in [&["--all"][..], &["ns/dev"]] {
+        let cluster = cluster(&["list", "watch"]);
+        let wake = ["wake", "--for", "1h", "--timeout", "1s"];
+        let ran = cluster.dayshift(&[&wake, target].concat());
+        let waited = ran.err.contains("no controller has acted");
+        assert!(waited && !ran.err.contains("acts is not seen"), "{ran:?}");
+        assert_eq!(ran.status, 3, "{ran:?}");
+    }
+}
+
 #[test]
 fn a_namespace_is_woken_as_a_whole_and_what_is_not_seen_is_told() {
     let cluster = cluster(&["list", "watch"]);

@@ -199,9 +199,10 @@ impl Known {
 
     /// Rule 12: whether an outcome puts right what somebody else has changed. It does not where a
     /// boundary explains it, or calendars that are others since, or what applies now and did not
-    /// when something was written last.
+    /// when something was written last. To a schedule that is refused other dates are no news: one
+    /// that names what no calendar is called goes on doing so.
     pub fn is_corrective(&self, outcome: &Outcome, applied: &Applied) -> bool {
-        let is_news = self.calendars_read.is_some();
+        let is_news = self.calendars_read.is_some() && applied.error.is_none();
         !outcome.considers && !is_news && self.applied.as_ref() == Some(applied)
     }
 
