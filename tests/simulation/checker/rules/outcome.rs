@@ -67,6 +67,7 @@ impl Outcome {
             && self.expired.is_empty()
             && (state, self.replicas) == (object.state.clone(), object.replicas)
             && self.error == object.error
+            && self.state.began() == object.began
     }
 }
 
