@@ -2,9 +2,13 @@
 
 use std::{
     collections::HashMap,
-    env, fs, io,
-    process::{Command, Stdio},
+    env,
+    fs::{self, File},
+    io,
+    process::{Child, Command, Stdio},
 };
+
+use tempfile::TempDir;
 
 use super::{
     case::Case,
@@ -38,39 +42,55 @@ fn counted(cases: &[Case]) -> impl Iterator<Item = &Case> {
     cases.iter().filter(|case| case.instructions)
 }
 
-/// The instructions of each operation by its name, for one of what it does many of: one run of all
-/// of them, in which callgrind writes down what it has counted at the end of each.
-pub(crate) fn count(cases: &[Case]) -> Result<HashMap<&'static str, f64>, NoCount> {
-    let folder = tempfile::tempdir().unwrap();
-    let profile = folder.path().join("profile");
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--collect-atstart=no"])
-        .arg(format!("--toggle-collect={NAME}"))
-        .arg(format!("--dump-after={NAME}"))
-        .arg(format!("--callgrind-out-file={}", profile.display()))
-        .arg(env::current_exe().unwrap())
-        .env(COUNTED, "1")
-        .stdin(Stdio::null())
-        .output();
-    let output = output.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => NoCount::NoValgrind,
-        _ => NoCount::Failed(error.to_string()),
-    })?;
-    let said = || NoCount::Failed(String::from_utf8_lossy(&output.stderr).into_owned());
-    if !output.status.success() {
-        return Err(said());
+/// One run of all operations, in which callgrind writes down what it has counted at the end of each.
+/// It is a process of its own: what this one allocates meanwhile does not count.
+#[derive(Debug)]
+pub(crate) struct Count {
+    valgrind: Child,
+    folder: TempDir,
+}
+
+impl Count {
+    /// Begins to count.
+    pub(crate) fn begin() -> Result<Self, NoCount> {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = folder.path().join("profile");
+        let valgrind = Command::new("valgrind")
+            .args(["--tool=callgrind", "--collect-atstart=no"])
+            .arg(format!("--toggle-collect={NAME}"))
+            .arg(format!("--dump-after={NAME}"))
+            .arg(format!("--callgrind-out-file={}", profile.display()))
+            .arg(env::current_exe().unwrap())
+            .env(COUNTED, "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(folder.path().join("said")).unwrap())
+            .spawn();
+        let valgrind = valgrind.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => NoCount::NoValgrind,
+            _ => NoCount::Failed(error.to_string()),
+        })?;
+        Ok(Self { valgrind, folder })
     }
-    // The dumps are numbered from 1.
-    counted(cases)
-        .enumerate()
-        .map(|(at, case)| {
-            let dump = folder.path().join(format!("profile.{}", at + 1));
-            let dump = fs::read_to_string(dump).map_err(|_| said())?;
-            let total = dump.lines().find_map(|line| {
-                let total = line.strip_prefix("totals:")?;
-                total.trim().parse::<f64>().ok()
-            });
-            Ok((case.name, total.ok_or_else(said)? / f64::from(case.each_of)))
-        })
-        .collect()
+
+    /// The instructions of each operation by its name, for one of what it does many of.
+    pub(crate) fn end(mut self, cases: &[Case]) -> Result<HashMap<&'static str, f64>, NoCount> {
+        let file = |name: &str| fs::read_to_string(self.folder.path().join(name));
+        let said = || NoCount::Failed(file("said").unwrap_or_default());
+        if !self.valgrind.wait().is_ok_and(|status| status.success()) {
+            return Err(said());
+        }
+        // The dumps are numbered from 1.
+        counted(cases)
+            .enumerate()
+            .map(|(at, case)| {
+                let dump = file(&format!("profile.{}", at + 1)).map_err(|_| said())?;
+                let total = dump.lines().find_map(|line| {
+                    let total = line.strip_prefix("totals:")?;
+                    total.trim().parse::<f64>().ok()
+                });
+                Ok((case.name, total.ok_or_else(said)? / f64::from(case.each_of)))
+            })
+            .collect()
+    }
 }

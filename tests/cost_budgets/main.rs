@@ -32,18 +32,20 @@ use std::{
     collections::HashMap,
     env,
     process::ExitCode,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
-use callgrind::NoCount;
+use callgrind::{Count, NoCount};
 use case::Case;
 use table::{Row, Table};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const INSTRUCTIONS: &str = "instructions: ";
 
 fn main() -> ExitCode {
     let cases = [parts::cases(), cluster::cases()].concat();
@@ -61,14 +63,21 @@ fn main() -> ExitCode {
     let recorded = Arc::new(Table::read());
     let mut trials = vec![names_agree(&cases, &recorded)];
     trials.extend(cases.iter().map(|case| memory_trial(*case, &recorded)));
-    let instructions = Instructions(Arc::new((cases.clone(), OnceLock::new())));
+    let filter = arguments.filter.as_deref().unwrap_or_default();
+    let is_asked = INSTRUCTIONS.contains(filter) && !arguments.list;
+    // Beside the others, which are counted one after the other in this process.
+    let instructions = Arc::new(Instructions {
+        cases: cases.clone(),
+        begun: Mutex::new(is_asked.then(Count::begin)),
+        counted: OnceLock::new(),
+    });
     let counted = cases.iter().filter(|case| case.instructions);
     trials.extend(counted.map(|case| instruction_trial(*case, &recorded, &instructions)));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 fn record(cases: &[Case]) {
-    let counted = callgrind::count(cases).unwrap();
+    let counted = Count::begin().and_then(|it| it.end(cases)).unwrap();
     let rows = cases.iter().map(|case| {
         let row = Row::new(measure::memory(case), counted.get(case.name).copied());
         (case.name.to_owned(), row)
@@ -102,16 +111,19 @@ fn memory_trial(case: Case, recorded: &Arc<Table>) -> Trial {
     })
 }
 
-/// What each case costs in instructions, counted when it is first asked for.
-#[derive(Clone)]
-struct Instructions(Arc<(Vec<Case>, OnceLock<Counted>)>);
-
-type Counted = Result<HashMap<&'static str, f64>, NoCount>;
+/// What each case costs in instructions.
+struct Instructions {
+    cases: Vec<Case>,
+    begun: Mutex<Option<Result<Count, NoCount>>>,
+    counted: OnceLock<Result<HashMap<&'static str, f64>, NoCount>>,
+}
 
 impl Instructions {
     fn of(&self, case: &Case) -> Result<f64, NoCount> {
-        let (cases, counted) = &*self.0;
-        let counted = counted.get_or_init(|| callgrind::count(cases));
+        let counted = self.counted.get_or_init(|| {
+            let begun = self.begun.lock().unwrap().take();
+            begun.unwrap_or_else(Count::begin)?.end(&self.cases)
+        });
         counted
             .as_ref()
             .map_err(NoCount::clone)
@@ -119,9 +131,9 @@ impl Instructions {
     }
 }
 
-fn instruction_trial(case: Case, recorded: &Arc<Table>, instructions: &Instructions) -> Trial {
+fn instruction_trial(case: Case, recorded: &Arc<Table>, instructions: &Arc<Instructions>) -> Trial {
     let (recorded, instructions) = (recorded.clone(), instructions.clone());
-    Trial::ignorable_test(format!("instructions: {}", case.name), move || {
+    Trial::ignorable_test(format!("{INSTRUCTIONS}{}", case.name), move || {
         if let Some(why) = recorded.is_of_another_build() {
             // `rust-toolchain.toml` names the compiler; a pipeline that has another counts nothing.
             return match env::var_os("CI") {
