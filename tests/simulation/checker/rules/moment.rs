@@ -69,8 +69,13 @@ impl Moment<'_> {
             replicas: outcome.replicas.min(most),
             ..outcome
         });
-        let news = |outcome: Outcome| (!self.is_so_already(&outcome)).then_some(outcome);
-        let outcomes = outcomes.map(news);
+        let news = |outcome: Outcome| {
+            let is_so = self.is_so_already(&outcome);
+            let may_be_news = !is_so || self.may_have_lost_next(&outcome);
+            let news = may_be_news.then_some(Some(outcome));
+            is_so.then_some(None).into_iter().chain(news)
+        };
+        let outcomes = outcomes.flat_map(news);
         let owned = |outcome: Outcome| match outcome.what {
             What::Refuse | What::Remove => outcome,
             // What a pause keeps from being taken up stays as it was.
@@ -95,6 +100,14 @@ impl Moment<'_> {
 
     fn fingerprint(&self) -> String {
         texts::fingerprint(&self.object.in_force(), &self.object.uid)
+    }
+
+    /// Whether the object may lack what is to come, beyond what is known here of its schedule.
+    fn may_have_lost_next(&self, outcome: &Outcome) -> bool {
+        let shown = &self.object.state;
+        let is_scheduled = outcome.follows || matches!(outcome.what, What::Tidy | What::Enforce);
+        let is_held = shown.phase.is_some_and(Phase::is_held);
+        is_scheduled && !is_held && shown.next.is_none() && outcome.state.next.is_none()
     }
 
     fn is_so_already(&self, outcome: &Outcome) -> bool {
