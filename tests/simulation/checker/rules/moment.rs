@@ -69,13 +69,6 @@ impl Moment<'_> {
             replicas: outcome.replicas.min(most),
             ..outcome
         });
-        let news = |outcome: Outcome| {
-            let is_so = self.is_so_already(&outcome);
-            let may_be_news = !is_so || self.may_have_lost_next(&outcome);
-            let news = may_be_news.then_some(Some(outcome));
-            is_so.then_some(None).into_iter().chain(news)
-        };
-        let outcomes = outcomes.flat_map(news);
         let owned = |outcome: Outcome| match outcome.what {
             What::Refuse | What::Remove => outcome,
             // What a pause keeps from being taken up stays as it was.
@@ -88,6 +81,16 @@ impl Moment<'_> {
                 ..outcome
             },
         };
+        let news = |outcome: Outcome| {
+            // Another has begun the same override in this second.
+            let has_begun = matches!(outcome.what, What::Wake | What::Sleep | What::Pause)
+                && self.is_so_already(&owned(outcome.clone()));
+            let is_so = has_begun || self.is_so_already(&outcome);
+            let may_be_news = !is_so || self.may_have_lost_next(&outcome);
+            let news = may_be_news.then_some(Some(outcome));
+            is_so.then_some(None).into_iter().chain(news)
+        };
+        let outcomes = outcomes.flat_map(news);
         outcomes.map(|outcome| outcome.map(owned)).collect()
     }
 
