@@ -225,8 +225,10 @@ impl Problems {
     fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {
         let own = self.override_set(|key| inputs.own().text(key), Origin::Own, zone);
         let defaults = inputs.defaults();
-        // `pause: "false"` on the object is a word against the pause of its Namespace.
-        let is_refused = |key| key == Key::Pause && inputs.own().text(key).is_some();
+        // `pause: "false"` on the object is a word against the pause of its Namespace; a time that is
+        // over is none.
+        let is_refused =
+            |key| key == Key::Pause && own.pause.is_none() && inputs.own().text(key).is_some();
         let inherited = |key| defaults?.text(key).filter(|_| !is_refused(key));
         Overrides {
             own,

@@ -30,6 +30,39 @@ fn does_nothing_and_its_end_adopts() {
     }
 }
 
+/// Its own is over while nobody looks, and so is the time at which it would be stopped.
+#[test]
+fn of_its_namespace_holds_when_its_own_is_over() {
+    for (pause, next) in [
+        ("true", None),
+        ("2026-11-21 12:00", Some("2026-11-21T12.00.00Z")),
+    ] {
+        let mut object = office(3);
+        object.in_namespace(&[("pause", pause)]);
+        object
+            .edit("pause", Some("2026-11-19 18:00"))
+            .until("2026-11-19 17:00");
+        assert_eq!(object.next().unwrap(), "2026-11-19T18.00.00Z");
+        let before = object.writes;
+        object.away_until("2026-11-19 20:00").restart().obey();
+        assert_eq!(
+            (object.replicas(), object.phase(), object.next()),
+            (3, Some(Phase::Paused), next.map(str::to_owned))
+        );
+        assert_eq!(object.writes - before, 1);
+    }
+    // `false` is a word against it, a time that is over is none.
+    let mut object = office(3);
+    object.in_namespace(&[("pause", "true")]);
+    object
+        .edit("pause", Some("false"))
+        .until("2026-11-19 20:00");
+    assert_eq!(
+        (object.replicas(), object.phase()),
+        (0, Some(Phase::Stopped))
+    );
+}
+
 #[test]
 fn keeps_what_was_saved_even_through_a_replace() {
     let mut object = at_night(5);

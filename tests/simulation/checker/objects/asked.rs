@@ -42,11 +42,7 @@ impl Intent {
                 sleep: moment("sleep-until"),
             }
         };
-        let mut inherited = overrides(defaults);
-        if own.contains_key("pause") {
-            inherited.pause = None; // that key has a word of the object's own
-        }
-        let own = overrides(own);
+        let (inherited, own) = (overrides(defaults), overrides(own));
         let schedule = texts::schedule(texts);
         let written = |plan: &Plan| -> BTreeMap<String, String> {
             let texts = plan.texts().into_iter();
