@@ -225,15 +225,25 @@ impl Observer {
         match checked {
             Ok(done) => {
                 self.sent[write.number].done = Some(done);
-                let (at, by) = (self.instants(&write.sent.by), &write.sent.by);
-                if let Some(known) = write.sent.known.first()
-                    && old.replicas != new.replicas
-                {
-                    let counts = (old.replicas, new.replicas);
-                    self.process(by).reads.set(known, counts, at);
+                if old.replicas != new.replicas {
+                    self.sets(&write.sent.by, &old, &new);
                 }
             }
             Err(why) => self.fail(write.at, &format!("{}: {why}", new.full_name())),
+        }
+    }
+
+    /// A count was set; whoever still waits for an answer takes it for their own.
+    fn sets(&mut self, by: &str, old: &Object, new: &Object) {
+        let of_this = |it: &&Known| it.object.uid == new.uid;
+        let waiting = self.sent.iter().filter(|it| it.by == by || !it.is_answered);
+        let waiting = waiting.filter_map(|it| Some((&it.by, it.known.iter().find(of_this)?)));
+        let waiting: HashMap<_, _> = waiting.map(|(by, it)| (by.clone(), it.clone())).collect();
+        for (process, known) in waiting {
+            let is_own = process == by;
+            let at = self.instants(&process);
+            let counts = (old.replicas, new.replicas);
+            self.process(&process).reads.set(&known, counts, at, is_own);
         }
     }
 

@@ -12,7 +12,8 @@ const REVERT_WINDOW: i64 = 15 * 60_000;
 #[derive(Default)]
 pub struct Reads {
     conflicts: HashMap<(String, String), u32>,
-    counts: HashMap<(String, String), SetCount>,
+    /// That it has set, and that others have set while it waited for an answer.
+    counts: HashMap<(String, String), Vec<SetCount>>,
 }
 
 /// A count that it has set, and nobody was asked about since.
@@ -31,8 +32,8 @@ impl Reads {
         *self.conflicts.entry(object).or_default() += 1;
     }
 
-    /// A patch was accepted that sets a count.
-    pub fn set(&mut self, known: &Known, (from, to): (u32, u32), at: Instants) {
+    /// A patch was accepted that sets a count: its own, or one that it may take for its own.
+    pub fn set(&mut self, known: &Known, (from, to): (u32, u32), at: Instants, is_own: bool) {
         let object = &known.object;
         let set = SetCount {
             uid: object.uid.clone(),
@@ -41,7 +42,11 @@ impl Reads {
             at: at.truth - at.slept,
         };
         let name = (object.namespace.clone(), object.name.clone());
-        self.counts.insert(name, set);
+        let counts = self.counts.entry(name).or_default();
+        if is_own {
+            counts.clear();
+        }
+        counts.push(set);
     }
 
     /// An object is read, of which this is known; why it must not be.
@@ -58,19 +63,31 @@ impl Reads {
             *conflicts -= 1;
             return Ok(());
         }
-        let Some(set) = self.counts.remove(&object) else {
-            return Err("it is read, and nothing happened that asks for it".into());
-        };
+        let counts = self.counts.remove(&object).unwrap_or_default();
+        let mut asked = Err("it is read, and nothing happened that asks for it".into());
+        for set in &counts {
+            asked = set.is_read(known, at);
+            if asked.is_ok() {
+                break;
+            }
+        }
+        asked
+    }
+}
+
+impl SetCount {
+    /// It is read for who has set this back; why it must not be.
+    fn is_read(&self, known: &[Known], at: Instants) -> Result<(), String> {
         let is_back = |it: &Known| {
             let count = it.object.replicas;
-            let is_back = if set.from > set.to {
-                count > set.to
+            let is_back = if self.from > self.to {
+                count > self.to
             } else {
-                count < set.to
+                count < self.to
             };
-            it.object.uid == set.uid && is_back
+            it.object.uid == self.uid && is_back
         };
-        let later = at.truth - at.slept - set.at;
+        let later = at.truth - at.slept - self.at;
         if later > REVERT_WINDOW {
             return Err(format!("it is read {later} ms after its count was set"));
         }
