@@ -56,7 +56,8 @@ impl Observer {
         let at = self.instants(by);
         let process = self.process(by);
         let known = process.shown.known(namespace, name, at.truth);
-        let read = process.reads.read((namespace, name), &known, at);
+        let clock_set = process.clock_set;
+        let read = process.reads.read((namespace, name), &known, at, clock_set);
         if let Err(why) = read {
             self.fail(at.truth, &format!("{by}: {namespace}/{name}: {why}"));
         }

@@ -55,6 +55,7 @@ impl Reads {
         (namespace, name): (&str, &str),
         known: &[Known],
         at: Instants,
+        clock_set: i64,
     ) -> Result<(), String> {
         let object = (namespace.to_owned(), name.to_owned());
         if let Some(conflicts) = self.conflicts.get_mut(&object)
@@ -66,7 +67,7 @@ impl Reads {
         let counts = self.counts.remove(&object).unwrap_or_default();
         let mut asked = Err("it is read, and nothing happened that asks for it".into());
         for set in &counts {
-            asked = set.is_read(known, at);
+            asked = set.is_read(known, at, clock_set);
             if asked.is_ok() {
                 break;
             }
@@ -77,7 +78,7 @@ impl Reads {
 
 impl SetCount {
     /// It is read for who has set this back; why it must not be.
-    fn is_read(&self, known: &[Known], at: Instants) -> Result<(), String> {
+    fn is_read(&self, known: &[Known], at: Instants, clock_set: i64) -> Result<(), String> {
         let is_back = |it: &Known| {
             let count = it.object.replicas;
             let is_back = if self.from > self.to {
@@ -88,7 +89,8 @@ impl SetCount {
             it.object.uid == self.uid && is_back
         };
         let later = at.truth - at.slept - self.at;
-        if later > REVERT_WINDOW {
+        // Who had a wrong clock meanwhile reads once that is right.
+        if later > REVERT_WINDOW && clock_set <= self.at + at.slept {
             return Err(format!("it is read {later} ms after its count was set"));
         }
         if !known.iter().any(is_back) {
