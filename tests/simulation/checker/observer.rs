@@ -224,6 +224,11 @@ impl Observer {
         }
         match checked {
             Ok(done) => {
+                if done.begins_anew {
+                    let (namespace, name) = (&new.namespace, &new.name);
+                    let shown = &mut self.process(&write.sent.by).shown;
+                    shown.begins_anew(namespace, name);
+                }
                 self.sent[write.number].done = Some(done);
                 if old.replicas != new.replicas {
                     self.sets(&write.sent.by, &old, &new);

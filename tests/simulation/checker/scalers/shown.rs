@@ -70,6 +70,15 @@ impl Shown {
             .unwrap_or(0)
     }
 
+    /// Its patch was accepted, after which corrections count anew: it sees so, where the answer is
+    /// lost.
+    pub fn begins_anew(&mut self, namespace: &str, name: &str) {
+        let track = self.tracks.get_mut(&(namespace.into(), name.into()));
+        if let Some(known) = track.and_then(|it| it.known.as_mut()) {
+            known.corrections.0 = 0;
+        }
+    }
+
     /// Its clock was set back: what it knows from the future, another may have put right.
     pub fn set_back(&mut self, at: Instants) {
         for track in self.tracks.values_mut() {
