@@ -50,7 +50,7 @@ use story::{definition::Story, stored};
 
 /// The fixed seeds of each run. With the fresh ones they take some 120 s of CPU time.
 const SEEDS: u64 = 940;
-/// Few, so that a change seldom fails for what was there before it: of the last 7,000 new stories seven
+/// Few, so that a change seldom fails for what was there before it: of the last 7,500 new stories one
 /// showed something that nobody had looked at. `.ci/nightly simulation` draws 40,000.
 const FRESH: u64 = 10;
 

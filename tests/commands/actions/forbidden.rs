@@ -20,11 +20,11 @@ fn cluster(verbs: &'static [&str]) -> Cluster {
     cluster
 }
 
-/// What is said of CronJobs that may not be listed.
-fn no_cron_jobs(level: &str, left: &str, place: &str) -> String {
+/// That CronJobs may not be listed, of the subject that a line begins with.
+fn no_cron_jobs(subject: &str, left: &str) -> String {
     format!(
-        "{level}CronJobs are {left}: not allowed to list CronJobs in {place}: {}; allow list and watch \
-         of cronjobs.batch, or leave them out with --kinds deployments,statefulsets\n",
+        "error: {subject}CronJobs are {left}: not allowed to list CronJobs in namespace dev: {}; allow \
+         list and watch of cronjobs.batch, or leave them out with --kinds deployments,statefulsets\n",
         refusal("list", "cronjobs")
     )
 }
@@ -40,7 +40,7 @@ fn a_kind_that_may_not_be_listed_is_left_alone_beside_the_others() {
     ] {
         let cluster = cluster(&["list", "watch"]);
         let ran = cluster.dayshift(arguments);
-        let expected = no_cron_jobs("error: ", "left alone", "namespace dev");
+        let expected = no_cron_jobs("", "left alone");
         assert!(ran.err.starts_with(&expected), "{arguments:?}: {ran:?}");
         assert!(ran.out.starts_with("deployment.apps/web "), "{ran:?}");
         assert_eq!(ran.status, 3, "{arguments:?}");
@@ -64,7 +64,7 @@ fn the_others_are_waited_for() {
     let until = ["--until", "2099-12-24T18:00Z"];
     let ran = cluster.dayshift(&[&["wake", "--all"], &until[..]].concat());
     let woken = "deployment.apps/web woken until Thu 2099-12-24 18:00 UTC, 0 -> 3\n";
-    let expected = no_cron_jobs("error: ", "left alone", "namespace dev");
+    let expected = no_cron_jobs("", "left alone");
     assert_eq!((ran.status, &*ran.out, ran.err), (3, woken, expected));
     assert_eq!(label(&cluster, "web", "state").as_deref(), Some("woken"));
 }
@@ -98,7 +98,7 @@ fn a_namespace_is_woken_as_a_whole_and_what_is_not_seen_is_told() {
     ] {
         let until = ["--until", "2099-12-24T18:00Z"];
         let ran = cluster.dayshift(&[command, &until].concat());
-        let expected = no_cron_jobs("error: namespace/dev: ", "not seen", "namespace dev");
+        let expected = no_cron_jobs("namespace/dev: ", "not seen");
         assert_eq!((ran.status, ran.err), (3, expected), "{command:?}");
         assert_eq!(ran.out, said, "{command:?}");
     }
@@ -122,7 +122,7 @@ fn cluster_without_schedules() -> Cluster {
 #[test]
 fn that_there_is_nothing_is_said_of_what_may_be_read() {
     let cluster = cluster_without_schedules();
-    let forbidden = no_cron_jobs("error: ", "left alone", "namespace dev");
+    let forbidden = no_cron_jobs("", "left alone");
     let ran = cluster.dayshift(&["wake", "--all", "--for", "1h"]);
     let nothing = "error: no workload has a schedule in namespace dev, as far as you may read it\n";
     assert_eq!((ran.status, ran.err), (3, forbidden.clone() + nothing));

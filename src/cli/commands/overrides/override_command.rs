@@ -120,7 +120,7 @@ async fn send(
         return Ok(Exit::CouldNotRun);
     }
     let mut report = Report::new(left_alone(&selection));
-    if selection.observed.is_empty() && selection.missing.is_empty() && !selection.is_by_name() {
+    if selection.observed.is_empty() && !selection.is_by_name() {
         let nothing = selection.query.nothing_scheduled();
         let not_all = !selection.unreadable.is_empty();
         print_error(&as_far_as_seen(nothing, not_all));

@@ -1,5 +1,5 @@
-//! Who may read less sees the rest, and what they may not see by its name: `status` and `dashboard`
-//! under a Role that lacks a kind, as it is given and taken away.
+//! Who may read less sees the rest and acts on it, and what they may not see by its name: `status`,
+//! `dashboard`, `sleep` and `restore` under a Role that lacks a kind, as it is given and taken away.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -20,6 +20,7 @@ pub(crate) fn stories() -> Vec<Story> {
         Parts::Server;
         a_kind_comes_and_goes_on_the_dashboard_with_the_permission_to_read_it,
         status_shows_what_may_be_read_and_names_the_rest,
+        a_command_acts_on_what_may_be_read_and_names_the_rest,
     ]
 }
 
@@ -144,8 +145,12 @@ fn a_kind_comes_and_goes_on_the_dashboard_with_the_permission_to_read_it(plane: 
 
 /// Status, standard output and standard error of `dayshift status` with these arguments.
 fn status(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    dayshift(kubeconfig, &[&["status"], arguments].concat())
+}
+
+/// The same of `dayshift` with these.
+fn dayshift(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let ran = Command::new(env!("CARGO_BIN_EXE_dayshift"))
-        .arg("status")
         .args(arguments)
         .env("KUBECONFIG", kubeconfig)
         .output()
@@ -206,4 +211,51 @@ fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
         let (code, out, said) = status(&kubeconfig, &["-n", namespace]);
         (code == Some(0) && out.contains("cj/report") && said.is_empty()).then_some(())
     });
+}
+
+/// They may patch Deployments, too.
+fn a_command_acts_on_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
+    let reader = Reader::of(plane, "command-reader");
+    let (team, namespace) = (&reader.team, reader.team.name());
+    let role = ["create", "role", "patcher", "--verb=patch"];
+    team.kubectl(&[&role[..], &["--resource=deployments.apps"]].concat())
+        .success();
+    let account = format!("{namespace}:{ACCOUNT}");
+    let bind = ["create", "rolebinding", "patcher", "--role=patcher"];
+    team.kubectl(&[&bind[..], &["--serviceaccount", &account]].concat())
+        .success();
+    let kubeconfig = reader.kubeconfig(plane.url());
+    let sleep = ["sleep", "--all", "--for", "1h", "--no-wait"];
+    for (command, done) in [
+        (
+            &sleep[..],
+            "deployment.apps/web annotated dayshift/sleep-until=",
+        ),
+        (&["plan", "-o", "table"], ""),
+        (&["restore", "--all"], "nothing to restore in namespace "),
+    ] {
+        // Whoever has just been given a right may still be refused for a moment.
+        let (code, out, said) = eventually("the API server knows of the right", || {
+            let ran = dayshift(&kubeconfig, &[command, &["-n", namespace]].concat());
+            (!ran.2.contains("cannot patch")).then_some(ran)
+        });
+        assert_eq!(code, Some(3), "{command:?}: {out}{said}");
+        assert!(out.starts_with(done), "{command:?}: {out}{said}");
+        let [line] = said.lines().collect::<Vec<_>>()[..] else {
+            panic!("{command:?}: {said}");
+        };
+        let expected = "not allowed to list CronJobs in namespace ";
+        assert!(
+            line.starts_with("error: CronJobs are left ") && line.contains(expected),
+            "{line}"
+        );
+        let cure = "or leave them out with --kinds deployments,statefulsets";
+        assert!(line.ends_with(cure), "{line}");
+    }
+    let annotations = |object: &str| {
+        let path = "jsonpath={.metadata.annotations}";
+        team.kubectl(&["get", object, "-o", path]).success()
+    };
+    assert!(annotations("deploy/web").contains("dayshift/sleep-until"));
+    assert!(!annotations("cj/report").contains("dayshift/sleep-until"));
 }

@@ -12,7 +12,7 @@ const REVERT_WINDOW: i64 = 15 * 60_000;
 #[derive(Default)]
 pub struct Reads {
     conflicts: HashMap<(String, String), u32>,
-    /// That it has set, and that others have set while it waited for an answer.
+    /// Those that it has set of late, and that others have set while it waited for an answer.
     counts: HashMap<(String, String), Vec<SetCount>>,
 }
 
