@@ -56,11 +56,6 @@ impl Entry {
         self.memory.tell_correction_limit()
     }
 
-    /// Notes that the user is told that it stops at `at`; false where that was done already.
-    pub(in crate::controller) fn tell_stops_soon(&mut self, at: DateTime<Utc>) -> bool {
-        self.memory.tell_stops_soon(at)
-    }
-
     /// The patch that was not answered, if the object shows that it has taken effect.
     pub(in crate::controller) fn take_confirmed(&mut self) -> Option<Sent> {
         let observed = &self.observed;

@@ -137,7 +137,8 @@ impl Engine {
         if self.clock.is_wrong() || !self.index.get(id).is_some_and(is_idle) {
             return;
         }
-        match self.index.decide(id, self.clock.now()) {
+        let now = self.clock.now();
+        match self.index.decide(id, now) {
             Some(Decision::Wait { due }) => {
                 if let Some(entry) = self.index.get_mut(id) {
                     entry.work.has_nothing_to_write();
@@ -146,7 +147,7 @@ impl Engine {
             }
             Some(Decision::StopsSoon { due, note }) => {
                 self.wait(id, Some(due));
-                self.stops_soon(id, due, note);
+                self.stops_soon(id, now, due, note);
             }
             Some(Decision::CorrectionLimitReached { due, note }) => {
                 self.wait(id, due);
@@ -190,15 +191,14 @@ impl Engine {
         }
     }
 
-    fn stops_soon(&mut self, id: Id, due: DateTime<Utc>, note: EventNote) {
+    fn stops_soon(&mut self, id: Id, now: DateTime<Utc>, due: DateTime<Utc>, note: EventNote) {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
         entry.work.has_nothing_to_write();
-        if entry.tell_stops_soon(due) {
-            tracing::info!(kind = %entry.object().kind, object = %entry.object(), %due, "enforce stops it soon");
-            self.announce(id, note);
-        }
+        entry.memory.tell_stops_soon(now);
+        tracing::info!(kind = %entry.object().kind, object = %entry.object(), %due, "enforce stops it soon");
+        self.announce(id, note);
     }
 
     fn correction_limit_reached(&mut self, id: Id, note: EventNote) {

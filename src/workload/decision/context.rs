@@ -38,11 +38,12 @@ pub enum Decision {
     },
     /// Send one patch now.
     Write(Change),
-    /// Nothing until `due`, when `enforce` stops what runs.
+    /// Nothing until `due`, when `enforce` stops what runs. The grace begins now, as
+    /// [`Memory::tell_stops_soon`] is to note.
     StopsSoon {
         /// When it is stopped.
         due: DateTime<Utc>,
-        /// What to tell the user, unless [`Memory::tell_stops_soon`] says that it was told.
+        /// What to tell the user.
         note: EventNote,
     },
     /// The object should be corrected, but has been too often: do nothing until `due`.

@@ -26,7 +26,7 @@ pub struct Memory {
     /// The count that was seen last, and when it was last seen to rise.
     count: Replicas,
     rose: Option<DateTime<Utc>>,
-    /// When the user was last told that it stops.
+    /// When the user was last told that `enforce` stops it.
     told_stop: Option<DateTime<Utc>>,
     /// When calendars that its schedule names have changed, since our last write.
     calendars: Option<DateTime<Utc>>,
@@ -230,9 +230,14 @@ impl Memory {
         self.rose
     }
 
-    /// Notes that the user is told that it stops at `at`; false where that was done already.
-    pub fn tell_stops_soon(&mut self, at: DateTime<Utc>) -> bool {
-        self.told_stop.replace(at) != Some(at)
+    /// When the user was last told that `enforce` stops it; none since this process knows the object.
+    pub(in crate::workload) const fn told_stop(&self) -> Option<DateTime<Utc>> {
+        self.told_stop
+    }
+
+    /// Notes that the user is told at `now` that `enforce` stops it: a grace begins.
+    pub const fn tell_stops_soon(&mut self, now: DateTime<Utc>) {
+        self.told_stop = Some(now);
     }
 
     /// Notes that the user is told so now; false where that was done since the last boundary.

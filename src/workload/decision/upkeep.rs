@@ -20,7 +20,9 @@ impl ScheduledDecision<'_> {
         let enforced = self.enforced();
         let (replicas, saved) = match enforced {
             Enforced::Now(count, saved) => (count, saved),
-            Enforced::At(_) | Enforced::Never => (observed.replicas, self.state.saved),
+            Enforced::Soon(_) | Enforced::At(_) | Enforced::Never => {
+                (observed.replicas, self.state.saved)
+            }
         };
         let phase = match (self.state.phase, enforced) {
             (None | Some(Phase::Adopted), Enforced::Now(..)) => Phase::Stopped,
@@ -45,7 +47,7 @@ impl ScheduledDecision<'_> {
             Enforced::Now(count, _) => {
                 Some(EventNote::enforced(self.spec, observed.replicas, count))
             }
-            Enforced::At(_) | Enforced::Never => change
+            Enforced::Soon(_) | Enforced::At(_) | Enforced::Never => change
                 .note
                 .or_else(|| change.expired.first().map(|key| EventNote::expired(*key))),
         };
@@ -61,12 +63,14 @@ impl ScheduledDecision<'_> {
             ChangeKind::Heal
         };
         if self.context.is_so(&change) {
+            // What comes before that decides anew.
+            let is_next = |due: &DateTime<Utc>| next.is_none_or(|next| *due < next);
             return match enforced {
-                // What comes before that decides anew.
-                Enforced::At(due) if next.is_none_or(|next| due < next) => Decision::StopsSoon {
+                Enforced::Soon(due) if is_next(&due) => Decision::StopsSoon {
                     due,
                     note: EventNote::stops_soon(observed, self.spec, due, self.context.prefix),
                 },
+                Enforced::At(due) if is_next(&due) => Decision::Wait { due: Some(due) },
                 _ => Decision::Wait { due: next },
             };
         }
@@ -119,9 +123,10 @@ impl ScheduledDecision<'_> {
         match self.overrides.enforce {
             Enforce::AtOnce if is_down_by_us => now(),
             Enforce::After(grace) if is_down_by_us || self.has_appeared() => {
-                match whole_second(self.since_when_up()) + grace {
-                    due if due <= self.now => now(),
-                    due => Enforced::At(due),
+                match self.grace_began().map(|at| whole_second(at) + grace) {
+                    None => Enforced::Soon(whole_second(self.now) + grace),
+                    Some(due) if due <= self.now => now(),
+                    Some(due) => Enforced::At(due),
                 }
             }
             _ => Enforced::Never,
@@ -135,9 +140,17 @@ impl ScheduledDecision<'_> {
         is_adopted && says().is_some_and(|says| !says.brings_up())
     }
 
+    /// When the user was told that it is stopped after the grace; `None` where that was before it
+    /// began to run though it should not. Somebody who is given a grace has all of it, however long
+    /// nothing could be written to the object. That is not kept anywhere: after a restart the grace
+    /// begins anew.
+    fn grace_began(&self) -> Option<DateTime<Utc>> {
+        let told = self.context.memory.told_stop();
+        told.filter(|told| (self.since_when_up()..=self.now).contains(told))
+    }
+
     /// Since when it runs though it should not, and its annotations say what they say, as far as
-    /// this process knows: somebody who is given a grace has all of it. That is not kept anywhere:
-    /// after a restart the grace begins anew.
+    /// this process knows.
     fn since_when_up(&self) -> DateTime<Utc> {
         let seen = self.context.seen;
         let seen = self
@@ -155,7 +168,9 @@ impl ScheduledDecision<'_> {
 enum Enforced {
     /// Nothing.
     Never,
-    /// It is stopped at that time.
+    /// It is stopped at that time, and nobody is told yet.
+    Soon(DateTime<Utc>),
+    /// It is stopped at that time, as was told.
     At(DateTime<Utc>),
     /// It is stopped now, with this count and this saved count.
     Now(Replicas, Option<Replicas>),

@@ -249,3 +249,35 @@ fn what_is_deployed_at_night_is_stopped_after_the_grace() {
     story.sleep_until("2026-11-23 09:00");
     assert_eq!(story.replicas("web"), 5);
 }
+
+/// A webhook refuses all patches for longer than the grace: nobody is stopped untold when it lets
+/// them through again.
+#[test]
+fn a_grace_begins_when_it_is_told_of() {
+    let story = Sandbox::at("2026-11-20 20:00 UTC");
+    story.api.on_request(|line| {
+        let refused = Fault::Answer(Status::internal("away"));
+        (line.verb == "patch").then_some(refused)
+    });
+    story.apply(
+        deployment("web")
+            .replicas(3)
+            .hours("Mon-Fri 09:00-19:00")
+            .annotation("enforce", "10m"),
+    );
+    story.sleep_until("20:20");
+    assert_eq!(story.events("web"), ["ScaleFailed"]);
+    story.api.on_request(|_| None);
+    while story.events("web").len() == 1 {
+        story.pass(Duration::from_secs(1));
+    }
+    assert_eq!(story.events("web"), ["ScaleFailed", "StopsSoon"]);
+    story.pass(Duration::from_secs(598));
+    assert_eq!(story.replicas("web"), 3);
+    story.pass(Duration::from_secs(2));
+    assert_eq!(story.replicas("web"), 0);
+    assert_eq!(
+        story.events("web"),
+        ["ScaleFailed", "StopsSoon", "Enforced"]
+    );
+}

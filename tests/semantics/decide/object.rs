@@ -232,9 +232,8 @@ impl Object {
             match self.decide() {
                 Decision::Wait { due } => return due,
                 Decision::StopsSoon { due, note } => {
-                    if self.memory.tell_stops_soon(due) {
-                        self.notices.push(note);
-                    }
+                    self.memory.tell_stops_soon(self.now);
+                    self.notices.push(note);
                     return Some(due);
                 }
                 Decision::CorrectionLimitReached { due, note } => {

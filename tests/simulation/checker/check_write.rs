@@ -18,7 +18,7 @@ use crate::{
         scalers::known::{Applied, Done, Known},
         told::told,
     },
-    story::intent::Intent,
+    story::intent::{Enforce, Intent},
 };
 
 /// Rule 12: the most corrections between two boundaries.
@@ -116,7 +116,7 @@ impl Observer {
             });
             let first = punctual.next().unwrap_or(Ok(()));
             first.or_else(|late| punctual.find(Result::is_ok).unwrap_or(Err(late)))?;
-            self.is_told_before(write, outcome, &known.object, record)?;
+            self.is_told_before(write, outcome, known, process)?;
         }
         Ok(Done {
             applied: applied.clone(),
@@ -175,6 +175,7 @@ impl Observer {
         let seen = known.seen(self.slept).into_iter();
         let since = seen.flat_map(|seen| risen.iter().map(move |risen| (seen, *risen)));
         let calendars_read = known.calendars_read(self.slept);
+        let told = self.told(by, old);
         let outcomes = since.flat_map(|(seen, risen)| {
             let moment = Moment {
                 object: old,
@@ -188,6 +189,7 @@ impl Observer {
                 fraction: at.rem_euclid(1000),
                 seen,
                 risen,
+                told,
                 calendars_read: &calendars_read,
                 stop_count: texts::stop_count(&old.in_force()),
                 catch_up: process.catch_up,
@@ -195,6 +197,23 @@ impl Observer {
             moment.outcomes()
         });
         outcomes.collect()
+    }
+
+    /// When a process has said last that it stops the object, by its clock: surely, and at the
+    /// latest where that may not have arrived; in seconds.
+    fn told(&self, by: &str, object: &Object) -> (Option<i64>, Option<i64>) {
+        let clock = &self.processes[by].clock;
+        let off = clock.now().timestamp_millis() - self.truth.now().timestamp_millis();
+        let record = self.records.get(&object.uid);
+        let told = record.and_then(|record| record.warned.get(by));
+        let is_heard = self.exact && self.event_troubles == 0;
+        let written = self.troubled.until(object).max(Some(self.recovered));
+        let latest = written.filter(|_| !is_heard);
+        let latest = latest.map(|at| at.saturating_add(off));
+        (
+            told.map(|at| at.div_euclid(1000)),
+            latest.map(|at| at.div_euclid(1000)),
+        )
     }
 
     fn is(&self, outcome: &Outcome, known: &Known, new: &Object, process: &Process) -> bool {
@@ -264,19 +283,26 @@ impl Observer {
         ))
     }
 
-    /// What a grace has passed for was told of before.
+    /// What is stopped after a grace has had all of it since that was told.
     fn is_told_before(
         &self,
         write: &Write<'_>,
         outcome: &Outcome,
-        old: &Object,
-        record: &Record,
+        known: &Known,
+        process: &Process,
     ) -> Result<(), String> {
-        let in_force = old.in_force();
-        let has_grace = in_force.get("enforce").is_some_and(|text| text != "true");
-        let is_told = record.warned.contains(&write.sent.by);
-        if outcome.what == What::Enforce && has_grace && !is_told && self.event_troubles == 0 {
+        let Some(Enforce::After(grace)) = self.intent(known, process.zone).enforce else {
+            return Ok(());
+        };
+        if outcome.what != What::Enforce || self.event_troubles != 0 {
+            return Ok(());
+        }
+        let Some(told) = self.told(&write.sent.by, &known.object).0 else {
             return Err("it is stopped after a grace, and nobody was told before".into());
+        };
+        let left = told + i64::from(grace) - write.sent.at.clock.div_euclid(1000);
+        if left > 0 {
+            return Err(format!("it is stopped {left} s before the grace is over"));
         }
         Ok(())
     }

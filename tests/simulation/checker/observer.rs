@@ -1,7 +1,7 @@
 //! The observer: sees every write that the API accepts, and has it checked.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex},
 };
 
@@ -83,8 +83,8 @@ pub(crate) struct Record {
     pub(crate) touched: i64,
     /// When it left the scope, and how long all machines had slept until then.
     pub(crate) left: Option<(i64, i64)>,
-    /// The processes that have said beforehand that they stop it.
-    pub(crate) warned: BTreeSet<String>,
+    /// When each process last said that it stops it before long, by its clock; in milliseconds.
+    pub(crate) warned: HashMap<String, i64>,
 }
 
 /// What is asked for by the texts of an object and of its Namespace, in a zone, where these
@@ -105,6 +105,8 @@ pub struct Observer {
     pub(crate) troubled: Troubled,
     /// When something befell Events last.
     pub(crate) event_troubles: i64,
+    /// Since when nothing goes wrong that is not one object's own, and all has been made up for.
+    pub(crate) recovered: i64,
     /// When all machines woke up last, by the server's clock, and how long they had slept; in
     /// milliseconds.
     pub woke: (i64, i64),
@@ -148,6 +150,7 @@ impl Observer {
             excluded: Vec::new(),
             troubled: Troubled::default(),
             event_troubles: 0,
+            recovered: if exact { 0 } else { i64::MAX },
             woke: (0, 0),
             slept: 0,
             trace: Vec::new(),
@@ -276,9 +279,11 @@ impl Observer {
             text(&event["regarding"]["uid"]),
         );
         if event["reason"] == "StopsSoon"
-            && let Some(record) = self.records.get_mut(&uid)
+            && let (Some(record), Some(process)) =
+                (self.records.get_mut(&uid), self.processes.get(&by))
         {
-            record.warned.insert(by.clone());
+            let clock = process.clock.now().timestamp_millis();
+            record.warned.insert(by.clone(), clock);
         }
         if event["reason"] != "CorrectionLimitReached" {
             return;
@@ -297,6 +302,11 @@ impl Observer {
     pub fn events_troubled(&mut self, at: i64) {
         self.troubled.set_events();
         self.event_troubles = at;
+    }
+
+    /// Whatever went wrong has been made up for at this time.
+    pub fn has_recovered(&mut self, at: i64) {
+        self.recovered = at;
     }
 
     pub(super) fn process(&mut self, by: &str) -> &mut Process {

@@ -210,7 +210,9 @@ impl<'a> Harness<'a> {
         });
         let now = self.now();
         self.observer().note(now, "all is well");
-        self.pass(self.troubled - now).await;
+        let recovered = self.troubled;
+        self.pass(recovered - now).await;
+        self.observer().has_recovered(recovered);
         self.look();
         let now = self.now();
         let next = self

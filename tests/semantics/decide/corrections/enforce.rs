@@ -149,6 +149,22 @@ fn what_appears_while_the_schedule_says_stopped_is_stopped_after_the_grace() {
     assert_eq!(object.replicas(), 4);
 }
 
+/// While nothing can be written, as under a webhook that refuses all patches, no grace passes.
+#[test]
+fn a_grace_begins_when_it_is_told_of_and_lasts_all_its_time() {
+    let mut object = Object::new("2026-11-20 22:00", 4).annotate("hours", "Mon-Fri 09:00-19:00");
+    object.edit("enforce", Some("30m"));
+    object.away_until("2026-11-20 23:10").obey();
+    assert_eq!(object.told(), ["StopsSoon"]);
+    object.until("2026-11-20 23:39");
+    assert_eq!(object.replicas(), 4);
+    object.until("2026-11-20 23:40");
+    assert_eq!(
+        (object.replicas(), object.told()),
+        (0, vec!["Enforced".into()])
+    );
+}
+
 #[test]
 fn a_start_before_the_grace_is_over_comes_first_and_a_wake_keeps_it_up() {
     let mut object = at_night_with_grace(3);

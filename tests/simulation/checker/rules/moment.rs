@@ -43,6 +43,9 @@ pub struct Moment<'a> {
     pub seen: (i64, i64),
     /// When its count was last seen to rise, likewise.
     pub risen: Option<(i64, i64)>,
+    /// When it was told last that it is stopped after a grace; and when that was done at the
+    /// latest, where it may not have been heard.
+    pub told: (Option<i64>, Option<i64>),
     /// When the calendars were read that it names: in one of these.
     pub calendars_read: &'a [(i64, i64)],
     pub stop_count: u32,

@@ -19,7 +19,8 @@ impl Moment<'_> {
     }
 
     /// Whether `enforce` puts the count back, and since when that is due, in seconds; `None` is not.
-    /// Both may be, where only the scaler knows when the grace began.
+    /// Both may be, where only the scaler knows when the grace began. That is when the stop was told
+    /// of: at once, unless something could not be written before.
     fn enforced(&self, is_held: bool) -> Vec<Option<Option<i64>>> {
         let phase = self.state.phase.unwrap_or(Phase::Adopted);
         let is_down = matches!(phase, Phase::Stopped | Phase::Slept);
@@ -34,11 +35,17 @@ impl Moment<'_> {
                     .risen
                     .map_or(seen, |risen| (risen.0.max(seen.0), risen.1.max(seen.1)));
                 let last = self.state.last.unwrap_or(i64::MIN);
-                let due = |since: i64| since.max(last).min(self.now) + i64::from(grace);
-                let (from, to) = (due(from), due(to));
-                let put_back = (from <= self.now).then_some(Some(Some(to.min(self.now))));
-                let not_yet = (to > self.now).then_some(None);
-                put_back.into_iter().chain(not_yet).collect()
+                let since = |at: i64| at.max(last).min(self.now);
+                let (from, to) = (since(from), since(to));
+                let told = self.told.0.filter(|told| *told >= from);
+                let begun = [Some(to), told, self.told.1].into_iter().flatten();
+                let due = |begun: i64| begun.min(self.now) + i64::from(grace);
+                let dues: Vec<_> = begun.map(due).collect();
+                let is_due = due(from) <= self.now;
+                let put_back = dues.iter().filter(|_| is_due);
+                let put_back = put_back.map(|due| Some(Some(*due.min(&self.now))));
+                let not_yet = dues.iter().any(|due| *due > self.now).then_some(None);
+                put_back.chain(not_yet).collect()
             }
             _ => vec![None],
         }

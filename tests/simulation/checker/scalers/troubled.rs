@@ -67,9 +67,14 @@ impl Troubled {
 
     /// Whether writes to this object fail, or have failed and may not have been tried again.
     pub fn is(&self, object: &Object, at: i64) -> bool {
+        self.until(object).is_some_and(|until| at < until)
+    }
+
+    /// When writes to this object that have failed have been tried again.
+    pub fn until(&self, object: &Object) -> Option<i64> {
         let name = (object.namespace.clone(), object.name.clone());
         let until = self.objects.get(&name).max(self.forbidden.get(&name.0));
-        until.is_some_and(|until| at < *until)
+        until.copied()
     }
 
     /// How late an object may be that nothing befalls, in milliseconds: what fails at once delays
