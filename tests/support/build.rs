@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 
 /// kwok's stages in one file: what the fake node does with a pod.
 pub(crate) const STAGES: &str = "kwok-stages.yaml";
@@ -175,22 +175,21 @@ impl Recipe {
     }
 
     pub(crate) fn folder_name(&self) -> String {
-        let mut hash = Sha256::new();
+        let mut hash = Context::new(&SHA256);
         hash.update(&self.sources);
-        hash.update(format!(
+        let recipe = format!(
             "{:?}{:?}{:?}",
             self.flags, self.packages, self.stage_folders
-        ));
+        );
+        hash.update(recipe.as_bytes());
         if let Some(definitions) = &self.definitions {
-            hash.update(format!("{definitions:?}"));
+            hash.update(format!("{definitions:?}").as_bytes());
         }
-        hash.update(format!(
-            "{} {}",
-            std::env::consts::OS,
-            std::env::consts::ARCH
-        ));
+        let machine = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+        hash.update(machine.as_bytes());
         let hex: String = hash
-            .finalize()
+            .finish()
+            .as_ref()
             .iter()
             .take(6)
             .map(|byte| format!("{byte:02x}"))

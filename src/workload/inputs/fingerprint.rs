@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 
 use super::effective::Inputs;
 use crate::workload::keys::Key;
@@ -38,7 +38,7 @@ impl Fingerprint {
     pub fn of(inputs: &Inputs, uid: &str) -> Self {
         Self::V2 {
             object: hash_of(uid),
-            text: first_bytes(with_text(Sha256::new(), inputs)),
+            text: first_bytes(with_text(sha256_of(""), inputs)),
         }
     }
 
@@ -46,10 +46,7 @@ impl Fingerprint {
     /// version.
     pub fn is_of(&self, inputs: &Inputs, uid: &str) -> bool {
         match self {
-            Self::V1(hash) => {
-                let both = Sha256::new_with_prefix(uid);
-                *hash == first_bytes(with_text(both, inputs))
-            }
+            Self::V1(hash) => *hash == first_bytes(with_text(sha256_of(uid), inputs)),
             Self::V2 { .. } => *self == Self::of(inputs, uid),
             Self::Newer(_) => false,
         }
@@ -83,11 +80,18 @@ impl Fingerprint {
     }
 }
 
-fn hash_of(uid: &str) -> u64 {
-    first_bytes(Sha256::new_with_prefix(uid))
+/// The first eight bytes of the SHA-256 of a text.
+pub(super) fn hash_of(text: &str) -> u64 {
+    first_bytes(sha256_of(text))
 }
 
-fn with_text(mut hash: Sha256, inputs: &Inputs) -> Sha256 {
+fn sha256_of(text: &str) -> Context {
+    let mut hash = Context::new(&SHA256);
+    hash.update(text.as_bytes());
+    hash
+}
+
+fn with_text(mut hash: Context, inputs: &Inputs) -> Context {
     for key in [
         Key::Start,
         Key::Stop,
@@ -100,17 +104,16 @@ fn with_text(mut hash: Sha256, inputs: &Inputs) -> Sha256 {
         if let Some(text) = inputs.text(key) {
             let length = text.len().to_string();
             for part in ["\n", key.name(), "=", &length, ":", text] {
-                hash.update(part);
+                hash.update(part.as_bytes());
             }
         }
     }
     hash
 }
 
-fn first_bytes(hash: Sha256) -> u64 {
-    let digest: [u8; 32] = hash.finalize().into();
+fn first_bytes(hash: Context) -> u64 {
     let mut first = [0; 8];
-    first.copy_from_slice(&digest[..8]);
+    first.copy_from_slice(&hash.finish().as_ref()[..8]);
     u64::from_be_bytes(first)
 }
 

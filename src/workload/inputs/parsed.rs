@@ -1,7 +1,6 @@
 //! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use sha2::{Digest, Sha256};
 
 use crate::schedule::{
     Action, Boundary, ExceptedDates, Hours, Reason, Rule, Schedule, TextError, Times, Zone,
@@ -10,6 +9,7 @@ use crate::schedule::{
 use crate::text::quote;
 
 use super::effective::{Inputs, Origin, truth};
+use super::fingerprint::hash_of;
 use super::overrides::{Enforce, OverrideSet, Overrides, Pause};
 use super::parse_context::ParseContext;
 use super::problem::{InvalidSchedule, Problem, ProblemKind};
@@ -69,11 +69,7 @@ impl ScheduleSpec {
         if spread == 0 {
             return TimeDelta::zero();
         }
-        let digest: [u8; 32] =
-            Sha256::digest(format!("{}/{}", object.namespace, object.name)).into();
-        let hash = digest[..8]
-            .iter()
-            .fold(0, |hash: u64, byte| hash << 8 | u64::from(*byte));
+        let hash = hash_of(&format!("{}/{}", object.namespace, object.name));
         TimeDelta::seconds(i64::try_from(hash % (spread + 1)).unwrap_or_default())
     }
 

@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use crate::objects::Resource;
 
@@ -118,5 +118,5 @@ fn storage_hash(kind: &Resource) -> String {
         kind.group
     };
     let text = format!("{group}/{}/{}", kind.version, kind.kind);
-    STANDARD.encode(&Sha256::digest(text.as_bytes())[..8])
+    STANDARD.encode(&digest(&SHA256, text.as_bytes()).as_ref()[..8])
 }

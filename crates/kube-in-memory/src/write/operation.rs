@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::ownership::{self, Writer};
 use super::patch::{PatchForm, apply_patch, check_kind, read_patch, undecodable_result};
@@ -270,9 +270,9 @@ fn uid(revision: u64, now: DateTime<Utc>) -> String {
         "{revision} {}",
         now.timestamp_nanos_opt().unwrap_or_default()
     );
-    let hash = Sha256::digest(seed.as_bytes());
+    let hash = digest(&SHA256, seed.as_bytes());
     let mut hex = String::with_capacity(32);
-    for byte in hash.iter().take(16) {
+    for byte in hash.as_ref().iter().take(16) {
         let _ = write!(hex, "{byte:02x}");
     }
     format!(

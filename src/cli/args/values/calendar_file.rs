@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use sha2::{Digest, Sha256};
+use ring::digest::{self, SHA256, SHA256_OUTPUT_LEN};
 
 use crate::schedule::{Calendar, CalendarError, CalendarName};
 
@@ -23,7 +23,7 @@ pub(crate) struct CalendarFile {
 #[derive(Clone, Debug)]
 pub(crate) struct CalendarContents {
     pub(crate) calendar: Arc<Calendar>,
-    pub(crate) digest: [u8; 32],
+    pub(crate) digest: [u8; SHA256_OUTPUT_LEN],
 }
 
 /// Why a file cannot be had as a calendar. `Display` names no file.
@@ -63,7 +63,7 @@ impl CalendarContents {
     /// What is in a file; `None` where its digest is that of what is known.
     pub(crate) fn read(
         path: &Path,
-        known: Option<[u8; 32]>,
+        known: Option<[u8; SHA256_OUTPUT_LEN]>,
     ) -> Result<Option<Self>, CalendarFileError> {
         // To open a pipe would wait for a writer.
         if !path.metadata()?.is_file() {
@@ -74,7 +74,8 @@ impl CalendarContents {
         File::open(path)?
             .take(most.saturating_add(1))
             .read_to_end(&mut bytes)?;
-        let digest: [u8; 32] = Sha256::digest(&bytes).into();
+        let mut digest = [0; SHA256_OUTPUT_LEN];
+        digest.copy_from_slice(digest::digest(&SHA256, &bytes).as_ref());
         if known == Some(digest) {
             return Ok(None);
         }

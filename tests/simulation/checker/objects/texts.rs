@@ -116,9 +116,8 @@ fn fingerprinted(texts: &BTreeMap<String, String>) -> String {
 }
 
 fn digits(text: &str) -> String {
-    use sha2::{Digest as _, Sha256};
-    let digest = Sha256::digest(text);
-    digest[..8]
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    digest.as_ref()[..8]
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()
