@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,
@@ -20,7 +20,10 @@ use kube_in_memory::{Api, RequestLine};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle, time::sleep};
-use tracing::subscriber::DefaultGuard;
+use tracing::{
+    Dispatch,
+    subscriber::{DefaultGuard, NoSubscriber},
+};
 
 pub struct Sandbox {
     pub api: Api,
@@ -356,6 +359,10 @@ impl Sandbox {
 
 /// What is logged from now on, for as long as the guard lives, and the file it goes to.
 pub fn logged() -> (DefaultGuard, NamedTempFile) {
+    // While a process has one subscriber alone, the first thread that comes to a line of code decides
+    // for all whether it is logged: another test's, which logs nothing. With a second one each is asked.
+    static SECOND: OnceLock<Dispatch> = OnceLock::new();
+    SECOND.get_or_init(|| Dispatch::new(NoSubscriber::new()));
     let file = NamedTempFile::new().unwrap();
     let subscriber = tracing_subscriber::fmt()
         .with_ansi(false)
@@ -374,4 +381,14 @@ fn parse(local: &str, zone: Tz) -> DateTime<Utc> {
         .earliest()
         .unwrap()
         .to_utc()
+}
+
+#[test]
+fn a_line_that_another_test_comes_to_first_is_logged_all_the_same() {
+    let line = || tracing::warn!(target: "dayshift", "a line of code that two tests come to");
+    let (_guard, log) = logged();
+    std::thread::spawn(line).join().unwrap();
+    line();
+    let text = std::fs::read_to_string(log.path()).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
 }
