@@ -228,9 +228,7 @@ impl Observer {
         match checked {
             Ok(done) => {
                 if done.begins_anew {
-                    let (namespace, name) = (&new.namespace, &new.name);
-                    let shown = &mut self.process(&write.sent.by).shown;
-                    shown.begins_anew(namespace, name);
+                    self.begins_anew(&write.sent.by, &new);
                 }
                 self.sent[write.number].done = Some(done);
                 if old.replicas != new.replicas {
@@ -238,6 +236,18 @@ impl Observer {
                 }
             }
             Err(why) => self.fail(write.at, &format!("{}: {why}", new.full_name())),
+        }
+    }
+
+    /// Corrections count anew; also for whoever still waits for an answer, and takes it for their own.
+    fn begins_anew(&mut self, by: &str, new: &Object) {
+        let of_this = |it: &Known| it.object.uid == new.uid;
+        let waits = |it: &&Sent| !it.is_answered && it.known.iter().any(of_this);
+        let waiting = self.sent.iter().filter(waits).map(|it| it.by.clone());
+        let processes: Vec<_> = waiting.chain([by.to_owned()]).collect();
+        for process in processes {
+            let shown = &mut self.process(&process).shown;
+            shown.begins_anew(&new.namespace, &new.name);
         }
     }
 
