@@ -62,27 +62,30 @@ impl ScheduledDecision<'_> {
         } else {
             ChangeKind::Heal
         };
-        if self.context.is_so(&change) {
-            // What comes before that decides anew.
-            let is_next = |due: &DateTime<Utc>| next.is_none_or(|next| *due < next);
-            return match enforced {
-                Enforced::Soon(due) if is_next(&due) => Decision::StopsSoon {
-                    due,
-                    note: EventNote::stops_soon(observed, self.spec, due, self.context.prefix),
-                },
-                Enforced::At(due) if is_next(&due) => Decision::Wait { due: Some(due) },
-                _ => Decision::Wait { due: next },
-            };
-        }
-        if self.is_shown_from_future() {
+        let decision = if self.context.is_so(&change) {
+            Decision::Wait { due: next }
+        } else if self.is_shown_from_future() {
             return self.adopt(Adoption::FromFuture);
+        } else {
+            // An older version of the fingerprint is as good until something is written. What a
+            // pause keeps from being taken up stays the fingerprint of what was there before.
+            if self.is_ours() {
+                change.state.fingerprint = Some(self.ours.clone());
+            }
+            self.write(change)
+        };
+        // What comes before that decides anew.
+        let is_next = |due: &DateTime<Utc>| next.is_none_or(|next| *due < next);
+        match (decision, enforced) {
+            (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => Decision::StopsSoon {
+                due,
+                note: EventNote::stops_soon(observed, self.spec, due, self.context.prefix),
+            },
+            (Decision::Wait { .. }, Enforced::At(due)) if is_next(&due) => {
+                Decision::Wait { due: Some(due) }
+            }
+            (decision, _) => decision,
         }
-        // An older version of the fingerprint is as good until something is written. What a pause
-        // keeps from being taken up stays the fingerprint of what was there before.
-        if self.is_ours() {
-            change.state.fingerprint = Some(self.ours.clone());
-        }
-        self.write(change)
     }
 
     /// Rule 13: whether the object shows a `last` that is too far ahead, and better is known.

@@ -11,7 +11,7 @@ use crate::{
         objects::{object::Object, texts},
         observer::{BLIND, Observer, Process, Record, UNHEARD, Write},
         rules::{
-            moment::Moment,
+            moment::{Moment, Told},
             outcome::{Outcome, What},
             timeline::Timeline,
         },
@@ -199,21 +199,19 @@ impl Observer {
         outcomes.collect()
     }
 
-    /// When a process has said last that it stops the object, by its clock: surely, and at the
-    /// latest where that may not have arrived; in seconds.
-    fn told(&self, by: &str, object: &Object) -> (Option<i64>, Option<i64>) {
+    fn told(&self, by: &str, object: &Object) -> Told {
         let clock = &self.processes[by].clock;
         let off = clock.now().timestamp_millis() - self.truth.now().timestamp_millis();
         let record = self.records.get(&object.uid);
-        let told = record.and_then(|record| record.warned.get(by));
+        let heard = record.and_then(|record| record.warned.get(by));
         let is_heard = self.exact && self.event_troubles == 0;
         let written = self.troubled.until(object).max(Some(self.recovered));
         let latest = written.filter(|_| !is_heard);
         let latest = latest.map(|at| at.saturating_add(off));
-        (
-            told.map(|at| at.div_euclid(1000)),
-            latest.map(|at| at.div_euclid(1000)),
-        )
+        Told {
+            heard: heard.map(|at| at.div_euclid(1000)),
+            latest: latest.map(|at| at.div_euclid(1000)),
+        }
     }
 
     fn is(&self, outcome: &Outcome, known: &Known, new: &Object, process: &Process) -> bool {
@@ -297,7 +295,7 @@ impl Observer {
         if outcome.what != What::Enforce || self.event_troubles != 0 {
             return Ok(());
         }
-        let Some(told) = self.told(&write.sent.by, &known.object).0 else {
+        let Some(told) = self.told(&write.sent.by, &known.object).heard else {
             return Err("it is stopped after a grace, and nobody was told before".into());
         };
         let left = told + i64::from(grace) - write.sent.at.clock.div_euclid(1000);

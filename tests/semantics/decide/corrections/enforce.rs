@@ -165,6 +165,24 @@ fn a_grace_begins_when_it_is_told_of_and_lasts_all_its_time() {
     );
 }
 
+/// Somebody writes another `next` again and again: with calendars that is put right once, in case
+/// it is another scaler's, and `enforce` goes on.
+#[test]
+fn a_next_of_other_calendars_keeps_no_grace_from_passing() {
+    let mut object = at_night_with_grace(3);
+    object.calendar("2026-12-24");
+    object.edit("except", Some("calendar:de")).obey();
+    object.scale(5).obey();
+    for minute in ["20:05", "20:10", "20:15"] {
+        object.until(&format!("2026-11-20 {minute}"));
+        object.label(Label::Next, Some("2026-11-30T09.00.00Z"));
+        object.obey();
+    }
+    assert_ne!(object.next().unwrap(), "2026-11-23T09.00.00Z");
+    object.until("2026-11-20 21:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(5)));
+}
+
 #[test]
 fn a_start_before_the_grace_is_over_comes_first_and_a_wake_keeps_it_up() {
     let mut object = at_night_with_grace(3);

@@ -43,14 +43,22 @@ pub struct Moment<'a> {
     pub seen: (i64, i64),
     /// When its count was last seen to rise, likewise.
     pub risen: Option<(i64, i64)>,
-    /// When it was told last that it is stopped after a grace; and when that was done at the
-    /// latest, where it may not have been heard.
-    pub told: (Option<i64>, Option<i64>),
+    /// When it was told last that it is stopped after a grace.
+    pub told: Told,
     /// When the calendars were read that it names: in one of these.
     pub calendars_read: &'a [(i64, i64)],
     pub stop_count: u32,
     /// `--catch-up`, in hours.
     pub catch_up: u32,
+}
+
+/// When a process has said that it stops an object after a grace, in seconds by its clock.
+#[derive(Clone, Copy)]
+pub struct Told {
+    /// As its last Event came.
+    pub heard: Option<i64>,
+    /// At the latest, where the Event may have been lost.
+    pub latest: Option<i64>,
 }
 
 impl Moment<'_> {

@@ -44,8 +44,9 @@ impl Moment<'_> {
                 ..State::default()
             },
             replicas,
+            // Below a pause nothing goes but what has ended before, which would begin anew after it.
             expired: if phase == Phase::Paused {
-                Vec::new()
+                self.ended.to_vec()
             } else {
                 self.over()
             },

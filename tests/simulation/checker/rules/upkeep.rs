@@ -37,8 +37,8 @@ impl Moment<'_> {
                 let last = self.state.last.unwrap_or(i64::MIN);
                 let since = |at: i64| at.max(last).min(self.now);
                 let (from, to) = (since(from), since(to));
-                let told = self.told.0.filter(|told| *told >= from);
-                let begun = [Some(to), told, self.told.1].into_iter().flatten();
+                let told = self.told.heard.filter(|told| *told >= from);
+                let begun = [Some(to), told, self.told.latest].into_iter().flatten();
                 let due = |begun: i64| begun.min(self.now) + i64::from(grace);
                 let dues: Vec<_> = begun.map(due).collect();
                 let is_due = due(from) <= self.now;
