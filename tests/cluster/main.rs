@@ -41,15 +41,15 @@ fn main() -> ExitCode {
     let profile = Profile::read();
     // They wait for instants half of their time. In the full form of the reliability tests they are
     // measured: fewer at once.
-    arguments.test_threads.get_or_insert(profile.pick(10, 8));
+    arguments.test_threads.get_or_insert(profile.pick(14, 8));
 
     let stage = Arc::new(Stage::default());
     let apart = Arc::new(stage.apart());
     let matrix = Arc::new(Matrix::new(&stage, profile));
     let cases = reliability::cases(profile);
 
-    // The longest first. Where some are told one after the other, those wait that are to come: they
-    // are spread among the others. Those that want silence are last.
+    // The longest first. Those that wait most of their time, or for each other, are spread among
+    // the others. Those that want silence are last.
     let mut trials: Vec<Trial> = e2e::stories()
         .into_iter()
         .map(|story| stage.trial(story))
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         let cases: Vec<_> = cases.iter().filter(|it| which(it.plane)).collect();
         cases.into_iter().map(|case| matrix.trial(*case))
     };
-    trials.extend(told(|plane| plane == Plane::Shared));
+    let trials = spread(trials, told(|plane| plane == Plane::Shared));
     let parity = api_parity::stories();
     let parity = parity.into_iter().map(|story| apart.trial(story));
     let trials = spread(trials, parity);

@@ -35,6 +35,7 @@ use crate::support::Story;
 /// All of them, the longest first.
 pub(crate) fn stories() -> Vec<Story> {
     [
+        kinds::stories(),
         moving::stories(),
         scalers::together::stories(),
         overrides::rollout::stories(),
@@ -42,7 +43,6 @@ pub(crate) fn stories() -> Vec<Story> {
         overrides::annotated::stories(),
         faults::stories(),
         security::hostile::stories(),
-        kinds::stories(),
         pages::stories(),
         leaving::stories(),
         namespaces::stories(),

@@ -60,15 +60,15 @@ fn all_kinds_follow_it_with_one_request_for_each_transition(plane: &ControlPlane
     for object in ["deploy/web", "sts/db", "cj/report", "deploy/late"] {
         await_adopted(&team, object, stop);
     }
-    await_field(&team, "sts/db", ".spec.replicas", 0);
-    await_field(&team, "cj/report", ".spec.suspend", true);
+    await_field(&team, "sts/db", "/spec/replicas", 0);
+    await_field(&team, "cj/report", "/spec/suspend", true);
     team.await_replicas("web", 0);
     team.await_replicas("late", 0);
     start.is_to_come("all of it is stopped");
     team.await_replicas("web", 3);
     team.await_replicas("late", 4);
-    await_field(&team, "sts/db", ".spec.replicas", 2);
-    await_field(&team, "cj/report", ".spec.suspend", false);
+    await_field(&team, "sts/db", "/spec/replicas", 2);
+    await_field(&team, "cj/report", "/spec/suspend", false);
     for name in ["web", "db", "report", "late"] {
         team.assert_punctual(name, 1, stop);
         team.assert_punctual(name, 2, start);

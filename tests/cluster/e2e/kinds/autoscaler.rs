@@ -37,14 +37,14 @@ fn its_minimum_is_lowered_and_given_back_and_means_what_it_says(plane: &ControlP
     create(&team, autoscaler("web", json!(3)));
     before(&team, stop, "hpa/web", STATE, "adopted");
     team.await_pods("app", 3);
-    before(&team, start, "hpa/web", ".spec.minReplicas", 1);
+    before(&team, start, "hpa/web", "/spec/minReplicas", 1);
     before(&team, start, "hpa/web", SAVED, 3);
     // A lower minimum scales nothing by itself: that is for the metrics, or for somebody.
     team.assert_replicas("app", 3, start);
     team.scale("app", 1);
     team.await_pods("app", 1);
     start.is_to_come("it may be as few as 1");
-    await_field(&team, "hpa/web", ".spec.minReplicas", 3);
+    await_field(&team, "hpa/web", "/spec/minReplicas", 3);
     team.await_replicas("app", 3);
     assert_eq!(field(&team, "hpa/web", SAVED), "");
     team.assert_punctual("web", 1, stop);
@@ -61,6 +61,6 @@ fn its_minimum_is_lowered_and_given_back_and_means_what_it_says(plane: &ControlP
     let shown = run("status");
     assert!(shown.contains("min 1"), "{shown}");
     run("resume");
-    await_field(&team, "hpa/web", ".spec.minReplicas", 3);
+    await_field(&team, "hpa/web", "/spec/minReplicas", 3);
     team.ends([("web", 5)]);
 }

@@ -84,7 +84,7 @@ fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
         assert_eq!(made(name, &at_night), made(name, &before), "{name}");
     }
     // The one that was there is left alone, and has come to its end.
-    await_field(&team, "job/by-hand", ".status.succeeded", 1);
+    await_field(&team, "job/by-hand", "/status/succeeded", 1);
 
     for name in ["nightly", "catching-up"] {
         team.await_suspended(name, false);
@@ -94,7 +94,7 @@ fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
     await_field(
         &team,
         "cj/catching-up",
-        ".status.lastScheduleTime",
+        "/status/lastScheduleTime",
         minute.until(),
     );
     assert_eq!(made("nightly", &jobs(&team)), made("nightly", &before));
@@ -104,7 +104,7 @@ fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
     await_field(
         &team,
         "cj/nightly",
-        ".status.lastScheduleTime",
+        "/status/lastScheduleTime",
         next.until(),
     );
     team.ends([("nightly", 3), ("catching-up", 3)]);
@@ -112,7 +112,7 @@ fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
 
 impl Team<'_> {
     fn await_suspended(&self, name: &str, is_suspended: bool) {
-        await_field(self, &format!("cj/{name}"), ".spec.suspend", is_suspended);
+        await_field(self, &format!("cj/{name}"), "/spec/suspend", is_suspended);
     }
 }
 
@@ -126,11 +126,11 @@ fn it_is_suspended_and_let_run_again_and_one_that_somebody_suspended_is_not(plan
     for name in ["cj/report", "cj/off"] {
         before(&team, stop, name, STATE, "adopted");
     }
-    before(&team, start, "cj/report", ".spec.suspend", true);
+    before(&team, start, "cj/report", "/spec/suspend", true);
     before(&team, start, "cj/report", SAVED, 1);
     team.await_suspended("report", false);
     await_field(&team, "cj/off", STATE, "running");
-    assert_eq!(field(&team, "cj/off", ".spec.suspend"), "true");
+    assert_eq!(field(&team, "cj/off", "/spec/suspend"), "true");
     team.assert_punctual("report", 1, stop);
     team.assert_punctual("report", 2, start);
     team.ends([("report", 3), ("off", 3)]);

@@ -20,7 +20,7 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-const PAUSED: &str = r".metadata.annotations.autoscaling\.keda\.sh/paused-replicas";
+const PAUSED: &str = "/metadata/annotations/autoscaling.keda.sh~1paused-replicas";
 
 fn a_scaled_object_is_paused_at_a_count_and_let_go(plane: &ControlPlane) {
     allow_every_kind(plane);
@@ -63,7 +63,7 @@ fn a_scaled_object_is_paused_at_a_count_and_let_go(plane: &ControlPlane) {
     for (name, count) in [("so/web", "0"), ("so/two", "2"), ("so/theirs", "4")] {
         before(&team, start, name, STATE, "stopped");
         before(&team, start, name, PAUSED, count);
-        before(&team, start, name, ".spec.minReplicaCount", 2);
+        before(&team, start, name, "/spec/minReplicaCount", 2);
     }
     for (name, count) in [("so/web", ""), ("so/two", ""), ("so/theirs", "4")] {
         await_field(&team, name, STATE, "running");
@@ -110,11 +110,11 @@ fn a_rollout_goes_down_and_comes_back(plane: &ControlPlane) {
         before(&team, stop, name, STATE, "adopted");
     }
     for (name, saved) in [("rollouts/web", "3"), ("rollouts/absent", "1")] {
-        before(&team, start, name, ".spec.replicas", 0);
+        before(&team, start, name, "/spec/replicas", 0);
         before(&team, start, name, SAVED, saved);
     }
-    await_field(&team, "rollouts/web", ".spec.replicas", 3);
-    await_field(&team, "rollouts/absent", ".spec.replicas", 1);
+    await_field(&team, "rollouts/web", "/spec/replicas", 3);
+    await_field(&team, "rollouts/absent", "/spec/replicas", 1);
     team.assert_punctual("web", 1, stop);
     team.assert_punctual("web", 2, start);
     let run = |what: &str| {
@@ -132,7 +132,7 @@ fn a_rollout_goes_down_and_comes_back(plane: &ControlPlane) {
     let events = team.kubectl(&["events", "--for", "rollout/web"]).success();
     assert!(events.contains("Rollout/web"), "{events}");
     run("resume");
-    await_field(&team, "rollouts/web", ".spec.replicas", 3);
+    await_field(&team, "rollouts/web", "/spec/replicas", 3);
     team.ends([("web", 5), ("absent", 3)]);
 }
 
@@ -185,7 +185,7 @@ fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_no
         (!readiness(team.newest()).1.contains("balls.")).then_some(())
     });
     before(&team, stop, "balls/ball", STATE, "adopted");
-    await_field(&team, "balls/ball", ".spec.replicas", 0);
+    await_field(&team, "balls/ball", "/spec/replicas", 0);
     team.await_replicas("web", 0);
     team.stop_scalers();
 }
@@ -204,10 +204,10 @@ fn an_object_whose_count_is_no_number_hides_no_other_of_its_list(plane: &Control
     create(&team, kite("d-good", json!(2), stop));
     before(&team, stop, "kites/d-good", STATE, "adopted");
     for name in ["kites/b-good", "kites/d-good"] {
-        await_field(&team, name, ".spec.replicas", 0);
+        await_field(&team, name, "/spec/replicas", 0);
     }
     for (name, quoted) in [("a-odd", "\"many\""), ("c-odder", "{\"min\":1}")] {
-        let error = r".metadata.annotations.dayshift/error";
+        let error = "/metadata/annotations/dayshift~1error";
         let expected =
             format!("spec.replicas: `{quoted}` is not a count; write a number, such as 3");
         await_field(&team, &format!("kites/{name}"), error, expected);

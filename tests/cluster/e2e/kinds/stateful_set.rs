@@ -23,9 +23,9 @@ fn it_stops_keeps_its_count_and_comes_back(plane: &ControlPlane) {
     let db = stateful_set("db").replicas(3);
     create(&team, Value::from(db.stop(stop.text()).start(start.text())));
     before(&team, stop, "sts/db", STATE, "adopted");
-    before(&team, start, "sts/db", ".spec.replicas", 0);
+    before(&team, start, "sts/db", "/spec/replicas", 0);
     before(&team, start, "sts/db", SAVED, 3);
-    await_field(&team, "sts/db", ".spec.replicas", 3);
+    await_field(&team, "sts/db", "/spec/replicas", 3);
     assert_eq!(field(&team, "sts/db", STATE), "running");
     team.assert_punctual("db", 1, stop);
     team.assert_punctual("db", 2, start);

@@ -237,9 +237,9 @@ impl Tool {
 
 fn member(object: &str) -> &'static str {
     if object.starts_with("cj/") {
-        ".spec.suspend"
+        "/spec/suspend"
     } else {
-        ".spec.replicas"
+        "/spec/replicas"
     }
 }
 

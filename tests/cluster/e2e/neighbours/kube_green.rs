@@ -4,7 +4,7 @@
 use chrono::Timelike;
 use serde_json::{Value, json};
 
-use crate::e2e::kinds::{apply, await_field, field};
+use crate::e2e::kinds::{SAVED, STATE, apply, await_field, field};
 use crate::e2e::moving::minute;
 use crate::e2e::team::Team;
 use crate::support::{
@@ -78,8 +78,8 @@ impl<'p> Sleeper<'p> {
             let count = if sleeps { 0 } else { count };
             self.team.await_replicas(name, count);
         }
-        await_field(&self.team, "sts/db", ".spec.replicas", 0);
-        await_field(&self.team, "cj/report", ".spec.suspend", true);
+        await_field(&self.team, "sts/db", "/spec/replicas", 0);
+        await_field(&self.team, "cj/report", "/spec/suspend", true);
         eventually("kube-green has saved the counts", || {
             let get = ["get", "secret", "sleepinfo-working-hours", "-o", "json"];
             let secret = self.team.kubectl(&get);
@@ -93,13 +93,13 @@ impl<'p> Sleeper<'p> {
         for (name, count, _) in DEPLOYMENTS {
             self.team.await_replicas(name, count);
         }
-        await_field(&self.team, "sts/db", ".spec.replicas", 5);
-        await_field(&self.team, "cj/report", ".spec.suspend", false);
+        await_field(&self.team, "sts/db", "/spec/replicas", 5);
+        await_field(&self.team, "cj/report", "/spec/suspend", false);
     }
 
     fn await_state(&self, state: &str) {
         for object in ["deploy/web", "sts/db", "cj/report"] {
-            await_field(&self.team, object, ".metadata.labels.dayshift/state", state);
+            await_field(&self.team, object, STATE, state);
         }
     }
 
@@ -128,8 +128,7 @@ impl<'p> Sleeper<'p> {
     }
 
     fn saved(&self) -> [String; 3] {
-        ["deploy/web", "sts/db", "cj/report"]
-            .map(|it| field(&self.team, it, ".metadata.labels.dayshift/saved-replicas"))
+        ["deploy/web", "sts/db", "cj/report"].map(|it| field(&self.team, it, SAVED))
     }
 
     /// What kube-green has asked of workloads since it was last asked about.
