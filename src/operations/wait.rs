@@ -28,7 +28,7 @@ pub enum WaitEvent<'a> {
     Refused(&'a Annotated, &'a str),
     /// An object was deleted.
     Deleted(&'a Annotated),
-    /// The objects cannot be watched: whether a controller acts is not known.
+    /// Objects cannot be watched, all or those of a kind: whether a controller acts is not known.
     Unwatched(&'a FindError),
     /// No controller has acted on an object in time, which was seen last like this.
     TimedOut(&'a Annotated, &'a Observed),
@@ -52,7 +52,6 @@ pub async fn wait(
             waiting.insert(one.object.uid.clone(), one);
         }
     }
-    let mut unwatched = None;
     let mut seen_last = BTreeMap::new();
     let work = async {
         let mut events = watch::<Workload>(client, query);
@@ -94,8 +93,13 @@ pub async fn wait(
                 }
                 Some(Ok(WatchEvent::Interrupted(_))) => continue,
                 Some(Err(error)) => {
-                    unwatched = Some(error);
-                    return;
+                    let kind = error.kind();
+                    let before = waiting.len();
+                    waiting.retain(|_, one| kind.is_some_and(|kind| one.object.kind != kind));
+                    if waiting.len() < before {
+                        report(WaitEvent::Unwatched(&error));
+                    }
+                    continue;
                 }
                 None => return,
             };
@@ -116,9 +120,6 @@ pub async fn wait(
     };
     // What is left waiting is reported below.
     let _ = timeout(limit, work).await;
-    if let Some(error) = &unwatched {
-        return report(WaitEvent::Unwatched(error));
-    }
     for (uid, one) in &waiting {
         let seen = seen_last.get(uid).unwrap_or(&one.now);
         report(WaitEvent::TimedOut(one, seen));

@@ -341,7 +341,15 @@ impl Query {
 impl FindError {
     /// Whether it is about a kind, or one object, alone: others may be read.
     pub const fn is_refusal(&self) -> bool {
-        matches!(self, Self::Forbidden { .. } | Self::NotServed { .. })
+        self.kind().is_some()
+    }
+
+    /// The kind that it is about; `None` where it is about all.
+    pub const fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Forbidden { kind, .. } | Self::NotServed { kind, .. } => Some(*kind),
+            Self::Unauthorized(_) | Self::Refused(_) | Self::Unavailable(_) => None,
+        }
     }
 
     pub(in crate::cluster) fn sort(

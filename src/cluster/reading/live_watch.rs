@@ -42,7 +42,8 @@ pub enum WatchEvent<D> {
 }
 
 /// Watches the workloads that are asked for: what is there first, then each change. A watch that
-/// fails begins anew after a pause; what no new try can fix is an error, and the end.
+/// fails begins anew after a pause. What no new try is likely to mend is an error each time; where
+/// it names a kind, the others are watched all the same.
 pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WatchEvents<D> {
     let config = watcher::Config::default();
     let place = query.place();
@@ -72,18 +73,21 @@ pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WatchEvents<D> 
     complete_together(watches)
 }
 
-/// All of them as one, which is complete once each has been.
+/// All of them as one, which is complete once each has been, or has failed for good.
 fn complete_together<D: Send + 'static>(watches: Vec<WatchEvents<D>>) -> WatchEvents<D> {
     let mut waiting: BTreeSet<usize> = (0..watches.len()).collect();
     let each = watches.into_iter().enumerate();
     let all = select_all(each.map(|(at, watch)| watch.map(move |event| (at, event)).boxed()));
-    Box::pin(all.filter_map(move |(at, event)| {
-        let is_complete = matches!(event, Ok(WatchEvent::Complete));
-        if is_complete {
-            waiting.remove(&at);
-        }
-        let event = (!is_complete || waiting.is_empty()).then_some(event);
-        async move { event }
+    Box::pin(all.flat_map(move |(at, event)| {
+        let ends = matches!(event, Ok(WatchEvent::Complete) | Err(_));
+        let is_waited_for = ends && waiting.remove(&at);
+        let complete = match event {
+            Ok(WatchEvent::Complete) => waiting.is_empty(),
+            _ => is_waited_for && waiting.is_empty(),
+        };
+        let event = (!matches!(event, Ok(WatchEvent::Complete))).then_some(event);
+        let complete = complete.then_some(Ok(WatchEvent::Complete));
+        stream::iter(event.into_iter().chain(complete))
     }))
 }
 

@@ -83,6 +83,34 @@ fn whether_a_controller_acts_on_the_others_is_seen() {
 }
 
 #[test]
+fn what_may_be_listed_and_not_watched_keeps_no_other_from_being_waited_for() {
+    for (target, woken, subject) in [
+        (
+            "--all",
+            "deployment.apps/web woken until Thu 2099-12-24 18:00 UTC, 0 -> 3\n",
+            "",
+        ),
+        (
+            "ns/dev",
+            "namespace/dev woken until Thu 2099-12-24 18:00 UTC: 1 of 2 workloads\n",
+            "namespace/dev: ",
+        ),
+    ] {
+        let cluster = cluster(&["watch"]);
+        let _scaler = Scaler::on(&cluster);
+        let ran = cluster.dayshift(&["wake", target, "--until", "2099-12-24T18:00Z"]);
+        let unseen = format!(
+            "error: {subject}annotated, but whether a controller acts is not seen: not allowed to \
+             watch CronJobs in namespace dev: {}",
+            refusal("watch", "cronjobs")
+        );
+        assert_eq!((ran.status, &*ran.out), (3, woken), "{ran:?}");
+        assert_eq!(ran.err.trim_end(), unseen);
+        assert_eq!(cluster.api.replicas("dev", "web"), Some(3));
+    }
+}
+
+#[test]
 fn a_namespace_is_woken_as_a_whole_and_what_is_not_seen_is_told() {
     let cluster = cluster(&["list", "watch"]);
     let _scaler = Scaler::on(&cluster);
