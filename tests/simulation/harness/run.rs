@@ -237,24 +237,25 @@ impl<'a> Harness<'a> {
         self.look();
     }
 
-    /// While clocks drift they are set wrong a little every few seconds.
+    /// While clocks drift they are set wrong a little every few seconds. What that makes due is done
+    /// a millisecond later: nobody looks before.
     async fn pass_until(&mut self, at: i64) {
+        let mut set = self.now();
         while self.now() < at {
             let drifting: Vec<_> = (0..self.scalers.len())
                 .filter(|number| self.scalers[*number].drift != 0)
                 .collect();
-            let begun = self.now();
-            let left = at - begun;
-            self.pass(if drifting.is_empty() {
-                left
-            } else {
-                left.min(5000)
-            })
-            .await;
-            let passed = self.now() - begun;
+            let left = at - self.now();
+            if drifting.is_empty() {
+                return self.pass(left).await;
+            }
+            self.pass(left.min(5000) - 1).await;
+            let passed = self.now() - set;
+            set += passed;
             for number in drifting {
                 self.set_clock(number, |scaler| scaler.drifts(passed));
             }
+            self.pass(1).await;
         }
     }
 
