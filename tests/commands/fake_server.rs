@@ -182,8 +182,14 @@ pub(crate) struct Scaler {
 
 impl Scaler {
     pub(crate) fn on(cluster: &Cluster) -> Self {
+        Self::with(cluster, &[])
+    }
+
+    /// With these flags besides.
+    pub(crate) fn with(cluster: &Cluster, flags: &[&str]) -> Self {
         let mut command = cluster.command();
         command.args(["run", "--listen=127.0.0.1:0", "--log-level=error"]);
+        command.args(flags);
         Self {
             _child: Running(command.spawn().unwrap()),
         }
