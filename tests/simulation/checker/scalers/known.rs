@@ -52,6 +52,9 @@ pub struct Known {
     pub holidays: Arc<Holidays>,
     /// When it read others that are named here, since its last write.
     calendars_read: Option<Instants>,
+    /// Whether its schedule was shown as refused then: to such a one they are no news, unless it has
+    /// been put right meanwhile.
+    is_read_refused: bool,
 }
 
 /// What applied to an object when it was written to: what somebody changes besides is put right.
@@ -96,6 +99,7 @@ impl Known {
         Self {
             holidays,
             calendars_read: None,
+            is_read_refused: false,
             state: first_state(&object.state),
             applied: None,
             corrections: (0, 0),
@@ -113,6 +117,7 @@ impl Known {
         self.holidays = holidays;
         if texts::names_calendars(&self.object.in_force()) {
             self.calendars_read = Some(at);
+            self.is_read_refused = self.object.error.is_some();
         }
         self
     }
@@ -261,7 +266,10 @@ impl Known {
 
     /// Since when its calendars count, likewise.
     pub fn calendars_read(&self, slept: i64) -> Vec<(i64, i64)> {
-        self.calendars_read.unwrap_or(self.seen).ranges(slept)
+        let read = self.calendars_read.filter(|_| !self.is_read_refused);
+        let both = [self.calendars_read, Some(read.unwrap_or(self.seen))];
+        let ranges = both.into_iter().flatten().map(|it| it.ranges(slept));
+        ranges.flatten().collect()
     }
 
     /// When its count was last seen to rise, likewise; nothing where it was not.
