@@ -1,6 +1,6 @@
 //! The span of time that is looked at.
 
-use chrono::{DateTime, Days, TimeDelta, Utc};
+use chrono::{DateTime, Days, NaiveTime, TimeDelta, Utc};
 
 use crate::schedule::Zone;
 
@@ -40,12 +40,19 @@ impl Period {
         }
     }
 
-    /// Whole days of the calendar of `zone`: to the same time of day, so many days later.
+    /// Whole days of the calendar of `zone`: to the same time of day, so many days later. A day
+    /// whose midnight clocks skip begins when they go on.
     ///
     /// # Errors
     /// Where `days` is 0 or the end is out of range.
     pub fn days(from: DateTime<Utc>, days: u32, zone: Zone) -> Result<Self, PeriodError> {
         let local = from.with_timezone(&zone.tz()).naive_local();
+        let midnight = local.date().and_time(NaiveTime::MIN);
+        let local = if zone.instant(midnight) == from {
+            midnight
+        } else {
+            local
+        };
         let until = local
             .checked_add_days(Days::new(days.into()))
             .ok_or(PeriodError::TooLong(days))?;

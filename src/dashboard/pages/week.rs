@@ -173,10 +173,7 @@ impl Week {
     /// The picture, which says `label` to who cannot see it.
     pub(super) fn picture(&self, label: &str) -> Markup {
         let (from, until) = (self.period.from(), self.period.until());
-        let change = self
-            .zone
-            .clock_change(from, until)
-            .filter(|it| it.at < until);
+        let change = self.zone.clock_change(from, until);
         let now = (from <= self.now && self.now < until).then(|| self.x(self.now));
         html! {
             svg.week viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label=(label) {

@@ -93,8 +93,8 @@ impl Zone {
         DateTime::from_timestamp(second, 0).unwrap_or_else(|| local.and_utc())
     }
 
-    /// The clock change after `from` and up to `until`, if there is one. `from` and `until` must be
-    /// at most a few days apart.
+    /// The clock change in `[from, until)`, if there is one. `from` and `until` must be at most a few
+    /// days apart.
     ///
     /// ```
     /// use dayshift::schedule::Zone;
@@ -107,7 +107,8 @@ impl Zone {
     /// assert_eq!(change.shown_after().to_string(), "2026-10-25 02:00:00");
     /// ```
     pub fn clock_change(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Option<ClockChange> {
-        let (first, last) = (from.timestamp(), until.timestamp());
+        // Clocks may go forward at midnight, with which a day begins.
+        let (first, last) = (from.timestamp() - 1, until.timestamp() - 1);
         let (before, after) = (self.offset(first), self.offset(last));
         if before == after {
             return None;

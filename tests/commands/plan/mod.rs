@@ -281,6 +281,35 @@ fn dates_that_are_excepted_have_no_start() {
 }
 
 #[test]
+fn a_chart_tells_of_clocks_that_go_forward_at_midnight() {
+    let lines = [
+        "dayshift/hours: 06:00-18:00",
+        "dayshift/timezone: America/Havana",
+    ];
+    let args = "-o chart -f - --from 2027-03-14 --days 1".split(' ');
+    let out = plan_of(&args.collect::<Vec<_>>(), &web(&lines)).out;
+    assert!(out.contains("\nSun 14*"), "{out}");
+    assert!(
+        out.contains("* Sun 14 Mar: clocks go forward from 00:00 to 01:00\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_day_whose_midnight_clocks_skip_ends_at_the_next_midnight() {
+    let lines = ["dayshift/hours: '00:30-18:00'"];
+    let zone = ["--timezone", "Africa/Cairo"];
+    let args = ["-f", "-", "--from", "2026-04-24", "--days", "1"];
+    assert_eq!(
+        plan_of(&[&zone[..], &args].concat(), &web(&lines)).boundaries(),
+        [
+            "2026-04-24T01:00:00+03:00 start -",
+            "2026-04-24T18:00:00+03:00 stop 0"
+        ]
+    );
+}
+
+#[test]
 fn a_reader_that_leaves_is_no_error() {
     let args = ["plan", "-f", "examples", "--days", "3000"];
     let mut child = start(command().args(args));

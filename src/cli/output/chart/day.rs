@@ -29,9 +29,7 @@ impl Day {
         let from = zone.instant(midnight);
         let next = midnight.checked_add_days(Days::new(1)).unwrap_or(midnight);
         let until = zone.instant(next);
-        let change = zone
-            .clock_change(from, until)
-            .filter(|change| change.at < until);
+        let change = zone.clock_change(from, until);
         let mut day = Self {
             date,
             until,
