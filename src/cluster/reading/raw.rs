@@ -39,10 +39,12 @@ pub(super) async fn list_raw_where(
 ) -> Result<RawList, FindError> {
     let mut all = Vec::new();
     let mut token = String::new();
+    let mut limit = Some("500");
     loop {
         let query = {
             let mut query = form_urlencoded::Serializer::new(String::new());
-            query.append_pair("limit", "500").extend_pairs(parameters);
+            query.extend_pairs(limit.map(|it| ("limit", it)));
+            query.extend_pairs(parameters);
             if !token.is_empty() {
                 query.append_pair("continue", &token);
             }
@@ -54,10 +56,11 @@ pub(super) async fn list_raw_where(
             Err(Error::Api(status)) if status.code == 403 => {
                 return Ok(RawList::Forbidden(status.message));
             }
-            // The server keeps the pages of a list for some minutes only.
-            Err(Error::Api(status)) if status.code == 410 && !token.is_empty() => {
+            // The server keeps the pages of a list for some minutes only: all of it at once.
+            Err(Error::Api(status)) if status.code == 410 && limit.is_some() => {
                 all.clear();
                 token.clear();
+                limit = None;
                 continue;
             }
             Err(error) => return Err(sort(error)),
@@ -94,8 +97,13 @@ async fn answer(client: &Client, path: &str) -> Result<Value, Error> {
 fn sort(error: Error) -> FindError {
     match error {
         Error::Api(status) if status.code == 401 => FindError::Unauthorized(status.message),
-        Error::Api(status) if (400..500).contains(&status.code) && status.code != 429 => {
-            FindError::Refused(format!("{}: {}", status.code, status.message))
+        Error::Api(status) => {
+            let said = format!("{}: {}", status.code, status.message);
+            if (400..500).contains(&status.code) && status.code != 429 {
+                FindError::Refused(said)
+            } else {
+                FindError::Unavailable(said)
+            }
         }
         Error::Auth(error) => FindError::Unauthorized(redacted(&error)),
         error => FindError::Unavailable(redacted_chain(&error)),

@@ -1,6 +1,6 @@
 //! Live objects: the commands for kubectl.
 
-use kube_in_memory::{Fault, Status};
+use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::{Value, json};
 
 use crate::{fake_server::Cluster, program::Ended};
@@ -136,6 +136,42 @@ fn what_is_not_there_is_said() {
     }
     let ran = convert(&cluster, &["ns/dev"]);
     assert_eq!((ran.status, ran.out.as_str()), (0, ""), "{}", ran.err);
+}
+
+#[test]
+fn a_server_that_is_busy_is_quoted_in_its_words() {
+    let cluster = cluster(&[]);
+    let busy = Status::new(429, "TooManyRequests", "too many requests");
+    cluster.api.fail_next(|_| true, Fault::Answer(busy));
+    let ran = convert(&cluster, &["-A"]);
+    assert_eq!(ran.status, 3);
+    assert!(
+        ran.err.starts_with(
+            "error: the API server is not available: 429: too many requests (the server is"
+        ),
+        "{}",
+        ran.err
+    );
+}
+
+/// As where a list takes longer than the server keeps its pages.
+#[test]
+fn a_list_whose_pages_always_grow_old_is_read_at_once() {
+    let cluster = Cluster::new();
+    for n in 0..501 {
+        cluster.deployment(&format!("web-{n}"), 1, &[]);
+    }
+    cluster.api.forget_requests();
+    cluster.api.on_request(|line| {
+        let old = || Status::new(410, "Expired", "the continue token is too old");
+        let is_later_page = line.query.contains("continue=");
+        is_later_page.then(|| Fault::Answer(old()))
+    });
+    let ran = convert(&cluster, &["-n", "dev"]);
+    assert_eq!((ran.status, ran.out.as_str()), (0, ""), "{}", ran.err);
+    let of_deployments = |it: &&RequestLine| it.resource == "deployments";
+    let requests = cluster.api.requests();
+    assert_eq!(requests.iter().filter(of_deployments).count(), 3);
 }
 
 /// A scaler that runs sees each command as it comes: what is stopped between two of them has to be
