@@ -39,7 +39,7 @@ pub(in crate::convert) fn convert(
         kinds_left_alone(spec, of, requests);
     } else {
         let reason = "only what includeRef takes in is scheduled, by labels or names";
-        for wanted in included {
+        for wanted in included.into_iter().filter_map(|it| suspended(spec, it)) {
             requests.ask(wanted, texts.clone(), reason);
         }
     }
@@ -119,15 +119,31 @@ fn schedule(spec: &Node<'_>, requests: &mut Requests) -> Option<Texts> {
     Some(texts)
 }
 
+/// Whether kube-green suspends that kind at all.
+fn is_suspended(spec: &Node<'_>, kind: &str) -> bool {
+    let field = KINDS.iter().find(|it| it.1 == kind).map(|it| it.2);
+    match field.and_then(|it| spec.get(it)).and_then(Node::scalar) {
+        Some(Scalar::Bool(value)) => value,
+        _ => kind != "CronJob",
+    }
+}
+
+/// What of this kube-green suspends: a reference takes in no other kinds.
+fn suspended(spec: &Node<'_>, mut wanted: Wanted) -> Option<Wanted> {
+    let is_any = match &mut wanted {
+        Wanted::Object(object) => is_suspended(spec, &object.kind),
+        Wanted::Some { kinds, .. } => {
+            kinds.retain(|(_, kind)| is_suspended(spec, kind));
+            !kinds.is_empty()
+        }
+    };
+    is_any.then_some(wanted)
+}
+
 /// What dayshift would take in by default, and kube-green does not.
 fn kinds_left_alone(spec: &Node<'_>, namespace: &str, requests: &mut Requests) {
-    for (group, kind, field) in KINDS {
-        let value = spec.get(field).and_then(Node::scalar);
-        let is_suspended = match value {
-            Some(Scalar::Bool(value)) => value,
-            _ => kind != "CronJob",
-        };
-        if !is_suspended {
+    for (group, kind, _) in KINDS {
+        if !is_suspended(spec, kind) {
             let wanted = Wanted::Some {
                 kinds: vec![(group, kind)],
                 namespace: namespace.to_owned(),

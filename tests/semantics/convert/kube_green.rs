@@ -106,6 +106,33 @@ fn what_is_left_out_says_so_itself() {
     );
 }
 
+/// `GetPatches` of its `sleepinfo_types.go` asks for the kinds before any reference is looked at.
+#[test]
+fn what_is_taken_in_is_of_the_kinds_that_it_suspends() {
+    let more = "  includeRef:\n    - {matchLabels: {app: shop}}\n    - {apiVersion: batch/v1, kind: CronJob, name: named}\n";
+    let objects = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: team, labels: {app: shop}}\n---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: report, namespace: team, labels: {app: shop}}\n---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: named, namespace: team}\n";
+    let text = sleep_info("1-5", "20:00", Some("08:00"), "UTC", more) + objects;
+    let scheduled = |text: &str| -> Vec<String> {
+        let changes = convert(text).changes.into_iter();
+        let named = changes.map(|it| match it.target {
+            Target::Object(object) => object.to_string(),
+            Target::All { kinds, .. } => kinds,
+        });
+        named.collect()
+    };
+    let (web, report, named) = (
+        "Deployment team/web",
+        "CronJob team/report",
+        "CronJob team/named",
+    );
+    let labelled = "deployments,statefulsets,cronjobs";
+    assert_eq!(scheduled(&text), [web, report, named, labelled]);
+    let text = text.replace("CronJobs: true", "CronJobs: false");
+    assert_eq!(scheduled(&text), [web, "deployments,statefulsets"]);
+    let text = text.replace("suspendCronJobs", "suspendDeployments");
+    assert_eq!(scheduled(&text), ["statefulsets"]);
+}
+
 #[test]
 fn what_has_no_equal_is_said() {
     for (more, weekdays, sleep, id) in [
