@@ -148,12 +148,15 @@ impl Trigger {
         let count = number(field("desiredReplicas")?).filter(|it| *it > 0);
         let count =
             count.ok_or_else(|| ("desiredReplicas is not a count above 0".to_owned(), HELP))?;
-        let most = spec.get("maxReplicaCount").and_then(number).unwrap_or(100);
+        // The bounds of the autoscaler that KEDA makes.
+        let bound = |name| spec.get(name).and_then(number);
+        let least = bound("minReplicaCount").unwrap_or_default();
+        let most = bound("maxReplicaCount").unwrap_or(100);
         Ok(Self {
             start: cron("start")?,
             end: cron("end")?,
             zone,
-            count: count.min(most),
+            count: count.max(least).min(most),
         })
     }
 

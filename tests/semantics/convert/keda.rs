@@ -154,4 +154,10 @@ fn what_has_no_equal_is_said() {
     );
     let set = &change(&convert(&capped)).set.clone();
     assert_eq!((&*set[3].1, &*set[4].1), ("4", "0"));
+    let raised = text.replace(
+        "minReplicaCount: 1",
+        "minReplicaCount: 12\n  idleReplicaCount: 0",
+    );
+    let set = &change(&convert(&raised)).set.clone();
+    assert_eq!((&*set[3].1, &*set[4].1), ("12", "0"));
 }
