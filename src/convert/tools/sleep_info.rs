@@ -162,8 +162,9 @@ fn refs(spec: &Node<'_>, field: &str, namespace: &str) -> Vec<Wanted> {
     let items = spec.get(field).map_or(&[][..], Node::items);
     let wanted = items.iter().filter_map(|item| {
         let text = |name| item.get(name).and_then(Node::written).unwrap_or_default();
-        if let Some(labels) = item.get("matchLabels") {
-            let labels = labels.entries().iter();
+        let labels = item.get("matchLabels").map_or(&[][..], Node::entries);
+        if !labels.is_empty() {
+            let labels = labels.iter();
             let pair = |name: &str, value: &Node<'_>| {
                 (
                     name.to_owned(),

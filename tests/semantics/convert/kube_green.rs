@@ -134,6 +134,19 @@ fn what_is_taken_in_is_of_the_kinds_that_it_suspends() {
 }
 
 #[test]
+fn no_labels_choose_nothing_beside_a_name() {
+    for none in ["{}", "null"] {
+        let more = format!(
+            "  includeRef:\n    - {{apiVersion: apps/v1, kind: Deployment, name: web, matchLabels: {none}}}\n"
+        );
+        let conversion = convert(&sleep_info("1-5", "20:00", None, "UTC", &more));
+        let targets: Vec<_> = conversion.changes.iter().map(|it| &it.target).collect();
+        let is_web = |it: &Target| matches!(it, Target::Object(it) if it.to_string() == "Deployment team/web");
+        assert!(targets.len() == 1 && is_web(targets[0]), "{targets:?}");
+    }
+}
+
+#[test]
 fn what_has_no_equal_is_said() {
     for (more, weekdays, sleep, id) in [
         (
