@@ -1,6 +1,11 @@
 //! The text of one file, and what is read in it.
 
-use std::{fs, io::Read, path::Path, rc::Rc};
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
 use serde_json::Value;
 
@@ -35,6 +40,7 @@ use crate::workload::Prefix;
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
+    path: PathBuf,
     text: String,
     is_chart: bool,
 }
@@ -42,8 +48,10 @@ pub struct Source {
 impl Source {
     /// A text under the name that errors give it.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let name = name.into();
         Self {
-            name: name.into(),
+            path: PathBuf::from(&name),
+            name,
             text: text.into(),
             is_chart: false,
         }
@@ -52,6 +60,11 @@ impl Source {
     /// What the errors call it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Where it was read: the name may stand for a path that is no text.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The whole text.
@@ -170,7 +183,11 @@ impl Source {
 
     pub(in crate::manifest) fn open(path: &Path) -> Result<Self, OpenError> {
         let file = fs::File::open(path).map_err(|error| OpenError::read(path, error))?;
-        Self::read(path.display().to_string(), file)
+        let source = Self::read(path.display().to_string(), file)?;
+        Ok(Self {
+            path: path.to_owned(),
+            ..source
+        })
     }
 
     pub(in crate::manifest) fn read(name: String, reader: impl Read) -> Result<Self, OpenError> {

@@ -1,6 +1,10 @@
 //! Files, folders and standard input.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
+};
 
 use serde_json::Value;
 
@@ -51,6 +55,17 @@ fn a_check_only_tells_and_ends_with_1_if_there_is_anything() {
     let (status, out, err) = convert(&["--check", "-"], AFTER);
     assert_eq!((status, out.as_str()), (0, ""));
     assert_eq!(err, "0 objects to convert, 0 warnings, 0 notes\n");
+}
+
+#[test]
+fn a_file_whose_name_is_no_text_is_changed_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(OsStr::from_bytes(b"caf\xe9.yaml"));
+    fs::write(&file, BEFORE).unwrap();
+    let (status, _, err) = convert(&["-i", folder.path().to_str().unwrap()], "");
+    assert_eq!(status, 0, "{err}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), AFTER);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]

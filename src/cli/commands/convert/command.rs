@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, BufWriter, IsTerminal, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use clap::builder::BoolishValueParser;
@@ -254,7 +254,7 @@ impl ConvertArgs {
         if self.in_place {
             for (source, text) in sources.iter().zip(&conversion.texts) {
                 if let Some(text) = text {
-                    replace(Path::new(source.name()), text)?;
+                    replace(source.path(), text)?;
                 }
             }
         }

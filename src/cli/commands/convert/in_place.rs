@@ -1,13 +1,15 @@
 //! Files that are written anew.
 
-use std::{fs, io, path::Path};
+use std::{ffi::OsString, fs, io, path::Path};
 
 /// Writes a file anew: all of it or nothing.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     // What a link leads to is changed, not the link.
     let path = fs::canonicalize(path)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.dayshift"));
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".dayshift");
+    let beside = path.with_file_name(name);
     let permissions = fs::metadata(&path)?.permissions();
     let written = fs::write(&beside, text)
         .and_then(|()| fs::set_permissions(&beside, permissions))
