@@ -4,6 +4,8 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgMatches, Command, parser::ValueSource};
 
+use crate::cli::args::target_names::name_a_namespace;
+
 /// The flags that name the cluster, and those that say how annotations are read and what is paid: they mean the same
 /// to every subcommand, so one variable counts in all of them.
 const EVERYWHERE: [&str; 9] = [
@@ -20,12 +22,21 @@ const EVERYWHERE: [&str; 9] = [
 
 /// A flag or an argument, and the flags whose variables it overrules, because the two could not
 /// stand together on a command line.
-const OVERRULED: [(&str, &[&str]); 7] = [
-    ("deployments", &["selector", "all", "all-namespaces"]),
-    ("selector", &["all"]),
+const OVERRULED: [(&str, &[&str]); 13] = [
+    (
+        "deployments",
+        &["selector", "all", "all-namespaces", "file"],
+    ),
+    ("selector", &["all", "file"]),
     ("namespace", &["all-namespaces"]),
-    ("all-namespaces", &["namespace"]),
+    ("all-namespaces", &["namespace", "file"]),
     ("file", &["selector", "all-namespaces"]),
+    ("files", &["selector", "all-namespaces"]),
+    ("check", &["in-place"]),
+    ("in-place", &["check"]),
+    ("default-hours", &["default-start", "default-stop"]),
+    ("default-start", &["default-hours"]),
+    ("default-stop", &["default-hours"]),
     ("until", &["days", "for"]),
     ("for", &["until"]),
 ];
@@ -74,6 +85,8 @@ fn overruled(command: &Command, arguments: &[OsString]) -> Vec<&'static str> {
     let Some((name, given)) = matches.subcommand() else {
         return Vec::new();
     };
+    let words = given.try_get_many("deployments").ok().flatten();
+    let words: Vec<String> = words.into_iter().flatten().cloned().collect();
     let flags = command.find_subcommand(name);
     let flags = flags.into_iter().flat_map(Command::get_arguments);
     let given = flags.filter(|flag| is_given(given, flag));
@@ -81,7 +94,9 @@ fn overruled(command: &Command, arguments: &[OsString]) -> Vec<&'static str> {
         .map(|flag| flag.get_long().unwrap_or(flag.get_id().as_str()))
         .collect();
     let overruled = OVERRULED.iter().filter(|(flag, _)| given.contains(flag));
-    overruled.flat_map(|(_, others)| *others).copied().collect()
+    let overruled = overruled.flat_map(|(_, others)| *others).copied();
+    let namespace = name_a_namespace(&words).then_some("namespace");
+    overruled.chain(namespace).collect()
 }
 
 fn is_given(matches: &ArgMatches, flag: &Arg) -> bool {
@@ -173,7 +188,11 @@ mod tests {
             ("dayshift status", &[][..]),
             (
                 "dayshift status web",
-                &["selector", "all", "all-namespaces"],
+                &["selector", "all", "all-namespaces", "file"],
+            ),
+            (
+                "dayshift status ns/team",
+                &["selector", "all", "all-namespaces", "file", "namespace"],
             ),
             ("dayshift status -n dev", &["all-namespaces"]),
         ] {

@@ -25,10 +25,47 @@ fn a_variable_for_one_command_breaks_no_other() {
             "plan -f examples/cron.yaml --until 2100-01-01 -o table",
         ),
         (("DAYSHIFT_PLAN_SELECTOR", "team=web"), plan),
+        (
+            ("DAYSHIFT_PLAN_DEFAULT_HOURS", "09:00-19:00"),
+            "plan -f examples/cron.yaml --default-stop 20:00",
+        ),
+        (
+            ("DAYSHIFT_PLAN_DEFAULT_STOP", "20:00"),
+            "plan -f examples/cron.yaml --default-hours 09:00-19:00",
+        ),
     ] {
         let (status, _, err) = run(&[variable], line);
         assert_eq!((status, err.as_str()), (0, ""), "{variable:?} {line}");
     }
+}
+
+#[test]
+fn what_is_written_wins_over_the_variable_that_contradicts_it() {
+    // It goes as far as the cluster that is not there.
+    for (variable, line, status) in [
+        (("DAYSHIFT_STATUS_NAMESPACE", "dev"), "status ns/team", 3),
+        (("DAYSHIFT_STATUS_NAMESPACE", "dev"), "status ns team", 3),
+        (("DAYSHIFT_STATUS_NAMESPACE", "dev"), "status team/web", 3),
+        (("DAYSHIFT_PLAN_FILE", "examples"), "plan deploy/web", 3),
+        (("DAYSHIFT_PLAN_FILE", "examples"), "plan -A", 3),
+        (("DAYSHIFT_PLAN_FILE", "examples"), "plan -l team=web", 3),
+        (
+            ("DAYSHIFT_CONVERT_SELECTOR", "team=web"),
+            "convert examples",
+            0,
+        ),
+        (
+            ("DAYSHIFT_CONVERT_IN_PLACE", "true"),
+            "convert --check examples",
+            0,
+        ),
+    ] {
+        let (ended, _, err) = run(&[variable, ("KUBECONFIG", "/nonexistent")], line);
+        assert_eq!(ended, status, "{variable:?} {line}: {err}");
+    }
+    // What does not contradict it counts.
+    let (_, _, err) = run(&[("DAYSHIFT_STATUS_NAMESPACE", "Dev")], "status deploy/web");
+    assert!(err.contains("'Dev'"), "{err}");
 }
 
 #[test]

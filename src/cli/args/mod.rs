@@ -9,6 +9,6 @@ pub(super) mod override_args;
 pub(super) mod price_args;
 pub(super) mod run_args;
 pub(super) mod schedule_args;
-mod target_names;
+pub(super) mod target_names;
 pub(super) mod targets;
 pub(super) mod values;
