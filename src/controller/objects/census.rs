@@ -82,7 +82,7 @@ impl Index {
     /// When how many objects become overdue.
     pub(in crate::controller) fn deadlines(&self, now: DateTime<Utc>) -> Deadlines {
         let mut deadlines = Deadlines::default();
-        for deadline in self.entries.values().filter_map(|it| it.deadline(now)) {
+        for deadline in self.in_scope().filter_map(|it| it.deadline(now)) {
             deadlines.add(deadline);
         }
         deadlines
@@ -90,10 +90,9 @@ impl Index {
 
     /// One that is overdue at `now`: the one seen first.
     pub(in crate::controller) fn first_overdue(&self, now: DateTime<Utc>) -> Option<&Entry> {
-        let overdue = self
-            .entries
-            .iter()
-            .filter(|(_, it)| it.overdue(now).is_some());
+        let overdue = self.entries.iter().filter(|(_, it)| {
+            self.namespaces.is_in_scope(&it.object().namespace) && it.overdue(now).is_some()
+        });
         overdue
             .min_by_key(|(id, _)| **id)
             .map(|(_, it)| it.as_ref())

@@ -1,7 +1,8 @@
 //! What is overdue, as the metrics have it at the time of a scrape.
 
-use dayshift::controller::Settings;
+use dayshift::controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
+use serde_json::json;
 
 use crate::sandbox::{Sandbox, deployment};
 
@@ -63,4 +64,31 @@ fn what_enforce_cannot_put_back_is_not_overdue() {
     story.scale("web", 2);
     story.sleep_until("19:40");
     assert_eq!((story.replicas("web"), &*overdue(&story)), (2, "0"));
+}
+
+/// What is in a namespace that the selector matches no more is left to others.
+#[test]
+fn what_has_left_the_scope_is_not_overdue() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let label = |story: &Sandbox, text: Option<&str>| {
+        let patch = json!({"metadata": {"labels": {"env": text}}});
+        story.api.merge("Namespace", "", "dev", &patch).unwrap();
+    };
+    label(&story, Some("dev"));
+    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    story.start_scaler(Settings {
+        scope: Scope {
+            namespace_selector: Some("env=dev".to_owned()),
+            ..Scope::default()
+        },
+        ..Settings::default()
+    });
+    story.sleep_until("18:30");
+    assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));
+    label(&story, None);
+    story.sleep_until("19:01");
+    assert_eq!((story.replicas("web"), &*overdue(&story)), (3, "0"));
+    label(&story, Some("dev"));
+    story.sleep_until("19:02");
+    assert_eq!((story.replicas("web"), &*overdue(&story)), (0, "0"));
 }
