@@ -122,9 +122,10 @@ impl Namespaces {
         !self.are_selected || self.known.contains_key(namespace)
     }
 
-    /// How many are invalid.
+    /// How many are invalid, of those that are there.
     pub(in crate::controller) fn invalid(&self) -> usize {
-        self.known.values().filter(|it| it.told.is_some()).count()
+        let there = self.known.values().filter(|it| !it.is_gone);
+        there.filter(|it| it.told.is_some()).count()
     }
 
     /// Takes in a Namespace as a watch shows it. What is older than what is known is merely late,
@@ -141,10 +142,11 @@ impl Namespaces {
         if is_new && is_plain {
             return NamespaceNews::default();
         }
+        let mut has_come_back = false;
         if let Some(known) = known {
             known.listed = true;
             known.watch = watch;
-            let has_come_back = std::mem::take(&mut known.is_gone);
+            has_come_back = std::mem::take(&mut known.is_gone);
             if namespace.deleting || namespace.version.is_before(known.version) {
                 return NamespaceNews::default();
             }
@@ -153,7 +155,7 @@ impl Namespaces {
                 return NamespaceNews {
                     is_changed: has_come_back,
                     has_entered: has_come_back,
-                    error: None,
+                    error: known.told.clone().filter(|_| has_come_back),
                 };
             }
         }
@@ -163,7 +165,8 @@ impl Namespaces {
             let known = self.read(namespace, watch, prefix);
             self.known.insert(namespace.name.clone(), known)
         };
-        let told = before.and_then(|it| it.told);
+        // Another of that name is told what was told of the one before.
+        let told = before.and_then(|it| it.told).filter(|_| !has_come_back);
         let error = self.known.get(&namespace.name);
         let error = error.and_then(|it| it.told.clone());
         NamespaceNews {

@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use dayshift::controller::Settings;
 use kube_in_memory::{Fault, Status};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{annotate, office, patches};
 use crate::sandbox::{Sandbox, deployment, logged};
@@ -165,7 +165,7 @@ fn where_namespaces_cannot_be_read_what_depends_on_them_is_left_alone() {
 fn a_namespace_that_is_being_deleted_takes_nothing_back() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     let mut held: Value = deployment("web").replicas(3).into();
-    held["metadata"]["finalizers"] = serde_json::json!(["example.com/hold"]);
+    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
     story.api.apply(held).unwrap();
     annotate(&story, "dev", &office());
     story.sleep_until("19:00");
@@ -238,4 +238,35 @@ fn a_namespace_that_is_made_again_does_not_say_what_the_old_one_said() {
     let before = patches(&story);
     again(&office());
     assert_eq!((label(), patches(&story) - before), ("adopted".into(), 1));
+}
+
+/// What was wrong with one that is deleted is nobody's trouble any more, and whoever makes another
+/// from the same manifest has heard of nothing.
+#[test]
+fn what_is_wrong_with_a_namespace_goes_with_it_and_is_told_of_the_next_one() {
+    let story = Sandbox::at("2026-11-20 12:00 UTC");
+    let make = || {
+        let texts = json!({"dayshift/hours": "whenever"});
+        let manifest = json!({
+            "apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": "team", "annotations": texts},
+        });
+        story.api.apply(manifest).unwrap();
+        story.pass(Duration::from_secs(2));
+    };
+    let told = || {
+        let mut events = story.api.list("Event");
+        events.retain(|it| it["regarding"]["kind"] == "Namespace");
+        let metrics = story.metrics();
+        let mut lines = metrics.lines();
+        let invalid = lines.find_map(|line| line.strip_prefix("dayshift_invalid_namespaces "));
+        (events.len(), invalid.unwrap().to_owned())
+    };
+    make();
+    assert_eq!(told(), (1, "1".to_owned()));
+    story.api.delete_of("Namespace", "", "team").unwrap();
+    story.pass(Duration::from_secs(2));
+    assert_eq!(told(), (0, "0".to_owned()), "its Events go with it");
+    make();
+    assert_eq!(told(), (1, "1".to_owned()));
 }
