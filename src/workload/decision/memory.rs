@@ -23,7 +23,7 @@ pub struct Memory {
     corrections: u8,
     /// Whether the user was told that the limit of corrections is reached.
     told: bool,
-    /// The count that was seen last, and when it was last seen to rise.
+    /// The count that was seen last, and when it was last seen to rise above that of a stop.
     count: Replicas,
     rose: Option<DateTime<Utc>>,
     /// When the user was last told that `enforce` stops it.
@@ -90,7 +90,8 @@ impl Memory {
             *self = Self::of(observed);
             return;
         }
-        if observed.replicas > self.count {
+        let stopped = observed.inputs.stop_replicas();
+        if self.count <= stopped && observed.replicas > stopped {
             self.rose = Some(now);
         }
         self.count = observed.replicas;
@@ -225,7 +226,8 @@ impl Memory {
         self.corrections > 0
     }
 
-    /// When somebody was last seen to raise the count; none since this process knows the object.
+    /// When somebody was last seen to raise the count above that of a stop; none since this process
+    /// knows the object.
     pub(in crate::workload) const fn rose(&self) -> Option<DateTime<Utc>> {
         self.rose
     }

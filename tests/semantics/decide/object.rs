@@ -114,7 +114,9 @@ impl Object {
 
     pub fn scale(&mut self, replicas: u32) -> &mut Self {
         self.observed.replicas = Replicas::new(replicas);
-        self.show()
+        // Another count is no edit: when the annotations were first seen stays.
+        self.memory.observe(&self.observed, self.now);
+        self
     }
 
     pub fn label(&mut self, label: Label, text: Option<&str>) -> &mut Self {

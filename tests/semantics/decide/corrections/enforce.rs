@@ -129,6 +129,22 @@ fn what_is_lowered_again_within_the_grace_has_a_new_one_when_it_is_raised() {
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
 }
 
+/// As an autoscaler does again and again: that is no new beginning.
+#[test]
+fn what_is_raised_further_within_the_grace_is_stopped_when_that_was_told() {
+    let mut object = at_night_with_grace(3);
+    object.scale(1).until("2026-11-20 20:10");
+    object.scale(4).until("2026-11-20 20:20");
+    object.scale(2).until("2026-11-20 20:25");
+    object.scale(3).until("2026-11-20 20:29");
+    assert_eq!(
+        (object.replicas(), object.told()),
+        (3, vec!["StopsSoon".into()])
+    );
+    object.until("2026-11-20 20:30");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+}
+
 #[test]
 fn what_appears_while_the_schedule_says_stopped_is_stopped_after_the_grace() {
     let mut object = Object::new("2026-11-20 22:00", 4).annotate("hours", "Mon-Fri 09:00-19:00");

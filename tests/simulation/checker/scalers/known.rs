@@ -37,7 +37,8 @@ pub struct Known {
     pub(in crate::checker) version: u64,
     /// When its annotations were first shown as they are.
     pub seen: Instants,
-    /// The count as it was shown or written last, and when it was last shown to have risen.
+    /// The count as it was shown or written last, and when it was last shown to have risen above
+    /// that of a stop.
     count: u32,
     risen: Option<Instants>,
     /// The newest state of all that it was shown.
@@ -126,7 +127,8 @@ impl Known {
         if object.inputs() != self.object.inputs() {
             self.seen = at;
         }
-        if object.replicas > self.count {
+        let stopped = texts::stop_count(&object.in_force());
+        if self.count <= stopped && object.replicas > stopped {
             self.risen = Some(at);
         }
         self.count = object.replicas;
@@ -272,7 +274,7 @@ impl Known {
         ranges.flatten().collect()
     }
 
-    /// When its count was last seen to rise, likewise; nothing where it was not.
+    /// When its count was last seen to rise above that of a stop, likewise; nothing where it was not.
     pub fn risen(&self, slept: i64) -> Vec<(i64, i64)> {
         self.risen
             .map_or_else(Vec::new, |risen| risen.ranges(slept))
