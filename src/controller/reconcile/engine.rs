@@ -277,14 +277,20 @@ impl Engine {
     pub(in crate::controller) fn next_wake(&self) -> DateTime<Utc> {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         let may_act = !self.clock.is_wrong();
-        let send = self.outbox.next(monotonic, self.retry.paused_until());
+        let paused = self.retry.paused_until();
+        let send = self.outbox.next(monotonic, paused);
+        // They are queued with what is sent, and so not before a pause is over.
+        let notes = self
+            .revert_notes
+            .next()
+            .map(|at| paused.map_or(at, |until| at.max(until)));
         let instants = [
             send.filter(|_| may_act),
             self.due.next_retry().filter(|_| may_act),
             self.sender.in_flight().next_slow(),
             self.clock.next_probe(),
             self.census.next(),
-            self.revert_notes.next().filter(|_| may_act),
+            notes.filter(|_| may_act),
         ];
         instants
             .into_iter()

@@ -104,3 +104,21 @@ fn reads_that_hang_or_fail_delay_nobody_and_are_not_tried_again() {
         assert!(reads(&story) <= 100, "{fault:?}: none is tried again");
     }
 }
+
+/// What is to be told together while nothing may be sent is told when it may be, and nobody looks
+/// again and again until then.
+#[test]
+fn what_is_told_together_waits_for_a_server_that_is_away() {
+    let story = with(10);
+    put_all_back(&story, 10);
+    let away = || Fault::Answer(Status::new(503, "ServiceUnavailable", "away"));
+    story
+        .api
+        .on_request(move |line| (line.verb == "patch").then(away));
+    story.sleep_until("19:01:20");
+    story.api.serve_well();
+    story.sleep_until("19:02");
+    let mut events = story.api.list("Event");
+    events.retain(|it| it["reason"] == "Reverted");
+    assert_eq!(events.len(), 6);
+}
