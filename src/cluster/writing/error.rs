@@ -89,6 +89,10 @@ pub enum FailureKind {
     /// An admission webhook was asked about this request, and did not answer as it should.
     #[error("admission failed")]
     Admission,
+    /// A 404 that says nothing of the object: a proxy has lost its way, or the server does not have
+    /// the kind.
+    #[error("the API server has nothing there")]
+    NotServed,
     /// No answer within the time that a request may take.
     #[error("the API server has not answered")]
     TimedOut,
@@ -153,6 +157,8 @@ fn passing_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
         StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT if is_foreign(status) => {
             Some(FailureKind::Unreachable)
         }
+        // Nor does it say of an object that it is gone.
+        StatusCode::NOT_FOUND if is_foreign(status) => Some(FailureKind::NotServed),
         StatusCode::REQUEST_TIMEOUT => Some(FailureKind::TimedOut),
         _ => code.is_server_error().then_some(FailureKind::Failed),
     }
@@ -268,6 +274,13 @@ mod tests {
             let page = foreign("<html>502</html>", code);
             assert_eq!(passing_kind(code, &page), Some(FailureKind::Unreachable));
         }
+    }
+
+    #[test]
+    fn a_page_that_is_not_found_is_no_object_that_is_gone() {
+        let page = foreign("404 page not found", StatusCode::NOT_FOUND);
+        let kind = passing_kind(StatusCode::NOT_FOUND, &page);
+        assert_eq!(kind, Some(FailureKind::NotServed));
     }
 
     /// A webhook answers with the status that it likes, and says what it likes.

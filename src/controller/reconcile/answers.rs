@@ -197,6 +197,13 @@ impl Engine {
     /// No usable answer came. Where that is the server's trouble, all wait until it has answered;
     /// else this object alone does.
     fn unanswered(&mut self, id: Id, why: &Unavailable) {
+        let watch = self.index.get(id).map(|entry| entry.watch);
+        if why.kind == FailureKind::NotServed && watch.is_some_and(|it| self.watches.is_absent(it))
+        {
+            // All of its kind are gone; a list shows what there is when it comes back.
+            self.forget(id);
+            return;
+        }
         let now = self.clock.monotonic();
         // Whether others are answered tells whether it is the server.
         let may_be_servers = why.kind != FailureKind::Admission;

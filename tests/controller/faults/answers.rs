@@ -1,12 +1,21 @@
 //! What the server's own answers tell: of an object that the watch shows otherwise, of a patch
 //! whose answer was lost, of a history that went back.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use chrono::TimeDelta;
 use dayshift::controller::{Scope, Settings};
+use http::{Method, Request, Response};
+use kube::{Client, client::Body};
 use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::json;
+use tower::{BoxError, service_fn};
 
 use crate::sandbox::{Sandbox, deployment};
 
@@ -171,4 +180,35 @@ fn a_clock_millennia_away_is_a_wrong_clock_and_no_more() {
         story.sleep_until("19:15");
         assert_eq!(story.replicas("web"), 0, "{seconds}");
     }
+}
+
+/// A proxy that has lost its way for a moment knows of no object: only the API server's own 404
+/// tells that one is gone. The watch goes on and would not show it again.
+#[test]
+fn a_page_not_found_is_no_object_that_is_gone() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let is_astray = Arc::new(AtomicBool::new(false));
+    let astray = is_astray.clone();
+    let proxied = move |api: &kube_in_memory::Api| {
+        let inner = api.client_as("scaler");
+        let service = service_fn(move |request: Request<Body>| {
+            let (inner, is_astray) = (inner.clone(), astray.load(Ordering::Relaxed));
+            async move {
+                if is_astray && request.method() == Method::PATCH {
+                    let page = Body::from(b"404 page not found\n".to_vec());
+                    return Ok(Response::builder().status(404).body(page)?);
+                }
+                Ok::<_, BoxError>(inner.send(request).await?)
+            }
+        });
+        Client::new(service, "default")
+    };
+    story.start_scaler_with(proxied, Settings::default());
+    story.apply(deployment("web").replicas(3).stop("19:00"));
+    story.sleep_until("18:59");
+    is_astray.store(true, Ordering::Relaxed);
+    story.sleep_until("19:00:05");
+    is_astray.store(false, Ordering::Relaxed);
+    story.sleep_until("19:01");
+    assert_eq!(story.replicas("web"), 0);
 }
