@@ -80,7 +80,8 @@ enum Count {
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        let number = value.as_u64().and_then(|it| u32::try_from(it).ok());
+        let number = value.as_u64().and_then(|it| i32::try_from(it).ok());
+        let number = number.map(i32::unsigned_abs);
         Ok(number.map_or_else(|| Self::Odd(quote(&value.to_string()).into()), Self::Number))
     }
 }
@@ -322,7 +323,12 @@ mod tests {
             (json!({"replicas": 3}), Some(Count::Number(3))),
             (json!({"replicas": "3"}), odd("\"3\"")),
             (json!({"replicas": -1}), odd("-1")),
-            (json!({"replicas": 4_294_967_296_u64}), odd("4294967296")),
+            (
+                json!({"replicas": i32::MAX}),
+                Some(Count::Number(0x7fff_ffff)),
+            ),
+            // A test for the count as it would be cut never holds.
+            (json!({"replicas": 2_147_483_648_u64}), odd("2147483648")),
             (json!({"replicas": {"min": 1}}), odd("{\"min\":1}")),
         ] {
             let read: Spec = serde_json::from_value(spec.clone()).unwrap();
