@@ -25,8 +25,9 @@ const HEALTHY: usize = 3;
 /// How long after its instant a healthy one is waited for.
 const TIMEOUT: TimeDelta = TimeDelta::seconds(45);
 
-/// How long after the fault the fleet is waited for: a refusal is tried again after half a minute.
-const RECOVERY: TimeDelta = TimeDelta::seconds(70);
+/// How long after the fault the fleet is waited for: a refusal is tried again after half a minute, and
+/// a second one after a minute. While programs are built, a first try may have had no answer.
+const RECOVERY: TimeDelta = TimeDelta::seconds(120);
 
 /// A fleet that a webhook is in the way of, and healthy objects in its Namespace and in another,
 /// under one scaler that looks after the whole cluster.
