@@ -94,10 +94,9 @@ impl Calendar {
                     return Err(line.fails(line.value(), CalendarReason::WrongEnd));
                 }
                 if was_event {
-                    match std::mem::take(&mut event).event(line.number)? {
-                        Some(event) => events.push(event),
-                        None => timed += 1,
-                    }
+                    let event = std::mem::take(&mut event).event(line.number)?;
+                    timed += usize::from(!event.is_of_whole_days());
+                    events.push(event);
                 }
             } else if open.is_empty() {
                 return Err(line.fails(line.name(), CalendarReason::NotACalendar));

@@ -51,11 +51,14 @@ impl ContentLine {
         self.text.get(self.value..).unwrap_or_default().trim()
     }
 
-    /// Whether a parameter is among those of this line; case does not matter.
-    pub(super) fn has_parameter(&self, name: &str) -> bool {
-        let parameters = self.text.get(self.name..self.value).unwrap_or_default();
+    /// The value of a parameter of this line, without quotation marks; case does not matter in its
+    /// name.
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+        let end = self.value.saturating_sub(1);
+        let parameters = self.text.get(self.name..end).unwrap_or_default();
         let mut parameters = parameters.split(';').filter_map(|it| it.split_once('='));
-        parameters.any(|(found, _)| found.eq_ignore_ascii_case(name))
+        let (_, value) = parameters.find(|(found, _)| found.eq_ignore_ascii_case(name))?;
+        Some(value.trim_matches('"'))
     }
 
     /// The value as text: `\,`, `\;`, `\\` and `\n` are what they stand for (RFC 5545, 3.3.11).
@@ -133,7 +136,10 @@ mod tests {
     fn the_value_begins_after_the_first_colon_that_is_not_quoted() {
         let line =
             &lines(b"SUMMARY;LANGUAGE=de;ALTREP=\"http://a/b;c\":Tag\\, der: \\n\\\\ \\;")[0];
-        assert!(line.is("summary") && line.has_parameter("altrep"));
+        assert!(line.is("summary"));
+        assert_eq!(line.parameter("language"), Some("de"));
+        assert_eq!(line.parameter("altrep"), Some("http://a/b"));
+        assert_eq!(line.parameter("x"), None);
         assert_eq!(line.text(), "Tag, der:  \\ ;");
         assert_eq!(lines(b"X;Y=\"open:value")[0].value(), "value");
         assert!(content_lines(b"no colon").next().unwrap().is_err());

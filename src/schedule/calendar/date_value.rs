@@ -5,23 +5,61 @@ use chrono::{Datelike, NaiveDate, TimeDelta};
 use super::content_line::ContentLine;
 use super::error::{CalendarError, CalendarReason};
 use crate::schedule::text::date::number;
+use crate::schedule::zone::{local::Local, time_zone::Zone};
 
 /// A date, with the time of day where there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DateValue {
-    /// Days since 1970-01-01, in the zone of the text.
+    /// Days since 1970-01-01, on the clocks of the event.
     pub(super) day: i32,
     /// Seconds since midnight; `None` for a date alone.
     pub(super) second: Option<u32>,
 }
 
+/// The clocks of an event, on which it lasts whole days. What is written without a `Z` is theirs;
+/// a moment of UTC may be of another date there: RFC 5545, 3.3.10, asks for one in `UNTIL`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EventClock {
+    /// Those of UTC, or of wherever it is read.
+    AsWritten,
+    /// Those of a zone.
+    Zone(Zone),
+    /// Those of a zone that is only known to who wrote it.
+    Unknown,
+}
+
+impl EventClock {
+    /// That of an event that begins with this line.
+    pub(super) fn of(start: &ContentLine) -> Self {
+        let is_utc = start.value().ends_with(['Z', 'z']);
+        match start.parameter("TZID").filter(|_| !is_utc) {
+            None => Self::AsWritten,
+            Some(name) => Zone::named(name).map_or(Self::Unknown, Self::Zone),
+        }
+    }
+
+    /// What it shows at a moment of UTC.
+    fn shown(self, utc: Local) -> Local {
+        match self {
+            Self::AsWritten => utc,
+            Self::Zone(zone) => Local(utc.0 + zone.offset(utc.0)),
+            // Recurrences begin at midnight: the nearest one is meant.
+            Self::Unknown => Local::on(Local(utc.0 + HALF_A_DAY).day(), 0),
+        }
+    }
+}
+
+const HALF_A_DAY: i64 = 12 * 3600;
+
 impl DateValue {
     /// Reads `20261225`, `20261225T180000` and `20261225T180000Z`.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str, clock: EventClock) -> Option<Self> {
         let (date, time) = match text.split_once(['T', 't']) {
-            Some((date, time)) => (date, Some(time.trim_end_matches(['Z', 'z']))),
+            Some((date, time)) => (date, Some(time)),
             None => (text, None),
         };
+        let is_utc = time.is_some_and(|time| time.ends_with(['Z', 'z']));
+        let time = time.map(|time| time.trim_end_matches(['Z', 'z']));
         let [y1, y2, y3, y4, m1, m2, d1, d2] = *date.as_bytes() else {
             return None;
         };
@@ -38,24 +76,29 @@ impl DateValue {
             }
             Some(_) => return None,
         };
+        let day = day_of(date);
+        let Some(utc) = second.filter(|_| is_utc) else {
+            return Some(Self { day, second });
+        };
+        let shown = clock.shown(Local::on(day, utc));
         Some(Self {
-            day: day_of(date),
-            second,
+            day: shown.day(),
+            second: Some(shown.second()),
         })
     }
 
     /// Reads the one value of a line.
-    pub(super) fn of(line: &ContentLine) -> Result<Self, CalendarError> {
+    pub(super) fn of(line: &ContentLine, clock: EventClock) -> Result<Self, CalendarError> {
         let value = line.value();
-        Self::parse(value).ok_or_else(|| line.fails(value, CalendarReason::NotADate))
+        Self::parse(value, clock).ok_or_else(|| line.fails(value, CalendarReason::NotADate))
     }
 
     /// Reads the days of a list such as that of `EXDATE`. Of a period it is the day on which that
     /// begins.
-    pub(super) fn days(line: &ContentLine) -> Result<Vec<i32>, CalendarError> {
+    pub(super) fn days(line: &ContentLine, clock: EventClock) -> Result<Vec<i32>, CalendarError> {
         let days = line.value().split(',').map(|item| {
             let begin = item.split_once('/').map_or(item, |(begin, _)| begin).trim();
-            let value = Self::parse(begin);
+            let value = Self::parse(begin, clock);
             value.ok_or_else(|| line.fails(begin, CalendarReason::NotADate))
         });
         days.map(|it| Ok(it?.day)).collect()
@@ -115,7 +158,7 @@ mod tests {
             ("２０２６", None),
             ("", None),
         ] {
-            let found = DateValue::parse(text).map(|it| (it.day, it.second));
+            let found = DateValue::parse(text, EventClock::AsWritten).map(|it| (it.day, it.second));
             assert_eq!(found, expected, "{text}");
         }
     }

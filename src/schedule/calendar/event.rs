@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::TimeDelta;
 
 use super::content_line::ContentLine;
-use super::date_value::{DateValue, duration};
+use super::date_value::{DateValue, EventClock, duration};
 use super::error::{CalendarError, CalendarReason};
 use super::recurrence::{Budget, Recurrence};
 use crate::schedule::zone::local::Local;
@@ -26,15 +26,15 @@ pub(super) struct EventLines {
     excepted: Vec<ContentLine>,
 }
 
-/// An event that lasts whole days.
-#[derive(Debug)]
+/// An event, of which the days count only where it lasts whole ones.
+#[derive(Debug, Default)]
 pub(super) struct Event {
     /// The line that it begins with.
     line: usize,
     uid: Box<str>,
     first: i32,
-    /// How many days it lasts.
-    days: i32,
+    /// How many days it lasts; `None` where it is at a time of day.
+    days: Option<i32>,
     pub(super) summary: Box<str>,
     rules: Vec<Recurrence>,
     dates: Vec<i32>,
@@ -85,48 +85,65 @@ impl EventLines {
         Ok(())
     }
 
-    /// The event, which ended in line `end`; `None` where it does not last whole days.
-    pub(super) fn event(self, end: usize) -> Result<Option<Event>, CalendarError> {
+    /// The event, which ended in line `end`.
+    pub(super) fn event(self, end: usize) -> Result<Event, CalendarError> {
         let Some(line) = &self.start else {
             return Err(CalendarError::new(end, "", CalendarReason::NoStart));
         };
-        let start = DateValue::of(line)?;
-        let Some(days) = self.days(start)? else {
-            return Ok(None);
-        };
+        let clock = EventClock::of(line);
+        let start = DateValue::of(line, clock)?;
+        let days = self.days(start, clock)?;
+        if days.is_none() {
+            return Ok(self.at_a_time(start, clock));
+        }
         let all = |lines: &[ContentLine]| {
-            let days: Result<Vec<_>, _> = lines.iter().map(DateValue::days).collect();
+            let days: Result<Vec<_>, _> =
+                lines.iter().map(|it| DateValue::days(it, clock)).collect();
             days.map(|it| it.concat())
         };
         if let Some(line) = &self.recurrence_id
-            && line.has_parameter("RANGE")
+            && line.parameter("RANGE").is_some()
         {
             return Err(line.fails("RANGE", CalendarReason::Unsupported));
         }
-        let replaces = self.recurrence_id.as_ref().map(DateValue::of).transpose()?;
+        let replaces = self.recurrence_id.as_ref();
+        let replaces = replaces.map(|it| DateValue::of(it, clock)).transpose()?;
         let status = self.status.as_ref().map(ContentLine::value);
         let summary = self.summary.as_ref().map(ContentLine::text);
-        Ok(Some(Event {
+        Ok(Event {
             line: line.number,
-            uid: self
-                .uid
-                .as_ref()
-                .map(ContentLine::value)
-                .unwrap_or_default()
-                .into(),
+            uid: self.uid(),
             first: start.day,
             days,
             summary: cut_chars(summary.unwrap_or_default().trim(), LONGEST_SUMMARY).into(),
             rules: self
                 .rules
                 .iter()
-                .map(Recurrence::of)
+                .map(|it| Recurrence::of(it, clock))
                 .collect::<Result<_, _>>()?,
             dates: all(&self.dates)?,
             excepted: all(&self.excepted)?,
             replaces: replaces.map(|it| it.day),
             is_cancelled: status.is_some_and(|it| it.eq_ignore_ascii_case("CANCELLED")),
-        }))
+        })
+    }
+
+    /// An event at a time of day. All that counts of it is which recurrence it takes the place of: a
+    /// day may have become a meeting.
+    fn at_a_time(&self, start: DateValue, clock: EventClock) -> Event {
+        let replaces = self.recurrence_id.as_ref();
+        let replaces = replaces.filter(|line| line.parameter("RANGE").is_none());
+        Event {
+            uid: self.uid(),
+            first: start.day,
+            replaces: replaces.and_then(|line| Some(DateValue::of(line, clock).ok()?.day)),
+            ..Event::default()
+        }
+    }
+
+    fn uid(&self) -> Box<str> {
+        let uid = self.uid.as_ref().map(ContentLine::value);
+        uid.unwrap_or_default().into()
     }
 
     /// How many whole days it lasts; `None` where it does not.
@@ -134,10 +151,15 @@ impl EventLines {
     /// A date and no end is one day. So is an end on the first day: it should be exclusive, but
     /// some programs mean the day itself. From midnight to midnight is whole days too, in
     /// whatever zone it is written: that is how some programs write them.
-    fn days(&self, start: DateValue) -> Result<Option<i32>, CalendarError> {
+    fn days(&self, start: DateValue, clock: EventClock) -> Result<Option<i32>, CalendarError> {
         let (length, line) = match (&self.end, &self.duration) {
             (Some(line), _) => {
-                let end = DateValue::of(line)?;
+                // An end may be at any time of day: none is near enough to be meant.
+                let clock = match clock {
+                    EventClock::Unknown => EventClock::AsWritten,
+                    known => known,
+                };
+                let end = DateValue::of(line, clock)?;
                 let days = TimeDelta::days(i64::from(end.day) - i64::from(start.day));
                 let second = |value: DateValue| i64::from(value.second.unwrap_or_default());
                 (days + TimeDelta::seconds(second(end) - second(start)), line)
@@ -162,6 +184,11 @@ impl EventLines {
 }
 
 impl Event {
+    /// Whether it lasts whole days.
+    pub(super) const fn is_of_whole_days(&self) -> bool {
+        self.days.is_some()
+    }
+
     /// Whether it takes the place of one recurrence of another event.
     pub(super) fn note_replaced(&self, replaced: &mut Replaced) {
         if let Some(day) = self.replaces {
@@ -177,14 +204,14 @@ impl Event {
         budget: &mut Budget,
         mut found: impl FnMut((i32, i32), bool) -> Result<(), CalendarReason>,
     ) -> Result<(), CalendarError> {
-        if self.is_cancelled {
+        let Some(days) = self.days.filter(|_| !self.is_cancelled) else {
             return Ok(());
-        }
+        };
         let (horizon_from, horizon_to) = (Local::FIRST.day(), Local::LAST.day());
         let excepted: HashSet<i32> = self.excepted.into_iter().collect();
         let is_instance = self.replaces.is_some();
         let replaced = replaced.get(&self.uid).filter(|_| !is_instance);
-        let length = self.days - 1;
+        let length = days - 1;
         let mut add = |first: i32, is_endless: bool| {
             let is_replaced = replaced.is_some_and(|days| days.contains(&first));
             let last = first.saturating_add(length).min(horizon_to);

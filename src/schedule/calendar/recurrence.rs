@@ -3,7 +3,7 @@
 use chrono::{Datelike, NaiveDate, Weekday};
 
 use super::content_line::ContentLine;
-use super::date_value::{DateValue, day_of};
+use super::date_value::{DateValue, EventClock, day_of};
 use super::error::{CalendarError, CalendarReason};
 use crate::schedule::text::date::number;
 
@@ -54,8 +54,8 @@ impl Budget {
 const MAX_INTERVAL: u32 = 36_600;
 
 impl Recurrence {
-    /// Reads the value of `RRULE`.
-    pub(super) fn of(line: &ContentLine) -> Result<Self, CalendarError> {
+    /// Reads the value of `RRULE` of an event on these clocks.
+    pub(super) fn of(line: &ContentLine, clock: EventClock) -> Result<Self, CalendarError> {
         let mut every = None;
         let mut rule = Self {
             every: Every::Day,
@@ -91,7 +91,7 @@ impl Recurrence {
                     rule.interval = interval.ok_or_else(bad)?.cast_signed();
                 }
                 "COUNT" => rule.count = Some(positive(value).ok_or_else(bad)?),
-                "UNTIL" => rule.until = Some(DateValue::parse(value).ok_or_else(bad)?.day),
+                "UNTIL" => rule.until = Some(DateValue::parse(value, clock).ok_or_else(bad)?.day),
                 "BYMONTH" => rule.months = numbers(value, 1, 12).ok_or_else(bad)?,
                 "BYMONTHDAY" => rule.month_days = numbers(value, -31, 31).ok_or_else(bad)?,
                 "BYYEARDAY" => rule.year_days = numbers(value, -366, 366).ok_or_else(bad)?,

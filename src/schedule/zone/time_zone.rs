@@ -59,11 +59,16 @@ impl Zone {
     /// The text is not the name of a zone in the IANA database. The span is in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let name = Piece::whole(text, "Europe/Berlin")?;
-        name.text().parse().map(Self).map_err(|_| {
+        Self::named(name.text()).ok_or_else(|| {
             name.fails(Reason::UnknownZone {
                 nearest: names::nearest(name.text()),
             })
         })
+    }
+
+    /// The zone of that exact name, if there is one.
+    pub(in crate::schedule) fn named(name: &str) -> Option<Self> {
+        name.parse().ok().map(Self)
     }
 
     /// Its name in the IANA database.

@@ -7,3 +7,4 @@
 mod files;
 mod holidays;
 mod reading;
+mod recurrences;

@@ -1,0 +1,96 @@
+//! Recurrences that have become something else, and moments of UTC beside a zone.
+
+use dayshift::schedule::Calendar;
+
+use super::reading::{dates, event};
+
+/// RFC 5545, 3.8.4.4: the event with a `RECURRENCE-ID` stands in the place of that recurrence,
+/// whatever it has become.
+#[test]
+fn one_recurrence_may_become_a_meeting() {
+    let lines = "UID:a\r\nDTSTART;VALUE=DATE:20260101\r\nRRULE:FREQ=MONTHLY;COUNT=3\r\nEND:VEVENT\r\n\
+         BEGIN:VEVENT\r\nUID:a\r\nRECURRENCE-ID;VALUE=DATE:20260201\r\n\
+         DTSTART;TZID=Europe/Berlin:20260201T090000\r\nDTEND;TZID=Europe/Berlin:20260201T100000\r\nEND:VEVENT\r\n\
+         BEGIN:VEVENT\r\nUID:b\r\nRECURRENCE-ID;VALUE=DATE:20260301\r\nDTSTART:20260301T090000";
+    let expected = ["2026-01-01", "2026-03-01"].map(str::to_owned);
+    assert_eq!(dates(&event(lines)), Ok(expected.to_vec()));
+    let calendar = Calendar::parse(event(lines).as_bytes()).unwrap();
+    assert_eq!(calendar.timed_events(), 2);
+}
+
+/// RFC 5545, 3.3.10: where `DTSTART` names a zone, `UNTIL` is UTC. By the clocks of Berlin, which
+/// are an hour ahead of UTC in winter and two in summer, 23:00 UTC is the midnight of the next day.
+#[test]
+fn moments_of_utc_are_read_on_the_clocks_of_the_event() {
+    let from = |zone: &str, rest: &str| {
+        let begin = format!("DTSTART;TZID={zone}:20261222T000000");
+        dates(&event(&format!("{begin}\r\nDURATION:P1D\r\n{rest}")))
+    };
+    for (zone, rest, expected) in [
+        (
+            "Europe/Berlin",
+            "RRULE:FREQ=DAILY;UNTIL=20261224T230000Z",
+            "22 23 24 25",
+        ),
+        (
+            "Europe/Berlin",
+            "RRULE:FREQ=DAILY;UNTIL=20261225T225959Z",
+            "22 23 24 25",
+        ),
+        (
+            "\"Europe/Berlin\"",
+            "RRULE:FREQ=DAILY;UNTIL=20261225T230000Z",
+            "22 23 24 25 26",
+        ),
+        (
+            "Asia/Tokyo",
+            "RRULE:FREQ=DAILY;UNTIL=20261223T150000Z",
+            "22 23 24",
+        ),
+        (
+            "Pacific/Kiritimati",
+            "RRULE:FREQ=DAILY;UNTIL=20261223T100000Z",
+            "22 23 24",
+        ),
+        (
+            "America/New_York",
+            "RRULE:FREQ=DAILY;UNTIL=20261224T050000Z",
+            "22 23 24",
+        ),
+        (
+            "America/New_York",
+            "RRULE:FREQ=DAILY;UNTIL=20261225T045959Z",
+            "22 23 24",
+        ),
+        // A zone that nobody knows: the midnight that is nearest is the one that is meant.
+        (
+            "W. Europe Standard Time",
+            "RRULE:FREQ=DAILY;UNTIL=20261224T230000Z",
+            "22 23 24 25",
+        ),
+        (
+            "Eastern Standard Time",
+            "RRULE:FREQ=DAILY;UNTIL=20261224T050000Z",
+            "22 23 24",
+        ),
+        (
+            "Europe/Berlin",
+            "RRULE:FREQ=DAILY;COUNT=4\r\nEXDATE:20261222T230000Z\r\nRDATE:20261230T230000Z",
+            "22 24 25 31",
+        ),
+        // What is written without a `Z` is of the same clocks.
+        (
+            "Europe/Berlin",
+            "RRULE:FREQ=DAILY;UNTIL=20261224T230000",
+            "22 23 24",
+        ),
+    ] {
+        let expected = expected.split(' ').map(|day| format!("2026-12-{day}"));
+        assert_eq!(from(zone, rest), Ok(expected.collect()), "{zone}: {rest}");
+    }
+    let moved = "UID:a\r\nRRULE:FREQ=DAILY;COUNT=3\r\nEND:VEVENT\r\n\
+         BEGIN:VEVENT\r\nUID:a\r\nRECURRENCE-ID:20261222T230000Z\r\n\
+         DTSTART;TZID=Europe/Berlin:20261231T000000\r\nDTEND:20261231T230000Z";
+    let expected = ["2026-12-22", "2026-12-24", "2026-12-31"].map(str::to_owned);
+    assert_eq!(from("Europe/Berlin", moved), Ok(expected.to_vec()));
+}
