@@ -19,12 +19,17 @@ impl WorkloadPlan {
     ///
     /// Nobody scales by hand in it, and each boundary comes at its instant.
     pub fn saved(&self) -> Option<Saved> {
+        self.saved_in(self.period(), self.since())
+    }
+
+    /// The same in another period, in which overrides hold from `since` on.
+    pub fn saved_in(&self, period: Period, since: DateTime<Utc>) -> Option<Saved> {
         let spec = self.spec()?;
         if spec.counts != CountKind::Replicas {
             return None;
         }
         let without = spec.largest_count().or(spec.replicas).or(self.runs())?;
-        let steps = saved_steps(spec, self.delay(), self.period(), self.since(), without);
+        let steps = saved_steps(spec, self.delay(), period, since, without);
         let seconds = steps
             .map(|(from, until, held)| f64::from(held.get()) * (until - from).as_seconds_f64());
         let hours = seconds.sum::<f64>() / 3600.0;

@@ -319,8 +319,12 @@ impl PlanArgs {
             }
             Output::Chart => {
                 let chart = Chart::new(style, terminal::width());
-                let days = |zone| self.days_shown(now, zone).unwrap_or(period);
-                chart.write(&mut out, plan, days)?;
+                chart.write(&mut out, plan, |zone| {
+                    let shown = self.days_shown(now, zone).unwrap_or(period);
+                    // Before now nobody knows of any.
+                    let since = self.from.as_ref().map_or(now, |_| shown.from());
+                    (shown, since)
+                })?;
             }
         }
         out.flush()?;

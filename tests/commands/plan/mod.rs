@@ -295,6 +295,56 @@ fn a_chart_tells_of_clocks_that_go_forward_at_midnight() {
     );
 }
 
+/// A chart shows whole days in the zone of the schedule; what it says is saved is of these days.
+#[test]
+fn a_chart_counts_what_is_saved_in_the_days_that_it_shows() {
+    let chart = |lines: &[&str], from: &str| {
+        let args = ["-o", "chart", "-f", "-", "--from", from, "--days", "1"];
+        plan_of(&args, &web(lines)).out
+    };
+    let all_monday = "dayshift/hours: Mon 00:00-24:00";
+    let (day, replicas) = ("2026-11-23", "dayshift/replicas: '3'");
+    for (zone, from, expected) in [
+        (
+            "America/New_York",
+            day,
+            "24 of 24 hours running, 0 stopped (0%).\n",
+        ),
+        (
+            "Asia/Tokyo",
+            day,
+            "24 of 24 hours running, 0 stopped (0%).\n",
+        ),
+        // From 19:00 on Sunday to 19:00 on Monday.
+        (
+            "America/New_York",
+            "2026-11-23T00:00:00Z",
+            "19 of 24 hours running, 5 stopped (21%): saves 15 replica-hours.\n",
+        ),
+    ] {
+        let zone = format!("dayshift/timezone: {zone}");
+        let out = chart(&[all_monday, &zone, replicas], from);
+        assert!(out.contains(expected), "{zone} {from}: {out}");
+    }
+    // An override holds from the first midnight that is shown.
+    for (zone, over, expected) in [
+        (
+            "Africa/Cairo",
+            "dayshift/pause: 'true'",
+            "0 of 24 hours running, 0 stopped (0%), 24 left as they are.\n",
+        ),
+        (
+            "America/New_York",
+            "dayshift/sleep-until: '2026-11-24 00:00'",
+            "0 of 24 hours running, 24 stopped (100%): saves 72 replica-hours.\n",
+        ),
+    ] {
+        let zone = format!("dayshift/timezone: {zone}");
+        let out = chart(&[all_monday, &zone, replicas, over], day);
+        assert!(out.contains(expected), "{zone}: {out}");
+    }
+}
+
 #[test]
 fn a_day_whose_midnight_clocks_skip_ends_at_the_next_midnight() {
     let lines = ["dayshift/hours: '00:30-18:00'"];

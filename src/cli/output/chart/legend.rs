@@ -30,12 +30,17 @@ impl Totals {
     }
 }
 
-/// What the hours come to, where the clock alone says what runs.
-pub(super) fn running(group: &Group<'_>, totals: &Totals) -> Option<String> {
+/// What the hours come to, where the clock alone says what runs: in a period, in which overrides hold
+/// from an instant on.
+pub(super) fn running(
+    group: &Group<'_>,
+    totals: &Totals,
+    shown: (Period, DateTime<Utc>),
+) -> Option<String> {
     let spec = group.spec;
     match spec.schedule.rule().only_action() {
         Some(_) => None,
-        None => Some(hours(totals, spec) + &saved(group)),
+        None => Some(hours(totals, spec) + &saved(group, shown)),
     }
 }
 
@@ -98,12 +103,14 @@ fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
 }
 
 /// `: saves 354 replica-hours, 88.5 CPU core-hours.` where all counts are known.
-fn saved(group: &Group<'_>) -> String {
+fn saved(group: &Group<'_>, (period, since): (Period, DateTime<Utc>)) -> String {
     // What is alike is computed once: many objects have the same schedule.
     let mut known = HashMap::new();
     let of = |member: &&WorkloadPlan| {
         let alike = (member.runs(), member.delay(), member.requests());
-        *known.entry(alike).or_insert_with(|| member.saved())
+        *known
+            .entry(alike)
+            .or_insert_with(|| member.saved_in(period, since))
     };
     let saved: Option<Vec<Saved>> = group.members.iter().map(of).collect();
     let saved: Option<Saved> = saved.map(|it| it.into_iter().sum());

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
     group::Group,
@@ -42,7 +42,8 @@ impl Chart {
     }
 
     /// Writes a chart for each schedule of a plan, with the names of all objects that have it, and
-    /// then what is wrong with others. Which time is shown may depend on the zone.
+    /// then what is wrong with others. Which time is shown, and from when on overrides hold in it, may
+    /// depend on the zone.
     ///
     /// # Errors
     /// What the writer says.
@@ -50,7 +51,7 @@ impl Chart {
         &self,
         out: &mut impl Write,
         plan: &Plan,
-        period: impl Fn(Zone) -> Period,
+        shown: impl Fn(Zone) -> (Period, DateTime<Utc>),
     ) -> io::Result<()> {
         let mut is_first = true;
         for group in Group::all(plan) {
@@ -58,8 +59,8 @@ impl Chart {
                 writeln!(out)?;
             }
             is_first = false;
-            let period = period(group.spec.schedule.zone());
-            self.group(out, &group, period)?;
+            let shown = shown(group.spec.schedule.zone());
+            self.group(out, &group, shown)?;
         }
         for refused in plan.refused() {
             if !is_first {
@@ -85,10 +86,14 @@ impl Chart {
         Ok(())
     }
 
-    fn group(&self, out: &mut impl Write, group: &Group<'_>, period: Period) -> io::Result<()> {
+    fn group(
+        &self,
+        out: &mut impl Write,
+        group: &Group<'_>,
+        (period, since): (Period, DateTime<Utc>),
+    ) -> io::Result<()> {
         self.names(out, group)?;
         let zone = group.spec.schedule.zone();
-        let since = group.members.first().map_or(period.from(), |it| it.since());
         let first = period.from().with_timezone(&zone.tz()).date_naive();
         let end = period.until() - TimeDelta::seconds(1);
         let last = end.with_timezone(&zone.tz()).date_naive();
@@ -125,7 +130,7 @@ impl Chart {
             words.extend(holidays(group.spec.schedule.except(), &excepted));
         }
         words.extend(origin(group));
-        words.extend(running(group, &totals));
+        words.extend(running(group, &totals, (period, since)));
         let next = next_after(group, period);
         if boundaries > 0 || next.is_some() {
             words.push(counts(group));
