@@ -16,6 +16,7 @@ mod workload_plan;
 pub use boundaries::PlannedBoundary;
 pub use holiday::Holiday;
 pub use occurrence::{Occurrence, occurrences};
+pub use override_turns::next_applied;
 pub use period::{Period, PeriodError};
 pub use saved::saved_steps;
 pub use timeline::{PlannedState, PlannedStep, timeline};

@@ -4,8 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::period::Period;
 use crate::{
-    schedule::Action,
-    workload::{Key, Override, ScheduleSpec},
+    schedule::{Action, Boundary},
+    workload::{Key, Override, ScheduleSpec, done_as_it_ends},
 };
 
 /// An instant at which an override gives way, to the schedule or to another override.
@@ -20,33 +20,42 @@ pub(super) struct OverrideTurn {
 
 /// The turns in a period, in order, of an object whose starts are moved by `delay` and whose
 /// overrides hold from the beginning of the period on.
-///
-/// At the end of a wake or a sleep the newest boundary decides; the beginning of a wake below a
-/// pause acts as a start, that of a sleep as a stop; the end of a pause adopts
-/// (`docs/decisions/state/overrides.md`).
 pub(super) fn turns(spec: &ScheduleSpec, delay: TimeDelta, period: Period) -> Vec<OverrideTurn> {
-    let overrides = &spec.overrides;
-    let mut ends: Vec<_> = overrides.all().filter_map(Override::until).collect();
+    let mut ends: Vec<_> = spec.overrides.all().filter_map(Override::until).collect();
     ends.retain(|at| period.from() < *at && *at < period.until());
     ends.sort_unstable();
     ends.dedup();
-    let turn = |at: DateTime<Utc>| {
-        let ended = overrides.at(at - TimeDelta::nanoseconds(1))?;
-        let begins = overrides.at(at);
-        if begins == Some(ended) {
-            return None;
-        }
-        let says = || spec.schedule.says(at, delay);
-        let action = match (begins, ended) {
-            (Some(Override::Pause(_)), _) | (None, Override::Pause(_)) => None,
-            (Some(Override::Wake(_)), _) => Some(Action::Start),
-            (Some(Override::Sleep(_)), _) => Some(Action::Stop),
-            (None, Override::Wake(_)) => says(),
-            // What an override has stopped comes back where the schedule says nothing.
-            (None, Override::Sleep(_)) => says().or(Some(Action::Start)),
-        };
-        let ends = Override::key(ended.phase())?;
-        Some(OverrideTurn { at, ends, action })
-    };
+    let turn = |at| turn_at(spec, delay, at);
     ends.into_iter().filter_map(turn).collect()
+}
+
+/// The turn at an instant, if an override gives way then.
+fn turn_at(spec: &ScheduleSpec, delay: TimeDelta, at: DateTime<Utc>) -> Option<OverrideTurn> {
+    let overrides = &spec.overrides;
+    let ended = overrides.at(at - TimeDelta::nanoseconds(1))?;
+    let begins = overrides.at(at);
+    if begins == Some(ended) {
+        return None;
+    }
+    let says = || spec.schedule.says(at, delay);
+    let action = done_as_it_ends(ended.phase(), begins, says);
+    let ends = Override::key(ended.phase())?;
+    Some(OverrideTurn { at, ends, action })
+}
+
+/// The first that is done after an instant to an object whose overrides hold by then: what the end of
+/// an override does, or else the first boundary that none keeps from being applied.
+pub fn next_applied(
+    spec: &ScheduleSpec,
+    delay: TimeDelta,
+    after: DateTime<Utc>,
+) -> Option<Boundary> {
+    let mut at = after;
+    while let Some(held) = spec.overrides.at(at) {
+        at = held.until()?;
+        if let Some(action) = turn_at(spec, delay, at).and_then(|turn| turn.action) {
+            return Some(Boundary { at, action });
+        }
+    }
+    spec.schedule.next_after(at, delay)
 }

@@ -11,7 +11,7 @@ use crate::{
     workload::{
         Duty, Enforce, HeldDown, Kind, ManagerKind, Observed, Origin, Override, Owner,
         ParseContext, ParsedInputs, Phase, Prefix, Problem, Replicas, ResourceRequests,
-        ScheduleSpec, State, WorkloadRef, held_down, read,
+        ScheduleSpec, State, WorkloadRef, done_as_it_ends, held_down, read,
     },
 };
 
@@ -194,9 +194,9 @@ impl WorkloadStatus {
             spec.next_after(object, now).map(|it| it.at)
         };
         self.next_action = self.next.and_then(|next| match state.phase {
-            // The end of a pause does nothing by itself.
-            Some(Phase::Paused) => None,
-            Some(Phase::Woken | Phase::Slept) => spec.says(object, next),
+            Some(held @ (Phase::Paused | Phase::Woken | Phase::Slept)) => {
+                done_as_it_ends(held, overrides.at(next), || spec.says(object, next))
+            }
             _ => spec
                 .next_after(object, next - TimeDelta::seconds(1))
                 .filter(|it| it.at == next)

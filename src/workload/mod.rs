@@ -29,7 +29,7 @@ pub use inputs::annotations::{Annotations, Unknown};
 pub use inputs::effective::{Inputs, Origin};
 pub use inputs::fingerprint::Fingerprint;
 pub use inputs::inheritance::{DefaultSchedule, Inheritance};
-pub use inputs::overrides::{Enforce, Override, OverrideSet, Overrides, Pause};
+pub use inputs::overrides::{Enforce, Override, OverrideSet, Overrides, Pause, done_as_it_ends};
 pub use inputs::parse_context::ParseContext;
 pub use inputs::parsed::{ParsedInputs, ScheduleSpec, read};
 pub use inputs::problem::{InvalidSchedule, Problem, ProblemKind};

@@ -96,6 +96,59 @@ fn the_end_of_an_override_is_a_boundary() {
     assert_eq!(applied(&woken), Vec::<String>::new());
 }
 
+/// A day on which nothing is done says what is done first after it, not what an override skips.
+#[test]
+fn a_chart_without_a_boundary_tells_of_the_next_one_that_is_applied() {
+    let chart = |lines: &[&str]| {
+        let args = [
+            "-o",
+            "chart",
+            "-f",
+            "-",
+            "--from",
+            "2026-11-28",
+            "--days",
+            "1",
+        ];
+        plan_of(&args, &web(lines)).out
+    };
+    let hours = "dayshift/hours: Mon-Fri 09:00-19:00";
+    for (over, expected) in [
+        (
+            &[][..],
+            "The next boundary is a start on Mon 2026-11-30 09:00.\n",
+        ),
+        (
+            &["dayshift/sleep-until: 2026-12-01 00:00"],
+            "The next boundary is a stop on Tue 2026-12-01 00:00.\n",
+        ),
+        (
+            &["dayshift/wake-until: 2026-12-01 12:00"],
+            "The next boundary is a start on Tue 2026-12-01 12:00.\n",
+        ),
+        // The end of a pause does nothing by itself.
+        (
+            &["dayshift/pause: 2026-12-01 12:00"],
+            "The next boundary is a stop on Tue 2026-12-01 19:00.\n",
+        ),
+        (
+            &[
+                "dayshift/pause: 2026-11-30 08:00",
+                "dayshift/sleep-until: 2026-12-01 12:00",
+            ],
+            "The next boundary is a stop on Mon 2026-11-30 08:00.\n",
+        ),
+        (
+            &["dayshift/pause: 'true'"],
+            "There is no further boundary.\n",
+        ),
+    ] {
+        let lines: Vec<_> = [hours].iter().chain(over).copied().collect();
+        let out = chart(&lines);
+        assert!(out.contains(expected), "{over:?}: {out}");
+    }
+}
+
 /// What the controller does in that time to an object that it sees for the first time at its
 /// beginning: starts and stops, also those by which an override begins below another.
 fn done(

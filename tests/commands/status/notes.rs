@@ -118,6 +118,70 @@ fn a_count_that_the_schedule_does_not_explain_is_explained() {
 }
 
 /// Wrong 4 of the first hour: the stop count goes with the schedule, what was saved does not.
+/// What comes next is what the override does that then begins to hold (`docs/overrides.md`): pause
+/// beats wake beats sleep.
+#[test]
+fn the_end_of_an_override_may_be_the_beginning_of_another() {
+    let cluster = evening();
+    let mut expected = Vec::new();
+    for (name, phase, count, overrides, next) in [
+        (
+            "wake-sleep",
+            "woken",
+            3,
+            &[("wake-until", "23 10:00"), ("sleep-until", "23 12:00")][..],
+            "stop",
+        ),
+        (
+            "pause-wake",
+            "paused",
+            0,
+            &[("pause", "20 22:00"), ("wake-until", "20 23:00")],
+            "start",
+        ),
+        (
+            "pause-sleep",
+            "paused",
+            3,
+            &[("pause", "23 10:00"), ("sleep-until", "23 12:00")],
+            "stop",
+        ),
+        ("pause", "paused", 3, &[("pause", "23 10:00")], ""),
+        ("sleep", "slept", 0, &[("sleep-until", "23 10:00")], "start"),
+        // Its schedule says nothing yet: what was put to sleep is started again.
+        ("first", "slept", 0, &[("sleep-until", "23 10:00")], "start"),
+    ] {
+        let at = |(key, day): &(&'static str, &str)| (*key, format!("2026-11-{day}"));
+        let overrides: Vec<_> = overrides.iter().map(at).collect();
+        let mut inputs: Vec<_> = overrides.iter().map(|(key, at)| (*key, &**at)).collect();
+        let ends = match name {
+            "pause-wake" => "2026-11-20T13.00.00Z",
+            _ => "2026-11-23T01.00.00Z",
+        };
+        match name {
+            "first" => inputs.extend([("stop", "2026-12-01 19:00"), ("timezone", "Asia/Tokyo")]),
+            _ => inputs.extend(OFFICE),
+        }
+        cluster.deployment(name, count, &inputs);
+        let labels = [
+            ("state", phase),
+            ("last", "2026-11-20T10.30.00Z"),
+            ("next", ends),
+        ];
+        state(&cluster, name, &labels);
+        expected.push((name.to_owned(), next.to_owned()));
+    }
+    let ran = cluster.dayshift(&["status", "-o", "json", "--sort-by", "name"]);
+    let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let text = |it: &serde_json::Value| it.as_str().unwrap_or_default().to_owned();
+    let found = found["workloads"].as_array().unwrap().iter();
+    let found: Vec<_> = found
+        .map(|it| (text(&it["name"]), text(&it["nextAction"])))
+        .collect();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn one_that_is_left_above_0_is_left_down_too() {
     let cluster = evening();

@@ -7,7 +7,7 @@ use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
 use super::{cell::drawn, group::Group};
 use crate::{
     cli::output::{plan_table::plan_bill, style::Style},
-    plan::{Period, PlannedState, PlannedStep, WorkloadPlan},
+    plan::{Period, PlannedState, PlannedStep, WorkloadPlan, next_applied},
     schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Zone},
     status::{date_and_time, span},
     text::{cut_chars, printable},
@@ -196,11 +196,10 @@ pub(super) fn jitter(group: &Group<'_>) -> Option<String> {
     }
 }
 
-/// The first boundary that is not in a period any more.
+/// What is done first that is not in a period any more.
 pub(super) fn next_after(group: &Group<'_>, period: Period) -> Option<Boundary> {
     let before = period.until() - TimeDelta::seconds(1);
-    let schedule = &group.spec.schedule;
-    schedule.next_after(before, group.delays().0)
+    next_applied(group.spec, group.delays().0, before)
 }
 
 /// What comes after a period without a boundary.
