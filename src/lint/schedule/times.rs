@@ -1,6 +1,6 @@
 //! Warnings that come from the calendar: gaps, ties, and times that are over.
 
-use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use chrono::{DateTime, DurationRound as _, NaiveDateTime, TimeDelta, Utc};
 
 use crate::lint::rule::Rule;
 use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding};
@@ -165,7 +165,7 @@ is_repairable: true,
                         gap.to.format("%H:%M")
                     ),
                 });
-                return;
+                break;
             }
         }
     }
@@ -176,7 +176,10 @@ is_repairable: true,
             let Ok(times) = Times::parse(without_count(item)) else {
                 continue;
             };
-            let Some(first) = times.next_local(self.local(self.span.from)) else {
+            // From the beginning of an hour on, or less is found of the one that is half over.
+            let now = self.local(self.span.from);
+            let hour = now.duration_trunc(TimeDelta::hours(1)).unwrap_or(now);
+            let Some(first) = times.next_local(just_before(hour)) else {
                 continue;
             };
             let hour = std::iter::successors(Some(first), |at| times.next_local(*at))

@@ -1,6 +1,7 @@
 //! Each rule, and where it finds something.
 
 use super::program::{found, web};
+use crate::program::dayshift_with;
 
 #[test]
 fn each_rule_finds_what_it_is_for_and_where() {
@@ -274,4 +275,28 @@ fn each_rule_finds_what_it_is_for_and_where() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// It is 60 times an hour at 9, at whatever minute somebody asks.
+#[test]
+fn what_comes_too_often_does_not_depend_on_the_minute() {
+    let text = web(&["dayshift/start: '* 9 * * *'", "dayshift/stop: '18:00'"]);
+    for now in ["08:59", "09:00", "09:31", "09:59", "10:00"] {
+        let now = format!("2026-11-23 {now}");
+        let ended = dayshift_with(&[], &["lint", "--from", &now, "-"], &text);
+        let message = "`* 9 * * *` is 60 times an hour, not once";
+        assert!(ended.out.contains(message), "{now}: {ended:?}");
+    }
+}
+
+/// Berlin's clocks go from 02:00 to 03:00 on 28 March 2027: neither item happens as it is written.
+#[test]
+fn each_item_in_the_gap_is_told() {
+    let items = web(&[
+        "dayshift/start: 02:30; Sat,Sun 02:45; 05:00; Sun 02:15,03:00",
+        "dayshift/stop: '19:00'",
+        "dayshift/timezone: Europe/Berlin",
+    ]);
+    let expected = ["clock-change-gap 6:21", "clock-change-gap 6:28"];
+    assert_eq!(found(&items), expected);
 }
