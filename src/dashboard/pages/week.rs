@@ -41,7 +41,10 @@ pub(super) struct Piece {
 /// A period of one object.
 pub(super) struct Week {
     period: Period,
+    /// The clocks that times are told by.
     zone: Zone,
+    /// The clocks of the object, by which a date is excepted.
+    own_zone: Zone,
     now: DateTime<Utc>,
     pub(super) pieces: Vec<Piece>,
     /// Dates on which nothing starts, with what they are called.
@@ -153,6 +156,7 @@ impl Page<'_> {
         Some(Week {
             period,
             zone,
+            own_zone: spec.schedule.zone(),
             now: self.view.now,
             pieces,
             holidays: holidays.collect(),
@@ -209,8 +213,8 @@ impl Week {
     fn holiday_path(&self) -> String {
         let mut path = String::new();
         for (date, _) in &self.holidays {
-            let x = self.x(midnight(*date, self.zone));
-            let width = self.x(midnight(*date + Days::new(1), self.zone)) - x;
+            let x = self.x(midnight(*date, self.own_zone));
+            let width = self.x(midnight(*date + Days::new(1), self.own_zone)) - x;
             if width > 0 {
                 let _ = write!(path, "M{x} 0h{width}v24h-{width}z");
             }

@@ -243,3 +243,25 @@ fn a_filter_asks_for_what_it_names() {
         assert_eq!(names, expected, "{query}");
     }
 }
+
+/// `except` has local dates of each object (`docs/holidays.md`): that of Tokyo begins nine hours before
+/// that of UTC, in which a page is that has objects in several zones.
+#[test]
+fn an_excepted_date_is_shaded_where_the_object_has_it() {
+    let cluster = Cluster::new();
+    let hours = ("hours", "Mon-Fri 09:00-17:30");
+    let except = ("except", "2026-11-24");
+    cluster.deployment("plain", 1, &[hours, except]);
+    cluster.deployment("tokyo", 1, &[hours, except, ("timezone", "Asia/Tokyo")]);
+    let served = Served::of(&cluster, &[]);
+    // 1000 are a week of 168 hours: 24 of them are 142, and 15 are 89.
+    for (name, expected) in [
+        ("plain", "M142 0h143v24h-143z"),
+        ("tokyo", "M89 0h143v24h-143z"),
+    ] {
+        let page = served.page(&format!("/timeline?from=2026-11-23&q={name}"));
+        let shaded = page.all("path").filter(|it| it.has_class("holiday"));
+        let shaded: Vec<_> = shaded.filter_map(|it| it.attribute("d")).collect();
+        assert!(shaded.contains(&expected), "{name}: {shaded:?}");
+    }
+}
