@@ -116,7 +116,11 @@ impl LiveScreen {
         // Home; each line and nothing behind it; nothing below (ECMA-48, CUP, EL and ED).
         write!(stdout, "\u{1b}[H")?;
         for line in text.lines().take(fits) {
-            write!(stdout, "{line}\u{1b}[K\r\n")?;
+            // Behind a full row there is nothing, and xterm would erase its last column.
+            let width = width_of(line);
+            let is_full = width > 0 && width.is_multiple_of(columns);
+            let erase = if is_full { "" } else { "\u{1b}[K" };
+            write!(stdout, "{line}{erase}\r\n")?;
         }
         if !is_all {
             let more = counted(rows.len() - fits, "more line");
@@ -127,12 +131,17 @@ impl LiveScreen {
     }
 }
 
-/// How many rows of the screen a line takes; colours take nothing.
+/// How many rows of the screen a line takes.
 fn rows_of(line: &str, columns: usize) -> usize {
+    width_of(line).div_ceil(columns).max(1)
+}
+
+/// How many columns a line takes; colours take nothing.
+fn width_of(line: &str) -> usize {
     let mut parts = line.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().width();
     let coloured = parts.map(|part| part.split_once('m').map_or(0, |(_, text)| text.width()));
-    (first + coloured.sum::<usize>()).div_ceil(columns).max(1)
+    first + coloured.sum::<usize>()
 }
 
 #[cfg(test)]

@@ -144,7 +144,11 @@ impl Screen {
         let clear = |cells: &mut [(char, String)]| cells.fill((' ', String::new()));
         match (numbers, end) {
             ("", 'H') => self.at = (0, 0),
-            ("", 'K') => clear(&mut self.cells[row][column..]),
+            // Behind a full row the cursor still stands on its last column, as in xterm.
+            ("", 'K') => {
+                let column = column.min(self.cells[row].len() - 1);
+                clear(&mut self.cells[row][column..]);
+            }
             ("", 'J') => {
                 clear(&mut self.cells[row][column..]);
                 self.cells[row + 1..].iter_mut().for_each(|row| clear(row));
@@ -228,4 +232,28 @@ fn a_screen_keeps_nothing_of_the_picture_before() {
     cluster.api.delete("dev", "web").unwrap();
     let nothing = "No workload has a schedule in namespace dev.";
     assert_eq!(terminal.wait_for(nothing), format!("{nothing}\n"));
+}
+
+/// xterm, Terminal.app and the terminal of VS Code erase the last column of a full row where a line is
+/// erased behind it (https://github.com/alacritty/alacritty/issues/6159 has more of them).
+#[test]
+fn a_line_as_wide_as_the_screen_keeps_its_last_column() {
+    let cluster = evening();
+    cluster.deployment("web", 0, OFFICE);
+    state(&cluster, "web", STOPPED);
+    let table = cluster.dayshift(&["status"]).out;
+    let widest = table.lines().map(|it| it.chars().count()).max().unwrap();
+    let columns = u16::try_from(widest).unwrap();
+    let colour = "\u{1b}[34mstopped\u{1b}[0m";
+    for (variables, name) in [(&[("NO_COLOR", "1")][..], "stopped"), (&[], colour)] {
+        let mut terminal = Terminal::on(&cluster, (columns, 24), variables);
+        let shown = terminal.wait_for("web");
+        // Its clock goes on.
+        let row =
+            |hours| format!("{name}   19:00 JST   3       start Mon 09:00 JST (in 2d{hours}h)");
+        assert!(
+            [12, 13].map(row).iter().any(|row| shown.contains(row)),
+            "{shown}"
+        );
+    }
 }
