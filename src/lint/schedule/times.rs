@@ -1,12 +1,13 @@
 //! Warnings that come from the calendar: gaps, ties, and times that are over.
 
-use chrono::{DateTime, DurationRound as _, NaiveDateTime, TimeDelta, Utc};
+use chrono::{DateTime, DurationRound as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
 use crate::lint::rule::Rule;
 use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding};
 use crate::{
     schedule::{
-        Boundary, ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone, list_items,
+        Action, Boundary, ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone,
+        list_items,
     },
     workload::{Inputs, Key, Origin, ParseContext, Prefix, ScheduleSpec},
 };
@@ -42,7 +43,7 @@ impl Look<'_> {
         let stop = self.parse(Key::Stop, Times::parse);
         self.same_instant(start.as_ref(), stop.as_ref(), except, found);
         for key in [Key::Start, Key::Stop, Key::Hours, Key::Scale] {
-            self.gap(key, gaps, except, found);
+            self.gap(key, gaps, &spec.schedule, found);
         }
         for key in [Key::Start, Key::Stop, Key::Scale] {
             self.too_often(key, found);
@@ -113,13 +114,7 @@ is_repairable: true,
         }
     }
 
-    fn gap(
-        &self,
-        key: Key,
-        gaps: &[Gap],
-        except: &ExceptedDates,
-        found: &mut Vec<ScheduleFinding>,
-    ) {
+    fn gap(&self, key: Key, gaps: &[Gap], schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
         let Some(text) = self.inputs.text(key).filter(|_| !gaps.is_empty()) else {
             return;
         };
@@ -140,21 +135,23 @@ is_repairable: true,
                     continue;
                 };
                 // Where something happens at the gap's end anyway, nothing is moved.
-                let merges = next(just_before(gap.to)) == Some(gap.to);
-                if merges || key == Key::Start && except.contains(at.date()) {
+                if next(just_before(gap.to)) == Some(gap.to) {
                     continue;
                 }
+                let Some(what) = what_happens(schedule, self.zone.instant(gap.to), at.date())
+                else {
+                    continue;
+                };
                 found.push(ScheduleFinding {
 is_repairable: true,
                     rule: Rule::ClockChangeGap,
                     name: key.name().into(),
                     span,
                     message: format!(
-                        "{} does not exist in {}, where clocks go from {} to {}; it happens at {} on that day",
+                        "{} does not exist in {}, where clocks go from {} to {}; {what} on that day",
                         shown(at),
                         self.zone,
                         gap.from.format("%H:%M"),
-                        gap.to.format("%H:%M"),
                         gap.to.format("%H:%M"),
                     ),
                     origin: self.origin(),
@@ -335,6 +332,21 @@ is_repairable: true,
             }));
         }
     }
+}
+
+/// What becomes of a time in a gap that ends at an instant, on a date; `None` where it does nothing on
+/// any clock: the date is excepted, or other hours go on there.
+fn what_happens(schedule: &Schedule, end: DateTime<Utc>, date: NaiveDate) -> Option<String> {
+    let latest = schedule.latest_at(end, TimeDelta::zero());
+    if latest.is_some_and(|it| it.at == end) {
+        let end = end.with_timezone(&schedule.zone().tz());
+        return Some(format!("it happens at {}", end.format("%H:%M")));
+    }
+    let goes_on = schedule
+        .says(end, TimeDelta::zero())
+        .is_some_and(Action::brings_up);
+    (!goes_on && !schedule.except().contains(date))
+        .then(|| "what begins and ends in between does not happen".to_owned())
 }
 
 /// So many times in an hour nobody starts or stops a workload on purpose.

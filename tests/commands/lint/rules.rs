@@ -300,3 +300,45 @@ fn each_item_in_the_gap_is_told() {
     let expected = ["clock-change-gap 6:21", "clock-change-gap 6:28"];
     assert_eq!(found(&items), expected);
 }
+
+/// In Berlin nothing is between 02:00 and 03:00 on 28 March 2027, a Sunday.
+#[test]
+fn what_does_nothing_in_the_gap_is_not_told() {
+    let except = "dayshift/except: '2027-03-28'";
+    for (lines, expected) in [
+        // Windows that touch make no boundary.
+        (&["dayshift/hours: 00:00-02:30; 02:30-08:00"][..], None),
+        (&["dayshift/hours: 22:00-08:00; 02:15-02:45"], None),
+        // What begins on an excepted date is left out; what began the day before ends on it.
+        (&["dayshift/hours: 02:30-08:00", except], None),
+        (&["dayshift/scale: 02:30 = 5; 08:00 = 0", except], None),
+        (
+            &["dayshift/hours: 22:00-02:30", except],
+            Some(
+                "2027-03-28 02:30 does not exist in Europe/Berlin, where clocks go from 02:00 to \
+                  03:00; it happens at 03:00 on that day",
+            ),
+        ),
+        (
+            &["dayshift/scale: 02:30 = 0; 08:00 = 5", except],
+            Some("it happens at 03:00 on that day"),
+        ),
+        (
+            &["dayshift/hours: Sun 02:15-02:45; 09:00-10:00"],
+            Some(
+                "2027-03-28 02:15 does not exist in Europe/Berlin, where clocks go from 02:00 to \
+                  03:00; what begins and ends in between does not happen on that day",
+            ),
+        ),
+    ] {
+        let berlin = "dayshift/timezone: Europe/Berlin";
+        let text = web(&[lines, &[berlin]].concat());
+        let ended = dayshift_with(&[], &["lint", "--from", "2026-11-20", "-"], &text);
+        let is_told = ended.out.contains("[clock-change-gap]");
+        assert_eq!(is_told, expected.is_some(), "{lines:?}: {ended:?}");
+        assert!(
+            ended.out.contains(expected.unwrap_or_default()),
+            "{lines:?}: {ended:?}"
+        );
+    }
+}
