@@ -17,7 +17,7 @@ use crate::{
     },
     status::{clock, distance},
     text::counted,
-    workload::{Bill, HeldDown},
+    workload::{Bill, HeldDown, Phase},
 };
 
 /// So many findings of a level are shown; the rest is on the timeline.
@@ -125,9 +125,13 @@ impl Page<'_> {
         let mut coming: BTreeMap<(DateTime<Utc>, String), Vec<&Row>> = BTreeMap::new();
         for row in self.view.rows.iter() {
             if let Some(at) = row.status.next.filter(|at| *at > now) {
-                let action = match row.status.next_action {
-                    Some(action) => action.to_string(),
-                    None => "end of a pause".to_owned(),
+                let action = match (row.status.next_action, row.status.phase) {
+                    (Some(action), _) => action.to_string(),
+                    (None, Some(Phase::Paused)) => "end of a pause".to_owned(),
+                    (None, Some(Phase::Woken)) => "end of a wake".to_owned(),
+                    (None, Some(Phase::Slept)) => "end of a sleep".to_owned(),
+                    // What is not known here, such as the default schedule of a scaler, says it.
+                    (None, _) => "start or stop".to_owned(),
                 };
                 coming.entry((at, action)).or_default().push(row);
             }

@@ -265,3 +265,53 @@ fn an_excepted_date_is_shaded_where_the_object_has_it() {
         assert!(shaded.contains(&expected), "{name}: {shaded:?}");
     }
 }
+
+/// What has no schedule that is known here goes by the labels alone: they say when, and not what.
+#[test]
+fn what_comes_next_is_only_called_a_pause_where_it_is_one() {
+    let cluster = Cluster::new();
+    let at = |text: &str| format!("2099-01-05T{text}.00Z");
+    let hours = ("hours", "00:00-24:00");
+    for (name, phase, inputs, next) in [
+        ("default", "running", &[][..], "09.00"),
+        (
+            "paused",
+            "paused",
+            &[hours, ("pause", "2099-01-05 10:00")],
+            "10.00",
+        ),
+        // Its only start is still to come then: the end of the wake does nothing.
+        (
+            "woken",
+            "woken",
+            &[
+                ("start", "2099-01-06 09:00"),
+                ("wake-until", "2099-01-05 11:00"),
+            ],
+            "11.00",
+        ),
+    ] {
+        cluster.deployment(name, 1, inputs);
+        let next = at(next);
+        let labels = [
+            ("state", phase),
+            ("last", "2026-11-20T10.30.00Z"),
+            ("next", &*next),
+        ];
+        state(&cluster, name, &labels);
+    }
+    let served = Served::of(&cluster, &[]);
+    let page = served.page("/");
+    let rows: Vec<_> = page.all("tr").map(|it| &*it.text).collect();
+    for (name, expected) in [
+        ("dev/default", "start or stop"),
+        ("dev/paused", "end of a pause"),
+        ("dev/woken", "end of a wake"),
+    ] {
+        let row = rows.iter().find(|it| it.ends_with(name));
+        assert!(
+            row.is_some_and(|it| it.contains(expected)),
+            "{name}: {rows:?}"
+        );
+    }
+}
