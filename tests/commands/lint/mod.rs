@@ -176,3 +176,23 @@ fn a_large_file_with_a_fault_in_each_object_is_done_soon() {
     assert!(out.ends_with("40000 errors, 0 warnings in 0 workloads of 1 file\n"));
     assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }
+
+/// What is cut has a mark, and what is whole has none.
+#[test]
+fn a_line_that_is_whole_has_no_mark_at_its_end() {
+    for (behind, is_cut) in [
+        (80, false),
+        (87, false),
+        (90, false),
+        (91, true),
+        (300, true),
+    ] {
+        // Behind what is at fault: ` 09:00" # ` and a comment.
+        let comment = "x".repeat(behind - 10);
+        let text = web(&[&format!("dayshift/start: \"Mon-Fry 09:00\" # {comment}")]);
+        let (_, out, _) = lint_of(&["-"], &text);
+        let line = out.lines().find(|it| it.starts_with("6 |")).unwrap();
+        assert_eq!(line.ends_with("..."), is_cut, "{behind}: {line}");
+        assert!(is_cut || line.ends_with(&comment), "{behind}: {line}");
+    }
+}

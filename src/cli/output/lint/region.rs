@@ -40,10 +40,10 @@ impl<'s> Region<'s> {
         let fault = first_line(rest.get(..length).unwrap_or(rest));
         let near = last_bytes(head, AROUND);
         let before = near.rsplit('\n').next().unwrap_or_default();
-        let after = first_line(cut_bytes(
-            rest.get(fault.len()..).unwrap_or_default(),
-            AROUND,
-        ));
+        // With room for a character more, which tells whether there is any.
+        let more = rest.get(fault.len()..).unwrap_or_default();
+        let more = first_line(cut_bytes(more, AROUND + 4));
+        let after = cut_bytes(more, AROUND);
         Self {
             line: place.line,
             column: place.column,
@@ -52,7 +52,7 @@ impl<'s> Region<'s> {
             fault,
             after,
             cut_before: before.len() == near.len() && near.len() < head.len(),
-            cut_after: after.len() + 4 > AROUND,
+            cut_after: after.len() < more.len(),
         }
     }
 }
