@@ -38,7 +38,7 @@ pub use kinds::count_kind::CountKind;
 pub use kinds::custom_kind::CustomKind;
 pub use kinds::kind::Kind;
 pub use labels::Labels;
-pub use neighbours::field_manager::{FieldManager, ManagerKind};
+pub use neighbours::field_manager::{ADMISSION, FieldManager, ManagerKind};
 pub use neighbours::owner::Owner;
 pub use neighbours::reverted::{REVERT_WINDOW, Reverted, later};
 pub use observed::{CountField, Observed};

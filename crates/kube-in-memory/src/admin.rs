@@ -342,6 +342,7 @@ impl Api {
             writer,
             dry_run: false,
             admit: &|_| None,
+            mutate: &|_| None,
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::objects::custom;
@@ -122,9 +123,20 @@ impl Api {
         self.server.set_policy(Some(Arc::new(policy)));
     }
 
-    /// Every valid write is admitted again.
+    /// From now on `policy` is asked about each write before it is checked, and may change it by a
+    /// JSON merge patch, as a mutating policy or webhook does: what it sets counts as set by the
+    /// writer. Writes made directly are not asked about.
+    pub fn on_mutation(
+        &self,
+        policy: impl Fn(&Admission<'_>) -> Option<Value> + Send + Sync + 'static,
+    ) {
+        self.server.set_mutation(Some(Arc::new(policy)));
+    }
+
+    /// Every valid write is admitted again, as it came.
     pub fn admit_all(&self) {
         self.server.set_policy(None);
+        self.server.set_mutation(None);
     }
 
     /// Ends all watches, as a restart of the server does.

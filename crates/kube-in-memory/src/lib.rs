@@ -50,7 +50,7 @@
 //! - Make requests fail: [`Api::on_request`] and [`Api::fail_next`] take a [`Fault`], an answer of
 //!   one's own, a lost connection before or after the request took effect, silence or a delay.
 //!   [`Api::close_watches`] and [`Api::compact`] do to watches what a restart and etcd do.
-//! - Refuse writes as an admission policy does: [`Api::on_admission`].
+//! - Refuse or change writes as admission policies do: [`Api::on_admission`], [`Api::on_mutation`].
 //! - Read who asked for what, and how it was answered: [`Api::requests`].
 //! - Let time stand still. The server's clock is the function given to [`Api::new`]; delays and the
 //!   deadlines of watches use tokio's clock, so they work with `tokio::time::pause`.

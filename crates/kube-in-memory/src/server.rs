@@ -36,6 +36,7 @@ pub struct Admission<'a> {
 
 pub(crate) type FaultHook = dyn Fn(&RequestLine) -> Option<Fault> + Send + Sync;
 pub(crate) type Policy = dyn Fn(&Admission<'_>) -> Option<Status> + Send + Sync;
+pub(crate) type Mutation = dyn Fn(&Admission<'_>) -> Option<Value> + Send + Sync;
 
 /// What all clones and watches of an [`Api`] share.
 pub(crate) struct Server {
@@ -45,6 +46,7 @@ pub(crate) struct Server {
     log: Mutex<Log>,
     fault: Mutex<Option<Arc<FaultHook>>>,
     policy: Mutex<Option<Arc<Policy>>>,
+    mutation: Mutex<Option<Arc<Mutation>>>,
     closing: Notifier,
 }
 
@@ -80,6 +82,7 @@ impl Server {
             log: Mutex::new(Log::new(REQUESTS)),
             fault: Mutex::new(None),
             policy: Mutex::new(None),
+            mutation: Mutex::new(None),
             closing: Notifier::default(),
         }
     }
@@ -163,6 +166,10 @@ impl Server {
         *lock(&self.policy) = policy;
     }
 
+    pub(crate) fn set_mutation(&self, mutation: Option<Arc<Mutation>>) {
+        *lock(&self.mutation) = mutation;
+    }
+
     pub(crate) fn fault(&self, line: &RequestLine) -> Option<Fault> {
         let hook = lock(&self.fault).clone();
         hook.and_then(|hook| hook(line))
@@ -171,6 +178,12 @@ impl Server {
     pub(crate) fn refusal(&self, admission: &Admission<'_>) -> Option<Status> {
         let policy = lock(&self.policy).clone();
         policy.and_then(|policy| policy(admission))
+    }
+
+    /// What a mutating policy changes of a write, as a JSON merge patch.
+    pub(crate) fn mutation(&self, admission: &Admission<'_>) -> Option<Value> {
+        let mutation = lock(&self.mutation).clone();
+        mutation.and_then(|mutation| mutation(admission))
     }
 }
 

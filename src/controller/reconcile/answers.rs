@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::{
     cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
-    workload::{Cause, Change, ChangeKind, EventNote, Reason, WorkloadRef},
+    workload::{
+        ADMISSION, Cause, Change, ChangeKind, EventNote, ManagerKind, Reason, Replicas, WorkloadRef,
+    },
 };
 
 use crate::controller::ids::Id;
@@ -48,7 +50,8 @@ impl Engine {
         match result {
             Ok(workload) => {
                 let known = sent.known;
-                self.succeeded(sent);
+                let (made, _) = workload.count(object.kind);
+                self.succeeded(sent, made);
                 let seen_at = self.clock.seen_at();
                 self.index.observe_answer(id, &workload, known, seen_at);
                 self.idle(id);
@@ -69,12 +72,13 @@ impl Engine {
         }
     }
 
-    /// A change was made.
-    fn succeeded(&mut self, sent: Sent) {
+    /// A change was made, with a count that is the one that was asked for unless the API server's
+    /// admission has changed it.
+    fn succeeded(&mut self, sent: Sent, made: Replicas) {
         let Sent {
             id,
             observed,
-            change,
+            mut change,
             at,
             ..
         } = sent;
@@ -93,6 +97,9 @@ impl Engine {
         }
         self.index.wrote(id, &observed, &change);
         let now = self.clock.monotonic();
+        if made != change.replicas && change.replicas != observed.replicas {
+            self.overruled(id, &observed.object, &mut change, made);
+        }
         self.reverts.wrote(id, observed.replicas, &change, now);
         if let Some(entry) = self.index.get_mut(id) {
             entry.work.succeeded();
@@ -128,9 +135,22 @@ impl Engine {
             return;
         };
         if let Some(sent) = entry.take_confirmed() {
-            self.succeeded(sent);
+            let made = sent.change.replicas;
+            self.succeeded(sent, made);
             self.reconcile(id);
         }
+    }
+
+    /// An admission webhook or policy has made another count of ours: that is what is told.
+    fn overruled(&mut self, id: Id, object: &WorkloadRef, change: &mut Change, made: Replicas) {
+        let note = EventNote::overruled(change, made, object.kind);
+        self.telemetry.revert(ManagerKind::Unknown);
+        tracing::warn!(kind = %object.kind, %object, "{}", note.text);
+        // What `enforce` tries again and again is told once.
+        let now = self.clock.monotonic();
+        let is_news = self.reverts.tell(id, ADMISSION, now) || change.kind.is_transition();
+        change.replicas = made;
+        change.note = is_news.then_some(note);
     }
 
     /// The object is no longer what it was: read it and decide again, but not for ever at once.

@@ -36,7 +36,21 @@ pub enum ManagerKind {
 /// dashboard, and Lens.
 const PEOPLE: [&str; 3] = ["k9s", "Mozilla", "node-fetch"];
 
+/// Who has changed a count while dayshift wrote it: the API server does not keep which one it was, and
+/// takes the count for dayshift's.
+pub const ADMISSION: &str = "an admission webhook or policy";
+
 impl FieldManager {
+    /// Whoever changes what dayshift writes before it is stored.
+    pub fn admission(at: Option<DateTime<Utc>>) -> Self {
+        Self {
+            manager: ADMISSION.to_owned(),
+            applies: false,
+            scales: false,
+            at,
+        }
+    }
+
     /// What sort of manager it is.
     pub fn kind(&self) -> ManagerKind {
         let owner = match &*self.manager {

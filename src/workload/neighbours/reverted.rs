@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::field_manager::{FieldManager, ManagerKind};
+use super::field_manager::{ADMISSION, FieldManager, ManagerKind};
 use crate::text::counted;
-use crate::workload::decision::change::ChangeKind;
+use crate::workload::decision::change::{Change, ChangeKind};
 use crate::workload::decision::event_note::{EventNote, Reason};
 use crate::workload::keys::Prefix;
 use crate::workload::kinds::kind::Kind;
@@ -47,13 +47,17 @@ impl Reverted {
 
     /// What has become of it, as in `set 3 again 12 s after the stop`.
     pub fn words(&self, kind: Kind) -> String {
-        let by = match self.by {
-            ChangeKind::Enforce => "it was put back by `enforce`".to_owned(),
-            ChangeKind::Scale(count) => format!("the count of {count}"),
-            by => format!("the {by}"),
-        };
         let undone = kind.counts().undone(self.from, self.now);
-        format!("{undone} {} {by}", later(self.after))
+        format!("{undone} {} {}", later(self.after), deed(self.by))
+    }
+}
+
+/// `the stop`, after which a count was set back.
+fn deed(by: ChangeKind) -> String {
+    match by {
+        ChangeKind::Enforce => "it was put back by `enforce`".to_owned(),
+        ChangeKind::Scale(count) => format!("the count of {count}"),
+        by => format!("the {by}"),
     }
 }
 
@@ -67,6 +71,24 @@ pub fn later(after: Duration) -> String {
 }
 
 impl EventNote {
+    /// The API server has stored another count, `made`, than the change asked for.
+    pub fn overruled(change: &Change, made: Replicas, kind: Kind) -> Self {
+        let counts = kind.counts();
+        let to = counts.shown(change.replicas);
+        let made = counts.shown(made);
+        let by = match change.kind {
+            ChangeKind::Enforce => "`enforce`".to_owned(),
+            ChangeKind::Scale(_) => "the schedule".to_owned(),
+            by => format!("the {by}"),
+        };
+        let pointer = counts.pointer();
+        let text = format!(
+            "{ADMISSION} made it {made} as {by} set {to}. To end that, have it leave {pointer} alone where \
+             dayshift writes"
+        );
+        Self::new(Reason::Reverted, text)
+    }
+
     /// Somebody else has set a count back; none where that is what they are there for. With
     /// `gave_up` it was put back, and is no more before the next boundary.
     pub fn reverted(

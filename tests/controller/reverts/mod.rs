@@ -1,5 +1,6 @@
 //! Who puts back what dayshift has set: one read, one Event, and nobody waits for them.
 
+mod admission;
 mod crowd;
 mod each;
 

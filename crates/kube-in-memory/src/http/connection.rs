@@ -206,6 +206,7 @@ impl Connection {
             manager
         };
         let admit = |admission: &Admission<'_>| self.server.refusal(admission);
+        let mutate = |admission: &Admission<'_>| self.server.mutation(admission);
         let mut store = self.server.store();
         let mut write = Write {
             store: &mut store,
@@ -219,6 +220,7 @@ impl Connection {
             },
             dry_run: call.query.get("dryRun") == "All",
             admit: &admit,
+            mutate: &mutate,
         };
         let resource = call.resource;
         let (code, object) = match (call.verb, patch) {

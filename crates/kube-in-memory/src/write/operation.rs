@@ -30,6 +30,8 @@ pub(crate) struct Write<'a> {
     pub dry_run: bool,
     /// The policy that may refuse what is valid.
     pub admit: &'a dyn Fn(&Admission<'_>) -> Option<Status>,
+    /// The policy that may change what comes, by a JSON merge patch.
+    pub mutate: &'a dyn Fn(&Admission<'_>) -> Option<Value>,
 }
 
 impl Write<'_> {
@@ -48,6 +50,7 @@ impl Write<'_> {
         metadata::begin(&mut new, resource, &uid, self.now);
         (resource.complete)(&mut new, None);
         let name = text(&new, "name").to_owned();
+        self.mutate("create", &name, None, &mut new);
         let mut causes = Vec::new();
         metadata::check_new(&new, resource, &mut causes);
         (resource.check)(&new, None, &mut causes);
@@ -127,6 +130,7 @@ impl Write<'_> {
             members.remove("apiVersion");
         }
         (resource.complete)(&mut new, Some(old));
+        self.mutate("update", self.name, Some(old), &mut new);
         if let Some(counted) = resource.generation {
             metadata::count(&mut new, old, counted);
         }
@@ -235,7 +239,24 @@ impl Write<'_> {
         old: Option<&Value>,
         new: &Value,
     ) -> Result<(), Status> {
-        let admission = Admission {
+        let admission = self.admission(verb, name, old, new);
+        (self.admit)(&admission).map_or(Ok(()), Err)
+    }
+
+    fn mutate(&self, verb: &'static str, name: &str, old: Option<&Value>, new: &mut Value) {
+        if let Some(patch) = (self.mutate)(&self.admission(verb, name, old, new)) {
+            ::json_patch::merge(new, &patch);
+        }
+    }
+
+    fn admission<'b>(
+        &'b self,
+        verb: &'static str,
+        name: &'b str,
+        old: Option<&'b Value>,
+        new: &'b Value,
+    ) -> Admission<'b> {
+        Admission {
             verb,
             resource: self.resource.plural,
             namespace: self.namespace,
@@ -243,8 +264,7 @@ impl Write<'_> {
             old,
             new,
             manager: self.writer.manager,
-        };
-        (self.admit)(&admission).map_or(Ok(()), Err)
+        }
     }
 
     /// Stores a new version, unless the write is a dry run.

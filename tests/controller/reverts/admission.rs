@@ -1,0 +1,50 @@
+//! An admission webhook or policy that changes the count that dayshift writes.
+
+use serde_json::json;
+
+use super::{counted, reads, told, web};
+use crate::sandbox::{Sandbox, deployment, logged};
+
+/// At least two replicas for everything, as a policy of a cluster may say.
+fn never_below_two(story: &Sandbox) {
+    story.api.on_mutation(|write| {
+        let below = write.resource == "deployments" && write.new["spec"]["replicas"] == 0;
+        below.then(|| json!({"spec": {"replicas": 2}}))
+    });
+}
+
+#[test]
+fn a_stop_that_admission_overrules_is_told_as_it_is() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(web("web"));
+    never_below_two(&story);
+    let (_guard, log) = logged();
+    story.sleep_until("19:00:05");
+    assert_eq!(story.replicas("web"), 2);
+    let wanted = "an admission webhook or policy made it 2 as the stop set 0. To end that, have it leave \
+                  /spec/replicas alone where dayshift writes";
+    assert_eq!(told(&story, "web"), [wanted]);
+    let events = story.events("web");
+    assert!(!events.contains(&"Stopped".to_owned()), "{events:?}");
+    assert_eq!((reads(&story), counted(&story, "other")), (0, 1));
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    assert!(log.contains("from=3 to=2"), "{log}");
+    // It is told each time, and what was saved comes back.
+    story.sleep_until("2026-11-23 09:01");
+    assert_eq!(story.replicas("web"), 3);
+    story.sleep_until("2026-11-23 19:01");
+    assert_eq!(told(&story, "web"), [wanted], "Events are kept for an hour");
+}
+
+#[test]
+fn what_enforce_cannot_put_back_is_told_once() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let forced = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
+    story.apply(forced.annotation("enforce", "true"));
+    never_below_two(&story);
+    story.sleep_until("19:05");
+    let events = story.events("web");
+    let count = |reason: &str| events.iter().filter(|it| *it == reason).count();
+    assert_eq!((count("Reverted"), count("Enforced")), (1, 0), "{events:?}");
+    assert_eq!(count("CorrectionLimitReached"), 1, "{events:?}");
+}
