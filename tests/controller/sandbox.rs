@@ -219,10 +219,16 @@ impl Sandbox {
 
     /// Ends every scaler as SIGTERM does, and waits for it.
     pub fn stop_scalers(&mut self) {
-        for scaler in self.scalers.drain(..) {
-            let _ = scaler.stop.send(());
-            self.runtime.block_on(scaler.task).unwrap();
+        while !self.scalers.is_empty() {
+            self.stop_oldest_scaler();
         }
+    }
+
+    /// Ends the one that was started first, as SIGTERM does, and waits for it.
+    pub fn stop_oldest_scaler(&mut self) {
+        let scaler = self.scalers.remove(0);
+        let _ = scaler.stop.send(());
+        self.runtime.block_on(scaler.task).unwrap();
     }
 
     pub fn apply(&self, deployment: Deployment) {

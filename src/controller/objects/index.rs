@@ -319,17 +319,10 @@ impl Index {
         Some(decide(&context, now))
     }
 
-    /// Takes in a change that the server has made of what was observed.
-    pub(in crate::controller) fn wrote(&mut self, id: Id, observed: &Observed, change: &Change) {
-        if let Some(entry) = self.entries.get_mut(&id) {
-            entry.memory.wrote(observed, change);
-        }
-    }
-
     /// Makes the change here alone, for a dry run.
-    pub(in crate::controller) fn pretend(&mut self, id: Id, change: &Change) {
+    pub(in crate::controller) fn pretend(&mut self, id: Id, change: &Change, now: DateTime<Utc>) {
         if let Some(entry) = self.entries.get_mut(&id) {
-            entry.memory.wrote(&entry.observed, change);
+            entry.memory.wrote(&entry.observed, change, now);
             entry.observed.replicas = change.replicas;
             entry.observed.labels = change.state.to_labels();
             entry.observed.error.clone_from(&change.error);

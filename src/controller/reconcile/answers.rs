@@ -95,7 +95,10 @@ impl Engine {
                 Cause::Correction => {}
             }
         }
-        self.index.wrote(id, &observed, &change);
+        let now = self.clock.now();
+        if let Some(entry) = self.index.get_mut(id) {
+            entry.memory.wrote(&observed, &change, now);
+        }
         let now = self.clock.monotonic();
         if made != change.replicas && change.replicas != observed.replicas {
             self.overruled(id, &observed.object, &mut change, made);

@@ -54,7 +54,7 @@ impl Engine {
             self.telemetry.transition(action, Outcome::DryRun);
         }
         self.log_would(id, &change);
-        self.index.pretend(id, &change);
+        self.index.pretend(id, &change, self.clock.now());
         if let Some(note) = change.note {
             self.announce(id, note);
         }

@@ -109,7 +109,7 @@ impl DecisionContext<'_> {
         &self,
         change: Change,
         is_of_the_clock: impl FnOnce() -> bool,
-        due: Option<DateTime<Utc>>,
+        (due, now): (Option<DateTime<Utc>>, DateTime<Utc>),
     ) -> Decision {
         if self.is_so(&change) {
             return Decision::Wait { due };
@@ -125,6 +125,13 @@ impl DecisionContext<'_> {
                 due,
                 note: EventNote::correction_limit_reached(self.observed, self.prefix),
             };
+        }
+        // What starts or stops it is put right at once.
+        let scales = change.kind.is_transition() || change.replicas != self.observed.replicas;
+        let waits = self.memory.last_correction_waits(now);
+        if let Some(until) = waits.filter(|_| !scales) {
+            let due = due.map_or(until, |due| due.min(until));
+            return Decision::Wait { due: Some(due) };
         }
         Decision::Write(Change {
             cause: Cause::Correction,

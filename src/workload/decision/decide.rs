@@ -23,11 +23,13 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
         return Decision::Wait { due: None };
     }
     match (context.parsed, &observed.count_field) {
-        (ParsedInputs::Unscheduled, _) => context.unscheduled(&state),
-        (ParsedInputs::Invalid(refusal), _) if refusal.is_inherited() => context.left_alone(state),
-        (ParsedInputs::Invalid(refusal), _) => context.refused(state, refusal),
+        (ParsedInputs::Unscheduled, _) => context.unscheduled(&state, now),
+        (ParsedInputs::Invalid(refusal), _) if refusal.is_inherited() => {
+            context.left_alone(state, now)
+        }
+        (ParsedInputs::Invalid(refusal), _) => context.refused(state, refusal, now),
         (ParsedInputs::Scheduled(_), CountField::Odd(quoted)) => {
-            context.refused(state, &InvalidSchedule::of_count(quoted))
+            context.refused(state, &InvalidSchedule::of_count(quoted), now)
         }
         (ParsedInputs::Scheduled(spec), _) => {
             ScheduledDecision::new(context, spec, state, now).decide()
@@ -38,7 +40,7 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
 impl DecisionContext<'_> {
     /// Rule 11: removing the schedule scales nothing, and keeps the count where more was saved
     /// than runs.
-    fn unscheduled(&self, state: &State) -> Decision {
+    fn unscheduled(&self, state: &State, now: DateTime<Utc>) -> Decision {
         let (observed, running) = (self.observed, self.observed.replicas);
         let ours = [&observed.error, &observed.override_began];
         if (state.is_empty() || state.is_only_saved()) && ours.iter().all(|it| it.is_none()) {
@@ -52,12 +54,12 @@ impl DecisionContext<'_> {
             note,
             ..self.keep(ChangeKind::Remove, left)
         };
-        self.write(change, || false, None)
+        self.write(change, || false, (None, now))
     }
 
     /// What is wrong on the Namespace is told there, once; the objects in it stay as they are. An
     /// error of an object's own that was put right is gone all the same.
-    fn left_alone(&self, state: State) -> Decision {
+    fn left_alone(&self, state: State, now: DateTime<Utc>) -> Decision {
         if self.observed.error.is_none() {
             return Decision::Wait { due: None };
         }
@@ -65,11 +67,11 @@ impl DecisionContext<'_> {
             override_began: self.observed.override_began.clone(),
             ..self.keep(ChangeKind::Resume, state)
         };
-        self.write(change, || false, None)
+        self.write(change, || false, (None, now))
     }
 
     /// Rule 8: a bad schedule changes nothing but what says so.
-    fn refused(&self, state: State, refusal: &InvalidSchedule) -> Decision {
+    fn refused(&self, state: State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
         let text = refusal.text(self.prefix);
         let mut change = Change {
             error: Some(text.as_str().into()),
@@ -87,6 +89,6 @@ impl DecisionContext<'_> {
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
         change.note = is_news.then(|| EventNote::new(Reason::InvalidSchedule, text));
-        self.write(change, || false, None)
+        self.write(change, || false, (None, now))
     }
 }

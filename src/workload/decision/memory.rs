@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::change::{Cause, Change, ChangeKind};
 use crate::workload::inputs::fingerprint::Fingerprint;
@@ -21,6 +21,8 @@ pub struct Memory {
     /// What applied at our last write; `None` before the first.
     applied: Option<Applied>,
     corrections: u8,
+    /// When the last of them was made.
+    corrected: Option<DateTime<Utc>>,
     /// Whether the user was told that the limit of corrections is reached.
     told: bool,
     /// The count that was seen last, and when it was last seen to rise above that of a stop.
@@ -46,6 +48,11 @@ pub(in crate::workload) struct Applied {
 
 /// How many times an object's state is put right between two boundaries.
 const MOST_CORRECTIONS: u8 = 3;
+
+/// How much later the last of them is made. A rolling update runs an old process and a new one for some
+/// seconds, which go by other flags: what one of them writes the other puts right, and nobody is to be
+/// told of that when the old one has ended.
+const LAST_CORRECTION_AFTER: TimeDelta = TimeDelta::seconds(30);
 
 impl Applied {
     /// What applied when this change was decided.
@@ -76,6 +83,7 @@ impl Memory {
                 .unwrap_or_default(),
             applied: None,
             corrections: 0,
+            corrected: None,
             told: false,
             count: observed.replicas,
             rose: None,
@@ -103,8 +111,8 @@ impl Memory {
         }
     }
 
-    /// Takes in a change of ours that the server has accepted.
-    pub fn wrote(&mut self, observed: &Observed, change: &Change) {
+    /// Takes in a change of ours that the server has accepted at `now`.
+    pub fn wrote(&mut self, observed: &Observed, change: &Change, now: DateTime<Utc>) {
         self.uid = observed.object.uid.clone();
         // While its schedule is refused the object does not say what was to come.
         let was_next = self.state.next.filter(|_| change.error.is_some());
@@ -119,6 +127,7 @@ impl Memory {
             || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
         if change.cause == Cause::Correction {
             self.corrections = self.corrections.saturating_add(1);
+            self.corrected = Some(now);
         } else if begins_anew {
             self.corrections = 0;
             self.told = false;
@@ -219,6 +228,18 @@ impl Memory {
     /// putting it wrong on purpose.
     pub(in crate::workload) const fn is_at_limit(&self) -> bool {
         self.corrections >= MOST_CORRECTIONS
+    }
+
+    /// Until when the last correction waits; none where it is not the next, or has waited.
+    pub(in crate::workload) fn last_correction_waits(
+        &self,
+        now: DateTime<Utc>,
+    ) -> Option<DateTime<Utc>> {
+        let is_last = self.corrections == MOST_CORRECTIONS - 1;
+        let corrected = self.corrected.filter(|_| is_last)?;
+        let until = corrected + LAST_CORRECTION_AFTER;
+        // A clock that was set back says nothing of how long ago that was.
+        (corrected..until).contains(&now).then_some(until)
     }
 
     /// Whether the state was put right since the last boundary.

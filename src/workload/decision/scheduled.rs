@@ -357,7 +357,7 @@ impl<'a> ScheduledDecision<'a> {
             Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
             next => next,
         };
-        self.context.write(change, is_explained, due)
+        self.context.write(change, is_explained, (due, self.now))
     }
 
     /// What a user has asked for by the annotations as they are.

@@ -251,7 +251,7 @@ impl Object {
     }
 
     pub fn write(&mut self, change: Change) {
-        self.memory.wrote(&self.observed, &change);
+        self.memory.wrote(&self.observed, &change, self.now);
         self.writes += 1;
         self.observed.replicas = change.replicas;
         self.observed.labels = change.state.to_labels();

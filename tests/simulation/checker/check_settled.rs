@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use crate::{
     checker::{
-        check_write::{MOST_CORRECTIONS, all},
+        check_write::all,
         objects::{object::Object, phase::Phase, texts},
         observer::{Observer, Sent},
         rules::outcome::Outcome,
-        scalers::known::{Applied, Instants, Known},
+        scalers::known::{Applied, Instants, Known, MOST_CORRECTIONS},
         told::told,
     },
     story::calendar::show,
@@ -81,6 +81,13 @@ impl Observer {
         if is_of_calendars && counted > 0 && outcomes.iter().all(|it| it.changes_only_next(object))
         {
             return Ok(()); // another may have read other calendars
+        }
+        let waits = |it: &Outcome| {
+            let due = known.last_correction(it);
+            due.is_some_and(|due| now.clock <= due) || lost > 0 && it.replicas == object.replicas
+        };
+        if outcomes.iter().any(|it| is_corrective(it) && waits(it)) {
+            return Ok(());
         }
         let is_at_limit = counted >= usize::from(MOST_CORRECTIONS);
         if is_at_limit && outcomes.iter().any(is_corrective) {

@@ -15,14 +15,11 @@ use crate::{
             outcome::{Outcome, What},
             timeline::Timeline,
         },
-        scalers::known::{Applied, Done, Known},
+        scalers::known::{Applied, Done, Known, MOST_CORRECTIONS},
         told::told,
     },
     story::intent::{Enforce, Intent},
 };
-
-/// Rule 12: the most corrections between two boundaries.
-pub const MOST_CORRECTIONS: u8 = 3;
 
 impl Observer {
     /// What the write has done, or why the rules do not allow it.
@@ -315,11 +312,13 @@ impl Observer {
     ) -> Result<(), String> {
         let (at, off) = (write.at, write.sent.at.clock - write.sent.at.truth);
         let (intent, old) = (self.intent(known, process.zone), &known.object);
+        let patient = known.last_correction(outcome).map(|due| due - off);
         let known = process.started.max(record.touched).max(process.clock_set);
         let known = known.max(process.calendars_read);
         let due = outcome.due.into_iter().chain(intent.ends());
         // By its clock: the first millisecond of the server's in which that has come.
-        let awaited = due.map(|due| due * 1000 - off).filter(|due| *due <= at);
+        let awaited = due.map(|due| due * 1000 - off).chain(patient);
+        let awaited = awaited.filter(|due| *due <= at);
         let right = awaited.max().map_or(known, |due| due.max(known));
         let may_wait = self.troubled.may_delay(old, at);
         if self.troubled.is(old, at) || (right..=right + may_wait).contains(&at) {

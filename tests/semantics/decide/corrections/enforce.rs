@@ -1,5 +1,6 @@
 //! Rule 12: a change made by hand while stopped is put back where that is wished.
 
+use chrono::TimeDelta;
 use dayshift::workload::{Label, Phase};
 
 use crate::decide::object::{Object, at_night, office, utc};
@@ -83,6 +84,7 @@ fn labels_put_wrong_inside_an_override_are_a_fight_too() {
     object.edit("wake-until", Some("2026-11-20 22:00")).obey();
     let before = object.writes;
     for _ in 0..10 {
+        object.now += TimeDelta::seconds(30);
         object.label(Label::Next, None).obey();
     }
     assert_eq!(object.writes - before, 3);

@@ -1,6 +1,7 @@
 //! Rule 12: who puts wrong again and again what dayshift puts right is let be until the next
 //! boundary, and told of each time.
 
+use chrono::TimeDelta;
 use dayshift::workload::{Label, Phase};
 
 use crate::decide::object::{Object, at_night, office, utc};
@@ -8,11 +9,13 @@ use crate::decide::object::{Object, at_night, office, utc};
 /// What somebody does to the object again and again.
 type Deed<'a> = &'a dyn Fn(&mut Object);
 
-/// How often dayshift writes while somebody does it ten times, and how often it warns of that.
+/// How often dayshift writes while somebody does it ten times, each half a minute after the other, and
+/// how often it warns of that.
 fn fight(object: &mut Object, deed: Deed<'_>) -> (usize, usize) {
     object.told();
     let before = object.writes;
     for _ in 0..10 {
+        object.now += TimeDelta::seconds(30);
         deed(object);
         object.obey();
     }
@@ -168,4 +171,33 @@ fn what_a_person_does_is_no_fight_however_often() {
         (object.replicas(), object.phase()),
         (3, Some(Phase::Running))
     );
+}
+
+/// An old process and a new one that go by other flags are both there for some seconds of a rolling
+/// update: that is no fight.
+#[test]
+fn the_last_correction_waits_for_half_a_minute() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00").told();
+    let before = object.writes;
+    let deed = pin(Label::State, "adopted");
+    for _ in 0..5 {
+        deed(&mut object);
+        let due = object.obey();
+        let boundary = utc("2026-11-20 19:00");
+        let is_last = object.writes - before == 2 && object.phase() == Some(Phase::Adopted);
+        let waits = Some(utc("2026-11-20 10:00") + TimeDelta::seconds(30));
+        assert_eq!(due, if is_last { waits } else { Some(boundary) });
+    }
+    assert_eq!(
+        (object.writes - before, object.phase()),
+        (2, Some(Phase::Adopted))
+    );
+    object.now += TimeDelta::seconds(30);
+    object.obey();
+    assert_eq!(
+        (object.writes - before, object.phase()),
+        (3, Some(Phase::Running))
+    );
+    assert!(object.told().is_empty(), "nobody fights any more");
 }

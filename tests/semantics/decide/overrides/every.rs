@@ -1,5 +1,6 @@
 //! Rule 7: what holds for every override.
 
+use chrono::TimeDelta;
 use dayshift::workload::{Key, Phase};
 
 use crate::decide::object::{Object, at_night, office};
@@ -34,6 +35,7 @@ fn what_is_over_and_put_back_again_and_again_is_let_lie() {
     let mut object = office(3);
     let before = object.writes;
     for _ in 0..10 {
+        object.now += TimeDelta::seconds(30);
         object.edit("wake-until", Some("2026-11-19 11:00")).obey();
     }
     assert_eq!(object.writes - before, 3);

@@ -18,6 +18,12 @@ use crate::{
 /// because a `Date` has whole seconds.
 pub const LOOKS_RIGHT: i64 = 32;
 
+/// Rule 12: the most corrections between two boundaries.
+pub const MOST_CORRECTIONS: u8 = 3;
+
+/// How long after the one before the last of them comes, in milliseconds.
+const LAST_CORRECTION_AFTER: i64 = 30_000;
+
 /// A process's own clock at an instant of the server's; in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Instants {
@@ -47,6 +53,8 @@ pub struct Known {
     pub applied: Option<Applied>,
     /// How often it has put something right since the last boundary: surely, and perhaps.
     pub corrections: (u8, u8),
+    /// When it perhaps did so last, by its own clock in milliseconds.
+    pub corrected: Option<i64>,
     /// How often the user was told that it does so no more.
     pub told: usize,
     /// The calendars as it has read them.
@@ -104,6 +112,7 @@ impl Known {
             state: first_state(&object.state),
             applied: None,
             corrections: (0, 0),
+            corrected: None,
             told: 0,
             seen: at,
             count: object.replicas,
@@ -213,8 +222,22 @@ impl Known {
         !outcome.considers && !is_news && self.applied.as_ref() == Some(applied)
     }
 
+    /// When the last correction between two boundaries is made, where this outcome may be that: half a
+    /// minute after the one before; by its own clock in milliseconds. What changes the count waits for
+    /// nothing.
+    pub fn last_correction(&self, outcome: &Outcome) -> Option<i64> {
+        let is_next_to_last = self.corrections.1 + 1 >= MOST_CORRECTIONS;
+        let corrected = self.corrected.filter(|_| is_next_to_last)?;
+        (outcome.replicas == self.object.replicas).then_some(corrected + LAST_CORRECTION_AFTER)
+    }
+
     /// Its own write was accepted, and it knows.
-    pub(in crate::checker) fn wrote_it(mut self, done: &Done, written: &Object) -> Self {
+    pub(in crate::checker) fn wrote_it(
+        mut self,
+        done: &Done,
+        written: &Object,
+        at: Instants,
+    ) -> Self {
         // Rule 8: what was to come is known, though a refused object does not say so.
         let was_next = self.state.next.filter(|_| written.error.is_some());
         self.state.clone_from(&written.state);
@@ -225,6 +248,7 @@ impl Known {
         let (surely, perhaps) = done.corrective;
         self.corrections.0 += u8::from(surely);
         self.corrections.1 += u8::from(perhaps);
+        self.corrected = perhaps.then_some(at.clock).or(self.corrected);
         if done.begins_anew && !surely {
             self.corrections = (0, if perhaps { self.corrections.1 } else { 0 });
             self.told = 0;

@@ -180,7 +180,7 @@ impl Shown {
             && let Some(known) = track.known.clone()
             && known.object.uid == object.uid
         {
-            let known = known.wrote_it(done, &object);
+            let known = known.wrote_it(done, &object, at);
             track.becomes(Some(known), at.truth);
         }
         self.shows(value, at);

@@ -1,0 +1,54 @@
+//! A rolling update to other flags: the old process and the new one are both there for some seconds.
+
+use std::time::Duration;
+
+use dayshift::{
+    controller::{Scope, Settings},
+    workload::{DefaultSchedule, Key},
+};
+
+use crate::sandbox::{Sandbox, deployment};
+
+fn by(hours: Option<&str>) -> Settings {
+    let hours = hours.map(|hours| (Key::Hours, hours.to_owned()));
+    Settings {
+        default_schedule: DefaultSchedule::of(hours),
+        scope: Scope {
+            namespaces: vec!["dev".to_owned()],
+            ..Scope::default()
+        },
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn another_default_schedule_in_a_rolling_update_is_no_fight() {
+    let (office, late) = (Some("Mon-Fri 09:00-19:00"), Some("Mon-Fri 09:00-20:00"));
+    for (old, new, state, next) in [
+        (None, office, Some("adopted"), Some("2026-11-20T19.00.00Z")),
+        (office, late, Some("adopted"), Some("2026-11-20T20.00.00Z")),
+        (office, None, None, None),
+    ] {
+        let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
+        for name in ["web", "api"] {
+            story.apply(deployment(name).replicas(3));
+        }
+        story.start_scaler(by(old));
+        story.pass(Duration::from_secs(600));
+        story.start_scaler(by(new));
+        story.pass(Duration::from_secs(10));
+        story.stop_oldest_scaler();
+        story.pass(Duration::from_secs(60));
+        for name in ["web", "api"] {
+            let label = |label| story.label(name, label);
+            let is = (label("state"), label("next"));
+            let wanted = (state.map(str::to_owned), next.map(str::to_owned));
+            assert_eq!(is, wanted, "{name}, from {old:?} to {new:?}");
+            let events = story.events(name);
+            assert!(
+                !events.contains(&"CorrectionLimitReached".to_owned()),
+                "{events:?}"
+            );
+        }
+    }
+}
