@@ -150,8 +150,11 @@ impl OverrideRequest {
         });
     }
 
-    /// What an object is asked for, if it has a good schedule.
+    /// What an object is asked for, if it has a good schedule and is not being deleted.
     fn spec(&self, observed: &Observed) -> Option<ScheduleSpec> {
+        if observed.deleting {
+            return None;
+        }
         match read(&observed.inputs, &self.context) {
             ParsedInputs::Scheduled(spec) => Some(spec),
             ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,

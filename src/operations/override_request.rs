@@ -171,6 +171,7 @@ impl OverrideRequest {
         observed: &Observed,
     ) -> Result<Option<(OverrideCommand, Zone)>, RequestError> {
         match self.requested {
+            _ if observed.deleting => Err(OverrideError::Deleting.into()),
             RequestedOverride::Sync => self.sync(observed),
             RequestedOverride::Resume if self.is_held_by_namespace(observed) => {
                 let namespace = observed.object.namespace.clone();

@@ -26,6 +26,13 @@ pub enum Note {
         /// Until the boundary that ends it, if one does.
         until: Option<DateTime<Utc>>,
     },
+    /// Somebody has set another count than the active override.
+    SetInOverride {
+        /// Until the override ends.
+        until: Option<DateTime<Utc>>,
+    },
+    /// It is being deleted: nothing is done to it any more.
+    Deleting,
     /// Another program has set another count than what was done last: the status says which.
     Reverted {
         /// Whether that was soon afterwards, so that it undoes what dayshift does.

@@ -60,6 +60,14 @@ impl WorkloadStatus {
                 format!("held {} by hand {}", counts.held(replicas), until(end)),
                 format!("; `{sync}` {} now", verb(says)),
             ),
+            Note::SetInOverride { until: end } => (
+                format!("held {} by hand {}", counts.held(replicas), until(end)),
+                String::new(),
+            ),
+            Note::Deleting => (
+                "it is being deleted, and dayshift leaves it alone".to_owned(),
+                String::new(),
+            ),
             Note::Reverted { until: end, .. } => (
                 format!(
                     "{}; that holds {}",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     cluster::WithManagers,
@@ -36,6 +36,12 @@ impl RevertedBy {
             return None;
         }
         match manager.kind() {
+            // It counts as dayshift's, which has not set it: it was changed on the way.
+            ManagerKind::Dayshift if is_untouched(managed, at, last) => Some(Self {
+                manager: FieldManager::admission(at),
+                at,
+                after: at.map(|at| (at - last).to_std().unwrap_or_default()),
+            }),
             ManagerKind::Dayshift | ManagerKind::Person => None,
             ManagerKind::Owner(_) | ManagerKind::Unknown => Some(Self {
                 after: at.map(|at| (at - last).to_std().unwrap_or_default()),
@@ -44,4 +50,15 @@ impl RevertedBy {
             }),
         }
     }
+}
+
+/// How long after `last`, which is in whole seconds, dayshift has written what it says.
+const WRITTEN_WITHIN: TimeDelta = TimeDelta::seconds(2);
+
+/// Whether nobody has changed the object since dayshift wrote at `last`, not even dayshift itself, as
+/// `dayshift restore` does: the annotations are those by which it has set the count.
+fn is_untouched(managed: &WithManagers, at: Option<DateTime<Utc>>, last: DateTime<Utc>) -> bool {
+    at.is_some_and(|at| {
+        at - last <= WRITTEN_WITHIN && managed.changed().is_none_or(|changed| changed <= at)
+    })
 }

@@ -12,7 +12,7 @@ impl WorkloadStatus {
         let by_hand = self
             .notes
             .iter()
-            .position(|it| matches!(it, Note::SetByHand { .. }));
+            .position(|it| matches!(it, Note::SetByHand { .. } | Note::SetInOverride { .. }));
         let is_down = matches!(self.phase, Some(Phase::Stopped | Phase::Slept));
         let is_up = observed.replicas > observed.inputs.stop_replicas();
         let Some(last) = self.since.filter(|_| by_hand.is_some() || is_down && is_up) else {
@@ -29,7 +29,7 @@ impl WorkloadStatus {
             self.owners.insert(owner);
         }
         let until = match by_hand.map(|at| self.notes.remove(at)) {
-            Some(Note::SetByHand { until, .. }) => until,
+            Some(Note::SetByHand { until, .. } | Note::SetInOverride { until }) => until,
             _ => self.next,
         };
         let soon = by.after.is_none_or(|after| after <= REVERT_WINDOW) && (is_down || !is_by_load);

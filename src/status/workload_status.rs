@@ -193,6 +193,12 @@ impl WorkloadStatus {
         } else {
             spec.next_after(object, now).map(|it| it.at)
         };
+        if observed.deleting {
+            self.next = None;
+            self.condition = self.usual_condition(state);
+            self.notes.push(Note::Deleting);
+            return;
+        }
         self.next_action = self.next.and_then(|next| match state.phase {
             Some(held @ (Phase::Paused | Phase::Woken | Phase::Slept)) => {
                 done_as_it_ends(held, overrides.at(next), || spec.says(object, next))
@@ -203,21 +209,20 @@ impl WorkloadStatus {
                 .map(|it| it.action),
         });
         let overdue = spec.overdue(observed, changed, now);
-        self.condition = if self.error.is_some() {
-            ScheduleStatus::Refused
-        } else if overdue.is_some() {
-            ScheduleStatus::Overdue
-        } else if state.phase.is_none() {
-            ScheduleStatus::Unseen
-        } else {
-            ScheduleStatus::Followed
+        self.condition = match self.usual_condition(state) {
+            ScheduleStatus::Refused => ScheduleStatus::Refused,
+            _ if overdue.is_some() => ScheduleStatus::Overdue,
+            usual => usual,
         };
         if self.condition == ScheduleStatus::Unseen {
             self.notes.push(Note::Unseen);
         }
         self.notes.extend(overdue.map(Note::Overdue));
         let before = self.notes.len();
-        if overdue.is_none_or(|it| it.duty == Duty::Adopt) {
+        // What is due at this moment may be done at the next.
+        let is_due = state.next.is_some_and(|next| next <= now)
+            || overrides.at(now).is_some_and(|it| !it.holds(state));
+        if !is_due && overdue.is_none_or(|it| it.duty == Duty::Adopt) {
             self.notes.extend(count_note(spec, observed, state, now));
         }
         let is_down = observed.replicas <= spec.stop_replicas
@@ -234,6 +239,17 @@ impl WorkloadStatus {
 }
 
 impl WorkloadStatus {
+    /// What is to be known of it first where nothing is overdue.
+    const fn usual_condition(&self, state: &State) -> ScheduleStatus {
+        if self.error.is_some() {
+            ScheduleStatus::Refused
+        } else if state.phase.is_none() {
+            ScheduleStatus::Unseen
+        } else {
+            ScheduleStatus::Followed
+        }
+    }
+
     /// Its state in a word: what was done last, or what is to be known first.
     pub const fn state_name(&self) -> &'static str {
         match (self.condition, self.phase) {
@@ -309,6 +325,12 @@ fn count_note(
                 says: Action::Stop,
                 until: until(true),
             })
+        }
+        Some(Phase::Slept) if is_up && spec.overrides.enforce == Enforce::No => {
+            Some(Note::SetInOverride { until: state.next })
+        }
+        Some(Phase::Woken) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
+            Some(Note::SetInOverride { until: state.next })
         }
         Some(Phase::Running) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
             Some(Note::SetByHand {

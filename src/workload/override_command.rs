@@ -35,6 +35,9 @@ pub enum OverrideError {
          scaler, give the same --default-hours"
     )]
     NoSchedule,
+    /// No scaler acts on what is being deleted.
+    #[error("it is being deleted")]
+    Deleting,
     /// The object's schedule is refused.
     #[error("its schedule is refused: {0}")]
     Refused(InvalidSchedule),

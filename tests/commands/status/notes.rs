@@ -334,3 +334,106 @@ fn a_scaled_object_that_has_not_scaled_yet_is_told_with_its_cure() {
     );
     assert!(!ran.out.contains("An HPA rests"), "{}", ran.out);
 }
+
+/// The API server counts what an admission webhook makes of a count as set by whoever wrote it.
+#[test]
+fn a_count_that_admission_has_changed_is_not_by_hand() {
+    let cluster = evening();
+    let hours: &[_] = &[("hours", "Mon-Fri 09:00-20:00"), ("timezone", "Asia/Tokyo")];
+    for name in ["raised", "restored"] {
+        cluster.deployment(name, 0, hours);
+        let labels = [
+            ("state", "stopped"),
+            ("last", "2026-11-20T11.00.00Z"),
+            ("next", "2026-11-23T00.00.00Z"),
+            ("saved-replicas", "3"),
+        ];
+        state(&cluster, name, &labels);
+    }
+    // What dayshift itself sets later is its own.
+    state(&cluster, "restored", &[("last", "2026-11-20T10.30.00Z")]);
+    let patch = serde_json::json!({"spec": {"replicas": 2}});
+    for name in ["raised", "restored"] {
+        let by = ("dayshift", "");
+        let api = &cluster.api;
+        api.merge_by(by, "Deployment", "dev", name, &patch).unwrap();
+    }
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1, "{}", ran.out);
+    for line in [
+        "warning: dev/raised: an admission webhook or policy set 2 less than 1 s after the stop; that holds until Mon",
+        "note: dev/restored: held at 2 by hand until Mon",
+    ] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+}
+
+/// Until it is overdue, what is due is not denied: the controller may be on its way.
+#[test]
+fn what_is_due_at_this_moment_is_not_said_to_be_put_off() {
+    let cluster = evening();
+    let hours: &[_] = &[("hours", "Mon-Fri 09:00-20:00"), ("timezone", "Asia/Tokyo")];
+    cluster.deployment("web", 3, hours);
+    let labels = [
+        ("state", "adopted"),
+        ("last", "2026-11-20T10.30.00Z"),
+        ("next", "2026-11-20T11.00.00Z"),
+    ];
+    state(&cluster, "web", &labels);
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 0, "{}", ran.out);
+    assert!(!ran.out.contains("note:"), "{}", ran.out);
+}
+
+#[test]
+fn a_count_that_an_override_does_not_explain_is_explained() {
+    let cluster = evening();
+    let until = "2026-11-20T13.00.00Z";
+    let slept = [OFFICE, &[("sleep-until", "2026-11-20 22:00")]].concat();
+    let woken = [OFFICE, &[("wake-until", "2026-11-20 22:00")]].concat();
+    for (name, replicas, annotations, phase) in
+        [("slept", 2, slept, "slept"), ("woken", 0, woken, "woken")]
+    {
+        cluster.deployment(name, replicas, &annotations);
+        let last = ("last", "2026-11-20T10.30.00Z");
+        state(&cluster, name, &[("state", phase), last, ("next", until)]);
+    }
+    let ran = cluster.dayshift(&["status"]);
+    for line in [
+        "note: dev/slept: held at 2 by hand until 22:00 JST",
+        "note: dev/woken: held at 0 by hand until 22:00 JST",
+    ] {
+        assert!(
+            ran.out.contains(&format!("{line}\n")),
+            "{line}: {}",
+            ran.out
+        );
+    }
+}
+
+/// dayshift leaves it alone, so nothing of it is to come, nor overdue.
+#[test]
+fn one_that_is_being_deleted_says_so() {
+    let cluster = evening();
+    cluster.deployment("web", 0, OFFICE);
+    state(&cluster, "web", STOPPED);
+    let finalizers = serde_json::json!({"metadata": {"finalizers": ["example.com/wait"]}});
+    let api = &cluster.api;
+    api.merge("Deployment", "dev", "web", &finalizers).unwrap();
+    api.delete("dev", "web").unwrap();
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 0, "{}", ran.out);
+    let note = "note: dev/web: it is being deleted, and dayshift leaves it alone\n";
+    assert!(ran.out.contains(note), "{}", ran.out);
+    assert!(!ran.out.contains("start Mon"), "{}", ran.out);
+    for line in ["wake deploy/web --for 2h", "sync deploy/web"] {
+        let words: Vec<_> = line.split(' ').collect();
+        let ran = cluster.dayshift(&words);
+        assert_eq!(ran.status, 1, "{line}: {ran:?}");
+        assert!(
+            ran.err.contains("it is being deleted"),
+            "{line}: {}",
+            ran.err
+        );
+    }
+}
