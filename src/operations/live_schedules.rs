@@ -38,7 +38,7 @@ pub struct LiveSchedules {
 }
 
 /// A kind: API version, plural, kind, and whether other tools made it for schedules alone.
-const KINDS: [(&str, &str, &str, bool); 9] = [
+const KINDS: [(&str, &str, &str, bool); 12] = [
     ("v1", "namespaces", "Namespace", false),
     ("apps/v1", "deployments", "Deployment", false),
     ("apps/v1", "statefulsets", "StatefulSet", false),
@@ -50,6 +50,15 @@ const KINDS: [(&str, &str, &str, bool); 9] = [
         false,
     ),
     ("argoproj.io/v1alpha1", "rollouts", "Rollout", false),
+    // Others scale these, and dayshift does not: that is said of those that have a schedule.
+    ("apps/v1", "daemonsets", "DaemonSet", false),
+    ("batch/v1", "jobs", "Job", false),
+    (
+        "policy/v1",
+        "poddisruptionbudgets",
+        "PodDisruptionBudget",
+        false,
+    ),
     ("kube-green.com/v1alpha1", "sleepinfos", "SleepInfo", true),
     (
         "autoscaling.alibabacloud.com/v1beta1",

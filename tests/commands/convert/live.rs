@@ -191,3 +191,25 @@ fn a_namespace_comes_after_what_is_in_it() {
         "{ran:?}"
     );
 }
+
+/// The other tools scale more kinds than dayshift does: nothing of theirs is left without a word.
+#[test]
+fn a_live_object_of_a_kind_that_dayshift_does_not_scale_is_said() {
+    let cluster = cluster(&[]);
+    cluster
+        .api
+        .serve_custom("apps", "v1", "daemonsets", "DaemonSet");
+    let annotations = json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC"});
+    let agent = json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet",
+        "metadata": {"name": "agent", "namespace": "dev", "annotations": annotations},
+    });
+    cluster.api.create(agent).unwrap();
+    for args in [&["-A"], &["-n", "dev"][..]] {
+        let ran = convert(&cluster, args);
+        assert_eq!((ran.status, &*ran.out), (1, ""), "{}", ran.err);
+        let said = "warning[other-kind]: dayshift does not scale a DaemonSet; its annotations stay as they are\n";
+        assert!(ran.err.contains(said), "{}", ran.err);
+        assert!(ran.err.contains("in: DaemonSet dev/agent\n"), "{}", ran.err);
+    }
+}
