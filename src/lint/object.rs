@@ -259,7 +259,7 @@ impl<'o> Object<'o> {
         let (_, meant) = mark.field.name.split_once('/').unwrap_or_default();
         let line = Key::nearest(meant).map(|key| own_line(self.prefix, key, &mark.field.text));
         let line = line.unwrap_or_else(|| right_line(self.prefix, Key::Hours));
-        let help = format!("let one tool scale a workload: for dayshift write {line}");
+        let help = format!("let one tool scale a workload: run dayshift convert, or write {line}");
         let place = mark.field.key.clone();
         self.findings
             .push(self.at(Rule::OtherTool, place, message, help));
@@ -271,7 +271,7 @@ impl<'o> Object<'o> {
         if other.is_other_tool {
             let message = "this is a schedule of kube-green; dayshift does not read it".to_owned();
             let help = format!(
-                "let one tool scale a workload: for dayshift write {} on it",
+                "let one tool scale a workload: run dayshift convert, or write {} on it",
                 right_line(self.prefix, Key::Hours)
             );
             self.findings

@@ -103,7 +103,9 @@ pub(super) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> Strin
             clock(last, zone, now),
             seen.object.argument()
         ),
-        None => "none ever has: is `dayshift run` running in this cluster?".to_owned(),
+        None => {
+            "none ever has, so it may be that no `dayshift run` runs in this cluster".to_owned()
+        }
     }
 }
 

@@ -21,6 +21,11 @@ pub(super) enum TargetError {
     NameInAllNamespaces,
     #[error("`{0}` is in another namespace; name the workloads of one namespace at a time")]
     OtherNamespace(String),
+    #[error(
+        "`{0}` is neither a kind that dayshift scales nor the namespace `{1}`; write for example \
+         deploy/web or rollouts.argoproj.io/web"
+    )]
+    NeitherKindNorNamespace(String, String),
     #[error("`{0}` stands alone: name one namespace, and nothing else")]
     NamespaceAndOthers(String),
     #[error("give either names or --selector, not both")]
@@ -118,6 +123,15 @@ fn is_other_kind(word: &str) -> bool {
             | "ns"
             | "namespace"
             | "namespaces"
+            | "rc"
+            | "replicationcontroller"
+            | "replicationcontrollers"
+            | "svc"
+            | "service"
+            | "services"
+            | "pdb"
+            | "poddisruptionbudget"
+            | "poddisruptionbudgets"
             | "all"
     )
 }
@@ -177,6 +191,8 @@ mod tests {
             "deploy/web pod/web-0",
             "deployments.extensions/web",
             "dev/ds/web",
+            "svc/web",
+            "pdb/web",
         ] {
             let error = read(line).unwrap_err();
             assert!(matches!(error, TargetError::OtherKind(_)), "{line}");

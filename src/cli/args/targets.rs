@@ -86,7 +86,10 @@ impl TargetArgs {
         if let (Some(named), Some(other)) = (&named_in, namespace)
             && named != other
         {
-            return Err(TargetError::OtherNamespace(named.clone()));
+            return Err(TargetError::NeitherKindNorNamespace(
+                named.clone(),
+                other.clone(),
+            ));
         }
         Ok(Targets {
             kinds: kind.map_or_else(|| self.kinds.kinds(), |kind| vec![kind]),
@@ -226,7 +229,10 @@ mod tests {
         };
         assert_eq!(
             elsewhere.checked(),
-            Err(TargetError::OtherNamespace("dev".to_owned()))
+            Err(TargetError::NeitherKindNorNamespace(
+                "dev".to_owned(),
+                "test".to_owned()
+            ))
         );
         let by_label = TargetArgs {
             selector: Some("team=web".to_owned()),

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use kube::{client::AuthError, config::KubeconfigError};
 
-use crate::text::error_chain;
+use crate::text::{error_chain, printable, quote};
 
 /// What to say of an error that would show a credential: kube quotes the lines of a kubeconfig
 /// that is wrong, and all that a credential program got and printed. `None` for any other error.
@@ -20,20 +20,53 @@ fn redact(error: &(dyn Error + 'static)) -> Option<String> {
                 place(&error.to_string())
             ));
         }
+        if let Some(plain) = error.downcast_ref().and_then(in_words) {
+            return Some(plain);
+        }
         link = error.source();
     }
     None
 }
 
+/// What kube says of a kubeconfig in the words of its own code, in those of kubectl.
+fn in_words(error: &KubeconfigError) -> Option<String> {
+    match error {
+        KubeconfigError::ReadConfig(why, path) => {
+            Some(format!("{} cannot be read: {why}", path.display()))
+        }
+        KubeconfigError::CurrentContextNotSet => Some("it has no current context".to_owned()),
+        KubeconfigError::LoadContext(name) => Some(format!("it has no context {}", quote(name))),
+        KubeconfigError::LoadClusterOfContext(name) => {
+            Some(format!("it has no cluster {}", quote(name)))
+        }
+        _ => None,
+    }
+}
+
+/// The text with what the API server says in place of kube's print of its whole answer.
+fn without_structs(error: &(dyn Error + 'static), mut text: String) -> String {
+    let mut link = Some(error);
+    while let Some(error) = link {
+        if let Some(kube::Error::Api(status)) = error.downcast_ref()
+            && !status.message.is_empty()
+        {
+            text = text.replace(&error.to_string(), &printable(&status.message));
+        }
+        link = error.source();
+    }
+    text
+}
+
 /// The error in words, without what is secret in it.
 pub(in crate::cluster) fn redacted(error: &(dyn Error + 'static)) -> String {
-    redact(error).unwrap_or_else(|| error.to_string())
+    redact(error).unwrap_or_else(|| without_structs(error, error.to_string()))
 }
 
 /// The error and its causes in words, without what is secret in them.
 pub fn redacted_chain(error: &(dyn Error + 'static)) -> String {
     // kube's name for whatever is below its client tells a user nothing.
-    redact(error).unwrap_or_else(|| error_chain(error).replace("ServiceError: ", ""))
+    redact(error)
+        .unwrap_or_else(|| without_structs(error, error_chain(error)).replace("ServiceError: ", ""))
 }
 
 fn of_credentials(error: &AuthError) -> Option<String> {
@@ -80,5 +113,26 @@ mod tests {
         let error = kube::Error::Service(cause.into());
         let told = redacted_chain(&error);
         assert_eq!(told, "client error (Connect): connection refused");
+    }
+
+    #[test]
+    fn what_the_server_says_is_told_without_kubes_print_of_its_answer() {
+        let status = kube::core::Status::failure("balls is forbidden", "Forbidden").with_code(403);
+        let error = kube::Error::Api(Box::new(status));
+        let error = kube::runtime::watcher::Error::InitialListFailed(error);
+        let told = redacted_chain(&error);
+        assert_eq!(
+            told,
+            "failed to perform initial object list: balls is forbidden"
+        );
+    }
+
+    #[test]
+    fn a_kubeconfig_is_told_of_as_by_kubectl() {
+        let missing = std::io::Error::other("no such file");
+        let error = KubeconfigError::ReadConfig(missing, "/nope".into());
+        assert_eq!(redacted(&error), "/nope cannot be read: no such file");
+        let error = KubeconfigError::LoadContext("nope".to_owned());
+        assert_eq!(redacted(&error), "it has no context nope");
     }
 }

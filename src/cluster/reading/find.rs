@@ -321,6 +321,9 @@ impl Query {
                 selector: Some(selector),
                 ..
             } => format!("no scheduled {kind} in {} matches {selector}", self.place()),
+            Self::All {
+                namespace: None, ..
+            } => format!("no {kind} has a schedule in any namespace"),
             _ => format!("no {kind} has a schedule in {}", self.place()),
         }
     }

@@ -126,8 +126,8 @@ fn without_a_scaler_it_says_so_and_the_annotation_stays() {
     let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
     assert_eq!(
         ran.err,
-        "error: deployment.apps/web: annotated, but no controller has acted within 1 s; none ever has: \
-         is `dayshift run` running in this cluster?; it will be paused when one acts\n"
+        "error: deployment.apps/web: annotated, but no controller has acted within 1 s; none ever has, \
+         so it may be that no `dayshift run` runs in this cluster; it will be paused when one acts\n"
     );
     assert_eq!((ran.status, ran.out.as_str()), (1, ""));
     assert_eq!(cluster.annotation("web", "pause").unwrap(), "true");
@@ -232,7 +232,15 @@ fn wrong_usage_is_2_and_writes_nothing() {
         ("wake web --for 2h --until 22:00", "cannot be used with"),
         ("wake web --until tonight", "2026-12-24 18:00"),
         ("wake web --for -1h", "write a time such as"),
-        ("wake dev/web -n prod --for 1h", "one namespace at a time"),
+        ("wake dev/web -n prod --for 1h", "nor the namespace `prod`"),
+        (
+            "wake balls/web -n prod --for 1h",
+            "`balls` is neither a kind",
+        ),
+        (
+            "wake svc/web --for 1h",
+            "not of a kind that dayshift scales",
+        ),
         ("sleep --for 2h", "name the workloads"),
         ("pause web --all", "or --all"),
         ("pause ds/web", "not of a kind that dayshift scales"),

@@ -130,7 +130,7 @@ fn what_is_not_there_is_told_apart_from_what_has_no_schedule() {
     let cluster = evening();
     for (arguments, status, says) in [
         (&[][..], 0, "No workload has a schedule in namespace dev."),
-        (&["-A"], 0, "No workload has a schedule in all namespaces."),
+        (&["-A"], 0, "No workload has a schedule in any namespace."),
         (
             &["-l", "x=1"],
             0,
