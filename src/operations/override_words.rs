@@ -8,7 +8,7 @@ use crate::{
     status::clock,
     workload::{
         Annotation, CountKind, Observed, Override, OverrideCommand, ParsedInputs, Pause, Prefix,
-        read,
+        Replicas, read,
     },
 };
 
@@ -52,7 +52,20 @@ pub(super) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideR
                 command("resume", seen, request)
             )
         }
-        OverrideCommand::Begin(_) => String::new(),
+        OverrideCommand::Begin(over) => {
+            let does = match over {
+                Override::Sleep(_) if after > seen.inputs.stop_replicas() => "sleep stops",
+                Override::Wake(_) if after == Replicas::ZERO => "wake starts",
+                _ => "",
+            };
+            // Within an override manual changes hold, and one that gets another end is no new one.
+            if before == after && !does.is_empty() {
+                let resume = command("resume", seen, request);
+                format!("; that is held by hand: after `{resume}` a {does} it")
+            } else {
+                String::new()
+            }
+        }
         OverrideCommand::Resume => match annotated.then_held {
             Some(by) => {
                 let zone = match read(&seen.inputs, &request.context) {

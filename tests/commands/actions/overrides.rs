@@ -65,6 +65,21 @@ fn what_is_told_is_reported_once_the_scaler_has_obeyed() {
     assert_ne!(label(&cluster, "web", "state").as_deref(), Some("paused"));
 }
 
+/// Within an override manual changes hold, also where it gets another end.
+#[test]
+fn what_is_held_by_hand_within_an_override_is_said() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, OFFICE);
+    let _scaler = Scaler::on(&cluster);
+    let sleep = |until: &str| cluster.dayshift(&["sleep", "deploy/web", "--until", until]);
+    let slept = sleep("2099-12-24T18:00+09:00");
+    assert!(slept.out.ends_with(" JST, 3 -> 0\n"), "{slept:?}");
+    cluster.api.scale("dev", "web", 2).unwrap();
+    let ran = sleep("2099-12-24T20:00+09:00");
+    let held = "replicas 2; that is held by hand: after `dayshift resume deploy/web -n dev` a sleep stops it\n";
+    assert!(ran.out.ends_with(held), "{ran:?}");
+}
+
 /// What is between `until` and the zone depends on the time of day.
 fn without_the_time(line: &str) -> String {
     match (line.split_once("until "), line.split_once(" JST")) {
