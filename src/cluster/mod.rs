@@ -10,6 +10,7 @@ mod writing;
 
 pub use connection::connect::{ConnectError, Connection, connect, connect_silently, namespaces};
 pub use connection::instrument::{Exchange, instrument};
+pub use connection::patient::patient;
 pub use connection::redact::redacted_chain;
 pub use connection::server_time::server_time;
 pub use encoding::compact::compact;

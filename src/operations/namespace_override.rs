@@ -75,7 +75,7 @@ impl OverrideRequest {
         name: &str,
         query: &Query,
     ) -> Result<AnnotatedNamespace, NamespaceError> {
-        let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
+        let writer = Writer::of_command(client.clone(), self.prefix.clone());
         let mut namespace = writer.read_namespace(name).await?;
         let (found, refused) = find::<Workload>(client, query).await?;
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {

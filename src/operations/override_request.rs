@@ -113,7 +113,7 @@ impl OverrideRequest {
         selection: &Selection,
         mut report: impl FnMut(&Observed, Result<RequestOutcome, RequestError>),
     ) {
-        let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
+        let writer = Writer::of_command(client.clone(), self.prefix.clone());
         let mut answers = stream::iter(&selection.observed)
             .map(async |observed: &Observed| {
                 let annotated = self.annotate(&writer, observed, &selection.defaults).await;
@@ -249,7 +249,11 @@ impl OverrideRequest {
 
 impl Retry for RequestError {
     fn is_worth_another_try(&self) -> bool {
-        matches!(self, Self::Patch(error) if error.is_worth_another_try())
+        match self {
+            Self::Patch(error) => error.is_worth_another_try(),
+            Self::Read(error) => error.is_worth_another_try(),
+            Self::Override(_) | Self::Until(_) => false,
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Restore {
         selection: &Selection,
         mut report: impl FnMut(&Observed, Result<RestoredCounts, RestoreError>),
     ) {
-        let writer = Writer::new(client.clone(), self.prefix.clone(), "dayshift".to_owned());
+        let writer = Writer::of_command(client.clone(), self.prefix.clone());
         let mut answers = stream::iter(&selection.observed)
             .map(async |observed: &Observed| {
                 let restored = self.one(&writer, observed, &selection.defaults).await;
@@ -82,7 +82,11 @@ impl Restore {
 
 impl Retry for RestoreError {
     fn is_worth_another_try(&self) -> bool {
-        matches!(self, Self::Patch(error) if error.is_worth_another_try())
+        match self {
+            Self::Patch(error) => error.is_worth_another_try(),
+            Self::Read(error) => error.is_worth_another_try(),
+            Self::Not(_) => false,
+        }
     }
 }
 

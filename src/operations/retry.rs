@@ -39,9 +39,10 @@ pub(super) async fn retry<T, E: Retry>(
         tokio::time::sleep(pause).await;
         pause *= 2;
         let object = &before.object;
-        let observed = writer.read(object).await?.observe(object.kind, prefix);
-        let observed = defaults.applied(observed);
-        done = attempt(&observed).await;
+        done = match writer.read(object).await {
+            Ok(read) => attempt(&defaults.applied(read.observe(object.kind, prefix))).await,
+            Err(error) => Err(error.into()),
+        };
     }
     done
 }

@@ -1,13 +1,17 @@
 //! The flags that say which cluster, alike in every subcommand that talks to one.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, sync::Once, time::Duration};
 
 use http::Uri;
 use kube::Client;
 
 use crate::{
-    cli::{exit::Exit, output::messages::print_error, runtime::block_on},
-    cluster::{ConnectError, Connection, FindError, connect},
+    cli::{
+        exit::Exit,
+        output::messages::{print_error, print_note},
+        runtime::block_on,
+    },
+    cluster::{ConnectError, Connection, FindError, connect, patient},
 };
 
 #[derive(Clone, Debug, clap::Args)]
@@ -56,6 +60,21 @@ pub(crate) enum ClusterError {
 }
 
 impl ConnectionArgs {
+    /// A client for that cluster, which waits for a busy server and says so, and the server.
+    ///
+    /// # Errors
+    /// Where the configuration is missing or wrong.
+    pub(crate) async fn patient_client(self) -> Result<(Client, Uri), ConnectError> {
+        let (client, server) = connect(&self.connection()).await?;
+        let is_told = Once::new();
+        let tell = move |pause: Duration| {
+            if pause >= TOLD_FROM {
+                is_told.call_once(|| print_note(&busy(pause)));
+            }
+        };
+        Ok((patient(client, tell), server))
+    }
+
     /// Does `work` with a client for that cluster.
     ///
     /// # Errors
@@ -65,7 +84,7 @@ impl ConnectionArgs {
         F: Future<Output = Result<T, FindError>>,
     {
         block_on(async {
-            let (client, server) = connect(&self.connection()).await?;
+            let (client, server) = self.patient_client().await?;
             work(client).await.map_err(|error| match error {
                 FindError::Unavailable(_) => ClusterError::Unavailable {
                     error,
@@ -75,6 +94,15 @@ impl ConnectionArgs {
             })
         })?
     }
+}
+
+/// A shorter pause goes unsaid.
+const TOLD_FROM: Duration = Duration::from_secs(5);
+
+/// That nothing happens for so long, and why.
+fn busy(pause: Duration) -> String {
+    let seconds = pause.as_secs();
+    format!("the API server is busy and asks to be left alone for {seconds} s; waiting")
 }
 
 impl ClusterError {

@@ -29,7 +29,7 @@ use crate::{
         signals::Signals,
     },
     clock::Clock,
-    cluster::{FindError, Query, connect},
+    cluster::{FindError, Query},
     dashboard::{Dashboard, SavedSoFar, Settings},
     sandbox::{Played, TimelineEvent, Usage},
     server::serve_with,
@@ -136,8 +136,11 @@ impl DashboardArgs {
         let refused = |source| DashboardError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(refused)?;
         let bound = listener.local_addr()?;
-        let connection = self.connection.clone().connection();
-        let (client, server) = connect(&connection).await.map_err(ClusterError::from)?;
+        let connection = self.connection.clone();
+        let (client, server) = connection
+            .patient_client()
+            .await
+            .map_err(ClusterError::from)?;
         let server = without_credentials(&server);
         let dashboard = self.dashboard(client, inheritance, &server, bound.port());
         let dashboard = Arc::new(dashboard.with_actions()?);

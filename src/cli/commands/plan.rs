@@ -28,7 +28,7 @@ use crate::{
         runtime::block_on,
     },
     clock::Clock,
-    cluster::{ConnectError, FindError, Missing, NamespaceDefaults, Workload, connect, find},
+    cluster::{ConnectError, FindError, Missing, NamespaceDefaults, Workload, find},
     lint::conflicts,
     manifest::{self, OpenError, Source, SyntaxError, inherit},
     plan::{Period, Plan, Planner},
@@ -263,7 +263,7 @@ impl PlanArgs {
         targets: &Targets,
     ) -> (Plan, Vec<PlanError>) {
         let found = async {
-            let (client, _) = connect(&self.connection.clone().connection()).await?;
+            let (client, _) = self.connection.clone().patient_client().await?;
             let query = targets.query(client.default_namespace());
             let (found, defaults) = tokio::join!(
                 find::<Workload>(&client, &query),

@@ -56,7 +56,7 @@ struct Instrumented<L: ?Sized> {
 }
 
 impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> for Instrumented<L> {
-    type Response = Response<Either<Body, TimeoutBody<Body>>>;
+    type Response = Response<Limited>;
     type Error = BoxError;
     type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
 
@@ -76,12 +76,10 @@ impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> fo
                     if answer.as_ref().is_ok_and(|it| it.status().is_success()) {
                         pace.opened(uri.path(), Instant::now());
                     }
-                    answer.map_err(BoxError::from)
+                    let answer = answer.map_err(BoxError::from);
+                    answer.map(|answer| answer.map(Either::Left))
                 }
-                _ => match timeout(REQUEST_TIMEOUT, client.send(request)).await {
-                    Ok(answer) => answer.map_err(BoxError::from),
-                    Err(elapsed) => Err(elapsed.into()),
-                },
+                _ => in_time(&client, request).await,
             };
             look(Exchange {
                 uri,
@@ -92,15 +90,25 @@ impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> fo
                     .map(|response| response.status().as_u16()),
                 date: answer.as_ref().ok().and_then(date),
             });
-            Ok(answer?.map(|body| match verb {
-                "watch" => Either::Left(body),
-                _ => Either::Right(TimeoutBody::new(REQUEST_TIMEOUT, body)),
-            }))
+            answer
         })
     }
 }
 
-fn verb(request: &Request<Body>) -> &'static str {
+/// The body of an answer, which may be one that has to come in time.
+pub(super) type Limited = Either<Body, TimeoutBody<Body>>;
+
+/// The answer to a request that is given up after [`REQUEST_TIMEOUT`].
+pub(super) async fn in_time(
+    client: &Client,
+    request: Request<Body>,
+) -> Result<Response<Limited>, BoxError> {
+    let answer = timeout(REQUEST_TIMEOUT, client.send(request)).await??;
+    Ok(answer.map(|body| Either::Right(TimeoutBody::new(REQUEST_TIMEOUT, body))))
+}
+
+/// What a request does, as RBAC names it.
+pub(super) fn verb(request: &Request<Body>) -> &'static str {
     let uri = request.uri();
     match *request.method() {
         Method::GET
@@ -119,7 +127,7 @@ fn verb(request: &Request<Body>) -> &'static str {
 }
 
 /// The server's time; `None` for one of another era, to which nothing could be added without overflow.
-pub(in crate::cluster) fn date(response: &Response<Body>) -> Option<DateTime<Utc>> {
+pub(in crate::cluster) fn date<B>(response: &Response<B>) -> Option<DateTime<Utc>> {
     let text = response.headers().get(header::DATE)?.to_str().ok()?;
     let date = DateTime::parse_from_rfc2822(text).ok()?.to_utc();
     (1970..=9999).contains(&date.year()).then_some(date)

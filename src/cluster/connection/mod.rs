@@ -2,6 +2,7 @@
 
 pub(super) mod connect;
 pub(super) mod instrument;
+pub(super) mod patient;
 pub(super) mod redact;
 pub(super) mod server_time;
 pub(super) mod transport;

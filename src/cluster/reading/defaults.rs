@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use kube::{Api, Client, Error};
 
 use crate::cluster::connection::redact::redacted_chain;
-use crate::cluster::reading::find::{in_time, listed};
+use crate::cluster::reading::find::listed;
 use crate::cluster::reading::namespace::{NamespaceMeta, ObservedNamespace};
 use crate::workload::{Annotations, Inheritance, Observed, Prefix};
 
@@ -33,7 +33,7 @@ impl NamespaceDefaults {
         }
         let api = Api::<NamespaceMeta>::all(client.clone());
         let found = match namespace {
-            Some(name) => in_time(api.get_opt(name)).await.map(Vec::from_iter),
+            Some(name) => api.get_opt(name).await.map(Vec::from_iter),
             None => listed(&api, None).await,
         };
         match found {

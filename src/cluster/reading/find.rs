@@ -1,6 +1,6 @@
 //! Finding live workloads: by name, by label, or all of them.
 
-use std::{fmt::Debug, time::Duration};
+use std::fmt::Debug;
 
 use futures::{StreamExt as _, stream};
 use http::{Request, StatusCode};
@@ -10,7 +10,6 @@ use kube::{
     core::{ObjectList, Status},
 };
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
 
 use crate::cluster::connection::redact::{redacted, redacted_chain};
 use crate::cluster::reading::discovery::discover;
@@ -20,9 +19,6 @@ use crate::workload::Kind;
 
 /// How many are read by name at a time.
 const AT_ONCE: usize = 8;
-
-/// How long one request may take as a whole.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Which workloads are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,10 +168,10 @@ async fn found_of<D: WorkloadView>(
 ) -> Result<Vec<D>, FindError> {
     let kind = part.kind;
     let answer = async {
-        in_time(discover(client, kind)).await?;
+        discover(client, kind).await?;
         let api = api_of::<D>(client, kind, query.namespace());
         match &part.name {
-            Some(name) => in_time(api.get_opt(name)).await.map(Vec::from_iter),
+            Some(name) => api.get_opt(name).await.map(Vec::from_iter),
             None => listed(&api, query.selector()).await,
         }
     };
@@ -190,7 +186,7 @@ pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
     let request = Request::get(format!("/api/v1/namespaces/{name}"))
         .body(Vec::new())
         .ok()?;
-    match in_time(client.request::<serde_json::Value>(request)).await {
+    match client.request::<serde_json::Value>(request).await {
         Ok(_) => Some(true),
         Err(Error::Api(status)) if status.code == 404 && status.reason == "NotFound" => {
             let is_it = status.details.is_some_and(|it| it.kind == "namespaces");
@@ -218,7 +214,7 @@ pub(in crate::cluster) async fn listed<D: Clone + Debug + DeserializeOwned>(
     }
     let mut all = Vec::new();
     loop {
-        let page: ObjectList<D> = match in_time(api.list(&params)).await {
+        let page: ObjectList<D> = match api.list(&params).await {
             // The server keeps the pages of a list for some minutes only: all of it at once.
             Err(Error::Api(status)) if status.code == 410 && params.limit.is_some() => {
                 all.clear();
@@ -234,12 +230,6 @@ pub(in crate::cluster) async fn listed<D: Clone + Debug + DeserializeOwned>(
             None => return Ok(all),
         }
     }
-}
-
-pub(super) async fn in_time<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    timeout(REQUEST_TIMEOUT, answer)
-        .await
-        .unwrap_or_else(|elapsed| Err(Error::Service(elapsed.into())))
 }
 
 impl Query {

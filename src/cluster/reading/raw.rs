@@ -4,7 +4,7 @@ use http::Request;
 use kube::{Client, Error};
 use serde_json::Value;
 
-use super::find::{FindError, in_time};
+use super::find::FindError;
 use crate::cluster::connection::redact::{redacted, redacted_chain};
 
 /// What came of a list.
@@ -91,7 +91,7 @@ async fn answer(client: &Client, path: &str) -> Result<Value, Error> {
     let request = Request::get(path)
         .body(Vec::new())
         .map_err(Error::HttpError)?;
-    in_time(client.request(request)).await
+    client.request(request).await
 }
 
 fn sort(error: Error) -> FindError {

@@ -72,6 +72,12 @@ impl Unavailable {
             kind: FailureKind::TimedOut,
         }
     }
+
+    /// Whether the same request may soon succeed, for one whose [`patient`](crate::cluster::patient)
+    /// client has waited already for as long as the server has asked for.
+    const fn is_worth_another_try(&self) -> bool {
+        self.retry_after.is_none()
+    }
 }
 
 /// Whose trouble it is that no usable answer came.
@@ -213,13 +219,22 @@ impl PatchError {
 const MISSING_PERMISSION: &str = " cannot patch resource ";
 
 impl PatchError {
-    /// Whether the object, read again, may take the change that was meant.
+    /// Whether the object, read again, may soon take the change that was meant.
     pub const fn is_worth_another_try(&self) -> bool {
-        matches!(self, Self::Conflict | Self::Unavailable(_))
+        match self {
+            Self::Conflict => true,
+            Self::Unavailable(error) => error.is_worth_another_try(),
+            Self::Gone | Self::Refused(_) | Self::Forbidden(_) => false,
+        }
     }
 }
 
 impl ReadError {
+    /// Whether it may soon be read.
+    pub const fn is_worth_another_try(&self) -> bool {
+        matches!(self, Self::Unavailable(error) if error.is_worth_another_try())
+    }
+
     pub(in crate::cluster) fn sort(code: StatusCode, status: &Status) -> Self {
         match code {
             StatusCode::NOT_FOUND if !is_denied(status) => Self::Gone,

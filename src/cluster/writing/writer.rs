@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use crate::text::{cut_bytes, escape_json, printable};
 use crate::workload::{Annotation, Change, EventNote, Kind, Observed, Prefix, WorkloadRef};
 
+use crate::cluster::connection::patient::retry_after;
 use crate::cluster::connection::redact::redacted_chain;
 use crate::cluster::encoding::compact::InFull;
 use crate::cluster::reading::managers::WithManagers;
@@ -41,6 +42,8 @@ pub struct Writer {
     client: Client,
     prefix: Prefix,
     instance: String,
+    /// How long one request may take as a whole, where the client sets no limit.
+    limit: Option<Duration>,
 }
 
 impl Writer {
@@ -50,6 +53,16 @@ impl Writer {
             client,
             prefix,
             instance,
+            limit: Some(REQUEST_TIMEOUT),
+        }
+    }
+
+    /// The writer of a command, whose [`patient`](crate::cluster::patient) client limits how long it
+    /// waits.
+    pub fn of_command(client: Client, prefix: Prefix) -> Self {
+        Self {
+            limit: None,
+            ..Self::new(client, prefix, FIELD_MANAGER.to_owned())
         }
     }
 
@@ -218,14 +231,17 @@ impl Writer {
         body: Vec<u8>,
     ) -> Result<Answer, Unavailable> {
         let request = request.body(Body::from(body)).map_err(no_sense)?;
-        timeout(REQUEST_TIMEOUT, self.exchange(request))
+        let Some(limit) = self.limit else {
+            return self.exchange(request).await;
+        };
+        timeout(limit, self.exchange(request))
             .await
-            .map_err(|_| Unavailable::timed_out(REQUEST_TIMEOUT))?
+            .map_err(|_| Unavailable::timed_out(limit))?
     }
 
     async fn exchange(&self, request: Request<Body>) -> Result<Answer, Unavailable> {
         let response = self.client.send(request).await.map_err(no_answer)?;
-        let (code, retry_after) = (response.status(), retry_after(response.headers()));
+        let (code, retry_after) = (response.status(), pause_asked(response.headers()));
         let body = response
             .into_body()
             .collect_bytes()
@@ -266,12 +282,9 @@ fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
 /// an hour, and something broken for centuries.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// `Retry-After` in seconds, the only form that the API server uses, up to
-/// [`LONGEST_RETRY_AFTER`].
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
-    let asked = Duration::from_secs(text.parse().ok()?);
-    Some(asked.min(LONGEST_RETRY_AFTER))
+/// How long the server asks to be left alone, up to [`LONGEST_RETRY_AFTER`].
+fn pause_asked(headers: &HeaderMap) -> Option<Duration> {
+    Some(retry_after(headers)?.min(LONGEST_RETRY_AFTER))
 }
 
 fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
@@ -306,7 +319,7 @@ mod tests {
             ("Sun, 22 Nov 2026 00:00:00 GMT", None),
         ] {
             let headers = HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]);
-            let asked = retry_after(&headers).map(|asked| asked.as_secs());
+            let asked = pause_asked(&headers).map(|asked| asked.as_secs());
             assert_eq!(asked, expected, "{text}");
         }
     }

@@ -1,5 +1,6 @@
 //! What commands do to workloads of a live cluster: the real program on the API in memory.
 
+mod busy;
 mod forbidden;
 pub(crate) mod overrides;
 mod restore;

@@ -1,0 +1,100 @@
+//! The client of a command that somebody waits for: a server that is too busy is asked again.
+
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use futures::future::BoxFuture;
+use http::{Extensions, HeaderMap, Method, Request, Response, StatusCode, header};
+use http_body_util::Either;
+use kube::{Client, client::Body};
+use tokio::time::sleep;
+use tower::{BoxError, Service};
+
+use crate::cluster::connection::instrument::{Limited, in_time, verb};
+
+/// How often one request is sent, as in client-go (`rest.Request`, `maxRetries`).
+const TRIES: u32 = 10;
+
+/// The longest that one request waits for a busy server, all its pauses together. A maintenance page
+/// may ask for an hour; that is for the user to hear, and not to wait for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The same client, which sends a request again where the server asks for that: a 429 or a 5xx with
+/// `Retry-After`, as kubectl does. `tell` hears of each pause. Every try but that of a watch is given
+/// up after a time.
+///
+/// It is not for the controller, which sends less at once instead, and something else meanwhile.
+pub fn patient(client: Client, tell: impl Fn(Duration) + Send + Sync + 'static) -> Client {
+    let namespace = client.default_namespace().to_owned();
+    let tell = Arc::new(tell);
+    Client::new(Patient { client, tell }, namespace)
+}
+
+#[derive(Clone)]
+struct Patient<T: ?Sized> {
+    client: Client,
+    tell: Arc<T>,
+}
+
+impl<T: Fn(Duration) + Send + Sync + ?Sized + 'static> Service<Request<Body>> for Patient<T> {
+    type Response = Response<Limited>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let (client, tell) = (self.client.clone(), self.tell.clone());
+        Box::pin(async move {
+            // A watch that fails is begun anew by whoever watches.
+            if verb(&request) == "watch" {
+                return Ok(client.send(request).await?.map(Either::Left));
+            }
+            let mut request = request;
+            let mut patience = PATIENCE;
+            for _ in 1..TRIES {
+                let Some(again) = copy(&request) else { break };
+                let answer = in_time(&client, request).await?;
+                let Some(pause) = asked_pause(answer.status(), answer.headers()) else {
+                    return Ok(answer);
+                };
+                let Some(left) = patience.checked_sub(pause) else {
+                    return Ok(answer);
+                };
+                patience = left;
+                drop(answer);
+                tell(pause);
+                sleep(pause).await;
+                request = again;
+            }
+            in_time(&client, request).await
+        })
+    }
+}
+
+/// The request once more; none where its body can be sent only once, which no body of ours is.
+fn copy(request: &Request<Body>) -> Option<Request<Body>> {
+    let mut copy = Request::new(request.body().try_clone()?);
+    *copy.method_mut() = Method::clone(request.method());
+    *copy.uri_mut() = request.uri().clone();
+    *copy.headers_mut() = HeaderMap::clone(request.headers());
+    *copy.extensions_mut() = Extensions::clone(request.extensions());
+    Some(copy)
+}
+
+/// How long the server asks to be left alone before the same request.
+fn asked_pause(code: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    let is_passing = code == StatusCode::TOO_MANY_REQUESTS || code.is_server_error();
+    retry_after(headers).filter(|_| is_passing)
+}
+
+/// `Retry-After` in seconds, the only form that the API server uses.
+pub(in crate::cluster) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
+    Some(Duration::from_secs(text.parse().ok()?))
+}

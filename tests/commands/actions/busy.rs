@@ -1,0 +1,93 @@
+//! A server that is busy for a moment is asked again, as kubectl does it.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use kube_in_memory::{Fault, Status};
+
+use crate::fake_server::Cluster;
+
+const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00")];
+
+/// A stopped Deployment on a server that answers the first of all requests of a kind with this.
+fn cluster(answer: impl Fn() -> Status + Send + Sync + 'static) -> Cluster {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, OFFICE);
+    let saved = ("dayshift/saved-replicas", Some("3"));
+    cluster.api.label("dev", "web", saved.0, saved.1).unwrap();
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    cluster.api.on_request(move |request| {
+        let (resource, name) = (request.resource.clone(), request.name.clone());
+        let is_first = seen.lock().unwrap().insert((request.verb, resource, name));
+        (is_first && request.verb != "watch").then(|| Fault::Answer(answer()))
+    });
+    cluster
+}
+
+fn unavailable(seconds: u32) -> Status {
+    Status {
+        code: 503,
+        ..Status::too_many_requests(seconds)
+    }
+}
+
+#[test]
+fn a_server_that_asks_for_it_is_asked_again() {
+    let commands = [
+        &["wake", "deploy/web", "--for", "1h", "--no-wait"][..],
+        &["wake", "ns/dev", "--for", "1h", "--no-wait"],
+        &["sleep", "--all", "--for", "1h", "--no-wait"],
+        &["pause", "deploy/web", "--no-wait"],
+        &["resume", "deploy/web", "--no-wait"],
+        &["sync", "deploy/web", "--no-wait"],
+        &["restore", "deploy/web"],
+        &["status"],
+        &["plan", "deploy/web"],
+    ];
+    // Most of the time they wait, so all of them do at once.
+    thread::scope(|scope| {
+        for arguments in commands {
+            for answer in [Status::too_many_requests, unavailable] {
+                scope.spawn(move || {
+                    let cluster = cluster(move || answer(1));
+                    let ran = cluster.dayshift(arguments);
+                    let is_well = ran.status == 0 && !ran.err.contains("error");
+                    assert!(is_well, "{arguments:?} {ran:?}");
+                });
+            }
+        }
+    });
+}
+
+/// A maintenance page may ask for an hour: the user hears what it says.
+#[test]
+fn nobody_waits_for_an_hour() {
+    let cluster = cluster(|| unavailable(3600));
+    let begun = Instant::now();
+    let ran = cluster.dayshift(&["wake", "deploy/web", "--for", "1h", "--no-wait"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    assert!(ran.err.contains("503"), "{ran:?}");
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+/// An object that was written meanwhile is read again by a server that is busy then.
+#[test]
+fn so_is_one_that_breaks_off_as_an_object_is_read_again() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, OFFICE);
+    let faults = Mutex::new(vec![
+        ("get", Fault::DropBefore),
+        ("patch", Fault::DropBefore),
+    ]);
+    cluster.api.on_request(move |request| {
+        let mut faults = faults.lock().unwrap();
+        let is_next = faults.last().is_some_and(|(verb, _)| *verb == request.verb);
+        (is_next && request.resource == "deployments").then(|| faults.pop().unwrap().1)
+    });
+    let ran = cluster.dayshift(&["wake", "-l", "app=web", "--for", "1h", "--no-wait"]);
+    assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
+}
