@@ -230,7 +230,7 @@ impl Engine {
         let now = self.clock.monotonic();
         // Whether others are answered tells whether it is the server.
         let may_be_servers = why.kind != FailureKind::Admission;
-        if why.kind.is_servers() || may_be_servers && self.retry.is_unanswered(now) {
+        if why.kind.is_servers() || may_be_servers && self.retry.is_away(now, id) {
             self.telemetry.set(Condition::Reachable, false);
         }
         if why.kind.is_servers() {

@@ -23,6 +23,8 @@ pub(in crate::controller) struct Backpressure {
     answers: usize,
     answered: Option<Instant>,
     failing: Failing,
+    /// Objects that have got no usable answer since the last success, the first two.
+    unanswered: BTreeSet<Id>,
 }
 
 /// The different objects that have failed since the last success.
@@ -52,6 +54,7 @@ impl Backpressure {
                 objects: BTreeSet::new(),
                 namespaces: BTreeSet::new(),
             },
+            unanswered: BTreeSet::new(),
         }
     }
 
@@ -105,6 +108,7 @@ impl Backpressure {
         self.answered = Some(now);
         self.failures = 0;
         self.failing = Failing::default();
+        self.unanswered.clear();
         self.answers += 1;
         if self.answers >= self.most {
             self.answers = 0;
@@ -112,10 +116,20 @@ impl Backpressure {
         }
     }
 
-    /// Whether the server has answered nothing for as long as one request may take.
-    pub(in crate::controller) fn is_unanswered(&self, now: Instant) -> bool {
-        self.answered
-            .is_none_or(|answered| now >= answered + LONGEST_REQUEST)
+    /// An object has got no usable answer. Whether the server is to be taken for away: others have
+    /// fared no better, and it has answered nothing for as long as one request may take. One object
+    /// alone, with a webhook that hangs, says nothing of the server however long it lasts.
+    pub(in crate::controller) fn is_away(&mut self, now: Instant, id: Id) -> bool {
+        if self.unanswered.len() < 2 {
+            self.unanswered.insert(id);
+        }
+        let is_silent = |answered| now >= answered + LONGEST_REQUEST;
+        self.unanswered.len() > 1 && self.answered.is_none_or(is_silent)
+    }
+
+    /// This object asks for nothing any more.
+    pub(in crate::controller) fn forget(&mut self, id: Id) {
+        self.unanswered.remove(&id);
     }
 
     /// How many requests may be under way now.
@@ -204,6 +218,18 @@ mod tests {
         }
         fail(&mut pressure, after);
         !pressure.is_over(now)
+    }
+
+    #[test]
+    fn a_server_is_away_where_two_objects_get_no_answer_and_nothing_else_does() {
+        let (mut pressure, begun) = (Backpressure::new(MOST), Instant::now());
+        assert!(!pressure.is_away(begun, 1) && !pressure.is_away(begun, 1));
+        assert!(pressure.is_away(begun, 2));
+        pressure.forget(1);
+        assert!(!pressure.is_away(begun, 2), "it is alone now");
+        pressure.answered(begun);
+        assert!(!pressure.is_away(begun, 2) && !pressure.is_away(begun, 3));
+        assert!(pressure.is_away(begun + LONGEST_REQUEST, 3));
     }
 
     #[test]

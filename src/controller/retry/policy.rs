@@ -63,9 +63,9 @@ impl RetryPolicy {
             .object_failed(now, object, why, &mut self.random);
     }
 
-    /// Whether the server has answered nothing for as long as one request may take.
-    pub(in crate::controller) fn is_unanswered(&self, now: Instant) -> bool {
-        self.backpressure.is_unanswered(now)
+    /// An object has got no usable answer: whether the server is to be taken for away.
+    pub(in crate::controller) fn is_away(&mut self, now: Instant, id: Id) -> bool {
+        self.backpressure.is_away(now, id)
     }
 
     /// Whether nothing is sent now.
@@ -107,6 +107,7 @@ impl RetryPolicy {
 
     /// This object asks for nothing any more; returns those that waited for its answer.
     pub(in crate::controller) fn forget(&mut self, id: Id) -> BTreeSet<Id> {
+        self.backpressure.forget(id);
         self.permissions.forget(id)
     }
 

@@ -136,6 +136,22 @@ fn what_fails_at_once_delays_nobody() {
     }
 }
 
+/// Nothing else is sent meanwhile that could be answered.
+#[test]
+fn what_fails_for_good_in_an_idle_cluster_does_not_make_it_unready() {
+    let slow = Status::new(504, "Timeout", "Timeout: request did not complete");
+    for fault in [
+        Fault::Hang,
+        Fault::Answer(slow),
+        Fault::Answer(Status::internal("no")),
+    ] {
+        let story = with_neighbours(1, fault.clone());
+        story.sleep_until("19:30");
+        assert_eq!(story.telemetry.ready(), Ok(()), "{fault:?}");
+        assert_eq!(story.events("bad-0"), ["ScaleFailed"], "{fault:?}");
+    }
+}
+
 /// More of them than can be tried again by then: they wait for what is new beside them.
 #[test]
 fn what_fails_slowly_comes_after_what_has_not_failed() {

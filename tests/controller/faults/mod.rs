@@ -140,6 +140,7 @@ fn it_sleeps_while_as_much_is_in_flight_as_may_be_after_a_failure() {
 fn a_server_that_takes_no_patch_makes_it_unready_though_the_watch_goes_on() {
     for fault in no_effect() {
         let story = ready_to_stop();
+        story.apply(deployment("api").replicas(3).hours("09:00-19:00"));
         story
             .api
             .on_request(move |line| (line.verb == "patch").then(|| fault.clone()));
