@@ -108,7 +108,7 @@ impl InheritanceArgs {
         let given = |(key, text): (Key, &Option<String>)| Some((key, text.clone()?));
         let default_schedule = DefaultSchedule::of(texts.into_iter().filter_map(given));
         if let Some(schedule) = &default_schedule {
-            let inherited = Some(schedule.annotations().clone());
+            let inherited = Some(schedule.annotations());
             let inputs = Inputs::default().with_defaults(inherited);
             if let ParsedInputs::Invalid(refusal) = read(&inputs, &zone.into()) {
                 let problems = refusal.problems().iter();

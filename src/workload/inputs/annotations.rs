@@ -1,5 +1,7 @@
 //! A user's annotations on one object, as texts.
 
+use std::sync::Arc;
+
 use crate::workload::keys::{ERROR, Key, OVERRIDE_BEGAN, Prefix};
 
 /// What a user wrote on one object under the prefix: a text or none for every [`Key`], and the
@@ -11,8 +13,9 @@ pub struct Annotations {
     unknown: Vec<Unknown>,
     /// How many more there are.
     unknown_more: u32,
-    /// Whether its schedule is the default of the scaler, and written on no object.
-    has_default_schedule: bool,
+    /// The default schedule of the scaler, which is written on no object: for whatever these give
+    /// none to.
+    default_schedule: Option<Arc<Self>>,
 }
 
 /// An annotation under the prefix that is not a [`Key`].
@@ -74,16 +77,13 @@ impl Annotations {
         annotations
     }
 
-    /// These, with the schedule of others, which is the default of the scaler, in place of their
-    /// own.
+    /// These, with others as the default schedule of the scaler.
     #[must_use]
-    pub(super) fn with_default_schedule(&self, other: &Self) -> Self {
-        let mut both = self.clone();
-        both.has_default_schedule = true;
-        for key in Key::SCHEDULE {
-            both.set(key, other.text(key));
+    pub(super) fn with_default_schedule(&self, other: Arc<Self>) -> Self {
+        Self {
+            default_schedule: Some(other),
+            ..self.clone()
         }
-        both
     }
 
     /// The text of a key, as the user wrote it; `None` without it.
@@ -101,9 +101,9 @@ impl Annotations {
         self.unknown_more as usize
     }
 
-    /// Whether the schedule is the default of the scaler, and written on no object.
-    pub(super) const fn has_default_schedule(&self) -> bool {
-        self.has_default_schedule
+    /// The default schedule of the scaler, for whatever these give none to.
+    pub(super) fn default_schedule(&self) -> Option<&Self> {
+        self.default_schedule.as_deref()
     }
 
     /// Whether any of `start`, `stop`, `hours` and `scale` is there.
@@ -111,9 +111,11 @@ impl Annotations {
         Key::SCHEDULE.iter().any(|key| self.text(*key).is_some())
     }
 
-    /// Whether nothing at all stands under the prefix.
+    /// Whether nothing at all stands under the prefix, and there is no default schedule either.
     pub fn is_empty(&self) -> bool {
-        self.unknown.is_empty() && self.texts.iter().all(Option::is_none)
+        self.unknown.is_empty()
+            && self.texts.iter().all(Option::is_none)
+            && self.default_schedule.is_none()
     }
 }
 

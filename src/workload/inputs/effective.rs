@@ -30,7 +30,7 @@ impl Origin {
 }
 
 /// What is in force for one object: its own annotations and, where it has none for a key, the
-/// defaults of its Namespace. Equal inputs ask for the same thing, so what is read from them can
+/// defaults of its Namespace, or the schedule of the scaler. Equal inputs ask for the same thing, so what is read from them can
 /// be shared.
 ///
 /// Each key falls back on its own, but for these: `start`, `stop`, `hours` and `scale` come
@@ -130,7 +130,8 @@ impl Inputs {
     pub fn text(&self, key: Key) -> Option<&str> {
         match self.origin(key)? {
             Origin::Own => self.own.text(key),
-            Origin::Namespace | Origin::Scaler => self.defaults()?.text(key),
+            Origin::Namespace => self.defaults()?.text(key),
+            Origin::Scaler => self.defaults()?.default_schedule()?.text(key),
         }
     }
 
@@ -140,18 +141,22 @@ impl Inputs {
             return Some(Origin::Own);
         }
         let defaults = self.defaults()?;
-        defaults.text(key)?;
-        let is_of_schedule = Key::SCHEDULE.contains(&key);
-        let is_count = matches!(key, Key::Replicas | Key::StopReplicas);
-        let is_hidden = is_of_schedule && self.own.has_schedule()
-            || is_count && self.own.text(Key::Scale).is_some()
-            || !self.counts.has(key);
-        let origin = if is_of_schedule && defaults.has_default_schedule() {
-            Origin::Scaler
-        } else {
-            Origin::Namespace
+        let is_hidden = match key {
+            _ if !self.counts.has(key) => true,
+            Key::Replicas | Key::StopReplicas => self.own.text(Key::Scale).is_some(),
+            _ => Key::SCHEDULE.contains(&key) && self.own.has_schedule(),
         };
-        (!is_hidden).then_some(origin)
+        if is_hidden {
+            return None;
+        }
+        // The schedule comes from one place: the Namespace, if the object has a use for its own.
+        let is_of_use = |key: Key| defaults.text(key).is_some() && self.counts.has(key);
+        if Key::SCHEDULE.contains(&key) && !Key::SCHEDULE.into_iter().any(is_of_use) {
+            defaults.default_schedule()?.text(key)?;
+            return Some(Origin::Scaler);
+        }
+        defaults.text(key)?;
+        Some(Origin::Namespace)
     }
 
     /// The first annotations that are not keys, the object's own before its Namespace's. What its

@@ -19,7 +19,7 @@ pub struct Inheritance {
 /// (`kube-…`), nor in that of the scaler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefaultSchedule {
-    annotations: Arc<Annotations>,
+    schedule: Arc<Annotations>,
     own_namespace: Option<Box<str>>,
 }
 
@@ -37,7 +37,7 @@ impl DefaultSchedule {
     pub fn of(texts: impl IntoIterator<Item = (Key, String)>) -> Option<Self> {
         let annotations = Annotations::of(texts);
         annotations.has_schedule().then(|| Self {
-            annotations: Arc::new(Annotations::default().with_default_schedule(&annotations)),
+            schedule: Arc::new(annotations),
             own_namespace: None,
         })
     }
@@ -52,8 +52,13 @@ impl DefaultSchedule {
     }
 
     /// It, as annotations that an object inherits.
-    pub fn annotations(&self) -> &Arc<Annotations> {
-        &self.annotations
+    pub fn annotations(&self) -> Arc<Annotations> {
+        self.beside(&Annotations::default())
+    }
+
+    /// It, beside the annotations of a Namespace: for those objects to which they give no schedule.
+    fn beside(&self, annotations: &Annotations) -> Arc<Annotations> {
+        Arc::new(annotations.with_default_schedule(self.schedule.clone()))
     }
 
     /// Whether it holds in a namespace.
@@ -73,12 +78,9 @@ impl Inheritance {
         let default = default.filter(|it| it.holds_in(namespace));
         let annotations = annotations.filter(|it| self.from_namespaces && !it.is_empty());
         match (annotations, default) {
-            (None, default) => default.map(|it| it.annotations.clone()),
-            (Some(annotations), Some(default)) if !annotations.has_schedule() => {
-                let both = annotations.with_default_schedule(&default.annotations);
-                Some(Arc::new(both))
-            }
-            (Some(annotations), _) => Some(annotations.clone()),
+            (None, default) => default.map(DefaultSchedule::annotations),
+            (Some(annotations), Some(default)) => Some(default.beside(annotations)),
+            (Some(annotations), None) => Some(annotations.clone()),
         }
     }
 }
@@ -86,7 +88,7 @@ impl Inheritance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Inputs, Origin};
+    use crate::workload::{Inputs, Kind, Origin};
 
     fn annotations(texts: &[(Key, &str)]) -> Arc<Annotations> {
         let texts = texts.iter().map(|(key, text)| (*key, (*text).to_owned()));
@@ -117,6 +119,32 @@ mod tests {
         ] {
             assert_eq!(inputs.text(key), Some(text));
             assert_eq!(inputs.origin(key), Some(origin), "{key}={text}");
+        }
+    }
+
+    /// A CronJob has no use for a `scale`: its Namespace gives it no schedule, so the scaler does.
+    #[test]
+    fn what_has_no_use_for_the_schedule_of_its_namespace_goes_by_the_default() {
+        let hours = [(Key::Hours, "08:00-19:00".to_owned())];
+        let levels = Inheritance {
+            default_schedule: DefaultSchedule::of(hours),
+            ..Inheritance::default()
+        };
+        let steps = annotations(&[(Key::Scale, "09:00 = 3; 19:00 = 0")]);
+        let both = annotations(&[(Key::Scale, "09:00 = 3"), (Key::Stop, "20:00")]);
+        let of = |kind: Kind, annotations: &Arc<Annotations>| {
+            let inputs = Inputs::default().with_counts(kind.counts());
+            inputs.with_defaults(levels.in_force("dev", Some(annotations)))
+        };
+        for (kind, annotations, key, origin) in [
+            (Kind::Deployment, &steps, Key::Scale, Origin::Namespace),
+            (Kind::CronJob, &steps, Key::Hours, Origin::Scaler),
+            (Kind::CronJob, &both, Key::Stop, Origin::Namespace),
+        ] {
+            let inputs = of(kind, annotations);
+            let found = Key::SCHEDULE.map(|key| inputs.origin(key));
+            let expected = Key::SCHEDULE.map(|it| (it == key).then_some(origin));
+            assert_eq!(found, expected, "{kind} {key}");
         }
     }
 

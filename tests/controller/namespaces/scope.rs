@@ -8,7 +8,7 @@ use dayshift::{
 };
 
 use super::{annotate, office, patches};
-use crate::sandbox::{Sandbox, deployment, logged};
+use crate::sandbox::{Sandbox, cron_job, deployment, logged};
 
 fn by_default(scope: Scope) -> Settings {
     let hours = [(Key::Hours, "Mon-Fri 09:00-19:00".to_owned())];
@@ -63,6 +63,29 @@ fn a_default_schedule_takes_in_what_has_none_and_says_what_that_is() {
     assert_eq!(all(), ([0, 3, 3, 0], [0, 2, 2, 2]), "its Namespace's own");
     story.sleep_until("2026-11-23 09:00");
     assert_eq!(all(), ([3, 3, 3, 4], [2, 2, 2, 2]));
+}
+
+/// Exact counts mean nothing to a CronJob, so its Namespace gives it no schedule.
+#[test]
+fn a_cron_job_goes_by_the_default_schedule_where_its_namespace_has_counts_alone() {
+    let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
+    annotate(&story, "dev", &[("scale", Some("08:00 = 5; 21:00 = 1"))]);
+    story.apply(deployment("web").replicas(5));
+    story.apply(cron_job("report"));
+    story.start_scaler(by_default(Scope {
+        namespaces: vec!["dev".to_owned()],
+        ..Scope::default()
+    }));
+    let suspended = || {
+        let job = story.api.get("CronJob", "dev", "report").unwrap();
+        job["spec"]["suspend"] == true
+    };
+    story.sleep_until("19:00");
+    assert_eq!((story.replicas("web"), suspended()), (5, true));
+    story.sleep_until("21:00");
+    assert_eq!((story.replicas("web"), suspended()), (1, true));
+    story.sleep_until("2026-11-23 09:00");
+    assert_eq!((story.replicas("web"), suspended()), (5, false));
 }
 
 #[test]
