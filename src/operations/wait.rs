@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use futures::StreamExt as _;
+use futures::{StreamExt as _, stream::select_all};
 use kube::Client;
 use tokio::time::timeout;
 
@@ -28,7 +28,7 @@ pub enum WaitEvent<'a> {
     Refused(&'a Annotated, &'a str),
     /// An object was deleted.
     Deleted(&'a Annotated),
-    /// Objects cannot be watched, all or those of a kind: whether a controller acts is not known.
+    /// Objects cannot be watched, all, those of a kind or one: whether a controller acts is not known.
     Unwatched(&'a FindError),
     /// No controller has acted on an object in time, which was seen last like this.
     TimedOut(&'a Annotated, &'a Observed),
@@ -54,19 +54,34 @@ pub async fn wait(
     }
     let mut seen_last = BTreeMap::new();
     let work = async {
-        let mut events = watch::<Workload>(client, query);
+        // Each part may be refused by itself.
+        let (parts, watches): (Vec<_>, Vec<_>) = query
+            .parts()
+            .into_iter()
+            .enumerate()
+            .map(|(at, (part, query))| {
+                let events = watch::<Workload>(client, &query);
+                (part, events.map(move |event| (at, event)))
+            })
+            .unzip();
+        let mut events = select_all(watches);
         while !waiting.is_empty() {
             let done = all - waiting.len();
             report(WaitEvent::Waiting { done, all });
-            let seen = match events.next().await {
-                Some(Ok(WatchEvent::Is(kind, seen))) => {
-                    defaults.applied(seen.observe(kind, prefix))
-                }
-                Some(Ok(WatchEvent::Gone {
+            let Some((at, event)) = events.next().await else {
+                return;
+            };
+            let is_of_part = |one: &Annotated| {
+                let object = &one.object;
+                parts[at].includes(object.kind, &object.name)
+            };
+            let seen = match event {
+                Ok(WatchEvent::Is(kind, seen)) => defaults.applied(seen.observe(kind, prefix)),
+                Ok(WatchEvent::Gone {
                     kind,
                     namespace,
                     name,
-                })) => {
+                }) => {
                     let is_it = |one: &Annotated| {
                         let object = &one.object;
                         (object.kind, &*object.namespace, &*object.name)
@@ -80,10 +95,10 @@ pub async fn wait(
                     });
                     continue;
                 }
-                Some(Ok(WatchEvent::Complete)) => {
+                Ok(WatchEvent::Complete) => {
                     // What it does not show was deleted before it began.
                     waiting.retain(|uid, one| {
-                        let is_there = seen_last.contains_key(uid);
+                        let is_there = !is_of_part(one) || seen_last.contains_key(uid);
                         if !is_there {
                             report(WaitEvent::Deleted(one));
                         }
@@ -91,17 +106,15 @@ pub async fn wait(
                     });
                     continue;
                 }
-                Some(Ok(WatchEvent::Interrupted(_))) => continue,
-                Some(Err(error)) => {
-                    let kind = error.kind();
+                Ok(WatchEvent::Interrupted(_)) => continue,
+                Err(error) => {
                     let before = waiting.len();
-                    waiting.retain(|_, one| kind.is_some_and(|kind| one.object.kind != kind));
+                    waiting.retain(|_, one| error.is_refusal() && !is_of_part(one));
                     if waiting.len() < before {
                         report(WaitEvent::Unwatched(&error));
                     }
                     continue;
                 }
-                None => return,
             };
             let uid = &seen.object.uid;
             let Some(one) = waiting.get(uid) else {

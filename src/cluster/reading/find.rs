@@ -115,6 +115,13 @@ pub struct Part {
     pub name: Option<String>,
 }
 
+impl Part {
+    /// Whether an object of the query belongs to it.
+    pub fn includes(&self, kind: Kind, name: &str) -> bool {
+        self.kind == kind && self.name.as_deref().is_none_or(|it| it == name)
+    }
+}
+
 /// Workloads of the cluster, each as a `D`: [`Workload`](crate::cluster::Workload), or another view of one;
 /// and what of the query may not be read, beside the rest. A list is read in pages of 100.
 ///

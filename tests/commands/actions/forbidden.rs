@@ -111,6 +111,26 @@ fn what_may_be_listed_and_not_watched_keeps_no_other_from_being_waited_for() {
     }
 }
 
+/// A Role may name the objects that it is about.
+#[test]
+fn one_that_may_not_be_watched_keeps_no_other_of_its_kind_from_being_waited_for() {
+    let cluster = Cluster::new();
+    cluster.deployment("api", 1, OFFICE);
+    cluster.deployment("web", 1, OFFICE);
+    let _scaler = Scaler::on(&cluster);
+    cluster.api.on_request(|request| {
+        let is_it = request.verb == "watch" && request.query.contains("metadata.name%3Dapi");
+        let message = refusal("watch", "deployments");
+        is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", message)))
+    });
+    let until = ["--until", "2099-12-24T18:00Z"];
+    let ran = cluster.dayshift(&[&["sleep", "deploy/api", "deploy/web"], &until[..]].concat());
+    let slept = "deployment.apps/web slept until Thu 2099-12-24 18:00 UTC, 1 -> 0\n";
+    assert_eq!((ran.status, &*ran.out), (3, slept), "{ran:?}");
+    let unseen = "annotated, but whether a controller acts is not seen: not allowed to watch";
+    assert_eq!(ran.err.matches(unseen).count(), 1, "{ran:?}");
+}
+
 #[test]
 fn a_namespace_is_woken_as_a_whole_and_what_is_not_seen_is_told() {
     let cluster = cluster(&["list", "watch"]);
