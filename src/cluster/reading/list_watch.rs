@@ -48,9 +48,19 @@ where
     D: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     let config = config.page_size(PAGE);
+    let begin = move |is_streamed: bool| {
+        let config = config.clone();
+        let config = if is_streamed {
+            config.streaming_lists()
+        } else {
+            config
+        };
+        watcher(api.clone(), config).boxed()
+    };
     let watch = ListWatch {
-        in_pages: Some(watcher(api.clone(), config.clone()).boxed()),
-        events: watcher(api, config.streaming_lists()).boxed(),
+        events: begin(true),
+        begin: Box::new(begin),
+        is_streamed: true,
         begun: Some(0),
     };
     stream::unfold(watch, |mut watch| async move {
@@ -117,30 +127,35 @@ enum Source<D> {
 
 struct ListWatch<D> {
     events: Events<D>,
-    /// What takes their place where the server has no streams.
-    in_pages: Option<Events<D>>,
+    /// Begins anew, with what there is as a stream, or else in pages.
+    begin: Box<dyn Fn(bool) -> Events<D> + Send>,
+    is_streamed: bool,
     /// How often what there is has begun to be told; none once it was told to its end.
     begun: Option<u32>,
 }
 
 impl<D> ListWatch<D> {
     async fn next(&mut self) -> Option<Result<Event<D>, Error>> {
-        let event = match &self.in_pages {
-            Some(_) if self.begun.is_some() => {
-                match timeout(FIRST_EVENT_TIMEOUT, self.events.next()).await {
-                    Ok(Some(Err(error))) if is_refusal(&error) => self.pages(&error).await,
-                    Ok(event) => event,
-                    Err(silence) => self.pages(&silence).await,
-                }
+        let event = if self.is_streamed && self.begun.is_some() {
+            match timeout(FIRST_EVENT_TIMEOUT, self.events.next()).await {
+                Ok(Some(Err(error))) if is_refusal(&error) => self.pages(&error).await,
+                Ok(event) => event,
+                Err(silence) => self.pages(&silence).await,
             }
-            _ => self.events.next().await,
+        } else {
+            self.events.next().await
         };
         match &event {
             Some(Ok(Event::Init)) => self.begun = Some(self.begun.unwrap_or(0) + 1),
             Some(Ok(Event::InitDone)) => self.begun = None,
+            Some(Err(error)) if self.begun.is_none() && is_lost(error) => {
+                // kube would ask for the same again and again.
+                self.events = (self.begin)(self.is_streamed);
+                self.begun = Some(0);
+            }
             _ => {}
         }
-        if self.begun > Some(STREAMS) && self.in_pages.is_some() {
+        if self.begun > Some(STREAMS) && self.is_streamed {
             return self.pages(&"it ends too soon").await;
         }
         event
@@ -149,11 +164,19 @@ impl<D> ListWatch<D> {
     /// Lists in pages from now on.
     async fn pages(&mut self, why: &(dyn Display + Sync)) -> Option<Result<Event<D>, Error>> {
         tracing::debug!(%why, "the server does not stream the list; listing in pages");
-        if let Some(pages) = self.in_pages.take() {
-            self.events = pages;
-        }
+        self.is_streamed = false;
+        self.events = (self.begin)(false);
         self.events.next().await
     }
+}
+
+/// Whether the server has no such place in its history from which the watch was to go on, and says
+/// so instead of granting it: the API server itself grants it first.
+fn is_lost(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::WatchStartFailed(kube::Error::Api(status)) if matches!(status.code, 400 | 410)
+    )
 }
 
 /// Whether the server will not give this stream: it may not know such a thing, or may not be

@@ -48,6 +48,21 @@ async fn a_watch_that_ends_goes_on_where_it_was() {
     assert_eq!(asked(&api), "stream watch");
 }
 
+/// A server that says with the status of its answer what others say with an event of the watch.
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_not_granted_because_its_place_is_gone_lists_anew() {
+    let api = cluster(1);
+    let mut events = watch(&api);
+    assert_eq!(seen(&mut events, 3).await, "init +web-0 ready");
+    nothing(&mut events).await;
+    let gone = Fault::Answer(Status::new(410, "Expired", "too old resource version"));
+    api.fail_next(|line| line.verb == "watch", gone);
+    api.close_watches();
+    let told = seen(&mut events, 4).await;
+    assert!(told.ends_with("init +web-0 ready"), "{told}");
+    assert_eq!(asked(&api), "stream watch stream");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_server_that_refuses_is_asked_for_pages_at_once_and_from_then_on() {
     for refusal in [
