@@ -68,7 +68,11 @@ pub async fn run(
     let mut calendars = settings.calendars.clone();
     let mut watches = streams::workloads(&client, &settings.scope, &states, settings.seed);
     let mut engine = Engine::new(
-        Writer::new(client, settings.prefix.clone(), settings.instance.clone()),
+        Writer::new(
+            client.clone(),
+            settings.prefix.clone(),
+            settings.instance.clone(),
+        ),
         GuardedClock::new(clock.clone(), server_clock, settings.max_clock_skew),
         settings,
         telemetry.clone(),
@@ -78,6 +82,10 @@ pub async fn run(
     let mut is_asked = false;
     tokio::pin!(shutdown);
     loop {
+        if engine.lists_anew() {
+            let Settings { scope, seed, .. } = &engine.settings;
+            watches = streams::workloads(&client, scope, &engine.watches, *seed);
+        }
         engine.act();
         engine.publish();
         let wake = engine.next_wake();

@@ -5,6 +5,7 @@ use std::{num::NonZeroUsize, time::Duration};
 use chrono::TimeDelta;
 
 use crate::{
+    cluster::Workload,
     controller::calendar_feed::CalendarFeed,
     schedule::Zone,
     workload::{DefaultSchedule, Kind, ParseContext, Prefix, REVERT_WINDOW},
@@ -153,6 +154,13 @@ impl OwnPod {
             Kind::CronJob | Kind::HorizontalPodAutoscaler | Kind::ScaledObject => return false,
         };
         self.namespace == namespace && may_be_of(self, name)
+    }
+
+    /// Whether this workload is one that may have made the pod, or scales such a one.
+    pub(in crate::controller) fn is_of(&self, kind: Kind, workload: &Workload) -> bool {
+        let is_it = |kind, name| self.belongs_to(kind, workload.namespace(), name);
+        let target = workload.scale_target(kind);
+        is_it(kind, workload.name()) || target.is_some_and(|(kind, name)| is_it(kind, name))
     }
 
     fn is_of_stateful_set(&self, name: &str) -> bool {

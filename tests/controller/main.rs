@@ -25,6 +25,7 @@ mod namespaces;
 mod objects;
 mod opt_in_kinds;
 mod overrides;
+mod restored;
 mod reverts;
 mod sandbox;
 mod scope;

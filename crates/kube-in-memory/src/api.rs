@@ -149,6 +149,14 @@ impl Api {
         self.server.store().compact();
     }
 
+    /// The server comes back with etcd restored from a backup that was taken at this
+    /// resourceVersion: it counts on from there, and a watch from a later one shows nothing until
+    /// that is reached. The history has to go back so far.
+    pub fn restore(&self, revision: u64) {
+        self.server.store().restore(revision);
+        self.server.close_watches();
+    }
+
     /// The newest resourceVersion.
     pub fn revision(&self) -> u64 {
         self.server.store().revision()

@@ -15,6 +15,7 @@ use crate::{
 use crate::controller::ids::{Id, WatchId};
 use crate::controller::objects::bystanders::Bystanders;
 use crate::controller::objects::entry::Entry;
+use crate::controller::objects::history::{History, Sight};
 use crate::controller::objects::namespaces::{NamespaceNews, Namespaces};
 use crate::controller::objects::parse_cache::ParseCache;
 use crate::controller::objects::work::Work;
@@ -38,6 +39,7 @@ pub(in crate::controller) struct Index {
     pub(super) parse_cache: ParseCache,
     pub(super) namespaces: Namespaces,
     bystanders: Bystanders,
+    pub(in crate::controller) history: History,
     // Boxed: what a table keeps free would cost more than a pointer each.
     pub(super) entries: HashMap<Id, Box<Entry>>,
     by_name: HashMap<(Kind, Box<str>), Id>,
@@ -54,22 +56,26 @@ impl Index {
             parse_cache: ParseCache::new(settings.parse_context()),
             namespaces: Namespaces::new(settings),
             bystanders: Bystanders::default(),
+            history: History::default(),
             entries: HashMap::new(),
             by_name: HashMap::new(),
             last_id: 0,
         }
     }
 
-    /// Takes in an object as a watch shows it. What is older than what is known is merely late.
+    /// Takes in an object as a watch shows it. A change to what is older than what is known is
+    /// merely late.
     pub(in crate::controller) fn observe(
         &mut self,
         (kind, workload): (Kind, &Workload),
-        watch: WatchId,
+        (watch, sight): (WatchId, Sight),
         seen_at: SeenAt,
     ) -> Observation {
         let name = (kind, full_name(workload.namespace(), workload.name()));
         let known = self.by_name.get(&name).copied();
-        if self.is_own(kind, workload) {
+        self.history.shown(kind, workload.version());
+        let own_pod = self.own_pod.as_ref();
+        if own_pod.is_some_and(|pod| pod.is_of(kind, workload)) {
             if let Some(id) = known {
                 self.forget(id);
             }
@@ -86,7 +92,8 @@ impl Index {
             }
             return Observation::default();
         }
-        if known.is_none() && self.bystanders.is_late(kind, workload) {
+        let may_be_late = sight == Sight::Changed;
+        if known.is_none() && may_be_late && self.bystanders.is_late(kind, workload) {
             return Observation::default();
         }
         let observed = workload.observe(kind, &self.prefix);
@@ -96,7 +103,7 @@ impl Index {
             && entry.observed.object == observed.object
         {
             entry.listed = true;
-            let is_news = !workload.version().is_before(entry.version);
+            let is_news = !(may_be_late && workload.version().is_before(entry.version));
             if is_news {
                 self.update(id, observed, workload.version(), seen_at);
             }
@@ -140,10 +147,11 @@ impl Index {
     pub(in crate::controller) fn observe_namespace(
         &mut self,
         namespace: &ObservedNamespace,
-        watch: WatchId,
+        (watch, sight): (WatchId, Sight),
         seen_at: SeenAt,
     ) -> (NamespaceNews, Vec<Id>) {
-        let news = self.namespaces.observe(namespace, watch, &self.prefix);
+        let shown = (watch, sight);
+        let news = self.namespaces.observe(namespace, shown, &self.prefix);
         if !news.is_changed {
             return (news, Vec::new());
         }
@@ -208,6 +216,7 @@ impl Index {
         let observed = with_defaults(observed, defaults);
         let version = workload.version();
         if entry.version == known || !version.is_before(entry.version) {
+            self.history.answered(version, entry.version);
             self.update(id, observed, version, seen_at);
         }
         true
@@ -368,16 +377,6 @@ impl Index {
                 entry.seen = now - TimeDelta::from_std(ago).unwrap_or_default();
             }
         }
-    }
-
-    /// Whether it is what this process runs from, or scales that.
-    fn is_own(&self, kind: Kind, workload: &Workload) -> bool {
-        let Some(pod) = &self.own_pod else {
-            return false;
-        };
-        let is_it = |kind, name| pod.belongs_to(kind, workload.namespace(), name);
-        let target = workload.scale_target(kind);
-        is_it(kind, workload.name()) || target.is_some_and(|(kind, name)| is_it(kind, name))
     }
 }
 

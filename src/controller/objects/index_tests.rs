@@ -4,6 +4,7 @@ use serde_json::json;
 
 use chrono::DateTime;
 
+use crate::controller::objects::history::Sight;
 use crate::controller::objects::index::Index;
 use crate::controller::settings::Settings;
 use crate::controller::time::guarded_clock::SeenAt;
@@ -36,12 +37,20 @@ fn replicas_after_an_older_answer(known: u32) -> u32 {
         unsure: None,
     };
     let id = index
-        .observe((Kind::Deployment, &web(100, 3)), 0, seen_at)
+        .observe(
+            (Kind::Deployment, &web(100, 3)),
+            (0, Sight::Changed),
+            seen_at,
+        )
         .id
         .unwrap();
     assert!(
         index
-            .observe((Kind::Deployment, &web(50, 5)), 0, seen_at)
+            .observe(
+                (Kind::Deployment, &web(50, 5)),
+                (0, Sight::Changed),
+                seen_at
+            )
             .id
             .is_none(),
         "it is merely late"

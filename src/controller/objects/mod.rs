@@ -4,6 +4,7 @@ pub(super) mod bystanders;
 mod calendars;
 mod census;
 pub(in crate::controller) mod entry;
+pub(super) mod history;
 pub(super) mod index;
 #[cfg(test)]
 mod index_tests;

@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use crate::{
     cluster::{ObservedNamespace, Version},
     controller::ids::WatchId,
+    controller::objects::history::Sight,
     controller::settings::Settings,
     schedule::Calendars,
     workload::{
@@ -128,12 +129,12 @@ impl Namespaces {
         there.filter(|it| it.told.is_some()).count()
     }
 
-    /// Takes in a Namespace as a watch shows it. What is older than what is known is merely late,
-    /// and what goes keeps what it said: the objects in it go too.
+    /// Takes in a Namespace as a watch shows it. A change to what is older than what is known is
+    /// merely late, and what goes keeps what it said: the objects in it go too.
     pub(in crate::controller) fn observe(
         &mut self,
         namespace: &ObservedNamespace,
-        watch: WatchId,
+        (watch, sight): (WatchId, Sight),
         prefix: &Prefix,
     ) -> NamespaceNews {
         let is_plain = namespace.annotations.is_empty() && !self.are_selected;
@@ -147,7 +148,8 @@ impl Namespaces {
             known.listed = true;
             known.watch = watch;
             has_come_back = std::mem::take(&mut known.is_gone);
-            if namespace.deleting || namespace.version.is_before(known.version) {
+            let is_late = sight == Sight::Changed && namespace.version.is_before(known.version);
+            if namespace.deleting || is_late {
                 return NamespaceNews::default();
             }
             known.version = namespace.version;

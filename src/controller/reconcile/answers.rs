@@ -52,6 +52,8 @@ impl Engine {
                 let known = sent.known;
                 let (made, _) = workload.count(object.kind);
                 self.succeeded(sent, made);
+                let version = workload.version();
+                self.index.history.written(object.kind, version, known);
                 let seen_at = self.clock.seen_at();
                 self.index.observe_answer(id, &workload, known, seen_at);
                 self.idle(id);

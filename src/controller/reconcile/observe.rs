@@ -10,6 +10,7 @@ use crate::{
 
 use crate::controller::ids::WatchId;
 use crate::controller::objects::entry::Entry;
+use crate::controller::objects::history::Sight;
 use crate::controller::objects::work::WorkState;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::settings::Watched;
@@ -38,8 +39,11 @@ impl Engine {
 
     fn observe_kind(&mut self, kind: Kind, watch: WatchId, event: watcher::Event<Workload>) {
         match event {
-            watcher::Event::Apply(workload) | watcher::Event::InitApply(workload) => {
-                self.observe_workload(kind, &workload, watch);
+            watcher::Event::Apply(workload) => {
+                self.observe_workload(kind, &workload, (watch, Sight::Changed));
+            }
+            watcher::Event::InitApply(workload) => {
+                self.observe_workload(kind, &workload, (watch, Sight::Listed));
             }
             watcher::Event::Delete(workload) => {
                 // What was tried in vain may have been about this one, and is tried no more.
@@ -58,9 +62,13 @@ impl Engine {
 
     fn observe_namespaces(&mut self, watch: WatchId, event: watcher::Event<NamespaceMeta>) {
         match event {
-            watcher::Event::Apply(namespace) | watcher::Event::InitApply(namespace) => {
+            watcher::Event::Apply(namespace) => {
                 self.exists(watch, true);
-                self.observe_namespace(&namespace, watch);
+                self.observe_namespace(&namespace, (watch, Sight::Changed));
+            }
+            watcher::Event::InitApply(namespace) => {
+                self.exists(watch, true);
+                self.observe_namespace(&namespace, (watch, Sight::Listed));
             }
             watcher::Event::Delete(namespace) => {
                 self.exists(watch, false);
@@ -107,10 +115,10 @@ impl Engine {
 
     /// The annotations of a Namespace are defaults: another text is an edit of everything that
     /// inherits it.
-    fn observe_namespace(&mut self, namespace: &NamespaceMeta, watch: WatchId) {
+    fn observe_namespace(&mut self, namespace: &NamespaceMeta, shown: (WatchId, Sight)) {
         let namespace = ObservedNamespace::of(namespace, &self.settings.prefix);
         let seen_at = self.clock.seen_at();
-        let (news, ids) = self.index.observe_namespace(&namespace, watch, seen_at);
+        let (news, ids) = self.index.observe_namespace(&namespace, shown, seen_at);
         if news.is_changed {
             tracing::debug!(
                 namespace = &*namespace.name,
@@ -129,6 +137,17 @@ impl Engine {
         for id in ids {
             self.reconcile(id);
         }
+    }
+
+    /// Whether everything is to be listed anew, because the server's history went back.
+    pub(in crate::controller) fn lists_anew(&mut self) -> bool {
+        let lists_anew = self.index.history.is_to_be_listed(self.clock.monotonic());
+        if lists_anew {
+            tracing::warn!(
+                "the API server is behind what it has shown before, as after a restore from a backup; everything is listed anew"
+            );
+        }
+        lists_anew
     }
 
     /// Other calendars are in force: what names them has other boundaries from now on.
@@ -179,9 +198,9 @@ impl Engine {
         }
     }
 
-    fn observe_workload(&mut self, kind: Kind, workload: &Workload, watch: WatchId) {
+    fn observe_workload(&mut self, kind: Kind, workload: &Workload, shown: (WatchId, Sight)) {
         let seen_at = self.clock.seen_at();
-        let observation = self.index.observe((kind, workload), watch, seen_at);
+        let observation = self.index.observe((kind, workload), shown, seen_at);
         self.forgot(observation.replaced);
         if let Some(id) = observation.id {
             // The answer to what is under way will tell; it would be counted twice.

@@ -41,6 +41,46 @@ impl Table {
             changed: Notifier::default(),
         }
     }
+
+    /// All objects as they were at `revision`, which is not ahead of the store's.
+    fn objects_at(&mut self, revision: u64) -> Result<Arc<Objects>, Compacted> {
+        if revision < self.oldest {
+            return Err(Compacted {
+                oldest: self.oldest,
+            });
+        }
+        if self
+            .changes
+            .back()
+            .is_none_or(|change| change.revision <= revision)
+        {
+            return Ok(Arc::clone(&self.objects));
+        }
+        if let Some((at, objects)) = &self.snapshot
+            && *at == revision
+        {
+            return Ok(Arc::clone(objects));
+        }
+        let mut objects = (*self.objects).clone();
+        for change in self
+            .changes
+            .iter()
+            .rev()
+            .take_while(|change| change.revision > revision)
+        {
+            match &change.before {
+                Some(before) => {
+                    objects.insert(Arc::clone(&before.key), Arc::clone(before));
+                }
+                None => {
+                    objects.remove(&change.object.key);
+                }
+            }
+        }
+        let objects = Arc::new(objects);
+        self.snapshot = Some((revision, Arc::clone(&objects)));
+        Ok(objects)
+    }
 }
 
 /// Everything the server stores. One counter gives all resourceVersions.
@@ -90,43 +130,7 @@ impl Store {
         resource: &Resource,
         revision: u64,
     ) -> Result<Arc<Objects>, Compacted> {
-        let table = &mut self.tables[resource.index];
-        if revision < table.oldest {
-            return Err(Compacted {
-                oldest: table.oldest,
-            });
-        }
-        if table
-            .changes
-            .back()
-            .is_none_or(|change| change.revision <= revision)
-        {
-            return Ok(Arc::clone(&table.objects));
-        }
-        if let Some((at, objects)) = &table.snapshot
-            && *at == revision
-        {
-            return Ok(Arc::clone(objects));
-        }
-        let mut objects = (*table.objects).clone();
-        for change in table
-            .changes
-            .iter()
-            .rev()
-            .take_while(|change| change.revision > revision)
-        {
-            match &change.before {
-                Some(before) => {
-                    objects.insert(Arc::clone(&before.key), Arc::clone(before));
-                }
-                None => {
-                    objects.remove(&change.object.key);
-                }
-            }
-        }
-        let objects = Arc::new(objects);
-        table.snapshot = Some((revision, Arc::clone(&objects)));
-        Ok(objects)
+        self.tables[resource.index].objects_at(revision)
     }
 
     /// The changes after `revision`, oldest first.
@@ -198,6 +202,20 @@ impl Store {
             table.snapshot = None;
             table.oldest = revision;
         }
+    }
+
+    /// Everything is as it was at `revision` once more, and counts on from there. Without history
+    /// that goes back so far, nothing happens to a kind.
+    pub(crate) fn restore(&mut self, revision: u64) {
+        for table in &mut self.tables {
+            if let Ok(objects) = table.objects_at(revision) {
+                table.objects = objects;
+            }
+            table.changes.clear();
+            table.snapshot = None;
+            table.oldest = revision;
+        }
+        self.revision = revision;
     }
 
     fn version(

@@ -1,0 +1,67 @@
+//! etcd restored from a backup: the server counts on from an older resourceVersion.
+
+use std::time::Duration;
+
+use kube_in_memory::{Fault, Status};
+
+use crate::sandbox::{Sandbox, deployment};
+
+/// 18:01 of a server that was restored from a backup a minute old, with what was written since then
+/// lost: `web` and the hours that `plain` inherits, which were other ones.
+fn restored() -> Sandbox {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.apply(deployment("plain").replicas(3));
+    hours(&story, "09:00-20:00");
+    let backup = story.api.revision();
+    story.annotate("web", "hours", Some("10:00-19:00"));
+    hours(&story, "09:00-21:00");
+    for number in 0..40 {
+        story.apply(deployment(&format!("other-{number}")).replicas(1));
+    }
+    story.pass(Duration::from_secs(60));
+    story.api.restore(backup);
+    story
+}
+
+fn hours(story: &Sandbox, text: &str) {
+    let annotate = |name, text| story.api.annotate_of("Namespace", "", "dev", name, text);
+    annotate("dayshift/hours", Some(text)).unwrap();
+    story.settle();
+}
+
+/// A watch from a version that is still to come shows nothing.
+#[test]
+fn what_was_restored_is_seen_with_the_next_write() {
+    let story = restored();
+    hours(&story, "09:00-19:30");
+    story.sleep_until("19:01");
+    assert_eq!(story.replicas("web"), 0);
+    story.sleep_until("19:31");
+    assert_eq!(story.replicas("plain"), 0, "its Namespace is seen anew");
+    story.sleep_until("2026-11-22 20:00");
+    let watches = story.requests("watch").into_iter();
+    let lists = watches.filter(|line| line.query.contains("sendInitialEvents"));
+    assert_eq!(lists.count(), 2, "once more");
+}
+
+/// Whatever makes the watches begin anew, what they list counts.
+#[test]
+fn a_list_counts_though_its_versions_are_older() {
+    let story = restored();
+    let gone = || Fault::Answer(Status::new(410, "Expired", "too old resource version"));
+    story.api.on_request(move |line| {
+        let goes_on = line.verb == "watch" && !line.query.contains("sendInitialEvents");
+        goes_on.then(gone)
+    });
+    story.api.close_watches();
+    story.pass(Duration::from_secs(10));
+    story.api.serve_well();
+    story.pass(Duration::from_secs(30));
+    hours(&story, "09:00-18:30");
+    story.annotate("web", "hours", Some("09:00-18:40"));
+    story.sleep_until("18:31");
+    assert_eq!((story.replicas("web"), story.replicas("plain")), (3, 0));
+    story.sleep_until("18:41");
+    assert_eq!(story.replicas("web"), 0);
+}
