@@ -69,3 +69,23 @@ fn an_answer_is_believed_though_its_version_is_older() {
 fn an_answer_is_late_where_the_watch_has_shown_something_newer_since_it_was_asked_for() {
     assert_eq!(replicas_after_an_older_answer(90), 3);
 }
+
+/// A watch may lag behind an answer; what a list shows is what there is.
+#[test]
+fn a_change_is_late_where_its_version_is_older_and_a_list_counts() {
+    for (sight, expected) in [(Sight::Changed, 3), (Sight::Listed, 5)] {
+        let mut index = Index::new(&Settings::default());
+        let seen_at = SeenAt {
+            by_clock: DateTime::UNIX_EPOCH,
+            unsure: None,
+        };
+        let mut show = |object: &Workload, sight: Sight| {
+            let shown = index.observe((Kind::Deployment, object), (0, sight), seen_at);
+            shown.id
+        };
+        let id = show(&web(100, 3), Sight::Changed).unwrap();
+        show(&web(90, 5), sight);
+        let replicas = index.get(id).unwrap().observed.replicas.get();
+        assert_eq!(replicas, expected, "{sight:?}");
+    }
+}
