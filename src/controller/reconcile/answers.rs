@@ -44,7 +44,7 @@ impl Engine {
             self.telemetry.transition(action, outcome(error));
         }
         if tells_of_permission(&result) {
-            let waiting = self.retry.permitted(&object);
+            let waiting = self.retry.permitted(&object, id);
             self.release(waiting);
         }
         match result {
@@ -204,18 +204,19 @@ impl Engine {
         self.back_off(id, delay);
     }
 
-    /// A permission is missing, for all of that kind in the namespace: one of them asks whether it
-    /// is back.
+    /// A permission is missing, for all of that kind in the namespace as far as is known: they ask in
+    /// turn whether it is back.
     fn forbidden(&mut self, id: Id, object: &WorkloadRef, why: &str) {
         self.answered();
         if self.index.get(id).is_none() {
             return;
         }
         self.report(id, Trouble::Refused, why);
-        if let Some(delay) = self.retry.forbidden(object, id) {
-            self.back_off(id, delay);
-        } else if let Some(entry) = self.index.get_mut(id) {
+        if let Some(entry) = self.index.get_mut(id) {
             entry.work.wait_for_permission();
+        }
+        if let Some((asker, delay)) = self.retry.forbidden(object, id) {
+            self.back_off(asker, delay);
         }
     }
 

@@ -1,5 +1,5 @@
-//! Kinds and namespaces for which a permission is missing: one object asks whether it is back, the
-//! others wait for the answer.
+//! Kinds and namespaces for which a permission is missing: one object after the other asks whether it
+//! is back, and the rest wait for the answer.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -15,7 +15,12 @@ type Scope = (Kind, Arc<str>);
 
 /// Who waits for a permission, by kind and namespace.
 #[derive(Debug, Default)]
-pub(in crate::controller) struct PermissionBackoff(HashMap<Scope, Waiting>);
+pub(in crate::controller) struct PermissionBackoff {
+    waiting: HashMap<Scope, Waiting>,
+    /// Those that were let through while others were refused: a Role may name objects, and what it
+    /// names does not wait for what it does not.
+    granted: BTreeSet<Id>,
+}
 
 #[derive(Debug)]
 struct Waiting {
@@ -25,22 +30,41 @@ struct Waiting {
     others: BTreeSet<Id>,
 }
 
+impl Waiting {
+    /// The next one asks in its turn: what holds for one of them need not hold for all.
+    fn pass_on(&mut self) {
+        let mut later = self.others.range(self.asker..);
+        if let Some(next) = later.next().or(self.others.first()).copied() {
+            self.others.remove(&next);
+            self.others.insert(self.asker);
+            self.asker = next;
+        }
+    }
+}
+
 impl PermissionBackoff {
-    /// Notes that a patch of this object was forbidden. Returns how often the one that asks for its
-    /// kind and namespace was, if that is this object; none if it is to wait.
-    pub(in crate::controller) fn refused(&mut self, object: &WorkloadRef, id: Id) -> Option<u32> {
-        let Some(waiting) = self.0.get_mut(&scope(object)) else {
+    /// Notes that a patch of this object was forbidden. Returns who asks next for its kind and
+    /// namespace, and how often they were refused, if that was the one that asked; none if this
+    /// object is to wait for another.
+    pub(in crate::controller) fn refused(
+        &mut self,
+        object: &WorkloadRef,
+        id: Id,
+    ) -> Option<(Id, u32)> {
+        self.granted.remove(&id);
+        let Some(waiting) = self.waiting.get_mut(&scope(object)) else {
             let waiting = Waiting {
                 asker: id,
                 refusals: 1,
                 others: BTreeSet::new(),
             };
-            self.0.insert(scope(object), waiting);
-            return Some(1);
+            self.waiting.insert(scope(object), waiting);
+            return Some((id, 1));
         };
         if waiting.asker == id {
             waiting.refusals = waiting.refusals.saturating_add(1);
-            return Some(waiting.refusals);
+            waiting.pass_on();
+            return Some((waiting.asker, waiting.refusals));
         }
         waiting.others.insert(id);
         None
@@ -49,32 +73,42 @@ impl PermissionBackoff {
     /// Whether this object is to wait, for another asks for its kind and namespace; it is noted,
     /// then.
     pub(in crate::controller) fn must_wait(&mut self, object: &WorkloadRef, id: Id) -> bool {
-        if self.0.is_empty() {
+        if self.waiting.is_empty() || self.granted.contains(&id) {
             return false;
         }
-        let waiting = self.0.get_mut(&scope(object)).filter(|it| it.asker != id);
+        let waiting = self.waiting.get_mut(&scope(object));
+        let waiting = waiting.filter(|it| it.asker != id);
         waiting.map(|it| it.others.insert(id)).is_some()
     }
 
     /// Notes that a patch of this object was not forbidden; returns those that waited for it.
-    pub(in crate::controller) fn is_over(&mut self, object: &WorkloadRef) -> BTreeSet<Id> {
-        if self.0.is_empty() {
+    pub(in crate::controller) fn is_over(&mut self, object: &WorkloadRef, id: Id) -> BTreeSet<Id> {
+        if self.waiting.is_empty() || self.granted.contains(&id) {
             return BTreeSet::new();
         }
-        let waiting = self.0.remove(&scope(object));
-        waiting.map(|it| it.others).unwrap_or_default()
+        let Some(waiting) = self.waiting.remove(&scope(object)) else {
+            return BTreeSet::new();
+        };
+        self.granted.insert(id);
+        let mut released = waiting.others;
+        released.insert(waiting.asker);
+        released.remove(&id);
+        released
     }
 
     /// Whether no permission is missing, as far as is known.
     pub(in crate::controller) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.waiting.is_empty()
     }
 
     /// Notes that an object asks no more; returns those that waited for its answer.
     pub(in crate::controller) fn forget(&mut self, id: Id) -> BTreeSet<Id> {
-        let of = self.0.iter().find(|(_, waiting)| waiting.asker == id);
+        for waiting in self.waiting.values_mut() {
+            waiting.others.remove(&id);
+        }
+        let of = self.waiting.iter().find(|(_, it)| it.asker == id);
         let scope = of.map(|(scope, _)| scope.clone());
-        let waiting = scope.and_then(|scope| self.0.remove(&scope));
+        let waiting = scope.and_then(|scope| self.waiting.remove(&scope));
         waiting.map(|it| it.others).unwrap_or_default()
     }
 }
@@ -103,26 +137,44 @@ mod tests {
             kind: Kind::StatefulSet,
             ..web("dev")
         };
-        assert_eq!(backoff.refused(&web("dev"), 1), Some(1));
+        assert_eq!(backoff.refused(&web("dev"), 1), Some((1, 1)));
         assert!(!backoff.must_wait(&stateful, 2));
-        assert_eq!(backoff.refused(&stateful, 2), Some(1));
-        assert_eq!(backoff.is_over(&stateful), BTreeSet::new());
+        assert_eq!(backoff.refused(&stateful, 2), Some((2, 1)));
+        assert_eq!(backoff.is_over(&stateful, 2), BTreeSet::new());
         assert!(backoff.must_wait(&web("dev"), 3));
     }
 
     #[test]
-    fn one_asks_and_the_others_wait_for_its_answer() {
+    fn one_asks_at_a_time_and_the_others_wait_for_its_answer() {
         let mut backoff = PermissionBackoff::default();
-        assert_eq!(backoff.refused(&web("dev"), 1), Some(1));
+        assert_eq!(backoff.refused(&web("dev"), 1), Some((1, 1)));
         assert_eq!(backoff.refused(&web("dev"), 2), None);
-        assert_eq!(backoff.refused(&web("test"), 3), Some(1));
+        assert_eq!(backoff.refused(&web("test"), 3), Some((3, 1)));
         assert!(backoff.must_wait(&web("dev"), 4) && !backoff.must_wait(&web("dev"), 1));
         assert!(!backoff.must_wait(&web("prod"), 5));
-        assert_eq!(backoff.refused(&web("dev"), 1), Some(2));
+        for (asks, next) in [(1, 2), (2, 4), (4, 1)] {
+            let (asker, _) = backoff.refused(&web("dev"), asks).unwrap();
+            assert_eq!(asker, next, "in turn");
+        }
         assert_eq!(backoff.forget(2), BTreeSet::new(), "it asked nothing");
-        assert_eq!(backoff.is_over(&web("dev")), BTreeSet::from([2, 4]));
-        assert_eq!(backoff.is_over(&web("dev")), BTreeSet::new());
+        assert_eq!(backoff.is_over(&web("dev"), 1), BTreeSet::from([4]));
+        assert_eq!(backoff.is_over(&web("dev"), 1), BTreeSet::new());
         assert_eq!(backoff.forget(3), BTreeSet::new(), "nobody waited");
+    }
+
+    /// The Role names the first alone.
+    #[test]
+    fn what_is_granted_by_name_does_not_wait_for_what_is_not() {
+        let mut backoff = PermissionBackoff::default();
+        assert_eq!(backoff.refused(&web("dev"), 2), Some((2, 1)));
+        assert!(backoff.must_wait(&web("dev"), 1));
+        assert_eq!(backoff.refused(&web("dev"), 2), Some((1, 2)));
+        assert_eq!(backoff.is_over(&web("dev"), 1), BTreeSet::from([2]));
+        assert_eq!(backoff.refused(&web("dev"), 2), Some((2, 1)));
+        assert!(!backoff.must_wait(&web("dev"), 1));
+        assert_eq!(backoff.is_over(&web("dev"), 1), BTreeSet::new(), "no news");
+        assert_eq!(backoff.refused(&web("dev"), 1), None, "it is taken away");
+        assert!(backoff.must_wait(&web("dev"), 1));
     }
 
     #[test]
@@ -132,6 +184,6 @@ mod tests {
             backoff.refused(&web("dev"), id);
         }
         assert_eq!(backoff.forget(1), BTreeSet::from([2, 3]));
-        assert_eq!(backoff.refused(&web("dev"), 2), Some(1));
+        assert_eq!(backoff.refused(&web("dev"), 2), Some((2, 1)));
     }
 }

@@ -83,15 +83,15 @@ impl RetryPolicy {
         self.backpressure.room()
     }
 
-    /// A patch of this object was forbidden. Returns when it asks again, if it is the one that asks
-    /// for its kind and namespace; none if it waits for another's answer.
+    /// A patch of this object was forbidden. Returns who asks next for its kind and namespace, and
+    /// when; none if it waits for another's answer.
     pub(in crate::controller) fn forbidden(
         &mut self,
         object: &WorkloadRef,
         id: Id,
-    ) -> Option<Duration> {
-        let refusals = self.permissions.refused(object, id)?;
-        Some(self.delay(&Backoff::FORBIDDEN, refusals))
+    ) -> Option<(Id, Duration)> {
+        let (asker, refusals) = self.permissions.refused(object, id)?;
+        Some((asker, self.delay(&Backoff::FORBIDDEN, refusals)))
     }
 
     /// Whether this object is to wait, for another asks for its kind and namespace; it is noted,
@@ -101,8 +101,12 @@ impl RetryPolicy {
     }
 
     /// A patch of this object was not forbidden; returns those that waited for that.
-    pub(in crate::controller) fn permitted(&mut self, object: &WorkloadRef) -> BTreeSet<Id> {
-        self.permissions.is_over(object)
+    pub(in crate::controller) fn permitted(
+        &mut self,
+        object: &WorkloadRef,
+        id: Id,
+    ) -> BTreeSet<Id> {
+        self.permissions.is_over(object, id)
     }
 
     /// This object asks for nothing any more; returns those that waited for its answer.

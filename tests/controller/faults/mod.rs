@@ -221,6 +221,31 @@ fn a_permission_that_is_given_back_is_found_by_one_that_asks_for_all() {
     assert_eq!(story.telemetry.ready(), Ok(()));
 }
 
+/// A Role may name the objects that may be patched.
+#[test]
+fn what_may_be_patched_by_its_name_does_not_wait_for_what_may_not() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let why = r#"User "dayshift" cannot patch resource "deployments" in API group "apps""#;
+    let refusal = || Status::forbidden("apps", "deployments", "api", why);
+    story.api.on_request(move |line| {
+        let is_unnamed = line.verb == "patch" && line.name != "web";
+        is_unnamed.then(|| Fault::Answer(refusal()))
+    });
+    for name in ["api", "db"] {
+        story.apply(deployment(name).replicas(3).hours("09:00-19:00"));
+    }
+    story.pass(Duration::from_secs(60));
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.sleep_until("18:59");
+    assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));
+    story.api.forget_requests();
+    story.sleep_until("19:00:01");
+    assert_eq!(story.replicas("web"), 0, "it waits for nobody");
+    story.sleep_until("20:00");
+    let tries = story.requests("patch").len();
+    assert!((60..=250).contains(&tries), "{tries} tries in an hour");
+}
+
 #[test]
 fn what_vanished_while_the_watch_was_blind_is_forgotten() {
     let story = ready_to_stop();
