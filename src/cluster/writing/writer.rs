@@ -130,7 +130,9 @@ impl Writer {
         patch: &Patch,
     ) -> Result<Workload, PatchError> {
         let answer = self.patched(Resource::path_of(object), patch).await?;
-        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
+        let workload: Workload = serde_json::from_slice(&answer).map_err(no_sense)?;
+        let is_it = is_at(&workload, object) && workload.uid() == &*object.uid;
+        Ok(is_it.then_some(workload).ok_or_else(|| elsewhere(object))?)
     }
 
     async fn patched(&self, path: String, patch: &Patch) -> Result<Bytes, PatchError> {
@@ -151,7 +153,9 @@ impl Writer {
             .send(request, Vec::new())
             .await?
             .body(ReadError::sort)?;
-        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
+        let workload: Workload = serde_json::from_slice(&answer).map_err(no_sense)?;
+        let is_it = is_at(&workload, object);
+        Ok(is_it.then_some(workload).ok_or_else(|| elsewhere(object))?)
     }
 
     /// Reads the object as it is now, with who has set its count.
@@ -164,7 +168,9 @@ impl Writer {
             .send(request, Vec::new())
             .await?
             .body(ReadError::sort)?;
-        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
+        let read: WithManagers = serde_json::from_slice(&answer).map_err(no_sense)?;
+        let is_it = is_at(&read.workload, object);
+        Ok(is_it.then_some(read).ok_or_else(|| elsewhere(object))?)
     }
 
     /// Asks for a list of at most one object of a kind, for the sake of the server's `Date`.
@@ -300,6 +306,20 @@ fn no_sense(error: impl std::error::Error + 'static) -> Unavailable {
     Unavailable {
         kind: FailureKind::Failed,
         ..no_answer(error)
+    }
+}
+
+/// Whether an answer shows what was asked about, which by now may be another object of that name.
+fn is_at(workload: &Workload, object: &WorkloadRef) -> bool {
+    (workload.namespace(), workload.name()) == (&*object.namespace, &*object.name)
+}
+
+/// A success that shows something else, such as a `Status`: whatever has answered, nothing was done.
+fn elsewhere(object: &WorkloadRef) -> Unavailable {
+    Unavailable {
+        reason: format!("the answer does not show {object}"),
+        retry_after: None,
+        kind: FailureKind::Failed,
     }
 }
 

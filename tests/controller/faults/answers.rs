@@ -13,7 +13,7 @@ use chrono::TimeDelta;
 use dayshift::controller::{Scope, Settings};
 use http::{Method, Request, Response};
 use kube::{Client, client::Body};
-use kube_in_memory::{Fault, RequestLine, Status};
+use kube_in_memory::{Api, Fault, RequestLine, Status};
 use serde_json::json;
 use tower::{BoxError, service_fn};
 
@@ -189,7 +189,7 @@ fn a_page_not_found_is_no_object_that_is_gone() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let is_astray = Arc::new(AtomicBool::new(false));
     let astray = is_astray.clone();
-    let proxied = move |api: &kube_in_memory::Api| {
+    let proxied = move |api: &Api| {
         let inner = api.client_as("scaler");
         let service = service_fn(move |request: Request<Body>| {
             let (inner, is_astray) = (inner.clone(), astray.load(Ordering::Relaxed));
@@ -211,4 +211,54 @@ fn a_page_not_found_is_no_object_that_is_gone() {
     is_astray.store(false, Ordering::Relaxed);
     story.sleep_until("19:01");
     assert_eq!(story.replicas("web"), 0);
+}
+
+/// A success that shows no such object, as of something before the API server that has an answer to
+/// everything: nothing was done, and nothing is gone.
+#[test]
+fn a_success_that_is_about_something_else_is_a_failure() {
+    let status = json!({
+        "apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure", "code": 503,
+    });
+    let other = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 3},
+        "metadata": {"namespace": "dev", "name": "other", "uid": "u", "resourceVersion": "9"},
+    });
+    for method in [Method::PATCH, Method::GET] {
+        for answer in [&status, &other] {
+            let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+            let (method, body) = (method.clone(), answer.to_string());
+            let is_odd = Arc::new(AtomicBool::new(false));
+            let before = {
+                let (is_odd, method) = (is_odd.clone(), method.clone());
+                move |api: &Api| {
+                    let inner = api.client_as("scaler");
+                    let service = service_fn(move |request: Request<Body>| {
+                        let is_object = request.uri().path().ends_with("/deployments/web");
+                        let is_it = is_object && *request.method() == method;
+                        let odd = is_it && is_odd.swap(false, Ordering::Relaxed);
+                        let (inner, body) = (inner.clone(), body.clone().into_bytes());
+                        async move {
+                            if odd {
+                                return Ok(Response::new(Body::from(body)));
+                            }
+                            Ok::<_, BoxError>(inner.send(request).await?)
+                        }
+                    });
+                    Client::new(service, "default")
+                }
+            };
+            story.start_scaler_with(before, Settings::default());
+            story.apply(deployment("web").replicas(3).stop("19:00"));
+            story.sleep_until("18:59");
+            is_odd.store(true, Ordering::Relaxed);
+            if method == Method::GET {
+                let conflict = Status::new(422, "Invalid", "the server rejected our request");
+                story.api.fail_next(is_patch, Fault::Answer(conflict));
+            }
+            story.sleep_until("19:05");
+            let done = (story.replicas("web"), stops_done(&story));
+            assert_eq!(done, (0, "1".to_owned()), "{method} {answer}");
+        }
+    }
 }
