@@ -1,4 +1,5 @@
-//! A day of one cluster: the controller starts, adopts, stops everything at 19:00, and is idle.
+//! A day of one cluster: the controller starts, adopts, sees one object change each second, stops
+//! everything at 19:00, is idle, and starts everything at 09:00 by an API server that is slow.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,7 +8,7 @@ use dayshift::{
     clock::Clock,
     controller::{Settings, Telemetry, run as run_controller},
 };
-use kube_in_memory::Api;
+use kube_in_memory::{Api, Fault};
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, time::sleep};
 
@@ -29,6 +30,12 @@ pub(crate) enum Workloads {
     /// Deployments without annotations in one Namespace, which gets a schedule and then another.
     Inheriting,
 }
+
+/// So many objects change in turn, one in each second.
+const CHANGES: u32 = 60;
+
+/// How long a slow server takes for a patch: with 32 in flight it makes 167 in a second.
+const SLOW: Duration = Duration::from_millis(192);
 
 const HOURS: &str = "Mon-Fri 09:00-19:00";
 
@@ -102,17 +109,22 @@ pub(crate) fn run(deployments: u32, workloads: Workloads) -> Figures {
         let edit = cluster.measure(count, |it| it.pass(Duration::from_secs(60)));
         edit.beyond(before)
     });
+    let busy = cluster.measure(CHANGES, Cluster::change_each_second);
     let stop = cluster.measure(scheduled, |it| it.pass_until("2026-11-20T19:00:10Z"));
     uncounted(|| cluster.assert_down());
     let idle = cluster.measure(60, |it| it.pass_until("2026-11-20T20:00:10Z"));
+    uncounted(|| cluster.answer_patches_after(SLOW));
+    let start = cluster.measure(scheduled, |it| it.pass_until("2026-11-23T09:30:00Z"));
     let figures = Figures {
         what: workloads.name(),
         workloads: count,
         scheduled,
         edit,
         ready: ready.beyond(before),
+        busy: busy.beyond(before),
         stop: stop.beyond(before),
         idle: idle.beyond(before),
+        slow: start.beyond(before),
     };
     let Cluster { runtime, api, .. } = cluster;
     drop(runtime);
@@ -163,6 +175,25 @@ impl Cluster {
         self.api
             .annotate_of("Namespace", "", &namespace, key, Some(hours))
             .unwrap();
+    }
+
+    /// Another label on one object with a schedule in each second.
+    fn change_each_second(&self) {
+        for number in 0..CHANGES {
+            uncounted(|| {
+                let number = number * self.workloads.share() % self.count;
+                let (namespace, name) = self.workloads.place(number);
+                let patch = json!({"metadata": {"labels": {"team": "search"}}});
+                let kind = self.workloads.kind(number);
+                self.api.merge(kind, &namespace, &name, &patch).unwrap();
+            });
+            self.pass(Duration::from_secs(1));
+        }
+    }
+
+    fn answer_patches_after(&self, time: Duration) {
+        self.api
+            .on_request(move |line| (line.verb == "patch").then_some(Fault::Delay(time)));
     }
 
     /// What the controller spends meanwhile, and on each of `each_of`.

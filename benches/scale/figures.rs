@@ -16,10 +16,14 @@ pub(crate) struct Figures {
     pub(crate) ready: Phase,
     /// An edit of the Namespace that all inherit from: each workload that is adopted.
     pub(crate) edit: Option<Phase>,
+    /// A minute in which another one with a schedule changes each second; each change.
+    pub(crate) busy: Phase,
     /// One boundary of all of them; each transition.
     pub(crate) stop: Phase,
     /// An hour without a boundary; each minute.
     pub(crate) idle: Phase,
+    /// A boundary of all of them that takes long, because the API server does; each transition.
+    pub(crate) slow: Phase,
 }
 
 /// What the controller spends on a part of the day.
@@ -56,7 +60,7 @@ impl Phase {
 
 type Column = fn(&Figures) -> String;
 
-const ROWS: [(&str, Column); 15] = [
+const ROWS: [(&str, Column); 17] = [
     ("", |run| run.what.to_owned()),
     ("workloads", |run| run.workloads.to_string()),
     ("with a schedule", |run| run.scheduled.to_string()),
@@ -73,9 +77,11 @@ const ROWS: [(&str, Column); 15] = [
     ("  each workload, µs", |run| {
         run.edit.as_ref().map_or("-".to_owned(), each)
     }),
+    ("a change each second, µs", |run| each(&run.busy)),
     ("boundary: CPU, s", |run| format!("{:.3}", run.stop.seconds)),
     ("  each transition, µs", |run| each(&run.stop)),
     ("  memory, peak, MB", |run| megabytes(run.stop.peak)),
+    ("  each, of a slow server, µs", |run| each(&run.slow)),
     ("an idle minute, µs", |run| each(&run.idle)),
     ("memory, steady, MB", |run| megabytes(run.idle.held)),
     ("  each with a schedule, bytes", |run| {

@@ -15,12 +15,13 @@ impl Index {
         self.namespaces.set_calendars(calendars.clone());
         self.parse_cache.set_calendars(calendars);
         let mut ids = Vec::new();
-        for (id, entry) in &mut self.entries {
+        for (id, entry) in self.entries.iter_mut() {
             if entry.read_again(&mut self.parse_cache, seen_at) {
-                ids.push(*id);
+                ids.push(id);
             }
         }
         ids.sort_unstable();
+        self.entries.touch(&ids);
         ids
     }
 }

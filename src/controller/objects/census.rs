@@ -1,19 +1,15 @@
 //! What is told of all objects together.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
 
-use crate::workload::{
-    CountKind, HeldDown, Origin, ParsedInputs, WorkloadRef, held_down, is_kept_stopped,
-};
+use crate::workload::{Origin, ParsedInputs, WorkloadRef};
 
+use crate::controller::ids::Id;
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::index::Index;
-use crate::controller::telemetry::overdue::Deadlines;
+use crate::controller::objects::totals::Totals;
 use crate::controller::telemetry::snapshot::ObjectSnapshot;
 
 impl Index {
@@ -22,85 +18,52 @@ impl Index {
         &self,
         now: DateTime<Utc>,
     ) -> impl Iterator<Item = ObjectSnapshot> {
+        self.in_scope().map(move |(_, entry)| entry.snapshot(now))
+    }
+
+    /// What all objects in scope come to at `now`. It costs as much as has changed.
+    pub(in crate::controller) fn totals(&mut self, now: DateTime<Utc>) -> &Totals {
         let namespaces = &self.namespaces;
-        let entries = self.entries.values();
-        entries
-            .filter(move |it| namespaces.is_in_scope(&it.object().namespace))
-            .map(move |entry| entry.snapshot(now))
+        self.entries.totals(now, |it| namespaces.is_in_scope(it))
     }
 
-    /// How many objects are in each state, `invalid` where the schedule is refused.
-    pub(in crate::controller) fn census(&self) -> HashMap<&'static str, usize> {
-        let mut census = HashMap::new();
-        for entry in self.in_scope() {
-            *census.entry(entry.counted_as()).or_default() += 1;
-        }
-        census
+    /// Whether there is anything to count again at `now`.
+    pub(in crate::controller) fn are_others(&self, now: DateTime<Utc>) -> bool {
+        self.entries.are_touched(now)
     }
 
-    /// What the schedule of each object holds down, with its namespace.
-    pub(in crate::controller) fn held_down(&self) -> impl Iterator<Item = (&Arc<str>, HeldDown)> {
-        let each = self.in_scope();
-        each.map(|it| (&it.object().namespace, held_down(&it.observed, &it.parsed)))
-    }
-
-    /// How many objects whose replicas are scheduled do not request both CPU and memory.
-    pub(in crate::controller) fn without_requests(&self) -> usize {
-        let is_one = |it: &&Entry| {
-            matches!(&*it.parsed, ParsedInputs::Scheduled(spec) if spec.counts == CountKind::Replicas)
-                && !it.observed.requests.are_complete()
-        };
-        self.in_scope().filter(is_one).count()
-    }
-
-    /// Each object with a schedule, and whether it is kept stopped.
-    pub(in crate::controller) fn stopped(&self) -> Vec<(WorkloadRef, bool)> {
-        self.in_scope()
-            .filter_map(|it| {
-                let is_stopped = is_kept_stopped(&it.observed, &it.parsed)?;
-                Some((it.object().clone(), is_stopped))
-            })
-            .collect()
+    /// Each object with a schedule, and whether it is kept stopped: where that has changed since
+    /// this was asked last.
+    pub(in crate::controller) fn take_stopped(&mut self) -> Option<Vec<(WorkloadRef, bool)>> {
+        let are_others = self.entries.take_others_stopped();
+        are_others.then(|| {
+            let each = self.entries.iter();
+            each.filter_map(|(_, it)| Some((it.object().clone(), it.share.is_kept_stopped?)))
+                .collect()
+        })
     }
 
     /// The objects that go by the default schedule of the scaler: how many in which namespace.
     pub(in crate::controller) fn by_default(&self) -> BTreeMap<Arc<str>, usize> {
         let mut found = BTreeMap::new();
-        for entry in self.entries.values() {
-            let (inputs, namespace) = (&entry.observed.inputs, &entry.object().namespace);
+        for (_, entry) in self.in_scope() {
             let is_scheduled = matches!(*entry.parsed, ParsedInputs::Scheduled(_));
-            if is_scheduled
-                && inputs.schedule_origin() == Some(Origin::Scaler)
-                && self.namespaces.is_in_scope(namespace)
-            {
-                *found.entry(namespace.clone()).or_default() += 1;
+            if is_scheduled && entry.observed.inputs.schedule_origin() == Some(Origin::Scaler) {
+                *found.entry(entry.object().namespace.clone()).or_default() += 1;
             }
         }
         found
     }
 
-    /// When how many objects become overdue.
-    pub(in crate::controller) fn deadlines(&self, now: DateTime<Utc>) -> Deadlines {
-        let mut deadlines = Deadlines::default();
-        for deadline in self.in_scope().filter_map(|it| it.deadline(now)) {
-            deadlines.add(deadline);
-        }
-        deadlines
-    }
-
     /// One that is overdue at `now`: the one seen first.
     pub(in crate::controller) fn first_overdue(&self, now: DateTime<Utc>) -> Option<&Entry> {
-        let overdue = self.entries.iter().filter(|(_, it)| {
-            self.namespaces.is_in_scope(&it.object().namespace) && it.overdue(now).is_some()
-        });
-        overdue
-            .min_by_key(|(id, _)| **id)
-            .map(|(_, it)| it.as_ref())
+        let overdue = self.in_scope().filter(|(_, it)| it.overdue(now).is_some());
+        overdue.min_by_key(|(id, _)| *id).map(|(_, it)| it)
     }
 
     /// The objects in the Namespaces that are looked at.
-    fn in_scope(&self) -> impl Iterator<Item = &Entry> {
-        let entries = self.entries.values().map(Box::as_ref);
-        entries.filter(|it| self.namespaces.is_in_scope(&it.object().namespace))
+    fn in_scope(&self) -> impl Iterator<Item = (Id, &Entry)> {
+        let entries = self.entries.iter();
+        entries.filter(|(_, it)| self.namespaces.is_in_scope(&it.object().namespace))
     }
 }

@@ -12,6 +12,7 @@ use crate::{
 
 use crate::controller::ids::WatchId;
 use crate::controller::objects::parse_cache::ParseCache;
+use crate::controller::objects::totals::Share;
 use crate::controller::objects::work::{Work, WorkState};
 use crate::controller::send::in_flight::Sent;
 use crate::controller::telemetry::snapshot::ObjectSnapshot;
@@ -31,13 +32,10 @@ pub(in crate::controller) struct Entry {
     /// What a dry run has removed here alone, with its text.
     pub(in crate::controller) expired: Vec<(Key, Box<str>)>,
     pub(in crate::controller) work: Work,
+    /// What it was counted for last, and whether that may be something else by now.
+    pub(super) share: Share,
+    pub(super) is_touched: bool,
 }
-
-/// How an object without a schedule is counted.
-pub(in crate::controller) const UNSCHEDULED: &str = "unscheduled";
-
-/// How an object whose schedule is refused is counted.
-pub(in crate::controller) const INVALID: &str = "invalid";
 
 impl Entry {
     pub(in crate::controller) fn object(&self) -> &WorkloadRef {
@@ -164,18 +162,6 @@ impl Entry {
             override_began: self.observed.override_began.clone(),
             deleting: self.observed.deleting,
             seen: self.seen,
-        }
-    }
-
-    /// The state that it is counted as.
-    pub(in crate::controller) fn counted_as(&self) -> &'static str {
-        match &*self.parsed {
-            ParsedInputs::Unscheduled => UNSCHEDULED,
-            ParsedInputs::Invalid(_) => INVALID,
-            ParsedInputs::Scheduled(_) => self
-                .observed
-                .phase()
-                .map_or("unknown", |phase| phase.name()),
         }
     }
 }

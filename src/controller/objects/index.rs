@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{ObservedNamespace, Version, Workload},
+    cluster::{Version, Workload},
     workload::{
         Annotations, Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide,
     },
@@ -14,10 +14,12 @@ use crate::{
 
 use crate::controller::ids::{Id, WatchId};
 use crate::controller::objects::bystanders::Bystanders;
+use crate::controller::objects::entries::Entries;
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::history::{History, Sight};
-use crate::controller::objects::namespaces::{NamespaceNews, Namespaces};
+use crate::controller::objects::namespaces::Namespaces;
 use crate::controller::objects::parse_cache::ParseCache;
+use crate::controller::objects::totals::Share;
 use crate::controller::objects::work::Work;
 use crate::controller::settings::{OwnPod, Settings};
 use crate::controller::time::guarded_clock::SeenAt;
@@ -32,16 +34,15 @@ pub(in crate::controller) struct Observation {
 }
 
 pub(in crate::controller) struct Index {
-    prefix: Prefix,
+    pub(super) prefix: Prefix,
     own_pod: Option<OwnPod>,
     catch_up: TimeDelta,
     dry_run: bool,
     pub(super) parse_cache: ParseCache,
     pub(super) namespaces: Namespaces,
-    bystanders: Bystanders,
+    pub(super) bystanders: Bystanders,
     pub(in crate::controller) history: History,
-    // Boxed: what a table keeps free would cost more than a pointer each.
-    pub(super) entries: HashMap<Id, Box<Entry>>,
+    pub(super) entries: Entries,
     by_name: HashMap<(Kind, Box<str>), Id>,
     last_id: Id,
 }
@@ -57,7 +58,7 @@ impl Index {
             namespaces: Namespaces::new(settings),
             bystanders: Bystanders::default(),
             history: History::default(),
-            entries: HashMap::new(),
+            entries: Entries::default(),
             by_name: HashMap::new(),
             last_id: 0,
         }
@@ -99,7 +100,7 @@ impl Index {
         let observed = workload.observe(kind, &self.prefix);
         let observed = with_defaults(observed, defaults);
         if let Some(id) = known
-            && let Some(entry) = self.entries.get_mut(&id)
+            && let Some(entry) = self.entries.get_mut(id)
             && entry.observed.object == observed.object
         {
             entry.listed = true;
@@ -122,7 +123,7 @@ impl Index {
     }
 
     /// Takes in an object that is not known yet; none where nothing is asked for it.
-    fn take_in(
+    pub(super) fn take_in(
         &mut self,
         observed: Observed,
         version: Version,
@@ -142,50 +143,8 @@ impl Index {
         Some(self.add(name, observed, version, watch, seen_at))
     }
 
-    /// Takes in a Namespace as a watch shows it. Returns the objects in it for which something
-    /// else is in force now.
-    pub(in crate::controller) fn observe_namespace(
-        &mut self,
-        namespace: &ObservedNamespace,
-        (watch, sight): (WatchId, Sight),
-        seen_at: SeenAt,
-    ) -> (NamespaceNews, Vec<Id>) {
-        let shown = (watch, sight);
-        let news = self.namespaces.observe(namespace, shown, &self.prefix);
-        if !news.is_changed {
-            return (news, Vec::new());
-        }
-        let defaults = self.namespaces.defaults(&namespace.name);
-        let mut ids = Vec::new();
-        for (id, entry) in &mut self.entries {
-            let is_in_it = *entry.object().namespace == *namespace.name;
-            if is_in_it
-                && (entry.inherit(defaults.clone(), &mut self.parse_cache, seen_at)
-                    || news.has_entered)
-            {
-                ids.push(*id);
-            }
-        }
-        ids.sort_unstable();
-        for (observed, version, watch) in self.bystanders.take(&namespace.name) {
-            let observed = with_defaults(observed, defaults.clone());
-            ids.extend(self.take_in(observed, version, watch, seen_at));
-        }
-        (news, ids)
-    }
-
-    /// What is known of the Namespaces.
-    pub(in crate::controller) const fn namespaces(&mut self) -> &mut Namespaces {
-        &mut self.namespaces
-    }
-
-    /// How many Namespaces have something wrong on them.
-    pub(in crate::controller) fn invalid_namespaces(&self) -> usize {
-        self.namespaces.invalid()
-    }
-
     fn update(&mut self, id: Id, observed: Observed, version: Version, seen_at: SeenAt) {
-        if let Some(entry) = self.entries.get_mut(&id) {
+        if let Some(entry) = self.entries.get_mut(id) {
             entry.version = version;
             entry.show(observed, &mut self.parse_cache, seen_at, self.dry_run);
         }
@@ -204,7 +163,7 @@ impl Index {
         known: Version,
         seen_at: SeenAt,
     ) -> bool {
-        let Some(entry) = self.entries.get(&id) else {
+        let Some(entry) = self.entries.get(id) else {
             return false;
         };
         let object = &entry.observed.object;
@@ -244,6 +203,8 @@ impl Index {
             listed: true,
             expired: Vec::new(),
             work: Work::default(),
+            share: Share::default(),
+            is_touched: false,
         };
         self.entries.insert(self.last_id, Box::new(entry));
         self.by_name.insert(name, self.last_id);
@@ -264,7 +225,7 @@ impl Index {
     }
 
     pub(in crate::controller) fn forget(&mut self, id: Id) {
-        if let Some(entry) = self.entries.remove(&id) {
+        if let Some(entry) = self.entries.remove(id) {
             let object = &entry.observed.object;
             let name = full_name(&object.namespace, &object.name);
             self.by_name.remove(&(object.kind, name));
@@ -273,7 +234,7 @@ impl Index {
 
     /// Forgets an object that nothing is asked for any more.
     pub(in crate::controller) fn retire(&mut self, id: Id) {
-        let Some(entry) = self.entries.get(&id) else {
+        let Some(entry) = self.entries.get(id) else {
             return;
         };
         if self.namespaces.are_used() {
@@ -287,12 +248,10 @@ impl Index {
     /// A list begins: what it does not show is gone when it ends.
     pub(in crate::controller) fn list_begins(&mut self, watch: WatchId) {
         self.bystanders.list_begins(watch);
-        for entry in self
-            .entries
-            .values_mut()
-            .filter(|entry| entry.watch == watch)
-        {
-            entry.listed = false;
+        for (_, entry) in self.entries.iter_mut() {
+            if entry.watch == watch {
+                entry.listed = false;
+            }
         }
     }
 
@@ -303,7 +262,7 @@ impl Index {
             .entries
             .iter()
             .filter(|(_, entry)| entry.watch == watch && !entry.listed)
-            .map(|(id, _)| *id)
+            .map(|(id, _)| id)
             .collect();
         for id in &vanished {
             self.forget(*id);
@@ -313,7 +272,7 @@ impl Index {
 
     /// What to do with an object now.
     pub(in crate::controller) fn decide(&self, id: Id, now: DateTime<Utc>) -> Option<Decision> {
-        let entry = self.entries.get(&id)?;
+        let entry = self.entries.get(id)?;
         if !self.namespaces.may_decide(&entry.observed) {
             return None;
         }
@@ -330,7 +289,7 @@ impl Index {
 
     /// Makes the change here alone, for a dry run.
     pub(in crate::controller) fn pretend(&mut self, id: Id, change: &Change, now: DateTime<Utc>) {
-        if let Some(entry) = self.entries.get_mut(&id) {
+        if let Some(entry) = self.entries.get_mut(id) {
             entry.memory.wrote(&entry.observed, change, now);
             entry.observed.replicas = change.replicas;
             entry.observed.labels = change.state.to_labels();
@@ -344,16 +303,16 @@ impl Index {
     }
 
     pub(in crate::controller) fn get(&self, id: Id) -> Option<&Entry> {
-        self.entries.get(&id).map(Box::as_ref)
+        self.entries.get(id)
     }
 
     pub(in crate::controller) fn get_mut(&mut self, id: Id) -> Option<&mut Entry> {
-        self.entries.get_mut(&id).map(Box::as_mut)
+        self.entries.get_mut(id)
     }
 
     /// All ids, in the order of first sight.
     pub(in crate::controller) fn ids(&self) -> Vec<Id> {
-        let mut ids: Vec<_> = self.entries.keys().copied().collect();
+        let mut ids: Vec<_> = self.entries.iter().map(|(id, _)| id).collect();
         ids.sort_unstable();
         ids
     }
@@ -362,7 +321,7 @@ impl Index {
     /// been put right by another scaler in the meantime, and what was seen may never have been
     /// from the future.
     pub(in crate::controller) fn look_again(&mut self, now: DateTime<Utc>) {
-        for entry in self.entries.values_mut() {
+        for (_, entry) in self.entries.iter_mut() {
             entry.memory.observe(&entry.observed, now);
         }
     }
@@ -371,16 +330,17 @@ impl Index {
     /// is known at last. The clock may have been set, or the machine have slept: only how long
     /// ago it was tells.
     pub(in crate::controller) fn make_sure(&mut self, now: DateTime<Utc>, at: Instant) {
-        for entry in self.entries.values_mut() {
+        for (_, entry) in self.entries.iter_mut() {
             if let Some(seen) = entry.unsure.take() {
                 let ago = at.saturating_duration_since(seen);
                 entry.seen = now - TimeDelta::from_std(ago).unwrap_or_default();
             }
         }
+        self.entries.touch_all();
     }
 }
 
-fn with_defaults(observed: Observed, defaults: Option<Arc<Annotations>>) -> Observed {
+pub(super) fn with_defaults(observed: Observed, defaults: Option<Arc<Annotations>>) -> Observed {
     let inputs = observed.inputs.with_defaults(defaults);
     Observed { inputs, ..observed }
 }

@@ -3,12 +3,15 @@
 pub(super) mod bystanders;
 mod calendars;
 mod census;
+mod entries;
 pub(in crate::controller) mod entry;
 pub(super) mod history;
 pub(super) mod index;
 #[cfg(test)]
 mod index_tests;
+mod namespace_events;
 pub(super) mod namespaces;
 pub(super) mod parse_cache;
 pub(super) mod reverts;
+pub(super) mod totals;
 pub(super) mod work;

@@ -118,6 +118,11 @@ impl Namespaces {
         }
     }
 
+    /// Whether only those are in scope that a selector matches.
+    pub(in crate::controller) const fn are_selected(&self) -> bool {
+        self.are_selected
+    }
+
     /// Whether the objects of a namespace are in scope, as far as its labels say.
     pub(in crate::controller) fn is_in_scope(&self, namespace: &str) -> bool {
         !self.are_selected || self.known.contains_key(namespace)

@@ -73,7 +73,7 @@ impl Engine {
             watcher::Event::Delete(namespace) => {
                 self.exists(watch, false);
                 let name = namespace.metadata.name.unwrap_or_default();
-                self.index.namespaces().gone(&name);
+                self.index.namespace_gone(&name);
                 self.note_change();
             }
             watcher::Event::Init => {
@@ -82,7 +82,7 @@ impl Engine {
             }
             watcher::Event::InitDone => {
                 self.exists(watch, self.watches.is_shown(watch));
-                self.index.namespaces().list_ends(watch);
+                self.index.namespaces_listed(watch);
                 self.listed(watch);
                 if self.watches.is_listed(Watched::Namespaces)
                     && self.index.namespaces().are_complete()

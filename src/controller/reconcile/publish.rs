@@ -4,7 +4,7 @@ use chrono::SecondsFormat;
 
 use crate::workload::Phase;
 
-use crate::controller::objects::entry::{INVALID, UNSCHEDULED};
+use crate::controller::objects::totals::Standing;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::telemetry::readiness::Condition;
 
@@ -20,7 +20,8 @@ impl Engine {
         for (lane, depth) in self.outbox.depths() {
             self.telemetry.queue_depth(lane, depth);
         }
-        if self.overdue.is_due(self.clock.now()) {
+        let now = self.clock.now();
+        if self.overdue.is_due(now) || self.index.are_others(now) {
             self.census.note_change();
         }
         if self.census.take(self.clock.monotonic()) {
@@ -34,11 +35,9 @@ impl Engine {
     }
 
     /// One line for who has just started it: what it has found, and when something happens.
-    fn say_ready(&self) {
-        let census = self.index.census();
-        let of = |state| census.get(state).copied().unwrap_or_default();
-        let invalid = of(INVALID);
-        let scheduled = census.values().sum::<usize>() - of(UNSCHEDULED) - invalid;
+    fn say_ready(&mut self) {
+        let totals = self.index.totals(self.clock.now());
+        let (scheduled, invalid) = (totals.scheduled(), totals.standing(Standing::Invalid));
         let next = self.due.next_boundary();
         let next = next.map(|at| at.to_rfc3339_opts(SecondsFormat::Secs, true));
         tracing::info!(scheduled, invalid, next, "ready");
@@ -64,26 +63,28 @@ impl Engine {
     }
 
     fn count_workloads(&mut self) {
-        let census = self.index.census();
+        let now = self.clock.now();
+        let invalid_namespaces = self.index.invalid_namespaces();
+        let totals = self.index.totals(now);
         for phase in Phase::ALL {
-            let count = census.get(phase.name()).copied().unwrap_or_default();
+            let count = totals.standing(Standing::In(phase));
             self.telemetry.workloads(phase.name(), count);
         }
         self.telemetry
-            .invalid_schedules(census.get(INVALID).copied().unwrap_or_default());
-        self.telemetry
-            .invalid_namespaces(self.index.invalid_namespaces());
+            .invalid_schedules(totals.standing(Standing::Invalid));
+        self.telemetry.invalid_namespaces(invalid_namespaces);
         self.telemetry.held_down(
-            self.index.held_down(),
-            self.index.without_requests(),
+            totals.held_down(),
+            totals.without_requests(),
             self.settings.per_namespace_metrics,
             self.clock.monotonic(),
         );
-        if self.settings.per_workload_metrics {
-            self.telemetry.stopped(self.index.stopped());
+        let deadlines = totals.deadlines().clone();
+        if self.settings.per_workload_metrics
+            && let Some(stopped) = self.index.take_stopped()
+        {
+            self.telemetry.stopped(stopped);
         }
-        let now = self.clock.now();
-        let deadlines = self.index.deadlines(now);
         let first = || self.index.first_overdue(now);
         self.overdue.note(&deadlines, now, first);
         self.telemetry.deadlines(deadlines, self.clock.clock());

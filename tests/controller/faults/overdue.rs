@@ -92,3 +92,42 @@ fn what_has_left_the_scope_is_not_overdue() {
     story.sleep_until("19:02");
     assert_eq!((story.replicas("web"), &*overdue(&story)), (0, "0"));
 }
+
+/// More of them than are looked at again in one second.
+#[test]
+fn each_of_many_is_overdue_until_it_is_done() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    for number in 0..600 {
+        let web = deployment(&format!("web-{number}"));
+        story.apply(web.replicas(1).hours("Mon-Fri 09:00-19:00"));
+    }
+    story.sleep_until("18:59");
+    let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
+    story
+        .api
+        .on_request(move |line| (line.verb == "patch").then(no));
+    for time in ["19:00:11", "19:00:30", "19:02"] {
+        story.sleep_until(time);
+        assert_eq!(overdue(&story), "600", "{time}");
+    }
+    story.api.serve_well();
+    story.sleep_until("20:00");
+    assert_eq!((story.replicas("web-599"), &*overdue(&story)), (0, "0"));
+}
+
+/// Its time passes, and nothing is asked for it any more.
+#[test]
+fn what_is_being_deleted_is_not_overdue() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    for (name, hours) in [("web", "09:00-19:00"), ("api", "09:00-19:01")] {
+        story.apply(deployment(name).replicas(3).hours(hours));
+    }
+    let finalizers = json!({"metadata": {"finalizers": ["example.com/wait"]}});
+    let api = &story.api;
+    api.merge("Deployment", "dev", "web", &finalizers).unwrap();
+    story.sleep_until("18:30");
+    api.delete("dev", "web").unwrap();
+    story.sleep_until("19:01:30");
+    assert_eq!((story.replicas("api"), story.replicas("web")), (0, 3));
+    assert_eq!(overdue(&story), "0");
+}
