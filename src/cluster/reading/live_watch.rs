@@ -79,14 +79,11 @@ fn complete_together<D: Send + 'static>(watches: Vec<WatchEvents<D>>) -> WatchEv
     let each = watches.into_iter().enumerate();
     let all = select_all(each.map(|(at, watch)| watch.map(move |event| (at, event)).boxed()));
     Box::pin(all.flat_map(move |(at, event)| {
-        let ends = matches!(event, Ok(WatchEvent::Complete) | Err(_));
-        let is_waited_for = ends && waiting.remove(&at);
-        let complete = match event {
-            Ok(WatchEvent::Complete) => waiting.is_empty(),
-            _ => is_waited_for && waiting.is_empty(),
-        };
-        let event = (!matches!(event, Ok(WatchEvent::Complete))).then_some(event);
-        let complete = complete.then_some(Ok(WatchEvent::Complete));
+        let is_complete = matches!(event, Ok(WatchEvent::Complete));
+        let ends = (is_complete || event.is_err()) && waiting.remove(&at);
+        let are_complete = (is_complete || ends) && waiting.is_empty();
+        let event = (!is_complete).then_some(event);
+        let complete = are_complete.then_some(Ok(WatchEvent::Complete));
         stream::iter(event.into_iter().chain(complete))
     }))
 }

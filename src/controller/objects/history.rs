@@ -40,12 +40,20 @@ impl History {
         }
     }
 
-    /// A write of ours has made this version of an object of which `known` was known. It is newer
-    /// than all before it, unless the write has changed nothing.
-    pub(in crate::controller) fn written(&mut self, kind: Kind, version: Version, known: Version) {
-        let newest = self.newest.get(&kind);
-        let is_behind = newest.is_some_and(|newest| version.is_before(*newest));
-        self.went_back |= is_behind && version != known;
+    /// The newest version of a kind that was shown so far.
+    pub(in crate::controller) fn newest(&self, kind: Kind) -> Version {
+        self.newest.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// A write of ours has made this version of an object of which `known` was known, after `newest`
+    /// of its kind was shown. It is newer than that, unless the write has changed nothing; it may
+    /// well be older than what was shown while it was under way.
+    pub(in crate::controller) fn written(
+        &mut self,
+        version: Version,
+        (known, newest): (Version, Version),
+    ) {
+        self.went_back |= version.is_before(newest) && version != known;
     }
 
     /// The server has answered with this version of an object, of which `known` is known.
@@ -78,13 +86,15 @@ mod tests {
         let version = |number: u32| Version::parse(&number.to_string());
         history.shown(Kind::Deployment, version(90));
         history.shown(Kind::Deployment, version(80));
-        history.written(Kind::Deployment, version(91), version(80));
-        history.written(Kind::StatefulSet, version(7), version(6));
-        history.written(Kind::Deployment, version(80), version(80));
+        let (known, newest) = (version(80), history.newest(Kind::Deployment));
+        history.shown(Kind::Deployment, version(92));
+        history.written(version(91), (known, newest));
+        history.written(version(7), (version(6), history.newest(Kind::StatefulSet)));
+        history.written(known, (known, newest));
         assert!(!history.is_to_be_listed(now));
-        history.written(Kind::Deployment, version(89), version(80));
+        history.written(version(89), (known, newest));
         assert!(history.is_to_be_listed(now) && !history.is_to_be_listed(now));
-        history.written(Kind::Deployment, version(8), version(7));
+        history.written(version(8), (version(7), history.newest(Kind::Deployment)));
         assert!(!history.is_to_be_listed(now), "nothing was shown since");
         history.answered(version(8), version(9));
         assert!(!history.is_to_be_listed(now), "so soon");

@@ -49,11 +49,11 @@ impl Engine {
         }
         match result {
             Ok(workload) => {
-                let known = sent.known;
+                let (known, newest) = (sent.known, sent.newest);
                 let (made, _) = workload.count(object.kind);
                 self.succeeded(sent, made);
                 let version = workload.version();
-                self.index.history.written(object.kind, version, known);
+                self.index.history.written(version, (known, newest));
                 let seen_at = self.clock.seen_at();
                 self.index.observe_answer(id, &workload, known, seen_at);
                 self.idle(id);

@@ -63,6 +63,10 @@ impl Engine {
 
     fn send_change(&mut self, id: Id, lane: Lane, change: Change) {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
+        let Some(kind) = self.index.get(id).map(|it| it.object().kind) else {
+            return;
+        };
+        let newest = self.index.history.newest(kind);
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
@@ -77,6 +81,7 @@ impl Engine {
             id,
             observed: Arc::new(entry.observed.clone()),
             known: entry.version,
+            newest,
             change,
             at: now,
         };

@@ -56,6 +56,8 @@ pub(in crate::controller) struct Sent {
     pub(in crate::controller) observed: Arc<Observed>,
     /// The version of the object that was observed.
     pub(in crate::controller) known: Version,
+    /// The newest version of its kind that was shown by then.
+    pub(in crate::controller) newest: Version,
     pub(in crate::controller) change: Change,
     pub(in crate::controller) at: DateTime<Utc>,
 }

@@ -74,7 +74,7 @@ impl ScheduledDecision<'_> {
             }
             self.write(change)
         };
-        // What comes before that decides anew.
+        // `enforce` acts before the next boundary or not at all: there it is decided anew.
         let is_next = |due: &DateTime<Utc>| next.is_none_or(|next| *due < next);
         match (decision, enforced) {
             (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => Decision::StopsSoon {
