@@ -105,6 +105,7 @@ impl Engine {
             self.due.cancel(id);
             self.census.note_change();
             self.pass_on(id);
+            self.retry.gone(id);
         }
     }
 

@@ -101,6 +101,11 @@ impl PermissionBackoff {
         self.waiting.is_empty()
     }
 
+    /// Notes that an object is not known any more.
+    pub(in crate::controller) fn gone(&mut self, id: Id) {
+        self.granted.remove(&id);
+    }
+
     /// Notes that an object asks no more; returns those that waited for its answer.
     pub(in crate::controller) fn forget(&mut self, id: Id) -> BTreeSet<Id> {
         for waiting in self.waiting.values_mut() {

@@ -109,6 +109,11 @@ impl RetryPolicy {
         self.permissions.is_over(object, id)
     }
 
+    /// This object is not known any more.
+    pub(in crate::controller) fn gone(&mut self, id: Id) {
+        self.permissions.gone(id);
+    }
+
     /// This object asks for nothing any more; returns those that waited for its answer.
     pub(in crate::controller) fn forget(&mut self, id: Id) -> BTreeSet<Id> {
         self.backpressure.forget(id);
