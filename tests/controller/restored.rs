@@ -65,22 +65,3 @@ fn a_list_counts_though_its_versions_are_older() {
     story.sleep_until("18:41");
     assert_eq!(story.replicas("web"), 0);
 }
-
-/// Answers come in another order than the server made the writes, and after what the watch shows of
-/// them.
-#[test]
-fn many_stops_at_once_are_no_older_history() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    for number in 0..200 {
-        let web = deployment(&format!("web-{number}"));
-        story.apply(web.replicas(3).hours("09:00-19:00"));
-    }
-    let lists = || {
-        let watches = story.requests("watch").into_iter();
-        let lists = watches.filter(|line| line.query.contains("sendInitialEvents"));
-        lists.count()
-    };
-    let before = lists();
-    story.sleep_until("2026-11-22 08:00");
-    assert_eq!((story.replicas("web-199"), lists()), (0, before));
-}
