@@ -1,18 +1,13 @@
 //! A look at every request as it passes: its verb, its code, and the server's time.
 
-use std::{
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Datelike as _, Utc};
-use futures::future::BoxFuture;
 use http::{Method, Request, Response, Uri, header};
 use http_body_util::Either;
 use kube::{Client, client::Body};
 use tokio::time::{Instant, sleep, timeout};
-use tower::{BoxError, Service};
+use tower::{BoxError, service_fn};
 use tower_http::timeout::TimeoutBody;
 
 use crate::cluster::connection::watch_pace::WatchPace;
@@ -38,36 +33,11 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// up after a time, and watches that end at once are not opened as fast: kube does neither.
 pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'static) -> Client {
     let namespace = client.default_namespace().to_owned();
-    Client::new(
-        Instrumented {
-            client,
-            pace: Arc::default(),
-            look: Arc::new(look),
-        },
-        namespace,
-    )
-}
-
-#[derive(Clone)]
-struct Instrumented<L: ?Sized> {
-    client: Client,
-    pace: Arc<WatchPace>,
-    look: Arc<L>,
-}
-
-impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> for Instrumented<L> {
-    type Response = Response<Limited>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (client, look) = (self.client.clone(), self.look.clone());
-        let pace = self.pace.clone();
-        Box::pin(async move {
+    let pace = Arc::<WatchPace>::default();
+    let look = Arc::new(look);
+    let service = service_fn(move |request: Request<Body>| {
+        let (client, pace, look) = (client.clone(), pace.clone(), look.clone());
+        async move {
             let (verb, uri) = (verb(&request), request.uri().clone());
             let answer = match verb {
                 "watch" => {
@@ -91,8 +61,9 @@ impl<L: Fn(Exchange) + Send + Sync + ?Sized + 'static> Service<Request<Body>> fo
                 date: answer.as_ref().ok().and_then(date),
             });
             answer
-        })
-    }
+        }
+    });
+    Client::new(service, namespace)
 }
 
 /// The body of an answer, which may be one that has to come in time.

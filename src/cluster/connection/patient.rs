@@ -1,17 +1,12 @@
 //! The client of a command that somebody waits for: a server that is too busy is asked again.
 
-use std::{
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use futures::future::BoxFuture;
 use http::{Extensions, HeaderMap, Method, Request, Response, StatusCode, header};
 use http_body_util::Either;
 use kube::{Client, client::Body};
 use tokio::time::sleep;
-use tower::{BoxError, Service};
+use tower::{BoxError, service_fn};
 
 use crate::cluster::connection::instrument::{Limited, in_time, verb};
 
@@ -30,51 +25,42 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub fn patient(client: Client, tell: impl Fn(Duration) + Send + Sync + 'static) -> Client {
     let namespace = client.default_namespace().to_owned();
     let tell = Arc::new(tell);
-    Client::new(Patient { client, tell }, namespace)
-}
-
-#[derive(Clone)]
-struct Patient<T: ?Sized> {
-    client: Client,
-    tell: Arc<T>,
-}
-
-impl<T: Fn(Duration) + Send + Sync + ?Sized + 'static> Service<Request<Body>> for Patient<T> {
-    type Response = Response<Limited>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (client, tell) = (self.client.clone(), self.tell.clone());
-        Box::pin(async move {
+    let service = service_fn(move |request: Request<Body>| {
+        let (client, tell) = (client.clone(), tell.clone());
+        async move {
             // A watch that fails is begun anew by whoever watches.
             if verb(&request) == "watch" {
                 return Ok(client.send(request).await?.map(Either::Left));
             }
-            let mut request = request;
-            let mut patience = PATIENCE;
-            for _ in 1..TRIES {
-                let Some(again) = copy(&request) else { break };
-                let answer = in_time(&client, request).await?;
-                let Some(pause) = asked_pause(answer.status(), answer.headers()) else {
-                    return Ok(answer);
-                };
-                let Some(left) = patience.checked_sub(pause) else {
-                    return Ok(answer);
-                };
-                patience = left;
-                drop(answer);
-                tell(pause);
-                sleep(pause).await;
-                request = again;
-            }
-            in_time(&client, request).await
-        })
+            send(&client, request, &*tell).await
+        }
+    });
+    Client::new(service, namespace)
+}
+
+/// The answer to a request, after as many tries as the server asks for and a user waits for.
+async fn send(
+    client: &Client,
+    mut request: Request<Body>,
+    tell: &(impl Fn(Duration) + Sync),
+) -> Result<Response<Limited>, BoxError> {
+    let mut patience = PATIENCE;
+    for _ in 1..TRIES {
+        let Some(again) = copy(&request) else { break };
+        let answer = in_time(client, request).await?;
+        let Some(pause) = asked_pause(answer.status(), answer.headers()) else {
+            return Ok(answer);
+        };
+        let Some(left) = patience.checked_sub(pause) else {
+            return Ok(answer);
+        };
+        patience = left;
+        drop(answer);
+        tell(pause);
+        sleep(pause).await;
+        request = again;
     }
+    in_time(client, request).await
 }
 
 /// The request once more; none where its body can be sent only once, which no body of ours is.

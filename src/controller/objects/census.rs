@@ -28,7 +28,7 @@ impl Index {
     }
 
     /// Whether there is anything to count again at `now`.
-    pub(in crate::controller) fn are_others(&self, now: DateTime<Utc>) -> bool {
+    pub(in crate::controller) fn must_count(&self, now: DateTime<Utc>) -> bool {
         self.entries.are_touched(now)
     }
 

@@ -172,7 +172,9 @@ impl Totals {
         sums.add(share.held);
         self.without_requests += usize::from(share.lacks_requests);
         if let Some(deadline) = share.deadline {
-            deadline.from.inspect(|second| self.deadlines.add(*second));
+            if let Some(second) = deadline.from {
+                self.deadlines.add(second);
+            }
             self.looks.insert((deadline.look, id));
         }
     }
@@ -195,9 +197,9 @@ impl Totals {
         }
         self.without_requests -= usize::from(share.lacks_requests);
         if let Some(deadline) = share.deadline {
-            deadline
-                .from
-                .inspect(|second| self.deadlines.take_away(*second));
+            if let Some(second) = deadline.from {
+                self.deadlines.take_away(second);
+            }
             self.looks.remove(&(deadline.look, id));
         }
     }

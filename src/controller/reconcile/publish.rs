@@ -21,7 +21,7 @@ impl Engine {
             self.telemetry.queue_depth(lane, depth);
         }
         let now = self.clock.now();
-        if self.overdue.is_due(now) || self.index.are_others(now) {
+        if self.overdue.is_due(now) || self.index.must_count(now) {
             self.census.note_change();
         }
         if self.census.take(self.clock.monotonic()) {

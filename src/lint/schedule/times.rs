@@ -95,7 +95,7 @@ impl Look<'_> {
                     })
                     .map_or(0..0, |(span, _)| span);
                 found.push(ScheduleFinding {
-is_repairable: true,
+                    is_repairable: true,
                     rule: Rule::SameInstant,
                     name: Key::Stop.name().into(),
                     span: item,
@@ -143,7 +143,7 @@ is_repairable: true,
                     continue;
                 };
                 found.push(ScheduleFinding {
-is_repairable: true,
+                    is_repairable: true,
                     rule: Rule::ClockChangeGap,
                     name: key.name().into(),
                     span,
