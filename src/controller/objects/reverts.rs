@@ -40,6 +40,7 @@ struct SetCount {
     to: Replicas,
     /// The label `last` that came with it.
     last: Option<i64>,
+    /// When it was sent.
     at: Instant,
 }
 
@@ -72,15 +73,16 @@ impl Reverts {
         }
     }
 
-    /// Takes in a change of ours that the server has made.
+    /// Takes in a change of ours that the server has made, and that was sent at this moment: it may be
+    /// known of much later, where no answer came.
     pub(in crate::controller) fn wrote(
         &mut self,
         id: Id,
         from: Replicas,
         change: &Change,
-        now: Instant,
+        sent: Instant,
     ) {
-        self.prune(now);
+        self.prune(sent);
         let last = change.state.last.map(|last| last.timestamp());
         if change.replicas == from {
             if change.kind.is_transition() {
@@ -94,7 +96,7 @@ impl Reverts {
                 from,
                 to: change.replicas,
                 last,
-                at: now,
+                at: sent,
             };
             self.counts.insert(id, set);
         }

@@ -146,8 +146,13 @@ impl Work {
         self.is_slow = true;
     }
 
-    /// Its patch was not answered, and may have taken effect all the same.
-    pub(in crate::controller) fn may_have_been_patched(&mut self, sent: Sent) {
+    /// Its patch was not answered, and may have taken effect all the same; so may an earlier try.
+    pub(in crate::controller) fn may_have_been_patched(&mut self, mut sent: Sent) {
+        if let Some(earlier) = &self.unconfirmed
+            && earlier.known == sent.known
+        {
+            sent.monotonic = earlier.monotonic;
+        }
         self.unconfirmed = Some(Box::new(sent));
     }
 

@@ -82,6 +82,7 @@ impl Engine {
             observed,
             mut change,
             at,
+            monotonic,
             ..
         } = sent;
         self.answered();
@@ -101,11 +102,11 @@ impl Engine {
         if let Some(entry) = self.index.get_mut(id) {
             entry.memory.wrote(&observed, &change, now);
         }
-        let now = self.clock.monotonic();
         if made != change.replicas && change.replicas != observed.replicas {
             self.overruled(id, &observed.object, &mut change, made);
         }
-        self.reverts.wrote(id, observed.replicas, &change, now);
+        self.reverts
+            .wrote(id, observed.replicas, &change, monotonic);
         if let Some(entry) = self.index.get_mut(id) {
             entry.work.succeeded();
         }

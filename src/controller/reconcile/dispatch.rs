@@ -84,6 +84,7 @@ impl Engine {
             newest,
             change,
             at: now,
+            monotonic,
         };
         if skips {
             self.skipped(id);

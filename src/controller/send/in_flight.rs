@@ -60,6 +60,7 @@ pub(in crate::controller) struct Sent {
     pub(in crate::controller) newest: Version,
     pub(in crate::controller) change: Change,
     pub(in crate::controller) at: DateTime<Utc>,
+    pub(in crate::controller) monotonic: Instant,
 }
 
 /// A request that takes longer gives its place up to others, and goes on in a slow one.
