@@ -25,10 +25,12 @@ fn root() -> &'static Path {
 /// README.md, the chart's, and all pages of docs/ but for the records of decisions.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut paths = vec!["README.md".into(), "charts/dayshift/README.md".into()];
-    for entry in fs::read_dir(root().join("docs")).unwrap() {
-        let path = Path::new("docs").join(entry.unwrap().file_name());
-        if path.extension().is_some_and(|it| it == "md") {
-            paths.push(path);
+    for folder in ["docs", "docs/schedules", "docs/operations"] {
+        for entry in fs::read_dir(root().join(folder)).unwrap() {
+            let path = Path::new(folder).join(entry.unwrap().file_name());
+            if path.extension().is_some_and(|it| it == "md") {
+                paths.push(path);
+            }
         }
     }
     paths.sort();
@@ -116,7 +118,11 @@ fn every_shown_output_is_real() {
             tried.insert(path.clone());
         }
     }
-    for page in ["README.md", "docs/getting-started.md", "docs/plan.md"] {
+    for page in [
+        "README.md",
+        "docs/getting-started.md",
+        "docs/schedules/plan.md",
+    ] {
         assert!(tried.contains(Path::new(page)), "{page} shows no output");
     }
 }

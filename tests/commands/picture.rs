@@ -30,7 +30,7 @@ struct Palette {
 /// Text has a contrast of at least 4.5 to its background, bars and text of at least 3.
 const PALETTES: [Palette; 2] = [
     Palette {
-        file: "docs/week-light.svg",
+        file: "docs/pictures/week-light.svg",
         background: "#ffffff",
         text: "#1f2328",
         muted: "#59636e",
@@ -38,7 +38,7 @@ const PALETTES: [Palette; 2] = [
         bar: "#1a7f37",
     },
     Palette {
-        file: "docs/week-dark.svg",
+        file: "docs/pictures/week-dark.svg",
         background: "#0d1117",
         text: "#f0f6fc",
         muted: "#9198a1",

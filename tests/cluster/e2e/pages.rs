@@ -22,13 +22,13 @@ const README: &str = include_str!("../../../README.md");
 const PAGES: [&str; 9] = [
     README,
     include_str!("../../../docs/getting-started.md"),
-    include_str!("../../../docs/events.md"),
+    include_str!("../../../docs/operations/events.md"),
     include_str!("../../../docs/install.md"),
-    include_str!("../../../docs/namespaces.md"),
-    include_str!("../../../docs/troubleshooting.md"),
+    include_str!("../../../docs/schedules/namespaces.md"),
+    include_str!("../../../docs/operations/troubleshooting.md"),
     // Its last line pauses.
-    include_str!("../../../docs/overrides.md"),
-    include_str!("../../../docs/status.md"),
+    include_str!("../../../docs/schedules/overrides.md"),
+    include_str!("../../../docs/operations/status.md"),
     include_str!("../../../docs/uninstall.md"),
 ];
 

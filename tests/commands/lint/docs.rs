@@ -1,15 +1,15 @@
-//! What `docs/lint.md` says of each rule is what the program does.
+//! What `docs/schedules/lint.md` says of each rule is what the program does.
 
 use dayshift::lint::Rule;
 
 use super::program::{found_with, web};
 
-const PAGE: &str = include_str!("../../../docs/lint.md");
+const PAGE: &str = include_str!("../../../docs/schedules/lint.md");
 
 /// The calendars that examples name.
 const CALENDARS: [&str; 6] = [
     "--calendar",
-    "de=docs/holidays/germany.ics",
+    "de=docs/schedules/holidays/germany.ics",
     "--calendar",
     "ended=tests/commands/lint/ended.ics",
     "--calendar",

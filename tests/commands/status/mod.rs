@@ -83,8 +83,11 @@ fn a_table_has_what_is_wrong_first() {
     assert_eq!(ran.status, 1);
 
     let shown = format!("```console\n$ dayshift status\n{}```\n", ran.out);
-    let page = include_str!("../../../docs/status.md");
-    assert!(page.contains(&shown), "docs/status.md shows another table");
+    let page = include_str!("../../../docs/operations/status.md");
+    assert!(
+        page.contains(&shown),
+        "docs/operations/status.md shows another table"
+    );
 }
 
 #[test]

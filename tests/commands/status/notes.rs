@@ -118,7 +118,7 @@ fn a_count_that_the_schedule_does_not_explain_is_explained() {
 }
 
 /// Wrong 4 of the first hour: the stop count goes with the schedule, what was saved does not.
-/// What comes next is what the override does that then begins to hold (`docs/overrides.md`): pause
+/// What comes next is what the override does that then begins to hold (`docs/schedules/overrides.md`): pause
 /// beats wake beats sleep.
 #[test]
 fn the_end_of_an_override_may_be_the_beginning_of_another() {

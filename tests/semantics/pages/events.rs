@@ -1,10 +1,10 @@
-//! `docs/events.md` has each reason of an Event, in the right table.
+//! `docs/operations/events.md` has each reason of an Event, in the right table.
 
 use std::collections::BTreeMap;
 
 use dayshift::workload::Reason;
 
-const PAGE: &str = include_str!("../../../docs/events.md");
+const PAGE: &str = include_str!("../../../docs/operations/events.md");
 const SOURCE: &str = include_str!("../../../src/workload/decision/event_note.rs");
 
 /// The names of the variants, as they are written.

@@ -1,4 +1,4 @@
-//! `docs/metrics.md` has each metric with its type, its labels and its help, as a scrape has them.
+//! `docs/operations/metrics.md` has each metric with its type, its labels and its help, as a scrape has them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use dayshift::{
 };
 use tokio::time::Instant;
 
-const PAGE: &str = include_str!("../../../docs/metrics.md");
+const PAGE: &str = include_str!("../../../docs/operations/metrics.md");
 
 const SOURCE: &str = include_str!("../../../src/controller/telemetry/metrics.rs");
 

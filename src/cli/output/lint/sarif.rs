@@ -17,7 +17,7 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[Op
         let mut rule = json!({
             "id": it.id(),
             "shortDescription": {"text": it.what()},
-            "help": {"text": format!("{} docs/lint.md#{it} has examples.", it.what())},
+            "help": {"text": format!("{} docs/schedules/lint.md#{it} has examples.", it.what())},
             "defaultConfiguration": {"level": level(*it)},
         });
         if let Some(uri) = help_uri(env!("CARGO_PKG_REPOSITORY"), *it) {
@@ -89,7 +89,9 @@ const fn level(rule: Rule) -> &'static str {
 fn help_uri(repository: &str, rule: Rule) -> Option<String> {
     let version = env!("CARGO_PKG_VERSION");
     let repository = Some(repository.trim_end_matches('/')).filter(|it| !it.is_empty())?;
-    Some(format!("{repository}/blob/v{version}/docs/lint.md#{rule}"))
+    Some(format!(
+        "{repository}/blob/v{version}/docs/schedules/lint.md#{rule}"
+    ))
 }
 
 /// The name that SARIF proposes for the folder of the sources (3.14.14, NOTE 2).
@@ -140,7 +142,7 @@ mod tests {
         let expected = concat!(
             "https://git.example.com/dayshift/blob/v",
             env!("CARGO_PKG_VERSION"),
-            "/docs/lint.md#bad-times"
+            "/docs/schedules/lint.md#bad-times"
         );
         for repository in [
             "https://git.example.com/dayshift",

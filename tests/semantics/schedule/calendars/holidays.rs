@@ -8,7 +8,7 @@ use dayshift::schedule::{
 use proptest::prelude::*;
 use std::sync::Arc;
 
-const GERMANY: &[u8] = include_bytes!("../../../../docs/holidays/germany.ics");
+const GERMANY: &[u8] = include_bytes!("../../../../docs/schedules/holidays/germany.ics");
 const USA: &[u8] = include_bytes!("usa.ics");
 
 /// The public holidays of all of Germany in 2026.
