@@ -17,7 +17,7 @@
 //! - `generators/`: from a seed to a story
 //! - `checker/`: what the rules allow, and what each scaler can know
 //! - `harness/`: the controller, the cluster in memory, users and faults
-//! - `regressions/`: stories that once failed
+//! - `regressions/`: stories that once failed, each in the folder of what it is about
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -120,7 +120,7 @@ fn no_count_is_lost_and_the_newest_boundary_wins() {
 
 #[test]
 fn what_once_failed_stays_fixed() {
-    for (name, story) in stored::all("regressions") {
+    for (name, story) in stored::regressions() {
         if outcome_of(&story).failure.is_some() {
             eprintln!("{name}");
             run_again(&story);
@@ -164,7 +164,7 @@ fn run_again(story: &Story) {
         "{}\nat first: {why}\nThe story:\n{short}What happened:\n  {}\n\
          To repeat it: SIMULATION_SEED={} cargo test --test simulation\n\
          To repeat its shortest form: SIMULATION_STORY=FILE, with this in the file; in \
-         tests/simulation/regressions it is told for good:\n{}",
+         a folder of tests/simulation/regressions it is told for good:\n{}",
         told.failure.as_deref().unwrap_or("it does not fail"),
         told.trace.join("\n  "),
         story.seed,

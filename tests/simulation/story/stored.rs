@@ -1,7 +1,7 @@
 //! Stories as texts: those that once failed are kept as what happens in them, because a seed
 //! means another story as soon as the generator changes.
 
-use std::{env, fmt::Write as _, fs, path::PathBuf};
+use std::{env, fmt::Write as _, fs, path::Path};
 
 use serde_json::{Map, Value};
 
@@ -39,19 +39,17 @@ pub fn asked_for() -> Option<Story> {
     Some(Story::of_text(&fs::read_to_string(file).unwrap()))
 }
 
-/// The stories of a folder, by their names.
-pub fn all(folder: &str) -> Vec<(String, Story)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/simulation")
-        .join(folder);
-    let files = fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().path());
+/// The stories that once failed, by the folder that says what of and their name.
+pub fn regressions() -> Vec<(String, Story)> {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/simulation/regressions");
+    let files_of = |folder: &Path| fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let files = files_of(&all).flat_map(|folder| files_of(&folder).collect::<Vec<_>>());
     let stories = files.map(|file| {
-        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let name = file.strip_prefix(&all).unwrap().display().to_string();
         (name, Story::of_text(&fs::read_to_string(file).unwrap()))
     });
     let mut stories: Vec<_> = stories.collect();
     stories.sort_by(|(one, _), (other, _)| one.cmp(other));
+    assert!(!stories.is_empty(), "no story is stored");
     stories
 }
