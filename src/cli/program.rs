@@ -198,6 +198,20 @@ mod tests {
     }
 
     #[test]
+    fn under_cluster_help_has_the_flags_that_name_the_cluster() {
+        for subcommand in Program::command().get_subcommands() {
+            let flags = subcommand.get_arguments();
+            let of_cluster = flags.filter(|flag| flag.get_help_heading() == Some("Cluster"));
+            let names: Vec<_> = of_cluster.filter_map(clap::Arg::get_long).collect();
+            let expected: &[&str] = match subcommand.get_name() {
+                "lint" | "sandbox" | "completions" => &[],
+                _ => &["kubeconfig", "context", "as", "as-group"],
+            };
+            assert_eq!(names, expected, "{}", subcommand.get_name());
+        }
+    }
+
+    #[test]
     fn kubectl_calls_it_by_another_name() {
         for (path, expected) in [
             ("/usr/bin/kubectl-dayshift", true),

@@ -7,6 +7,7 @@ use crate::operations::{Until, UntilError};
 
 /// How long an override lasts.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Until when")]
 #[group(multiple = false)]
 pub(crate) struct UntilArgs {
     /// How long, from now on, such as 2h or 90m

@@ -13,10 +13,10 @@ use crate::cli::{
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PauseArgs {
     #[command(flatten)]
-    common: OverrideArgs,
+    until: UntilArgs,
 
     #[command(flatten)]
-    until: UntilArgs,
+    common: OverrideArgs,
 }
 
 impl PauseArgs {

@@ -16,10 +16,10 @@ use crate::{
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SleepArgs {
     #[command(flatten)]
-    common: OverrideArgs,
+    until: UntilArgs,
 
     #[command(flatten)]
-    until: UntilArgs,
+    common: OverrideArgs,
 }
 
 impl SleepArgs {

@@ -16,10 +16,10 @@ use crate::{
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct WakeArgs {
     #[command(flatten)]
-    common: OverrideArgs,
+    until: UntilArgs,
 
     #[command(flatten)]
-    until: UntilArgs,
+    common: OverrideArgs,
 }
 
 impl WakeArgs {
