@@ -212,6 +212,24 @@ mod tests {
     }
 
     #[test]
+    fn only_the_terminal_breaks_the_lines_of_help() {
+        // clap breaks them again where the terminal is narrower than somebody thought.
+        for subcommand in Program::command().get_subcommands() {
+            let after = [
+                subcommand.get_after_help(),
+                subcommand.get_after_long_help(),
+            ];
+            for text in after.into_iter().flatten().map(ToString::to_string) {
+                for line in text.lines().filter(|line| !line.is_empty()) {
+                    let is_paragraph = !line.contains("  ") && line.ends_with(['.', ':']);
+                    let fits = line.chars().count() <= 80;
+                    assert!(is_paragraph || fits, "{}: {line}", subcommand.get_name());
+                }
+            }
+        }
+    }
+
+    #[test]
     fn kubectl_calls_it_by_another_name() {
         for (path, expected) in [
             ("/usr/bin/kubectl-dayshift", true),

@@ -36,7 +36,7 @@ use crate::{
 /// retrying with backoff.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Each flag can be set by a variable too: --max-in-flight is DAYSHIFT_MAX_IN_FLIGHT. Several values
+Each flag can be set by a variable too: --max-in-flight is DAYSHIFT_MAX_IN_FLIGHT. Several values \
 are separated by commas: DAYSHIFT_NAMESPACE=team-a,team-b. A flag wins over its variable.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]

@@ -10,8 +10,10 @@ use crate::cli::exit::Exit;
 bash:     source <(dayshift completions bash)
 zsh:      source <(dayshift completions zsh)
 fish:     dayshift completions fish | source
-kubectl:  dayshift completions kubectl > ~/bin/kubectl_complete-dayshift, made executable, in a folder
-          of PATH; kubectl's own completion then calls it (kubectl 1.26 and later)")]
+kubectl:  dayshift completions kubectl > ~/bin/kubectl_complete-dayshift
+
+For kubectl (1.26 or later) the file has to be executable and in a folder of PATH; kubectl's own \
+completion then calls it.")]
 pub(crate) struct CompletionsArgs {
     /// The shell, or kubectl
     #[arg(value_name = "SHELL")]

@@ -42,7 +42,8 @@ use crate::{
 /// permissions. Nothing is installed in the cluster or exposed by it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The URL is printed; Ctrl-C ends it. No cluster at hand: dayshift sandbox --dashboard 127.0.0.1:0
+The URL is printed; Ctrl-C ends it.
+No cluster at hand: dayshift sandbox --dashboard 127.0.0.1:0
 Exit status: 0 ended, 2 wrong usage, 3 no cluster, no permission, or the address is taken.")]
 pub(crate) struct DashboardArgs {
     /// The loopback address to listen on; port 0 takes a free port

@@ -35,9 +35,10 @@ use crate::{
 /// lint.dayshift/start-without-stop: "stopped manually".
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, such
-as 2026-11-23T09:00:00+09:00.
-Exit status: 0 no error and no warning found, 1 errors or warnings found, 2 wrong usage, 3 a file cannot be read.")]
+A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, \
+such as 2026-11-23T09:00:00+09:00.
+Exit status: 0 no error and no warning found, 1 errors or warnings found, 2 wrong usage, \
+3 a file cannot be read.")]
 pub(crate) struct LintArgs {
     /// Files of YAML or JSON, folders of such files, or - for standard input
     #[arg(value_name = "FILE", required_unless_present = "file")]

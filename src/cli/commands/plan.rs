@@ -45,11 +45,12 @@ use crate::{
 /// without a schedule are left out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, such
-as 2026-11-23T09:00:00+09:00. The end of the period is exclusive. A chart shows whole days
-in the zone of each schedule: a local T is a time there, and now is today. It is as wide as the
+A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, \
+such as 2026-11-23T09:00:00+09:00. The end of the period is exclusive. A chart shows whole days \
+in the zone of each schedule: a local T is a time there, and now is today. It is as wide as the \
 terminal, or as COLUMNS says.
-Exit status: 0 done, 1 a schedule has problems, 2 wrong usage, 3 a file or the cluster cannot be read.")]
+Exit status: 0 done, 1 a schedule has problems, 2 wrong usage, 3 a file or the cluster cannot be \
+read.")]
 pub(crate) struct PlanArgs {
     /// A file of YAML or JSON, a folder of such files, or - for standard input; repeatable
     #[arg(short, long, value_name = "FILE")]

@@ -27,7 +27,7 @@ use crate::{
 /// first, or pause the workloads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit status: 0 done, 1 a workload could not be restored, 2 wrong usage, 3 could not reach the
+Exit status: 0 done, 1 a workload could not be restored, 2 wrong usage, 3 could not reach the \
 cluster, or not all that was asked for may be read.")]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]

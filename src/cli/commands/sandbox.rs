@@ -52,8 +52,9 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 All times are shown in --timezone or, without it, in the zone that the schedules have in common.
-A time T is local time of --timezone, such as 2026-11-23 or \"2026-11-23 09:00\", or RFC 3339, such as
-2026-11-23T09:00:00+09:00. `kubectl get deploy -A -o yaml | dayshift sandbox -` simulates your own cluster.
+A time T is local time of --timezone, such as 2026-11-23 or \"2026-11-23 09:00\", or RFC 3339, \
+such as 2026-11-23T09:00:00+09:00.
+`kubectl get deploy -A -o yaml | dayshift sandbox -` simulates your own cluster.
 Exit status: 0 done, 1 a schedule or a workload was refused, 2 wrong usage, 3 a file cannot be read.")]
 pub(crate) struct SandboxArgs {
     /// Files of YAML or JSON, folders of such files, or - for standard input [default: the examples]

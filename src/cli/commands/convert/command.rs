@@ -44,16 +44,16 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  dayshift convert web.yaml                     the file with dayshift's annotations
-  dayshift convert --check manifests/           only tell what is to be converted
-  dayshift convert -i manifests/                change the files
-  helm template chart | dayshift convert -      standard input
-  dayshift convert -A                           the commands for all that is live
-  dayshift convert deploy/web -n dev | sh       do it for one workload
+  dayshift convert web.yaml                 the file with dayshift's annotations
+  dayshift convert --check manifests/       only list what is to be converted
+  dayshift convert -i manifests/            change the files
+  helm template chart | dayshift convert -  standard input
+  dayshift convert -A                       the commands for all that is live
+  dayshift convert deploy/web -n dev | sh   do it for one workload
   dayshift convert --default-uptime \"Mon-Fri 07:30-20:30 CET\" -n team-a
-                                                a flag of the other tool, for a Namespace
+                                            a flag of theirs, for a Namespace
 
-Exit status: 0 done, 1 something has no equal (with --check: or is to be converted), 2 wrong usage,
+Exit status: 0 done, 1 something has no equal (with --check: or is to be converted), 2 wrong usage, \
 3 a file or the cluster cannot be read.")]
 pub(crate) struct ConvertArgs {
     /// Files of YAML or JSON, folders of such files, - for standard input; or live workloads, such as

@@ -21,10 +21,8 @@ use crate::cli::{
 /// the terminal.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "\
-Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no such workload, or not all of
-those that were asked for may be read.",
-    after_long_help = AFTER_LONG_HELP
+    after_help = EXIT_STATUS,
+    after_long_help = format!("{AFTER_LONG_HELP}\n\n{EXIT_STATUS}")
 )]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
@@ -63,40 +61,49 @@ pub(crate) struct StatusArgs {
     inheritance: InheritanceArgs,
 }
 
-const AFTER_LONG_HELP: &str = "\
-A problem is an error in a schedule, a start, a stop or an override that is more than 10 s overdue, a
-schedule that was removed from a workload that is down, and a count that another program has set back
-within 15 minutes.
+const EXIT_STATUS: &str = "\
+Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no such workload, or \
+not all of those that were asked for may be read.";
 
-With -o json or yaml there is one document, {\"workloads\": [...], \"unreadable\": [...]}, with these fields for
-each workload, null where there is no value:
+const AFTER_LONG_HELP: &str = "\
+A problem is an error in a schedule, a start, a stop or an override that is more than 10 s overdue, \
+a schedule that was removed from a workload that is down, and a count that another program has set \
+back within 15 minutes.
+
+With -o json or yaml there is one document, {\"workloads\": [...], \"unreadable\": [...]}. Each \
+workload has these fields, null where there is no value:
   kind, namespace, name, timezone, replicas
-  from           where the schedule is written: \"object\" or \"namespace\"; \"scaler\" where it is
-                 the default of the scaler, such as its --default-hours
-  state          adopted, running, stopped, woken, slept or paused; null until a controller has seen it
+  from           where the schedule is written: \"object\" or \"namespace\";
+                 \"scaler\" where it is the default of the scaler, such as its
+                 --default-hours
+  state          adopted, running, stopped, woken, slept or paused; null until a
+                 controller has seen it
   since, next    RFC 3339 in the workload's zone
-  nextAction     what happens then: \"start\", \"stop\", or null where that is open, as after a pause
+  nextAction     what happens then: \"start\", \"stop\", or null where that is open,
+                 as after a pause
   savedReplicas  the count that a start restores
   requests       {\"cpuCores\", \"memoryBytes\"}: what one replica requests
-  heldDown       {\"replicas\", \"cpuCores\", \"memoryBytes\"}: what would run now without the schedule, and does
-                 not
-  override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null, \"from\": as above}
+  heldDown       {\"replicas\", \"cpuCores\", \"memoryBytes\"}: what would run now
+                 without the schedule, and does not
+  override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null,
+                 \"from\": as above}
   error          what is wrong
-  problems       [{\"annotation\", \"message\", \"start\", \"end\", \"from\"}], start and end are bytes of the annotation's text
+  problems       [{\"annotation\", \"message\", \"start\", \"end\", \"from\"}]; start and
+                 end are bytes of the annotation's text
   overdueSince   since when something should have been done
   notes          texts, as under the table
   restore        the command that restores a stopped workload without a schedule
-  revertedBy     the program that has set another count since: {\"manager\", \"at\" (null of an HPA), \"cure\": the setting that
-                 ends it, or null}; null also where a person did
-  owners         who else sets the count: \"HPA\" or \"KEDA\" (also one that has not scaled yet, where you may
-                 list HPAs and ScaledObjects), \"Argo CD\", \"Flux Kustomization\", ...
+  revertedBy     the program that has set another count since: {\"manager\", \"at\",
+                 \"cure\"}; at is null for an HPA, cure is the setting that ends
+                 it or null; null also where a person did
+  owners         who else sets the count: \"HPA\", \"KEDA\", \"Argo CD\", \"Flux
+                 Kustomization\", ...; an HPA or KEDA that has not scaled yet is
+                 found where you may list HPAs and ScaledObjects
 
-What may not be read stands on standard error, and in unreadable: {\"resource\", such as \"cronjobs.batch\",
-\"message\", \"cure\": what helps, or null}. Where that is a kind or a workload that was asked for, the others are
-shown and the exit status is 3, whatever they say; Namespaces, HPAs and ScaledObjects do not change it.
-
-Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no such workload, or not all of
-those that were asked for may be read.";
+What may not be read stands on standard error, and in unreadable: {\"resource\", such as \
+\"cronjobs.batch\", \"message\", \"cure\": what helps, or null}. Where that is a kind or a workload \
+that was asked for, the others are shown and the exit status is 3, whatever they say; Namespaces, \
+HPAs and ScaledObjects do not change it.";
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Exit {
