@@ -8,8 +8,8 @@ use crate::{
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct KindArgs {
-    /// Which kinds of workload, with commas. Besides the default there are
-    /// horizontalpodautoscalers, scaledobjects, and any with spec.replicas, such as
+    /// The kinds of workload, separated by commas. Besides the default there are
+    /// horizontalpodautoscalers, scaledobjects, and any resource with spec.replicas, such as
     /// rollouts.argoproj.io
     #[arg(
         long,

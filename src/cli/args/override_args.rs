@@ -13,7 +13,7 @@ use crate::cli::args::values::value_parsers::span;
 pub(crate) const AFTER_HELP: &str = "\
 The command only writes annotations, as kubectl annotate does; a running controller acts on them.
 Exit status: 0 done, 1 no controller has acted in time, or it is not possible, 2 wrong usage, \
-3 could not reach the cluster, or not all that was asked for may be read.";
+3 could not reach the cluster, or may not read all that was asked for.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct OverrideArgs {

@@ -6,8 +6,8 @@ use crate::workload::Price;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PriceArgs {
-    /// What an hour of a CPU core and of a GiB of memory costs, such as
-    /// cpu=0.031,memory=0.0042,currency=EUR: shows in money too what is saved
+    /// Show what is saved in money too: the price of an hour of a CPU core and of a GiB of memory,
+    /// such as cpu=0.031,memory=0.0042,currency=EUR
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(crate) price: Option<Arc<Price>>,
 }

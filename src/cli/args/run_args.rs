@@ -136,8 +136,8 @@ struct TimingArgs {
     )]
     max_clock_skew: ClockSkew,
 
-    /// Say who changes a count back within this time after dayshift set it, by one read and one
-    /// Event; 0 turns it off
+    /// Report who changes a count back within this time after dayshift set it, with one read and
+    /// one Event; 0 turns it off
     #[arg(
         long,
         value_name = "TIME",
@@ -154,8 +154,9 @@ struct RequestArgs {
     #[arg(long, value_parser = BoolishValueParser::new())]
     dry_run: bool,
 
-    /// The most starts and stops of one namespace in flight, 1 to 256. In all: a quarter more, as
-    /// many slow requests, half as many adoptions, and 8 Events
+    /// How many starts and stops of one namespace may be in flight at once, 1 to 256. All
+    /// namespaces together may have a quarter more, and besides as many slow requests, half as many
+    /// adoptions, and 8 Events
     #[arg(
         long,
         value_name = "COUNT",
@@ -186,7 +187,7 @@ struct OwnArgs {
     #[arg(long, value_parser = BoolishValueParser::new())]
     per_workload_metrics: bool,
 
-    /// Count what is saved by namespace: of 200 at most, and of all others together
+    /// Count what is saved in each namespace: in 200 at most, and in all others together
     #[arg(long, value_parser = BoolishValueParser::new())]
     per_namespace_metrics: bool,
 

@@ -31,7 +31,8 @@ pub(crate) struct ScheduleArgs {
     )]
     pub(crate) annotation_prefix: Prefix,
 
-    /// A calendar that `except` may name, as in calendar:de; repeatable. The file is iCalendar
+    /// An iCalendar file, and its name in `except`: with de=holidays.ics that is calendar:de;
+    /// repeatable
     #[arg(
         long,
         value_name = "NAME=FILE",
@@ -66,21 +67,22 @@ impl ScheduleArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
 pub(crate) struct InheritanceArgs {
-    /// Running hours of everything that has no schedule, nor its Namespace; `run` takes them with
-    /// --namespace or --namespace-selector only. Never in kube-* or dayshift's own namespace
+    /// Running hours for workloads that have no schedule, where their Namespace has none either;
+    /// `run` needs --namespace or --namespace-selector too. Never in kube-* or dayshift's own
+    /// namespace
     #[arg(long, value_name = "HOURS", conflicts_with_all = ["default_start", "default_stop"])]
     default_hours: Option<String>,
 
-    /// The same as start times
+    /// Start times for these workloads, in place of --default-hours
     #[arg(long, value_name = "TIMES")]
     default_start: Option<String>,
 
-    /// The same as stop times
+    /// Stop times for these workloads, in place of --default-hours
     #[arg(long, value_name = "TIMES")]
     default_stop: Option<String>,
 
-    /// Take the annotations of a Namespace for defaults of the workloads in it; false where
-    /// dayshift may not read Namespaces
+    /// Use the annotations of a Namespace as defaults for the workloads in it; set it to false
+    /// where dayshift may not read Namespaces
     #[arg(
         long,
         value_name = "BOOLEAN",

@@ -64,7 +64,7 @@ pub(crate) struct SandboxArgs {
     #[command(flatten)]
     exclude: ExcludeArgs,
 
-    /// When the simulation begins [default: now, and 2026-10-23 08:00, a Friday, for the examples]
+    /// When the simulation begins [default: now; for the examples 2026-10-23 08:00, a Friday]
     #[arg(long, value_name = "T")]
     from: Option<String>,
 

@@ -37,10 +37,11 @@ use crate::{
 /// kubernetes-cronhpa-controller and KEDA's cron trigger
 ///
 /// Files are written to standard output with dayshift's annotations in place of the other tool's;
-/// comments, order and quotes stay. Of live objects the kubectl commands are printed that make the
-/// change: read them, then pipe them into sh. A saved count (downscaler/original-replicas) becomes
+/// comments, order and quotes stay. For live workloads it prints the kubectl commands that make
+/// the change: read them, then pipe them into sh. A saved count (downscaler/original-replicas) becomes
 /// the label dayshift/saved-replicas in the same patch. What has no equal stays as it is, and a
-/// warning on standard error says why. docs/migrate.md has every rule, and an hour's move.
+/// warning on standard error says why. docs/migrate.md has every rule, and the
+/// steps of a move.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -72,7 +73,7 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long, value_parser = BoolishValueParser::new())]
     in_place: bool,
 
-    /// Write nothing; list what is to be converted, and end with 1 if there is anything
+    /// Write nothing; list what is to be converted; the exit status is 1 if there is anything
     #[arg(long, conflicts_with = "in_place", value_parser = BoolishValueParser::new())]
     check: bool,
 
@@ -84,8 +85,9 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<Output>,
 
-    /// The namespace: of live objects [default: that of the context], of files for those without one
-    /// [default: default]; with the flags of the other tool, the Namespace they are for
+    /// The namespace of live workloads [default: the namespace of the context], or of objects in
+    /// files that name none [default: default]; with flags of the other tool, the Namespace that
+    /// gets them
     #[arg(
         short,
         long,
@@ -94,7 +96,7 @@ pub(crate) struct ConvertArgs {
     )]
     namespace: Option<String>,
 
-    /// All that is live, in all namespaces
+    /// All live workloads, in all namespaces
     #[arg(short = 'A', long, value_parser = BoolishValueParser::new())]
     all_namespaces: bool,
 
