@@ -131,7 +131,7 @@ impl Entry {
             return false;
         }
         (self.observed.inputs, self.parsed) = parse_cache.of(&self.observed.inputs);
-        self.memory.calendars_changed(seen_at.by_clock);
+        self.memory.note_calendar_change(seen_at.by_clock);
         true
     }
 

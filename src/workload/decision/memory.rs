@@ -20,18 +20,20 @@ pub struct Memory {
     state: State,
     /// What applied at our last write; `None` before the first.
     applied: Option<Applied>,
+    /// How many corrections were made since the last boundary.
     corrections: u8,
     /// When the last of them was made.
     corrected: Option<DateTime<Utc>>,
     /// Whether the user was told that the limit of corrections is reached.
-    told: bool,
-    /// The count that was seen last, and when it was last seen to rise above that of a stop.
+    told_limit: bool,
+    /// The count that was seen last.
     count: Replicas,
+    /// When it was last seen to rise above that of a stop.
     rose: Option<DateTime<Utc>>,
     /// When the user was last told that `enforce` stops it.
     told_stop: Option<DateTime<Utc>>,
     /// When calendars that its schedule names have changed, since our last write.
-    calendars: Option<DateTime<Utc>>,
+    calendars_changed_at: Option<DateTime<Utc>>,
 }
 
 /// What applied to an object when a change was decided. Whoever decides again while it still
@@ -84,11 +86,11 @@ impl Memory {
             applied: None,
             corrections: 0,
             corrected: None,
-            told: false,
+            told_limit: false,
             count: observed.replicas,
             rose: None,
             told_stop: None,
-            calendars: None,
+            calendars_changed_at: None,
         }
     }
 
@@ -122,7 +124,7 @@ impl Memory {
         };
         self.applied = Some(Applied::by(change));
         self.count = change.replicas;
-        self.calendars = None;
+        self.calendars_changed_at = None;
         let begins_anew = change.kind.is_transition()
             || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
         if change.cause == Cause::Correction {
@@ -130,7 +132,7 @@ impl Memory {
             self.corrected = Some(now);
         } else if begins_anew {
             self.corrections = 0;
-            self.told = false;
+            self.told_limit = false;
         }
     }
 
@@ -204,18 +206,18 @@ impl Memory {
 
     /// Whether this is what applied at our last write; no longer, where calendars have changed.
     pub(in crate::workload) fn knows(&self, applied: &Applied) -> bool {
-        self.calendars.is_none() && self.applied.as_ref() == Some(applied)
+        self.calendars_changed_at.is_none() && self.applied.as_ref() == Some(applied)
     }
 
     /// Takes in that calendars which the schedule names have changed.
-    pub fn calendars_changed(&mut self, at: DateTime<Utc>) {
-        self.calendars = Some(at);
+    pub fn note_calendar_change(&mut self, at: DateTime<Utc>) {
+        self.calendars_changed_at = Some(at);
     }
 
     /// When calendars have changed, since our last write: what they bring about before that is
     /// not made up for.
-    pub(in crate::workload) const fn changed_calendars(&self) -> Option<DateTime<Utc>> {
-        self.calendars
+    pub(in crate::workload) const fn calendars_changed_at(&self) -> Option<DateTime<Utc>> {
+        self.calendars_changed_at
     }
 
     /// Whether this process has written to the object. Then it remembers the object even when
@@ -263,9 +265,10 @@ impl Memory {
         self.told_stop = Some(now);
     }
 
-    /// Notes that the user is told so now; false where that was done since the last boundary.
+    /// Notes that the user is told that the limit of corrections is reached; false where that was
+    /// done since the last boundary.
     pub fn tell_correction_limit(&mut self) -> bool {
-        !std::mem::replace(&mut self.told, true)
+        !std::mem::replace(&mut self.told_limit, true)
     }
 }
 

@@ -87,7 +87,7 @@ impl<'a> ScheduledDecision<'a> {
     /// Rule 1: the newest boundary since `last` is due, if it is not before the object's own next.
     fn follow(&self) -> Decision {
         let is_due = |boundary: &Boundary| {
-            let is_from_next = match (self.state.next, self.context.memory.changed_calendars()) {
+            let is_from_next = match (self.state.next, self.context.memory.calendars_changed_at()) {
                 (Some(next), _) => boundary.at >= next,
                 // There was none to come before the calendars have changed.
                 (None, Some(changed)) => boundary.at > changed,

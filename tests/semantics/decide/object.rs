@@ -173,7 +173,7 @@ impl Object {
         let calendar = Calendar::parse(file.as_bytes()).unwrap();
         let name = CalendarName::parse("de").unwrap();
         self.context.calendars = Calendars::new([(name, Arc::new(calendar))]);
-        self.memory.calendars_changed(self.now);
+        self.memory.note_calendar_change(self.now);
         self.obey();
         self
     }
