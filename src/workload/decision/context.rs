@@ -100,7 +100,8 @@ impl DecisionContext<'_> {
         self.is_so(&with_theirs)
     }
 
-    /// The change, if it changes anything, and unless it has been made too often.
+    /// The change, if it changes anything, and unless it has been made too often; else to wait
+    /// until `due`.
     ///
     /// Rule 12: a change is explained where what applies now is not what applied when something
     /// was last written here, or where the clock explains it, as by a boundary that was not
@@ -108,8 +109,9 @@ impl DecisionContext<'_> {
     pub(in crate::workload) fn write(
         &self,
         change: Change,
+        now: DateTime<Utc>,
+        due: Option<DateTime<Utc>>,
         is_of_the_clock: impl FnOnce() -> bool,
-        (due, now): (Option<DateTime<Utc>>, DateTime<Utc>),
     ) -> Decision {
         if self.is_so(&change) {
             return Decision::Wait { due };

@@ -54,7 +54,7 @@ impl DecisionContext<'_> {
             note,
             ..self.keep(ChangeKind::Remove, left)
         };
-        self.write(change, || false, (None, now))
+        self.write(change, now, None, || false)
     }
 
     /// What is wrong on the Namespace is told there, once; the objects in it stay as they are. An
@@ -67,7 +67,7 @@ impl DecisionContext<'_> {
             override_began: self.observed.override_began.clone(),
             ..self.keep(ChangeKind::Resume, state)
         };
-        self.write(change, || false, (None, now))
+        self.write(change, now, None, || false)
     }
 
     /// Rule 8: a bad schedule changes nothing but what says so.
@@ -89,6 +89,6 @@ impl DecisionContext<'_> {
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
         change.note = is_news.then(|| EventNote::new(Reason::InvalidSchedule, text));
-        self.write(change, || false, (None, now))
+        self.write(change, now, None, || false)
     }
 }

@@ -135,7 +135,8 @@ impl EventNote {
         boundary: Boundary,
         before: Option<Phase>,
         spec: &ScheduleSpec,
-        (from, to): (Replicas, Replicas),
+        from: Replicas,
+        to: Replicas,
         next: Option<Boundary>,
     ) -> Option<Self> {
         let reason = match boundary.action {

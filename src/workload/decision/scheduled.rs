@@ -92,7 +92,9 @@ impl<'a> ScheduledDecision<'a> {
                 // There was none to come before the calendars have changed.
                 (None, Some(changed)) => boundary.at > changed,
                 // Nor had whoever wrote that any in the calendars of then, unless it was refused.
-                (None, None) if self.names_calendars() && self.context.observed.error.is_none() => {
+                (None, None)
+                    if self.spec.names_calendars() && self.context.observed.error.is_none() =>
+                {
                     boundary.at > self.context.seen
                 }
                 (None, None) => true,
@@ -103,10 +105,6 @@ impl<'a> ScheduledDecision<'a> {
             Some(due) => self.scale_by_boundary(due, Cause::Clock(due.at)),
             None => self.between(),
         }
-    }
-
-    fn names_calendars(&self) -> bool {
-        self.spec.schedule.except().calendars().next().is_some()
     }
 
     /// Rule 7: the beginning of `wake-until` is a start, that of `sleep-until` a stop; a pause
@@ -226,9 +224,9 @@ impl<'a> ScheduledDecision<'a> {
             saved,
             fingerprint: Some(self.ours.clone()),
         };
-        let (before, counts) = (self.state.phase, (seen, replicas));
         let change = self.keep(kind, state);
-        let scaled = EventNote::scaled(due, before, self.spec, counts, next);
+        let before = self.state.phase;
+        let scaled = EventNote::scaled(due, before, self.spec, seen, replicas, next);
         self.write(Change {
             cause,
             boundary: Some(due),
@@ -357,7 +355,7 @@ impl<'a> ScheduledDecision<'a> {
             Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
             next => next,
         };
-        self.context.write(change, is_explained, (due, self.now))
+        self.context.write(change, self.now, due, is_explained)
     }
 
     /// What a user has asked for by the annotations as they are.

@@ -37,7 +37,7 @@ impl ParsedInputs {
     /// Whether the dates of calendars are among the excepted ones.
     pub fn names_calendars(&self) -> bool {
         match self {
-            Self::Scheduled(spec) => spec.schedule.except().calendars().next().is_some(),
+            Self::Scheduled(spec) => spec.names_calendars(),
             Self::Unscheduled | Self::Invalid(_) => false,
         }
     }
@@ -81,6 +81,11 @@ impl ScheduleSpec {
     /// The first boundary of this object after `after`.
     pub fn next_after(&self, object: &WorkloadRef, after: DateTime<Utc>) -> Option<Boundary> {
         self.schedule.next_after(after, self.delay(object))
+    }
+
+    /// Whether the dates of calendars are among the excepted ones.
+    pub(in crate::workload) fn names_calendars(&self) -> bool {
+        self.schedule.except().calendars().next().is_some()
     }
 
     /// The largest count that `scale` sets; `None` without it.
