@@ -79,9 +79,12 @@ fn moment(local: Local) -> String {
 impl fmt::Display for Cron {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A star among the days says more than all of its values: the other field alone counts.
-        let day = |bits: u64, all: u64| match bits == all && !self.either_day {
-            true => "*".to_owned(),
-            false => values(bits),
+        let day = |bits: u64, all: u64| {
+            if bits == all && !self.either_day {
+                "*".to_owned()
+            } else {
+                values(bits)
+            }
         };
         write!(
             f,
@@ -107,9 +110,12 @@ fn values(bits: u64) -> String {
     }
     let runs: Vec<_> = runs
         .into_iter()
-        .map(|(first, last)| match first == last {
-            true => first.to_string(),
-            false => format!("{first}-{last}"),
+        .map(|(first, last)| {
+            if first == last {
+                first.to_string()
+            } else {
+                format!("{first}-{last}")
+            }
         })
         .collect();
     runs.join(",")

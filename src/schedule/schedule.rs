@@ -46,11 +46,7 @@ impl Rule {
         let Self::Times(entries) = self else {
             return None;
         };
-        let counts = entries.iter().filter_map(|entry| match entry.action {
-            Action::Scale(count) => Some(count),
-            Action::Start | Action::Stop => None,
-        });
-        counts.max()
+        entries.iter().filter_map(|it| it.action.count()).max()
     }
 }
 

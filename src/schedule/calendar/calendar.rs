@@ -4,16 +4,13 @@ use std::hash::{Hash, Hasher};
 
 use chrono::NaiveDate;
 
-use super::content_line::content_lines;
+use super::components::read_events;
 use super::error::{CalendarError, CalendarReason};
-use super::event::{EventLines, Replaced};
+use super::event::{Event, Replaced};
 use super::limits::{MAX_FILE, MOST_DATES};
 use super::recurrence::Budget;
 use crate::schedule::ranges::DayRanges;
 use crate::schedule::zone::local::day_number;
-
-/// How deep components may lie in others.
-const MAX_DEPTH: usize = 16;
 
 /// The days that the events of an iCalendar file cover, each with a name.
 ///
@@ -37,7 +34,9 @@ pub struct Calendar {
     /// In order of the first day, then of the file.
     spans: Box<[Span]>,
     summaries: Box<[Box<str>]>,
+    /// The last day of what has an end.
     ends: Option<i32>,
+    /// How many events are at times of day.
     timed: usize,
 }
 
@@ -45,6 +44,7 @@ pub struct Calendar {
 struct Span {
     first: i32,
     last: i32,
+    /// Which of the summaries is its name.
     summary: u32,
 }
 
@@ -61,61 +61,16 @@ impl Calendar {
         if file.len() > MAX_FILE {
             return Err(CalendarError::new(1, "", CalendarReason::TooLarge));
         }
-        let mut events = Vec::new();
-        let mut timed = 0;
-        let mut open: Vec<String> = Vec::new();
-        let mut event = EventLines::default();
-        let mut line_number = 0;
-        let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
-        for line in content_lines(file) {
-            let line = match line {
-                Err(error) if line_number == 0 => {
-                    return Err(error.because(CalendarReason::NotACalendar));
-                }
-                line => line?,
-            };
-            line_number = line.number;
-            if line.is("BEGIN") {
-                let is_calendar = line.value().eq_ignore_ascii_case("VCALENDAR");
-                if open.is_empty() != is_calendar {
-                    return Err(line.fails(line.value(), CalendarReason::NotACalendar));
-                }
-                if open.len() >= MAX_DEPTH {
-                    return Err(line.fails(line.value(), CalendarReason::TooDeep));
-                }
-                open.push(line.value().to_ascii_uppercase());
-                if is_event(&open) {
-                    event = EventLines::default();
-                }
-            } else if line.is("END") {
-                let was_event = is_event(&open);
-                let began = open.pop();
-                if !began.is_some_and(|began| began.eq_ignore_ascii_case(line.value())) {
-                    return Err(line.fails(line.value(), CalendarReason::WrongEnd));
-                }
-                if was_event {
-                    let event = std::mem::take(&mut event).event(line.number)?;
-                    timed += usize::from(!event.is_of_whole_days());
-                    events.push(event);
-                }
-            } else if open.is_empty() {
-                return Err(line.fails(line.name(), CalendarReason::NotACalendar));
-            } else if is_event(&open) {
-                event.take(line)?;
-            }
-        }
-        if line_number == 0 {
-            return Err(CalendarError::new(1, "", CalendarReason::NotACalendar));
-        }
-        if !open.is_empty() {
-            return Err(CalendarError::new(
-                line_number,
-                "",
-                CalendarReason::Unfinished,
-            ));
-        }
+        let (events, last_line) = read_events(file)?;
+        Self::of_events(events)?
+            .ok_or_else(|| CalendarError::new(last_line, "", CalendarReason::NoDates))
+    }
+
+    /// The days of these events; `None` where they have none.
+    fn of_events(events: Vec<Event>) -> Result<Option<Self>, CalendarError> {
+        let timed = events.iter().filter(|it| !it.is_of_whole_days());
         let mut calendar = Self {
-            timed,
+            timed: timed.count(),
             ..Self::default()
         };
         let mut replaced = Replaced::new();
@@ -143,13 +98,13 @@ impl Calendar {
             })?;
         }
         if spans.is_empty() {
-            return Err(CalendarError::new(line_number, "", CalendarReason::NoDates));
+            return Ok(None);
         }
         spans.sort_by_key(|span| span.first);
         calendar.days = DayRanges::united(spans.iter().map(|it| (it.first, it.last)).collect());
         calendar.spans = spans.into();
         calendar.summaries = summaries.into();
-        Ok(calendar)
+        Ok(Some(calendar))
     }
 
     /// Whether an event covers this date.
@@ -198,9 +153,4 @@ impl Hash for Calendar {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.spans.len(), self.ends).hash(state);
     }
-}
-
-/// Whether what is open is an event of a calendar.
-fn is_event(open: &[String]) -> bool {
-    matches!(open, [_, event] if event == "VEVENT")
 }

@@ -1,11 +1,14 @@
 //! Dates, moments and durations as iCalendar writes them.
 
-use chrono::{Datelike, NaiveDate, TimeDelta};
+use chrono::{NaiveDate, TimeDelta};
 
 use super::content_line::ContentLine;
 use super::error::{CalendarError, CalendarReason};
 use crate::schedule::text::date::number;
-use crate::schedule::zone::{local::Local, time_zone::Zone};
+use crate::schedule::zone::{
+    local::{Local, day_number},
+    time_zone::Zone,
+};
 
 /// A date, with the time of day where there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +79,7 @@ impl DateValue {
             }
             Some(_) => return None,
         };
-        let day = day_of(date);
+        let day = day_number(date);
         let Some(utc) = second.filter(|_| is_utc) else {
             return Some(Self { day, second });
         };
@@ -133,18 +136,13 @@ pub(super) fn duration(text: &str) -> Option<TimeDelta> {
     (!is_empty).then_some(sum)
 }
 
-/// Days since 1970-01-01.
-pub(super) fn day_of(date: NaiveDate) -> i32 {
-    date.num_days_from_ce() - 719_163
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn reads_the_forms_of_dates_and_nothing_else() {
-        let day = |text: &str| day_of(text.parse().unwrap());
+        let day = |text: &str| day_number(text.parse().unwrap());
         assert_eq!(day("1970-01-01"), 0);
         for (text, expected) in [
             ("20261225", Some((day("2026-12-25"), None))),

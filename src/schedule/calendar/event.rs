@@ -189,15 +189,15 @@ impl Event {
         self.days.is_some()
     }
 
-    /// Whether it takes the place of one recurrence of another event.
+    /// Adds the recurrence of another event that it takes the place of, if it does.
     pub(super) fn note_replaced(&self, replaced: &mut Replaced) {
         if let Some(day) = self.replaces {
             replaced.entry(self.uid.clone()).or_default().insert(day);
         }
     }
 
-    /// Its spans of days, first and last, and whether the last of them is the end of the event.
-    /// Calls `found` with each; what lies outside of the years of schedules is left out.
+    /// Calls `found` with the first and the last day of each of its spans, and whether the span is
+    /// of a recurrence without an end. What lies outside of the years of schedules is left out.
     pub(super) fn spans(
         self,
         replaced: &Replaced,

@@ -3,6 +3,7 @@
 #[expect(clippy::module_inception, reason = "the type is named as its room is")]
 mod calendar;
 mod calendars;
+mod components;
 mod content_line;
 mod date_value;
 mod error;

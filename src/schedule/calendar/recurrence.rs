@@ -3,9 +3,10 @@
 use chrono::{Datelike, NaiveDate, Weekday};
 
 use super::content_line::ContentLine;
-use super::date_value::{DateValue, EventClock, day_of};
+use super::date_value::{DateValue, EventClock};
 use super::error::{CalendarError, CalendarReason};
 use crate::schedule::text::date::number;
+use crate::schedule::zone::local::day_number;
 
 /// A rule by which an event comes again. What counts hours and less does not concern whole days.
 #[derive(Debug)]
@@ -152,7 +153,7 @@ impl Recurrence {
         let mut days = Vec::new();
         while let Some((begin, end)) = period {
             budget.spend(1)?;
-            if day_of(begin) > last {
+            if day_number(begin) > last {
                 break;
             }
             days.clear();
@@ -212,7 +213,7 @@ impl Recurrence {
     /// The period that comes next after the one that begins with a date.
     fn after(&self, begin: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
         let days = |count: i32| {
-            let day = day_of(begin).checked_add(self.interval.checked_mul(count)?)?;
+            let day = day_number(begin).checked_add(self.interval.checked_mul(count)?)?;
             NaiveDate::from_epoch_days(day)
         };
         let next = match self.every {
@@ -245,8 +246,8 @@ impl Recurrence {
                 date = month_ends.and_then(|last| last.succ_opt());
                 continue;
             }
-            if self.names(it, month_ends) {
-                days.push(day_of(it));
+            if self.includes(it, month_ends) {
+                days.push(day_number(it));
             }
             date = it.succ_opt();
         }
@@ -265,7 +266,8 @@ impl Recurrence {
             .saturating_add(1)
     }
 
-    fn names(&self, date: NaiveDate, month_ends: Option<NaiveDate>) -> bool {
+    /// Whether each list of days has this date, or is empty.
+    fn includes(&self, date: NaiveDate, month_ends: Option<NaiveDate>) -> bool {
         let in_month = date.day().cast_signed();
         let month_length = month_ends.map_or(31, |last| last.day().cast_signed());
         let in_year = date.ordinal().cast_signed();

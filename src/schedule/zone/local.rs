@@ -65,6 +65,7 @@ pub(in crate::schedule) fn weekday(day: i32) -> usize {
     usize::try_from((day + 3).rem_euclid(7)).unwrap_or_default()
 }
 
+/// Days since 1970-01-01.
 pub(in crate::schedule) fn day_number(date: NaiveDate) -> i32 {
     date.to_epoch_days()
 }
