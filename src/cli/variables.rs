@@ -6,8 +6,8 @@ use clap::{Arg, ArgMatches, Command, parser::ValueSource};
 
 use crate::cli::args::target_names::name_a_namespace;
 
-/// The flags that name the cluster, and those that say how annotations are read and what is paid: they mean the same
-/// to every subcommand, so one variable counts in all of them.
+/// The flags that name the cluster, and those that say how annotations are read and what is paid:
+/// they mean the same to every subcommand, so one variable counts in all of them.
 const EVERYWHERE: [&str; 9] = [
     "annotation-prefix",
     "as",
@@ -23,10 +23,7 @@ const EVERYWHERE: [&str; 9] = [
 /// A flag or an argument, and the flags whose variables it overrules, because the two could not
 /// stand together on a command line.
 const OVERRULED: [(&str, &[&str]); 13] = [
-    (
-        "deployments",
-        &["selector", "all", "all-namespaces", "file"],
-    ),
+    ("workloads", &["selector", "all", "all-namespaces", "file"]),
     ("selector", &["all", "file"]),
     ("namespace", &["all-namespaces"]),
     ("all-namespaces", &["namespace", "file"]),
@@ -85,7 +82,7 @@ fn overruled(command: &Command, arguments: &[OsString]) -> Vec<&'static str> {
     let Some((name, given)) = matches.subcommand() else {
         return Vec::new();
     };
-    let words = given.try_get_many("deployments").ok().flatten();
+    let words = given.try_get_many("workloads").ok().flatten();
     let words: Vec<String> = words.into_iter().flatten().cloned().collect();
     let flags = command.find_subcommand(name);
     let flags = flags.into_iter().flat_map(Command::get_arguments);
@@ -141,7 +138,7 @@ mod tests {
 
     fn command() -> Command {
         let value = |name: &'static str, short| Arg::new(name).long(name).short(short);
-        let names = Arg::new("deployments").num_args(0..);
+        let names = Arg::new("workloads").num_args(0..);
         let of = |name: &'static str| {
             let flag = value("all-namespaces", 'A').action(clap::ArgAction::SetTrue);
             let all = [

@@ -16,7 +16,7 @@ pub(crate) struct TargetArgs {
     /// The workloads, such as deploy/web sts/db, or deploy web api; a name alone is a Deployment's,
     /// dev/web is web in the namespace dev, and ns/dev is the whole namespace
     #[arg(value_name = "WORKLOAD")]
-    pub(crate) deployments: Vec<String>,
+    pub(crate) workloads: Vec<String>,
 
     /// The namespace [default: the namespace of the context]
     #[arg(
@@ -74,7 +74,7 @@ impl TargetArgs {
         if let Some(whole) = self.whole_namespace()? {
             return Ok(whole);
         }
-        let (kind, names, named_in) = names(&self.deployments)?;
+        let (kind, names, named_in) = names(&self.workloads)?;
         let selector = self.selector.clone().filter(|text| !text.is_empty());
         if !names.is_empty() && selector.is_some() {
             return Err(TargetError::NameAndSelector);
@@ -103,7 +103,7 @@ impl TargetArgs {
 
     /// All of one namespace, where that is what is named.
     fn whole_namespace(&self) -> Result<Option<Targets>, TargetError> {
-        let words: Vec<_> = self.deployments.iter().map(|it| &**it).collect();
+        let words: Vec<_> = self.workloads.iter().map(|it| &**it).collect();
         let name = match words[..] {
             [word, name] if is_of_namespaces(word) => name,
             _ => match words.iter().find_map(|word| namespace_of(word)) {
@@ -174,7 +174,7 @@ mod tests {
 
     fn args(words: &[&str]) -> TargetArgs {
         TargetArgs {
-            deployments: words.iter().map(ToString::to_string).collect(),
+            workloads: words.iter().map(ToString::to_string).collect(),
             namespace: None,
             all_namespaces: false,
             selector: None,

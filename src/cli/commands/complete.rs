@@ -170,7 +170,7 @@ impl<'a> Typed<'a> {
             (it.get_name().to_owned(), help.unwrap_or_default())
         });
         let found = match arg.get_id().as_str() {
-            "deployments" => self.deployments(last),
+            "workloads" => self.workloads(last),
             "kinds" => kinds(last),
             "namespace" | "namespaces" => plain(last, self.namespaces()),
             "context" => plain(last, self.connection().contexts().ok()),
@@ -185,7 +185,7 @@ impl<'a> Typed<'a> {
     }
 
     /// The names of live workloads; empty where the cluster cannot be reached.
-    fn deployments(&self, last: &str) -> Candidates {
+    fn workloads(&self, last: &str) -> Candidates {
         let typed = last.rfind('/').map_or("", |at| &last[..=at]);
         if ["ns/", "namespace/", "namespaces/"].contains(&typed) {
             let names = self.namespaces().unwrap_or_default().into_iter();

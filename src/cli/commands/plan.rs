@@ -188,7 +188,7 @@ impl PlanArgs {
 
     /// The selected live workloads; `None` where files are given.
     fn targets(&self) -> Result<Option<Targets>, clap::Error> {
-        if let Some(file) = self.targets.deployments.iter().find(|it| is_path(it)) {
+        if let Some(file) = self.targets.workloads.iter().find(|it| is_path(it)) {
             let file = quote(file);
             let message = format!("`{file}` is a file: write `dayshift plan -f {file}`\n");
             return Err(clap::Error::raw(ErrorKind::UnknownArgument, message));

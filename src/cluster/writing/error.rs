@@ -18,7 +18,7 @@ pub enum PatchError {
     /// The server does not want this patch: an admission policy, a limit.
     #[error("the API server refuses: {0}")]
     Refused(String),
-    /// Nobody has let us patch Deployments in this namespace.
+    /// Nobody has let us patch this kind in this namespace.
     #[error("the API server refuses: {0}")]
     Forbidden(String),
     /// The server is not there, too busy or too slow: the same patch may be sent again.

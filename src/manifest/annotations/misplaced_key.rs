@@ -6,7 +6,7 @@ use crate::manifest::tree::node::{Content, Entry, Node};
 use crate::workload::Label;
 
 /// A name under the prefix, or one that may have been meant to be, where it is no annotation of a
-/// Deployment; or one of another tool's.
+/// workload; or one of another tool's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MisplacedKey {
     /// Where on the object it stands.

@@ -9,11 +9,11 @@ use crate::manifest::objects::workload::Workload;
 /// What of a file schedules have to do with; each in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
-    /// Its Deployments.
+    /// Its objects of a kind that dayshift scales.
     pub workloads: Vec<Workload>,
     /// Its Namespaces.
     pub namespaces: Vec<Namespace>,
-    /// Other objects with names like ours on them, and those that scale Deployments too.
+    /// Other objects with names like ours on them, and those that scale workloads too.
     pub others: Vec<Other>,
     /// What makes other objects of those in the files.
     pub unrendered: Vec<Unrendered>,

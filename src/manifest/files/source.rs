@@ -85,11 +85,11 @@ impl Source {
         self.is_chart
     }
 
-    /// The Deployments of the documents in it, YAML or JSON (values one after another too), in order:
+    /// The workloads of the documents in it, YAML or JSON (values one after another too), in order:
     /// those that stand alone and those in lists. One that names no namespace is in `namespace`.
     ///
     /// # Errors
-    /// Where the text is no YAML, costs too much to read, or a Deployment in it is none that the
+    /// Where the text is no YAML, costs too much to read, or a workload in it is none that the
     /// API server could take.
     pub fn workloads(
         &self,
@@ -131,8 +131,8 @@ impl Source {
     }
 
     /// Everything in it that schedules have to do with, and everything that is wrong with it. A
-    /// Deployment at fault does not keep the others from being read; text that is no YAML ends
-    /// the reading.
+    /// workload at fault does not keep the others from being read; text that is no YAML ends the
+    /// reading.
     pub fn contents(&self, prefix: &Prefix, namespace: &str) -> Contents {
         let mut contents = Contents::default();
         self.objects(prefix, namespace, |found| match found {

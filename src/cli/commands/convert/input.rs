@@ -89,7 +89,7 @@ impl InputArgs<'_> {
             return usage(&format!("`{}` is not the name of a namespace", quote(name)));
         }
         let targets = TargetArgs {
-            deployments: words
+            workloads: words
                 .into_iter()
                 .filter(|it| namespace_of(it).is_none())
                 .collect(),
