@@ -41,15 +41,15 @@ impl Object<'_> {
 
     /// A schedule on an object that nobody looks at.
     pub(super) fn ignored_schedule(&mut self, other: &Other, kinds: &[Kind]) {
-        let is_schedule = |mark: &&MisplacedKey| {
-            let name = self.prefix.strip(&mark.field.name);
-            mark.site == Site::Annotations && name.and_then(Key::from_name).is_some()
+        let is_schedule = |it: &&MisplacedKey| {
+            let name = self.prefix.strip(&it.field.name);
+            it.site == Site::Annotations && name.and_then(Key::from_name).is_some()
         };
-        let mark = other.marks.iter().find(is_schedule);
-        let Some(mark) = mark.filter(|_| !other.is_owned) else {
+        let misplaced = other.misplaced.iter().find(is_schedule);
+        let Some(misplaced) = misplaced.filter(|_| !other.is_owned) else {
             return;
         };
-        let place = mark.field.key.clone();
+        let place = misplaced.field.key.clone();
         let (kind, version) = (quote(&other.kind), quote(&other.api_version));
         let known = Kind::BUILT_IN.into_iter().find(|it| it.name() == kind);
         let custom = CustomKind::resource_of(&version, &kind).filter(|_| other.has_replicas);

@@ -93,14 +93,14 @@ impl Linter {
                 object.opt_in_kind(workload, &self.kinds);
             }
             neighbours.look_at(&mut object, workload);
-            let (findings, suppressed) = object.finish(&workload.marks);
+            let (findings, suppressed) = object.finish(&workload.misplaced);
             report.findings.extend(findings);
             report.suppressed += suppressed;
         }
         for namespace in &contents.namespaces {
             let mut object = Object::namespace(source, &self.prefix, namespace);
             object.defaults(namespace, |inputs| known.schedule_findings(inputs).to_vec());
-            let (findings, suppressed) = object.finish(&namespace.marks);
+            let (findings, suppressed) = object.finish(&namespace.misplaced);
             report.findings.extend(findings);
             report.suppressed += suppressed;
         }
@@ -108,7 +108,7 @@ impl Linter {
             let mut object = Object::other(source, &self.prefix, other);
             object.other_kind(other, &self.kinds);
             object.put_back(other, all);
-            let (findings, suppressed) = object.finish(&other.marks);
+            let (findings, suppressed) = object.finish(&other.misplaced);
             report.findings.extend(findings);
             report.suppressed += suppressed;
         }

@@ -6,7 +6,7 @@
 mod finding;
 mod kinds;
 mod linter;
-mod marks;
+mod misplaced_keys;
 mod namespace;
 mod neighbours;
 mod object;

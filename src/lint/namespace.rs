@@ -57,7 +57,7 @@ impl<'o> Object<'o> {
         }
         let origin = Origin::Namespace;
         self.schedule_finding(&namespace.annotations, &namespace.problems, origin, &found);
-        self.misplaced(&namespace.marks);
+        self.misplaced(&namespace.misplaced);
     }
 
     /// What of its annotations is not a key, as if it stood on an object.

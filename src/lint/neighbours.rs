@@ -60,13 +60,13 @@ pub fn conflicts(contents: &[Contents], prefix: &Prefix) -> Vec<Finding> {
         for workload in &each.workloads {
             let mut object = Object::workload(source, prefix, workload);
             neighbours.look_at(&mut object, workload);
-            let (found, _) = object.finish(&workload.marks);
+            let (found, _) = object.finish(&workload.misplaced);
             findings.extend(found);
         }
         for other in &each.others {
             let mut object = Object::other(source, prefix, other);
             object.put_back(other, contents);
-            let (found, _) = object.finish(&other.marks);
+            let (found, _) = object.finish(&other.misplaced);
             findings.extend(found);
         }
     }

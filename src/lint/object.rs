@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     finding::{Finding, ObjectName, Quoted},
-    marks,
+    misplaced_keys,
     rule::{Rule, Severity},
     suppression::Suppressions,
 };
@@ -158,11 +158,11 @@ impl<'o> Object<'o> {
 
     /// What else stands on a workload.
     pub(super) fn manifest(&mut self, workload: &Workload) {
-        self.misplaced(&workload.marks);
+        self.misplaced(&workload.misplaced);
         let mut state = workload
-            .marks
+            .misplaced
             .iter()
-            .filter(|it| marks::is_state(it, self.prefix));
+            .filter(|it| misplaced_keys::is_state(it, self.prefix));
         if let Some(first) = state.next() {
             let names = std::iter::once(first)
                 .chain(state)
@@ -178,7 +178,7 @@ impl<'o> Object<'o> {
         for field in workload
             .annotations
             .iter()
-            .filter(|it| marks::is_written(&it.name))
+            .filter(|it| misplaced_keys::is_written(&it.name))
         {
             let message = match &*field.name {
                 OVERRIDE_BEGAN => {
@@ -235,39 +235,39 @@ impl<'o> Object<'o> {
     /// Names at places where they do nothing.
     pub(super) fn misplaced(&mut self, on_it: &[MisplacedKey]) {
         self.other_tool(on_it);
-        for mark in on_it {
-            if let Some((rule, message, help)) = marks::judge(mark, self.prefix) {
+        for it in on_it {
+            if let Some((rule, message, help)) = misplaced_keys::judge(it, self.prefix) {
                 self.findings
-                    .push(self.at(rule, mark.field.key.clone(), message, help));
+                    .push(self.at(rule, it.field.key.clone(), message, help));
             }
         }
     }
 
     /// What another tool does by annotations of its own, told once.
-    pub(super) fn other_tool(&mut self, marks: &[MisplacedKey]) {
+    pub(super) fn other_tool(&mut self, misplaced: &[MisplacedKey]) {
         let is_other = |it: &&MisplacedKey| is_of_other_tool(&it.field.name);
-        let Some(mark) = marks.iter().find(is_other) else {
+        let Some(misplaced) = misplaced.iter().find(is_other) else {
             return;
         };
-        let name = crate::text::quote(&mark.field.name);
+        let name = crate::text::quote(&misplaced.field.name);
         let tool = if name.starts_with("downscaler/") {
             "py-kube-downscaler or GoKubeDownscaler"
         } else {
             "kube-green"
         };
         let message = format!("`{name}` is for {tool}; dayshift does not read it");
-        let (_, meant) = mark.field.name.split_once('/').unwrap_or_default();
-        let line = Key::nearest(meant).map(|key| own_line(self.prefix, key, &mark.field.text));
+        let (_, meant) = misplaced.field.name.split_once('/').unwrap_or_default();
+        let line = Key::nearest(meant).map(|key| own_line(self.prefix, key, &misplaced.field.text));
         let line = line.unwrap_or_else(|| right_line(self.prefix, Key::Hours));
         let help = format!("let one tool scale a workload: run dayshift convert, or write {line}");
-        let place = mark.field.key.clone();
+        let place = misplaced.field.key.clone();
         self.findings
             .push(self.at(Rule::OtherTool, place, message, help));
     }
 
     /// A schedule on an object of a kind that dayshift does not scale.
     pub(super) fn other_kind(&mut self, other: &Other, kinds: &[Kind]) {
-        self.other_tool(&other.marks);
+        self.other_tool(&other.misplaced);
         if other.is_other_tool {
             let message = "this is a schedule of kube-green; dayshift does not read it".to_owned();
             let help = format!(

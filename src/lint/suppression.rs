@@ -11,12 +11,12 @@ use crate::{
 pub(super) struct Suppressions<'m>(Vec<(&'m str, &'m Annotation)>);
 
 impl<'m> Suppressions<'m> {
-    /// Those among the marks of an object.
-    pub(super) fn of(marks: &'m [MisplacedKey], prefix: &Prefix) -> Self {
+    /// Those among the misplaced keys of an object.
+    pub(super) fn of(misplaced: &'m [MisplacedKey], prefix: &Prefix) -> Self {
         let own = format!("lint.{prefix}/");
-        let marks = marks.iter().filter(|mark| mark.site == Site::Annotations);
+        let annotations = misplaced.iter().filter(|it| it.site == Site::Annotations);
         let found =
-            marks.filter_map(|mark| Some((mark.field.name.strip_prefix(&own)?, &mark.field)));
+            annotations.filter_map(|it| Some((it.field.name.strip_prefix(&own)?, &it.field)));
         Self(found.collect())
     }
 

@@ -51,10 +51,11 @@ pub fn is_of_other_tool(name: &str) -> bool {
     OTHER_TOOLS.iter().any(|it| name.starts_with(it))
 }
 
-/// The marks of an object, in the order in which they are written. Of a workload, annotations
-/// under the prefix are what it is scheduled by, and no marks; and it is searched everywhere,
-/// while an object of another kind may well hold such names for others, as a policy does.
-pub(in crate::manifest) fn marks(
+/// The misplaced keys of an object, in the order in which they are written. Of a workload,
+/// annotations under the prefix are what it is scheduled by, and not misplaced; and it is searched
+/// everywhere, while an object of another kind may well hold such names for others, as a policy
+/// does.
+pub(in crate::manifest) fn misplaced_keys(
     node: &Node<'_>,
     scope: Scope<'_>,
     is_workload: bool,
@@ -68,18 +69,18 @@ pub(in crate::manifest) fn marks(
             let is_ours =
                 scope.prefix.resembles(name) && !(is_input && scope.prefix.strip(name).is_some());
             if is_ours || site == Site::Annotations && is_of_other_tool(name) {
-                found.push(mark(site, path, entry, scope));
+                found.push(misplaced_key(site, path, entry, scope));
             }
         }
     }
     if is_workload {
         elsewhere(node, &mut Vec::new(), scope, &mut found);
     }
-    found.sort_by_key(|mark| mark.field.key.span.start);
+    found.sort_by_key(|it| it.field.key.span.start);
     found
 }
 
-fn mark(site: Site, path: &str, entry: &Entry<'_>, scope: Scope<'_>) -> MisplacedKey {
+fn misplaced_key(site: Site, path: &str, entry: &Entry<'_>, scope: Scope<'_>) -> MisplacedKey {
     MisplacedKey {
         site,
         path: path.into(),
@@ -112,7 +113,7 @@ fn elsewhere<'n>(
                     let may_select = matches!(path.last(), Some(&("matchLabels" | "labels")));
                     let is_state = Label::ALL.iter().any(|it| it.name() == name);
                     if !(is_site || may_select && is_state) {
-                        found.push(mark(Site::Elsewhere, &here, entry, scope));
+                        found.push(misplaced_key(Site::Elsewhere, &here, entry, scope));
                     }
                 }
                 path.push(entry.name());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::manifest::annotations::annotation::Annotation;
 use crate::manifest::annotations::annotation_map::AnnotationMap;
-use crate::manifest::annotations::misplaced_key::{MisplacedKey, marks};
+use crate::manifest::annotations::misplaced_key::{MisplacedKey, misplaced_keys};
 use crate::manifest::objects::workload::text;
 use crate::manifest::scope::Scope;
 use crate::manifest::tree::location::Location;
@@ -26,7 +26,7 @@ pub struct Namespace {
     /// Why they are not what the API server will take them for.
     pub problems: Vec<Problem>,
     /// Names of ours, and such as may have been meant for them, anywhere else on it.
-    pub marks: Vec<MisplacedKey>,
+    pub misplaced: Vec<MisplacedKey>,
 }
 
 impl Namespace {
@@ -48,7 +48,7 @@ impl Namespace {
             defaults,
             annotations: map.annotations,
             problems: map.problems,
-            marks: marks(node, scope, true),
+            misplaced: misplaced_keys(node, scope, true),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Objects that dayshift does not scale and that have to do with schedules all the same.
 
-use crate::manifest::annotations::misplaced_key::{MisplacedKey, marks};
+use crate::manifest::annotations::misplaced_key::{MisplacedKey, misplaced_keys};
 use crate::manifest::objects::delivery::Delivery;
 use crate::manifest::objects::scale_target::ScaleTarget;
 use crate::manifest::scope::Scope;
@@ -27,7 +27,7 @@ pub struct Other {
     /// Whether a controller made it, and gave it the annotations of its owner.
     pub is_owned: bool,
     /// Names of ours, and such as may have been meant for them.
-    pub marks: Vec<MisplacedKey>,
+    pub misplaced: Vec<MisplacedKey>,
     /// Which workload it scales, if it does that.
     pub scales: Option<ScaleTarget>,
     /// What it puts back, if it is of a GitOps tool.
@@ -38,7 +38,7 @@ impl Other {
     /// Reads an object, unless it has nothing to do with schedules.
     pub(in crate::manifest) fn read(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
         let kind = node.get("kind")?.text()?;
-        let marks = marks(node, scope, false);
+        let misplaced = misplaced_keys(node, scope, false);
         let scales = ScaleTarget::read(node);
         let delivers = Delivery::read(node);
         let api_version = node
@@ -47,7 +47,7 @@ impl Other {
             .unwrap_or_default();
         let is_other_tool = kind == "SleepInfo" && api_version.starts_with("kube-green.com/");
         let is_neighbour = scales.is_some() || delivers.is_some();
-        if marks.is_empty() && !is_neighbour && !is_other_tool {
+        if misplaced.is_empty() && !is_neighbour && !is_other_tool {
             return None;
         }
         let metadata = node.get("metadata");
@@ -63,7 +63,7 @@ impl Other {
             is_owned: metadata
                 .and_then(|it| it.get("ownerReferences"))
                 .is_some_and(|owners| !owners.items().is_empty()),
-            marks,
+            misplaced,
             scales,
             delivers,
         })
@@ -77,7 +77,7 @@ impl Other {
         let other = Self::read(node, scope)?;
         // The names of ours on it are read with its own count.
         Some(Self {
-            marks: Vec::new(),
+            misplaced: Vec::new(),
             ..other
         })
     }

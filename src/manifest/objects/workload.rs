@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::manifest::annotations::annotation::Annotation;
 use crate::manifest::annotations::annotation_map::AnnotationMap;
-use crate::manifest::annotations::misplaced_key::{MisplacedKey, marks};
+use crate::manifest::annotations::misplaced_key::{MisplacedKey, misplaced_keys};
 use crate::manifest::objects::count::count;
 use crate::manifest::objects::pod_template::requests;
 use crate::manifest::scope::Scope;
@@ -35,7 +35,7 @@ pub struct Workload {
     /// no text, and of two with the same name kubectl sends it the last.
     pub problems: Vec<Problem>,
     /// Names of ours, and such as may have been meant for them, anywhere else on it.
-    pub marks: Vec<MisplacedKey>,
+    pub misplaced: Vec<MisplacedKey>,
 }
 
 impl Workload {
@@ -77,7 +77,7 @@ impl Workload {
             inputs: inputs.with_counts(kind.counts()),
             annotations: own.annotations,
             problems: own.problems,
-            marks: marks(node, scope, true),
+            misplaced: misplaced_keys(node, scope, true),
         })
     }
 }

@@ -7,21 +7,21 @@ use crate::{
     workload::{ERROR, Key, Label, OVERRIDE_BEGAN, Prefix},
 };
 
-/// What is wrong with a mark of a workload: the rule, the message, and what to do.
-pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, String, String)> {
-    let full = crate::text::quote(&mark.field.name);
-    let ours = prefix.strip(&mark.field.name);
+/// What is wrong with a misplaced key of a workload: the rule, the message, and what to do.
+pub(super) fn judge(misplaced: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, String, String)> {
+    let full = crate::text::quote(&misplaced.field.name);
+    let ours = prefix.strip(&misplaced.field.name);
     let key = ours.map(|name| Key::from_name(name).or_else(|| Key::nearest(name)));
     let is_state = ours.is_some_and(|name| Label::ALL.iter().any(|it| it.name() == name));
     // Whatever it is, its text is the user's.
     let line = |key: Option<Key>| match key {
-        Some(key) => own_line(prefix, key, &mark.field.text),
-        None => format!("{}: \"{}\"", mark.field.name, mark.field.text),
+        Some(key) => own_line(prefix, key, &misplaced.field.text),
+        None => format!("{}: \"{}\"", misplaced.field.name, misplaced.field.text),
     };
-    match (mark.site, key) {
+    match (misplaced.site, key) {
         (Site::Annotations, _) => {
-            let is_other = ours.is_some() || is_of_other_tool(&mark.field.name);
-            let key = meant(&mark.field.name).filter(|_| !is_other)?;
+            let is_other = ours.is_some() || is_of_other_tool(&misplaced.field.name);
+            let key = meant(&misplaced.field.name).filter(|_| !is_other)?;
             Some((
                 Rule::LookalikePrefix,
                 format!(
@@ -44,7 +44,7 @@ pub(super) fn judge(mark: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, Strin
             ),
         )),
         (Site::Elsewhere, Some(key)) => {
-            let place = match &*mark.path {
+            let place = match &*misplaced.path {
                 "" => "at the top of the object".to_owned(),
                 path => format!("in {}", crate::text::quote(path)),
             };
@@ -76,9 +76,9 @@ fn meant(full: &str) -> Option<Key> {
 }
 
 /// Whether it is a label that dayshift writes.
-pub(super) fn is_state(mark: &MisplacedKey, prefix: &Prefix) -> bool {
-    let name = prefix.strip(&mark.field.name);
-    mark.site == Site::Labels && Label::ALL.iter().any(|it| Some(it.name()) == name)
+pub(super) fn is_state(misplaced: &MisplacedKey, prefix: &Prefix) -> bool {
+    let name = prefix.strip(&misplaced.field.name);
+    misplaced.site == Site::Labels && Label::ALL.iter().any(|it| Some(it.name()) == name)
 }
 
 /// Whether a name behind the prefix is an annotation that dayshift writes.
