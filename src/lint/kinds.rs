@@ -20,7 +20,7 @@ impl Object<'_> {
             Kind::Custom(_) => rights_of_others(kind.argument()),
             kind if Kind::DEFAULT.contains(&kind) => String::new(),
             kind => format!(
-                "; kubectl apply -f manifests/kinds/{}.yaml lets it",
+                "; kubectl apply -f manifests/kinds/{}.yaml gives it the permissions",
                 kind.plural()
             ),
         };
@@ -35,7 +35,7 @@ impl Object<'_> {
         );
         let names = kinds.iter().map(|it| it.argument()).chain([resource]);
         let names = names.collect::<Vec<_>>().join(",");
-        let help = format!("run it, and lint, with --kinds={names}{rights}");
+        let help = format!("run dayshift, and lint, with --kinds={names}{rights}");
         self.at(Rule::OptInKind, place, message, help)
     }
 
@@ -80,8 +80,9 @@ impl Object<'_> {
 fn rights_of_others(resource: &str) -> String {
     match resource {
         "rollouts.argoproj.io" => {
-            "; kubectl apply -f manifests/kinds/rollouts.yaml lets it".to_owned()
+            "; kubectl apply -f manifests/kinds/rollouts.yaml gives it the permissions".to_owned()
         }
-        _ => "; a ClusterRole like that of manifests/kinds/rollouts.yaml lets it".to_owned(),
+        _ => "; a ClusterRole like that of manifests/kinds/rollouts.yaml gives it the permissions"
+            .to_owned(),
     }
 }

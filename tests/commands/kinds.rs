@@ -90,18 +90,18 @@ fn lint_says_which_flag_and_permissions_a_kind_takes_until_it_has_the_flag() {
     assert_eq!(status, 0, "an info is no problem: {said:#?}");
     let helps: Vec<_> = said
         .iter()
-        .filter(|line| line.contains("= help: run it"))
+        .filter(|line| line.contains("= help: run dayshift"))
         .collect();
-    let run = "= help: run it, and lint, with --kinds=deployments,statefulsets,cronjobs";
+    let run = "= help: run dayshift, and lint, with --kinds=deployments,statefulsets,cronjobs";
     let apply = "kubectl apply -f manifests/kinds";
     assert_eq!(
         helps,
         [
             &format!(
-                "{run},horizontalpodautoscalers; {apply}/horizontalpodautoscalers.yaml lets it"
+                "{run},horizontalpodautoscalers; {apply}/horizontalpodautoscalers.yaml gives it the permissions"
             ),
-            &format!("{run},scaledobjects; {apply}/scaledobjects.yaml lets it"),
-            &format!("{run},rollouts.argoproj.io; {apply}/rollouts.yaml lets it"),
+            &format!("{run},scaledobjects; {apply}/scaledobjects.yaml gives it the permissions"),
+            &format!("{run},rollouts.argoproj.io; {apply}/rollouts.yaml gives it the permissions"),
         ]
     );
     let (status, said, _) = dayshift(&["lint", "--kinds", KINDS, "-"], EVERY_KIND);
