@@ -80,7 +80,7 @@ impl Linter {
             let mut object = Object::workload(source, &self.prefix, workload);
             let found = known.schedule_findings(&workload.inputs);
             let (annotations, problems) = (&workload.annotations, &workload.problems);
-            object.schedule_finding(annotations, problems, Origin::Own, &found);
+            object.report_schedule(annotations, problems, Origin::Own, &found);
             if workload.inputs.defaults().is_some() {
                 let of_namespace =
                     known.schedule_findings(&workload.inputs.inherited().or_always_on());
@@ -93,24 +93,18 @@ impl Linter {
                 object.opt_in_kind(workload, &self.kinds);
             }
             neighbours.look_at(&mut object, workload);
-            let (findings, suppressed) = object.finish(&workload.misplaced);
-            report.findings.extend(findings);
-            report.suppressed += suppressed;
+            object.finish(&workload.misplaced, report);
         }
         for namespace in &contents.namespaces {
             let mut object = Object::namespace(source, &self.prefix, namespace);
             object.defaults(namespace, |inputs| known.schedule_findings(inputs).to_vec());
-            let (findings, suppressed) = object.finish(&namespace.misplaced);
-            report.findings.extend(findings);
-            report.suppressed += suppressed;
+            object.finish(&namespace.misplaced, report);
         }
         for other in &contents.others {
             let mut object = Object::other(source, &self.prefix, other);
             object.other_kind(other, &self.kinds);
             object.put_back(other, all);
-            let (findings, suppressed) = object.finish(&other.misplaced);
-            report.findings.extend(findings);
-            report.suppressed += suppressed;
+            object.finish(&other.misplaced, report);
         }
     }
 }

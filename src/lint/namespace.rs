@@ -56,7 +56,7 @@ impl<'o> Object<'o> {
             );
         }
         let origin = Origin::Namespace;
-        self.schedule_finding(&namespace.annotations, &namespace.problems, origin, &found);
+        self.report_schedule(&namespace.annotations, &namespace.problems, origin, &found);
         self.misplaced(&namespace.misplaced);
     }
 

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{finding::Finding, object::Object, rule::Rule};
+use super::{
+    finding::{Finding, Report},
+    object::Object,
+    rule::Rule,
+};
 use crate::{
     manifest::{Contents, Delivery, Other, PutsBack, ScaleTarget, ScaledBy, Workload},
-    text::quote,
+    text::{first_of, quote},
     workload::{Key, Kind, Owner, Prefix, Replicas},
 };
-
-/// So many workloads are named where the same is said of more.
-const MOST_NAMES: usize = 3;
 
 /// The objects that scale each workload, by kind, namespace and name, with the source of each.
 type Scalers<'c> = HashMap<(Kind, &'c str, &'c str), Vec<(usize, &'c Other, &'c ScaleTarget)>>;
@@ -55,21 +56,20 @@ impl<'c> Neighbours<'c> {
 /// findings of the rules `autoscaler` and `put-back`, as [`Linter`](super::Linter) has them.
 pub fn conflicts(contents: &[Contents], prefix: &Prefix) -> Vec<Finding> {
     let neighbours = Neighbours::of(contents);
-    let mut findings = Vec::new();
+    let mut report = Report::default();
     for (source, each) in contents.iter().enumerate() {
         for workload in &each.workloads {
             let mut object = Object::workload(source, prefix, workload);
             neighbours.look_at(&mut object, workload);
-            let (found, _) = object.finish(&workload.misplaced);
-            findings.extend(found);
+            object.finish(&workload.misplaced, &mut report);
         }
         for other in &each.others {
             let mut object = Object::other(source, prefix, other);
             object.put_back(other, contents);
-            let (found, _) = object.finish(&other.misplaced);
-            findings.extend(found);
+            object.finish(&other.misplaced, &mut report);
         }
     }
+    let mut findings = report.findings;
     findings.retain(|it| matches!(it.rule, Rule::Autoscaler | Rule::PutBack));
     findings
 }
@@ -99,11 +99,8 @@ impl Object<'_> {
         }
         let kinds: BTreeSet<_> = fought.iter().map(|it| it.kind).collect();
         let kinds: Vec<_> = kinds.into_iter().collect();
-        let names = fought.iter().take(MOST_NAMES).map(|it| it.full_name());
-        let mut names = names.collect::<Vec<_>>().join(", ");
-        if fought.len() > MOST_NAMES {
-            names += &format!(" and {} more", fought.len() - MOST_NAMES);
-        }
+        let names: Vec<_> = fought.iter().map(|it| it.full_name()).collect();
+        let names = first_of(&names);
         let when = match delivery.puts_back {
             PutsBack::AtOnce => "as soon as it sees another",
             PutsBack::NextSync => "at each sync",

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    finding::{Finding, ObjectName, Quoted},
+    finding::{Finding, ObjectName, Quoted, Report},
     misplaced_keys,
     rule::{Rule, Severity},
     suppression::Suppressions,
@@ -95,12 +95,12 @@ impl<'o> Object<'o> {
 
     /// What is to be said of annotations that are written on it: `origin` is what it is to those
     /// who read them.
-    pub(super) fn schedule_finding(
+    pub(super) fn report_schedule(
         &mut self,
         annotations: &[Annotation],
         problems: &[Problem],
         origin: Origin,
-        schedule_findings: &[ScheduleFinding],
+        found: &[ScheduleFinding],
     ) {
         // There may be thousands, so they are looked up by name. Of two, the first one counts.
         let fields = annotations.iter().rev();
@@ -108,32 +108,31 @@ impl<'o> Object<'o> {
         let problems = || problems.iter().filter(|it| it.origin == origin);
         let unwritable: HashSet<_> = problems().map(|it| &*it.annotation).collect();
         for problem in problems() {
-            self.say(&fields, &ScheduleFinding::of_problem(problem, self.prefix));
+            self.report(&fields, &ScheduleFinding::of_problem(problem, self.prefix));
         }
-        let written_here = schedule_findings.iter().filter(|it| it.origin == origin);
-        for schedule_finding in written_here {
+        for written_here in found.iter().filter(|it| it.origin == origin) {
             // One that has to be written in another way is read again when it is.
-            if !unwritable.contains(&*schedule_finding.name) {
-                self.say(&fields, schedule_finding);
+            if !unwritable.contains(&*written_here.name) {
+                self.report(&fields, written_here);
             }
         }
     }
 
-    fn say(&mut self, fields: &HashMap<&str, &Annotation>, schedule_finding: &ScheduleFinding) {
-        let Some(field) = fields.get(&*schedule_finding.name) else {
+    fn report(&mut self, fields: &HashMap<&str, &Annotation>, found: &ScheduleFinding) {
+        let Some(field) = fields.get(&*found.name) else {
             return;
         };
         let full = self.prefix.full(&field.name);
         let mut finding = self.in_text(
             field,
             full,
-            &schedule_finding.span,
-            schedule_finding.rule,
-            schedule_finding.message.clone(),
-            schedule_finding.help.clone(),
+            &found.span,
+            found.rule,
+            found.message.clone(),
+            found.help.clone(),
         );
         let key = Key::from_name(&field.name);
-        match (schedule_finding.rule, key) {
+        match (found.rule, key) {
             (Rule::UnknownAnnotation, _) => {
                 finding.place = field.key.clone();
                 finding.quoted = None;
@@ -144,10 +143,8 @@ impl<'o> Object<'o> {
             (Rule::NotText, Some(key)) => {
                 finding.help = format!("write {}", own_line(self.prefix, key, &field.text));
             }
-            (rule, Some(key))
-                if rule.severity() == Severity::Error && schedule_finding.is_repairable =>
-            {
-                let (span, meant) = (&schedule_finding.span, schedule_finding.meant);
+            (rule, Some(key)) if rule.severity() == Severity::Error && found.is_repairable => {
+                let (span, meant) = (&found.span, found.meant);
                 let line = repaired_line(self.prefix, key, &field.text, span, meant);
                 finding.help = line.map_or(finding.help, |line| format!("write {line}"));
             }
@@ -280,13 +277,13 @@ impl<'o> Object<'o> {
         self.ignored_schedule(other, kinds);
     }
 
-    /// What is left, and how many findings were suppressed.
-    pub(super) fn finish(mut self, on_it: &[MisplacedKey]) -> (Vec<Finding>, usize) {
+    /// Adds to the report what was found, without what annotations of the object suppress.
+    pub(super) fn finish(mut self, on_it: &[MisplacedKey], report: &mut Report) {
         let mut findings = std::mem::take(&mut self.findings);
         let suppressions = Suppressions::of(on_it, self.prefix);
-        let suppressed = suppressions.apply(&mut findings, |rule, field, message, help| {
+        report.suppressed += suppressions.apply(&mut findings, |rule, field, message, help| {
             self.at(rule, field.key.clone(), message, help)
         });
-        (findings, suppressed)
+        report.findings.extend(findings);
     }
 }

@@ -29,8 +29,10 @@ impl Look<'_> {
             });
             let mut warn = |rule, message, help| {
                 let whole = ScheduleFinding::on(Key::Except, self.inputs, rule, message, help);
-                let span = item.clone().map_or(whole.span.clone(), |(span, _)| span);
-                found.push(ScheduleFinding { span, ..whole });
+                found.push(match &item {
+                    Some((span, _)) => whole.at(span.clone()),
+                    None => whole,
+                });
             };
             if let Some(last) = calendar.ends_on().filter(|last| *last <= soon) {
                 warn(

@@ -47,6 +47,11 @@ impl ScheduleFinding {
         }
     }
 
+    /// This finding, of these bytes of the text alone.
+    pub(in crate::lint) fn at(self, span: Range<usize>) -> Self {
+        Self { span, ..self }
+    }
+
     /// What a problem is to lint.
     pub(in crate::lint) fn of_problem(problem: &Problem, prefix: &Prefix) -> Self {
         let key = Key::from_name(&problem.annotation);
@@ -77,7 +82,8 @@ impl ScheduleFinding {
         self,
         problem: &Problem,
         inputs: &Inputs,
-        (prefix, calendars): (&Prefix, &Calendars),
+        prefix: &Prefix,
+        calendars: &Calendars,
     ) -> Self {
         if problem.kind != ProblemKind::Calendar {
             return self;

@@ -19,8 +19,9 @@ pub(in crate::lint) fn schedule_findings(
             let problems = refusal.problems().iter();
             return problems
                 .map(|it| {
-                    let known = (prefix, &span.context.calendars);
-                    ScheduleFinding::of_problem(it, prefix).with_calendars(it, inputs, known)
+                    let known = &span.context.calendars;
+                    ScheduleFinding::of_problem(it, prefix)
+                        .with_calendars(it, inputs, prefix, known)
                 })
                 .collect();
         }

@@ -1,5 +1,7 @@
 //! Warnings that come from the calendar: gaps, ties, and times that are over.
 
+use std::ops::Range;
+
 use chrono::{DateTime, DurationRound as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
 use crate::lint::rule::Rule;
@@ -9,7 +11,7 @@ use crate::{
         Action, Boundary, ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone,
         list_items,
     },
-    workload::{Inputs, Key, Origin, ParseContext, Prefix, ScheduleSpec},
+    workload::{Inputs, Key, ParseContext, Prefix, ScheduleSpec},
 };
 
 /// The time that is looked at, and where clocks are that nothing is said of.
@@ -58,9 +60,16 @@ impl Look<'_> {
         self.inputs.text(key).and_then(|text| parse(text).ok())
     }
 
-    /// Where the times are written.
-    fn origin(&self) -> Origin {
-        self.inputs.schedule_origin().unwrap_or(Origin::Own)
+    /// A finding about some bytes of the text of a key.
+    fn at(
+        &self,
+        key: Key,
+        span: Range<usize>,
+        rule: Rule,
+        message: String,
+        help: String,
+    ) -> ScheduleFinding {
+        ScheduleFinding::on(key, self.inputs, rule, message, help).at(span)
     }
 
     pub(in crate::lint) fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
@@ -94,20 +103,14 @@ impl Look<'_> {
                         times.and_then(|it| it.next_local(just_before(on))) == Some(on)
                     })
                     .map_or(0..0, |(span, _)| span);
-                found.push(ScheduleFinding {
-                    is_repairable: true,
-                    rule: Rule::SameInstant,
-                    name: Key::Stop.name().into(),
-                    span: item,
-                    message: format!(
-                        "start and stop are both at {} in {}; the start wins, and this stop does nothing",
-                        shown(on),
-                        self.zone
-                    ),
-                    origin: self.origin(),
-                    meant: None,
-                    help: format!("write another time, such as {}", right_line(self.prefix, Key::Stop)),
-                });
+                let message = format!(
+                    "start and stop are both at {} in {}; the start wins, and this stop does nothing",
+                    shown(on),
+                    self.zone
+                );
+                let right = right_line(self.prefix, Key::Stop);
+                let help = format!("write another time, such as {right}");
+                found.push(self.at(Key::Stop, item, Rule::SameInstant, message, help));
                 return;
             }
             after = if on == off { later } else { just_before(later) };
@@ -142,26 +145,14 @@ impl Look<'_> {
                 else {
                     continue;
                 };
-                found.push(ScheduleFinding {
-                    is_repairable: true,
-                    rule: Rule::ClockChangeGap,
-                    name: key.name().into(),
-                    span,
-                    message: format!(
-                        "{} does not exist in {}, where clocks go from {} to {}; {what} on that day",
-                        shown(at),
-                        self.zone,
-                        gap.from.format("%H:%M"),
-                        gap.to.format("%H:%M"),
-                    ),
-                    origin: self.origin(),
-                    meant: None,
-                    help: format!(
-                        "write a time before {} or from {} on",
-                        gap.from.format("%H:%M"),
-                        gap.to.format("%H:%M")
-                    ),
-                });
+                let (from, to) = (gap.from.format("%H:%M"), gap.to.format("%H:%M"));
+                let message = format!(
+                    "{} does not exist in {}, where clocks go from {from} to {to}; {what} on that day",
+                    shown(at),
+                    self.zone,
+                );
+                let help = format!("write a time before {from} or from {to} on");
+                found.push(self.at(key, span, Rule::ClockChangeGap, message, help));
                 break;
             }
         }
@@ -187,19 +178,12 @@ impl Look<'_> {
                 continue;
             }
             let text = crate::text::quote(item);
-            found.push(ScheduleFinding {
-                is_repairable: true,
-                rule: Rule::TooOften,
-                name: key.name().into(),
-                span,
-                message: format!("`{text}` is {count} times an hour, not once"),
-                origin: self.origin(),
-                meant: None,
-                help: once_an_hour(item).map_or_else(
-                    || "write fewer times".to_owned(),
-                    |once| format!("write for example `{once}`"),
-                ),
-            });
+            let message = format!("`{text}` is {count} times an hour, not once");
+            let help = once_an_hour(item).map_or_else(
+                || "write fewer times".to_owned(),
+                |once| format!("write for example `{once}`"),
+            );
+            found.push(self.at(key, span, Rule::TooOften, message, help));
         }
     }
 
@@ -320,15 +304,10 @@ impl Look<'_> {
             if past.len() == items.len() {
                 continue;
             }
-            found.extend(past.into_iter().map(|(span, item)| ScheduleFinding {
-                is_repairable: true,
-                rule: Rule::PastDate,
-                name: key.name().into(),
-                span: span.clone(),
-                message: format!("`{}` is in the past", crate::text::quote(item)),
-                origin: self.origin(),
-                meant: None,
-                help: "remove it from the list".to_owned(),
+            found.extend(past.into_iter().map(|(span, item)| {
+                let message = format!("`{}` is in the past", crate::text::quote(item));
+                let help = "remove it from the list".to_owned();
+                self.at(key, span.clone(), Rule::PastDate, message, help)
             }));
         }
     }
