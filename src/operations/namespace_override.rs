@@ -131,10 +131,7 @@ impl OverrideRequest {
 
     /// Adds a workload to those that have to obey, unless an override of its own comes first.
     fn add(&self, to: &mut AnnotatedNamespace, spec: &ScheduleSpec, observed: Observed) {
-        let began = observed.override_began.as_deref();
-        let overrides = spec
-            .overrides
-            .without_ended(began, &observed.state(), self.now);
+        let overrides = observed.overrides(spec, &observed.state(), self.now);
         if let Some((Origin::Own, _)) = overrides.with_origin_at(self.now) {
             to.kept += 1;
             return;

@@ -172,9 +172,7 @@ impl Planner {
         let mut plan = self.plan(&observed.object, &observed.inputs, &[])?;
         let state = observed.state();
         if let Some(spec) = &mut plan.boundaries.spec {
-            let began = observed.override_began.as_deref();
-            let overrides = spec.overrides;
-            spec.overrides = overrides.without_ended(began, &state, self.period.from());
+            spec.overrides = observed.overrides(spec, &state, self.period.from());
         }
         plan.boundaries.brings_back = plan.spec().map(|spec| {
             let seen = observed.replicas;

@@ -217,7 +217,7 @@ impl Watched {
             return false;
         };
         let (old, new) = (before.state(), self.observed.state());
-        let is_down = matches!(new.phase, Some(Phase::Stopped | Phase::Slept));
+        let is_down = new.phase.is_some_and(Phase::follows_a_stop);
         spec.overrides.enforce != Enforce::No
             && is_down
             && (old.phase, old.last) == (new.phase, new.last)

@@ -13,7 +13,7 @@ impl WorkloadStatus {
             .notes
             .iter()
             .position(|it| matches!(it, Note::SetByHand { .. } | Note::SetInOverride { .. }));
-        let is_down = matches!(self.phase, Some(Phase::Stopped | Phase::Slept));
+        let is_down = self.phase.is_some_and(Phase::follows_a_stop);
         let is_up = observed.replicas > observed.inputs.stop_replicas();
         let Some(last) = self.since.filter(|_| by_hand.is_some() || is_down && is_up) else {
             return;

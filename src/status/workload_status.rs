@@ -180,13 +180,12 @@ impl WorkloadStatus {
         changed: Option<DateTime<Utc>>,
         now: DateTime<Utc>,
     ) {
-        let began = observed.override_began.as_deref();
         let object = &observed.object;
         self.zone = spec.schedule.zone();
         self.leaves_count_to_hpa = spec.replicas == Some(Replicas::ONE)
             && spec.stop_replicas == Replicas::ZERO
             && spec.largest_count().is_none();
-        let overrides = spec.overrides.without_ended(began, state, now);
+        let overrides = observed.overrides(spec, state, now);
         self.laid_over = overrides.with_origin_at(now);
         self.next = if state.phase.is_some() {
             state.next

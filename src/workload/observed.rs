@@ -3,6 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use super::inputs::effective::Inputs;
+use super::inputs::overrides::Overrides;
+use super::inputs::parsed::ScheduleSpec;
 use super::keys::Label;
 use super::labels::Labels;
 use super::replicas::Replicas;
@@ -65,6 +67,13 @@ impl Observed {
     /// The `next` of [`Self::state`], likewise.
     pub fn next(&self) -> Option<DateTime<Utc>> {
         self.labels.text(Label::Next).and_then(parse_time)
+    }
+
+    /// The overrides of its schedule, without those that have ended before, by the state that is
+    /// known of it: [`Overrides::without_ended`].
+    pub fn overrides(&self, spec: &ScheduleSpec, state: &State, now: DateTime<Utc>) -> Overrides {
+        let began = self.override_began.as_deref();
+        spec.overrides.without_ended(began, state, now)
     }
 
     /// Whether dayshift has anything to do with the object: an input, or something of its own.

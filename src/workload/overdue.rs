@@ -6,7 +6,6 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::schedule::Boundary;
 
-use super::inputs::fingerprint::Fingerprint;
 use super::inputs::overrides::{Override, Overrides};
 use super::inputs::parsed::{ParsedInputs, ScheduleSpec};
 use super::observed::Observed;
@@ -55,8 +54,7 @@ impl ScheduleSpec {
         if observed.deleting || state.is_of_a_later_version() {
             return None;
         }
-        let began = observed.override_began.as_deref();
-        let overrides = self.overrides.without_ended(began, &state, now);
+        let overrides = observed.overrides(self, &state, now);
         let duty = match (overrides.at(now), state.phase) {
             (Some(over), _) if !over.holds(&state) => Duty::Begin(over),
             (Some(_), _) => return None,
@@ -77,7 +75,7 @@ impl ScheduleSpec {
         let (inputs, uid) = (&observed.inputs, &observed.object.uid);
         let fingerprint = state.fingerprint.as_ref();
         // One that is missing was taken away: the rest of the state tells as much as it can.
-        fingerprint.is_none_or(|it| *it == Fingerprint::of(inputs, uid) || it.is_of(inputs, uid))
+        fingerprint.is_none_or(|it| it.is_of(inputs, uid))
     }
 
     /// The newest boundary that was due at the end of the grace.

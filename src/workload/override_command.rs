@@ -133,10 +133,7 @@ impl OverrideCommand {
     pub fn is_obeyed(&self, state: &State) -> bool {
         match self {
             Self::Begin(it) => it.holds(state),
-            Self::Resume => !matches!(
-                state.phase,
-                Some(Phase::Woken | Phase::Slept | Phase::Paused)
-            ),
+            Self::Resume => !state.phase.is_some_and(Phase::is_override),
         }
     }
 }

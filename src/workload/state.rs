@@ -59,6 +59,11 @@ impl Phase {
         matches!(self, Self::Running | Self::Woken)
     }
 
+    /// Whether the last thing done was a stop of ours, so that nothing more should run.
+    pub const fn follows_a_stop(self) -> bool {
+        matches!(self, Self::Stopped | Self::Slept)
+    }
+
     /// Whether an override holds the object.
     pub const fn is_override(self) -> bool {
         matches!(self, Self::Woken | Self::Slept | Self::Paused)

@@ -34,8 +34,7 @@ impl ScheduleSpec {
         now: DateTime<Utc>,
     ) -> Result<Option<OverrideCommand>, OverrideError> {
         let state = observed.state();
-        let began = observed.override_began.as_deref();
-        let overrides = self.overrides.without_ended(began, &state, now);
+        let overrides = observed.overrides(self, &state, now);
         match overrides.with_origin_at(now) {
             Some((Origin::Namespace | Origin::Scaler, _)) => {
                 let namespace = observed.object.namespace.clone();

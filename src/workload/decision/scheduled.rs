@@ -38,8 +38,7 @@ impl<'a> ScheduledDecision<'a> {
         now: DateTime<Utc>,
     ) -> Self {
         let observed = context.observed;
-        let began = observed.override_began.as_deref();
-        let overrides = spec.overrides.without_ended(began, &state, now);
+        let overrides = observed.overrides(spec, &state, now);
         Self {
             overrides,
             over: overrides.at(now),

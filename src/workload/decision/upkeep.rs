@@ -114,7 +114,7 @@ impl ScheduledDecision<'_> {
     fn enforced(&self) -> Enforced {
         let State { phase, saved, .. } = self.state;
         let (seen, most) = (self.context.observed.replicas, self.spec.stop_replicas);
-        let is_down_by_us = matches!(phase, Some(Phase::Stopped | Phase::Slept));
+        let is_down_by_us = phase.is_some_and(Phase::follows_a_stop);
         if seen <= most {
             return Enforced::Never;
         }

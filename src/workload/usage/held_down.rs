@@ -52,7 +52,7 @@ pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<boo
         ParsedInputs::Invalid(_) => Replicas::ZERO,
         ParsedInputs::Unscheduled => return None,
     };
-    let is_down = matches!(observed.phase(), Some(Phase::Stopped | Phase::Slept));
+    let is_down = observed.phase().is_some_and(Phase::follows_a_stop);
     Some(is_down && observed.replicas <= stop)
 }
 
@@ -78,7 +78,7 @@ fn replicas(observed: &Observed, parsed: &ParsedInputs) -> Replicas {
         return Replicas::ZERO;
     }
     let phase = observed.phase();
-    let is_down = matches!(phase, Some(Phase::Stopped | Phase::Slept));
+    let is_down = phase.is_some_and(Phase::follows_a_stop);
     let saved = || Replicas::parse(observed.labels.text(Label::SavedReplicas)?).ok();
     let largest = spec.and_then(|spec| spec.schedule.rule().largest_count());
     let without = match largest {
