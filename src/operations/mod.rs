@@ -24,5 +24,5 @@ pub use override_words::{action_of, annotations, failed};
 pub use report::Said;
 pub use restore::{Restore, RestoreError, RestoredCounts};
 pub use selection::Selection;
-pub use until::{Until, UntilError, duration, span};
+pub use until::{Until, UntilError, parse_duration, parse_span};
 pub use wait::{WaitEvent, wait};

@@ -20,7 +20,7 @@ pub enum UntilError {
     #[error(transparent)]
     Text(#[from] TextError),
     /// The time is in the past; as it was written.
-    #[error("{0} is in the past")]
+    #[error("`{0}` is in the past; write a time to come, such as 22:00 or Mon 09:00")]
     Passed(String),
 }
 
@@ -80,7 +80,7 @@ impl Until {
 ///
 /// # Errors
 /// The text is not such a time: what to write instead.
-pub fn duration(text: &str) -> Result<TimeDelta, String> {
+pub fn parse_duration(text: &str) -> Result<TimeDelta, String> {
     humantime::parse_duration(text)
         .ok()
         .and_then(|duration| TimeDelta::from_std(duration).ok())
@@ -92,8 +92,8 @@ pub fn duration(text: &str) -> Result<TimeDelta, String> {
 ///
 /// # Errors
 /// The text is not such a time: what to write instead.
-pub fn span(text: &str) -> Result<TimeDelta, String> {
-    match duration(text)? {
+pub fn parse_span(text: &str) -> Result<TimeDelta, String> {
+    match parse_duration(text)? {
         none if none.is_zero() => Err("write a time longer than 0, such as 12h or 7d".to_owned()),
         long => Ok(long),
     }
@@ -197,7 +197,10 @@ mod tests {
             ("25:00", "is not in a day"),
             ("22:00+01:00", "2026-12-24 18:00"),
             ("2026-12-24", "2026-12-24 18:00"),
-            ("2026-11-20 09:59", "is in the past"),
+            (
+                "2026-11-20 09:59",
+                "is in the past; write a time to come, such as 22:00",
+            ),
             ("", "2026-12-24 18:00"),
         ] {
             let until = Until::Local(text.to_owned());

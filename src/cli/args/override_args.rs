@@ -8,7 +8,7 @@ use super::{
     schedule_args::{InheritanceArgs, ScheduleArgs},
     targets::{TargetArgs, Targets},
 };
-use crate::cli::args::values::value_parsers::span;
+use crate::cli::args::values::value_parsers::parse_span;
 
 pub(crate) const AFTER_HELP: &str = "\
 The command only writes annotations, as kubectl annotate does; a running controller acts on them.
@@ -60,7 +60,7 @@ pub(crate) struct WaitArgs {
         long,
         value_name = "TIME",
         default_value = "10s",
-        value_parser = span
+        value_parser = parse_span
     )]
     pub(crate) timeout: TimeDelta,
 

@@ -21,7 +21,7 @@ use crate::{
             schedule_args::{InheritanceArgs, ScheduleArgs},
             values::{
                 time_flag::time_flag,
-                value_parsers::{loopback, span},
+                value_parsers::{loopback, parse_span},
             },
         },
         exit::{Exit, wrong_usage},
@@ -73,7 +73,7 @@ pub(crate) struct SandboxArgs {
         long = "for",
         value_name = "TIME",
         default_value = "7d",
-        value_parser = span
+        value_parser = parse_span
     )]
     span: TimeDelta,
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use crate::operations::{RequestedOverride, Until, span};
+use crate::operations::{RequestedOverride, Until, parse_span};
 
 /// The most workloads and the most namespaces of one form.
 const MOST_OBJECTS: usize = 2_000;
@@ -63,7 +63,7 @@ impl Form {
                 Some(until.map_err(|error| format!("Until: {error}"))?)
             }
             (length, "") => {
-                let length = span(length).map_err(|error| format!("For: {error}"))?;
+                let length = parse_span(length).map_err(|error| format!("For: {error}"))?;
                 Some(Until::At(now + length))
             }
             _ => return Err("Give either a length or an end, and not both.".to_owned()),

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::cli::args::values::value_parsers::span;
+use crate::cli::args::values::value_parsers::parse_span;
 use crate::operations::{Until, UntilError};
 
 /// How long an override lasts.
@@ -14,7 +14,7 @@ pub(crate) struct UntilArgs {
     #[arg(
         long = "for",
         value_name = "TIME",
-        value_parser = span,
+        value_parser = parse_span,
         allow_hyphen_values = true, // `-1h` is told what to write
     )]
     length: Option<TimeDelta>,

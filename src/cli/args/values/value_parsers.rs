@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use chrono::TimeDelta;
 
 use crate::names::is_dns_label;
-pub(crate) use crate::operations::{duration, span};
+pub(crate) use crate::operations::{parse_duration, parse_span};
 
 /// A loopback address: what listens there, only this machine can reach.
 pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
@@ -20,7 +20,7 @@ pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
 /// How long ago a boundary may have been missed and still be done: at least a minute, because
 /// every boundary is done a little late.
 pub(crate) fn catch_up(text: &str) -> Result<TimeDelta, String> {
-    match duration(text)? {
+    match parse_duration(text)? {
         short if short < TimeDelta::minutes(1) => Err(
             "write a minute or more, such as 1h or 72h; every boundary is carried out a \
                  little after its instant"
@@ -33,7 +33,7 @@ pub(crate) fn catch_up(text: &str) -> Result<TimeDelta, String> {
 /// A bound on the clock's skew; `0` turns the check off. The API server's clock is seen in whole seconds,
 /// so a bound of less than two would be met by chance.
 pub(crate) fn clock_skew(text: &str) -> Result<ClockSkew, String> {
-    match duration(text)? {
+    match parse_duration(text)? {
         none if none.is_zero() => Ok(ClockSkew(None)),
         short if short < TimeDelta::seconds(2) => {
             Err("write 2s or more, such as 30s, or 0 to turn the check off".to_owned())
@@ -44,7 +44,7 @@ pub(crate) fn clock_skew(text: &str) -> Result<ClockSkew, String> {
 
 /// For how long reverts are looked for; `0` turns that off.
 pub(crate) fn revert_window(text: &str) -> Result<TimeDelta, String> {
-    match duration(text)? {
+    match parse_duration(text)? {
         long if long > TimeDelta::hours(24) => {
             Err("write 24h or less, such as 15m, or 0 to turn it off".to_owned())
         }
@@ -111,10 +111,14 @@ mod tests {
             ("3d", 259_200),
             ("0", 0),
         ] {
-            assert_eq!(duration(text), Ok(TimeDelta::seconds(seconds)), "{text}");
+            assert_eq!(
+                parse_duration(text),
+                Ok(TimeDelta::seconds(seconds)),
+                "{text}"
+            );
         }
         for text in ["", "72", "h", "-1h", "99999999999999999999h", "400000d"] {
-            assert!(duration(text).unwrap_err().contains("72h"), "{text}");
+            assert!(parse_duration(text).unwrap_err().contains("72h"), "{text}");
         }
     }
 
