@@ -79,8 +79,9 @@ impl Dashboard {
                 return not_allowed("POST", "Nothing is done by looking at a page.");
             }
             let is_confirmed = parts == ["act"];
-            let sent = (&head.headers, body);
-            return self.posted(actions, sent, is_confirmed, &params).await;
+            return self
+                .posted(actions, &head.headers, body, is_confirmed, &params)
+                .await;
         }
         if !matches!(head.method, Method::GET | Method::HEAD) {
             return not_allowed("GET, HEAD", "This page can only be read.");

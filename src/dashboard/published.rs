@@ -100,9 +100,14 @@ impl Published {
         let context = self.context(settings);
         let row = |it: &ObjectSnapshot| {
             let observed = it.observed();
-            let with = (&settings.prefix, context.default_zone);
-            let (asked, now) = (Some(it.asked_at()), snapshot.at);
-            let status = WorkloadStatus::of_known(&observed, it.parsed(), asked, with, now)?;
+            let status = WorkloadStatus::of_known(
+                &observed,
+                it.parsed(),
+                Some(it.asked_at()),
+                &settings.prefix,
+                context.default_zone,
+                snapshot.at,
+            )?;
             Some(Row { status, observed })
         };
         let ready = self.telemetry.ready();

@@ -38,7 +38,7 @@ pub enum Said {
     },
 }
 
-/// Where that goes.
+/// Who is told of each, as it comes.
 type Tell<'a> = &'a mut (dyn FnMut(Said) + Send);
 
 fn refused(text: String) -> Said {
@@ -138,8 +138,17 @@ impl OverrideRequest {
                 action(it, self.now)
             ))),
         };
-        let with = (&self.prefix, &selection.defaults);
-        wait(client, &selection.query, with, limit, annotated, report).await;
+        let (query, defaults) = (&selection.query, &selection.defaults);
+        wait(
+            client,
+            query,
+            &self.prefix,
+            defaults,
+            limit,
+            annotated,
+            report,
+        )
+        .await;
     }
 
     /// Annotates a Namespace, and waits until a controller has acted on what is in it, for at most
@@ -150,7 +159,8 @@ impl OverrideRequest {
     pub async fn carry_out_in_namespace(
         &self,
         client: &Client,
-        (name, query): (&str, &Query),
+        name: &str,
+        query: &Query,
         timeout: Option<TimeDelta>,
         tell: Tell<'_>,
     ) -> Result<(), FindError> {
@@ -223,9 +233,18 @@ impl OverrideRequest {
                 late.push(late.is_empty().then(|| format!("{}: {}", it.object, why())));
             }
         };
-        let with = (&self.prefix, &annotated.defaults);
-        let query = &annotated.query;
-        wait(client, query, with, limit, &annotated.affected, report).await;
+        let (query, defaults) = (&annotated.query, &annotated.defaults);
+        let affected = &annotated.affected;
+        wait(
+            client,
+            query,
+            &self.prefix,
+            defaults,
+            limit,
+            affected,
+            report,
+        )
+        .await;
         let all = counted(annotated.affected.len(), "workload");
         let action = action_of(annotated.command, annotated.zone, self.now);
         let kept = match annotated.kept {

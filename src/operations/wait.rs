@@ -38,7 +38,8 @@ pub enum WaitEvent<'a> {
 pub async fn wait(
     client: &Client,
     query: &Query,
-    (prefix, defaults): (&Prefix, &NamespaceDefaults),
+    prefix: &Prefix,
+    defaults: &NamespaceDefaults,
     limit: Duration,
     annotated: &[Annotated],
     mut report: impl FnMut(WaitEvent<'_>),

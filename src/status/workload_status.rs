@@ -97,7 +97,7 @@ impl WorkloadStatus {
         };
         let changed = is_scheduled.then(|| managed.changed()).flatten();
         let zone = context.default_zone;
-        let mut status = Self::of_known(&observed, &parsed, changed, (prefix, zone), now)?;
+        let mut status = Self::of_known(&observed, &parsed, changed, prefix, zone, now)?;
         status.created = managed.created();
         let managers = managed.managers(kind).into_iter();
         status.owners = managers
@@ -118,7 +118,8 @@ impl WorkloadStatus {
         observed: &Observed,
         parsed: &ParsedInputs,
         changed: Option<DateTime<Utc>>,
-        (prefix, default_zone): (&Prefix, Zone),
+        prefix: &Prefix,
+        default_zone: Zone,
         now: DateTime<Utc>,
     ) -> Option<Self> {
         let state = observed.state();

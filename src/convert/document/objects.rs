@@ -29,13 +29,13 @@ impl<'a> Document<'a> {
             Some(items) if of_list.is_some() => {
                 for item in items.items() {
                     let of_list = of_list.unwrap_or_default();
-                    if let Some(object) = Self::read(item, source, namespace, (version, of_list)) {
+                    if let Some(object) = Self::read(item, source, namespace, version, of_list) {
                         each(object);
                     }
                 }
             }
             _ => {
-                if let Some(object) = Self::read(node, source, namespace, ("", "")) {
+                if let Some(object) = Self::read(node, source, namespace, "", "") {
                     each(object);
                 }
             }
@@ -46,7 +46,8 @@ impl<'a> Document<'a> {
         node: &Rc<Node<'a>>,
         source: usize,
         namespace: &str,
-        (version, kind): (&str, &str),
+        version: &str,
+        kind: &str,
     ) -> Option<Self> {
         let metadata = node.get("metadata")?;
         let of = |node: &Node<'_>, name: &str, other: &str| {

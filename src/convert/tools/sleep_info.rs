@@ -55,7 +55,7 @@ pub(in crate::convert) fn convert(
             "keep this SleepInfo for its patches, with suspendDeployments and the like set to false",
         );
     }
-    let is_asleep = secret.is_some_and(|it| sleep_secret::convert(it, requests));
+    let is_asleep = secret.is_some_and(|(at, secret)| sleep_secret::convert(at, secret, requests));
     let (why, command) = if is_asleep {
         (
             "as long as it is there kube-green acts too; the counts that it has saved are labels now",

@@ -79,7 +79,8 @@ pub(in crate::convert) fn name_of(sleep_info: &str) -> String {
 /// Asks for the saved count of each object that sleeps, and answers whether any does. `secret` is
 /// which document it is.
 pub(in crate::convert) fn convert(
-    (secret, document): (usize, &Document<'_>),
+    secret: usize,
+    document: &Document<'_>,
     requests: &mut Requests,
 ) -> bool {
     let text = |name: &str| text_of(document, name);

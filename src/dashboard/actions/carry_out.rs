@@ -166,8 +166,8 @@ pub(super) async fn carry_out(client: &Client, settings: &Settings, plan: &Plan)
     }
     for namespace in &plan.asked.namespaces {
         let query = of_namespace(namespace, settings);
-        let with = (&**namespace, &query);
-        let done = request.carry_out_in_namespace(client, with, Some(PATIENCE), &mut tell);
+        let done =
+            request.carry_out_in_namespace(client, namespace, &query, Some(PATIENCE), &mut tell);
         if let Err(error) = done.await {
             tell(Said::Failed {
                 text: format!("namespace/{namespace}: {error}"),

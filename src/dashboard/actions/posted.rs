@@ -32,7 +32,8 @@ impl Dashboard {
     pub(in crate::dashboard) async fn posted<B>(
         &self,
         actions: &Actions,
-        (headers, sent): (&HeaderMap, B),
+        headers: &HeaderMap,
+        sent: B,
         is_confirmed: bool,
         params: &Params,
     ) -> Answer

@@ -76,9 +76,8 @@ impl OverrideArgs {
                     let query = targets.query(client.default_namespace());
                     let mut report = Report::new(Exit::Done);
                     let mut said = |said| report.take(said);
-                    let with = (name, &query);
                     request
-                        .carry_out_in_namespace(&client, with, timeout, &mut said)
+                        .carry_out_in_namespace(&client, name, &query, timeout, &mut said)
                         .await?;
                     Ok(report.exit)
                 }

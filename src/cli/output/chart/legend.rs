@@ -30,17 +30,18 @@ impl Totals {
     }
 }
 
-/// What the hours come to, where the clock alone says what runs: in a period, in which overrides hold
-/// from an instant on.
+/// What the hours come to, where the clock alone says what runs: in a period, in which overrides
+/// hold from `since` on.
 pub(super) fn running(
     group: &Group<'_>,
     totals: &Totals,
-    shown: (Period, DateTime<Utc>),
+    period: Period,
+    since: DateTime<Utc>,
 ) -> Option<String> {
     let spec = group.spec;
     match spec.schedule.rule().only_action() {
         Some(_) => None,
-        None => Some(hours(totals, spec) + &saved(group, shown)),
+        None => Some(hours(totals, spec) + &saved(group, period, since)),
     }
 }
 
@@ -103,7 +104,7 @@ fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
 }
 
 /// `: saves 354 replica-hours, 88.5 CPU core-hours.` where all counts are known.
-fn saved(group: &Group<'_>, (period, since): (Period, DateTime<Utc>)) -> String {
+fn saved(group: &Group<'_>, period: Period, since: DateTime<Utc>) -> String {
     // What is alike is computed once: many objects have the same schedule.
     let mut known = HashMap::new();
     let of = |member: &&WorkloadPlan| {

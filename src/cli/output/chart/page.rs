@@ -59,8 +59,8 @@ impl Chart {
                 writeln!(out)?;
             }
             is_first = false;
-            let shown = shown(group.spec.schedule.zone());
-            self.group(out, &group, shown)?;
+            let (period, since) = shown(group.spec.schedule.zone());
+            self.group(out, &group, period, since)?;
         }
         for refused in plan.refused() {
             if !is_first {
@@ -90,7 +90,8 @@ impl Chart {
         &self,
         out: &mut impl Write,
         group: &Group<'_>,
-        (period, since): (Period, DateTime<Utc>),
+        period: Period,
+        since: DateTime<Utc>,
     ) -> io::Result<()> {
         self.names(out, group)?;
         let zone = group.spec.schedule.zone();
@@ -130,7 +131,7 @@ impl Chart {
             words.extend(holidays(group.spec.schedule.except(), &excepted));
         }
         words.extend(origin(group));
-        words.extend(running(group, &totals, (period, since)));
+        words.extend(running(group, &totals, period, since));
         let next = next_after(group, period);
         if boundaries > 0 || next.is_some() {
             words.push(counts(group));

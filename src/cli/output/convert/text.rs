@@ -76,7 +76,8 @@ fn one(
     let place = finding.place.as_ref().map(|it| &it.1).zip(source);
     let gutter = headed(
         out,
-        (&title, &finding.message),
+        &title,
+        &finding.message,
         paint,
         style,
         |out| match place {
@@ -87,7 +88,7 @@ fn one(
     let sign = style.paint(Paint::Blue, "=");
     let object = finding.object.as_ref().map(ToString::to_string);
     let margin = format!("{gutter} {sign}");
-    footed(out, &margin, &finding.help, object, (more, "more object"))
+    footed(out, &margin, &finding.help, object, more, "more object")
 }
 
 /// Writes each change in a line, and what comes and goes below.

@@ -67,7 +67,7 @@ fn one(
         Severity::Info => Paint::Blue,
     };
     let title = format!("{severity}[{}]", finding.rule);
-    let gutter = headed(out, (&title, &finding.message), paint, style, |out| {
+    let gutter = headed(out, &title, &finding.message, paint, style, |out| {
         located(out, &finding.place, source, paint, style)
     })?;
     let sign = style.paint(Paint::Blue, "=");
@@ -93,7 +93,8 @@ fn one(
         &format!("{gutter} {sign}"),
         &finding.help,
         object,
-        (more, what),
+        more,
+        what,
     )
 }
 
@@ -104,7 +105,8 @@ pub(in crate::cli::output) fn footed(
     margin: &str,
     help: &str,
     object: Option<String>,
-    (more, what): (usize, &str),
+    more: usize,
+    what: &str,
 ) -> io::Result<()> {
     writeln!(out, "{margin} help: {}", printable(help))?;
     if let Some(object) = object {
@@ -121,7 +123,8 @@ pub(in crate::cli::output) fn footed(
 /// of its line.
 pub(in crate::cli::output) fn headed<W: Write>(
     out: &mut W,
-    (title, message): (&str, &str),
+    title: &str,
+    message: &str,
     paint: Paint,
     style: Style,
     place: impl FnOnce(&mut W) -> io::Result<String>,
