@@ -145,6 +145,13 @@ impl Row {
         findings
     }
 
+    /// What a form calls it: `dev/deploy/web`.
+    pub(super) fn form_name(&self) -> String {
+        let object = &self.status.object;
+        let kind = object.kind.short_name();
+        format!("{}/{kind}/{}", object.namespace, object.name)
+    }
+
     /// Whether something has changed its count back.
     pub(super) const fn is_reverted(&self) -> bool {
         self.status.reverted_by.is_some()

@@ -13,6 +13,7 @@ use crate::{
     },
     schedule::Zone,
     status::Unreadable,
+    text::counted,
     workload::{
         Annotation, Inputs, Observed, Origin, OverrideCommand, ParsedInputs, ScheduleSpec, read,
     },
@@ -60,6 +61,19 @@ pub struct AnnotatedNamespace {
     pub kept: usize,
     /// What the Namespace gives now.
     pub defaults: NamespaceDefaults,
+}
+
+impl AnnotatedNamespace {
+    /// `; 2 workloads with an override of its own`, where there are any.
+    pub fn kept_text(&self) -> String {
+        match self.kept {
+            0 => String::new(),
+            kept => format!(
+                "; {} with an override of its own",
+                counted(kept, "workload")
+            ),
+        }
+    }
 }
 
 impl OverrideRequest {

@@ -247,13 +247,7 @@ impl OverrideRequest {
         .await;
         let all = counted(annotated.affected.len(), "workload");
         let action = action_of(annotated.command, annotated.zone, self.now);
-        let kept = match annotated.kept {
-            0 => String::new(),
-            kept => format!(
-                "; {} with an override of its own",
-                counted(kept, "workload")
-            ),
-        };
+        let kept = annotated.kept_text();
         tell(Said::Done(format!(
             "{subject} {action}: {obeyed} of {all}{kept}"
         )));

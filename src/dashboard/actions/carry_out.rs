@@ -7,7 +7,7 @@ use kube::Client;
 
 use super::{
     form::Form,
-    plan::{Asked, Plan, Planned},
+    plan::{Asked, Plan, Planned, PlannedChange},
 };
 use crate::{
     cluster::{NamespaceDefaults, Query},
@@ -35,12 +35,8 @@ pub(super) fn selected(
     defaults: NamespaceDefaults,
     settings: &Settings,
 ) -> (Selection, Vec<String>) {
-    let place = |row: &Row| {
-        let object = &row.status.object;
-        let kind = object.kind.short_name();
-        format!("{}/{kind}/{}", object.namespace, object.name)
-    };
-    let known: HashMap<String, &Row> = view.rows.iter().map(|row| (place(row), row)).collect();
+    let rows = view.rows.iter();
+    let known: HashMap<String, &Row> = rows.map(|row| (row.form_name(), row)).collect();
     let mut rows = Vec::new();
     let mut missing = Vec::new();
     for wanted in &form.objects {
@@ -119,7 +115,11 @@ pub(super) async fn planned(client: &Client, settings: &Settings, asked: &Asked)
                 let what = action_of(it.command, it.zone, request.now);
                 let texts = annotations(&it.annotations, &request.prefix);
                 ends.extend(end(it.command));
-                changes.push((name, what, texts));
+                changes.push(PlannedChange {
+                    object: name,
+                    outcome: what,
+                    written: texts,
+                });
             }
             Ok(RequestOutcome::Unchanged) => others.push(format!("{name}: unchanged")),
             Err(error) => others.push(format!("{name}: {not}: {error}")),
@@ -133,17 +133,15 @@ pub(super) async fn planned(client: &Client, settings: &Settings, asked: &Asked)
             Ok(it) => {
                 let what = action_of(it.command, it.zone, request.now);
                 let all = counted(it.affected.len(), "workload");
-                let kept = match it.kept {
-                    0 => String::new(),
-                    kept => format!(
-                        "; {} with an override of its own",
-                        counted(kept, "workload")
-                    ),
-                };
+                let kept = it.kept_text();
                 ends.extend(end(it.command));
                 let texts = annotations(&it.annotations, &request.prefix);
                 others.extend(it.unreadable.iter().map(|it| format!("{name}: {it}")));
-                changes.push((name, format!("{what}: {all}{kept}"), texts));
+                changes.push(PlannedChange {
+                    object: name,
+                    outcome: format!("{what}: {all}{kept}"),
+                    written: texts,
+                });
             }
             Err(error) => others.push(format!("{name}: {not}: {error}")),
         }
@@ -178,7 +176,7 @@ pub(super) async fn carry_out(client: &Client, settings: &Settings, plan: &Plan)
     plan.end();
 }
 
-/// `wake`, `sleep`, `pause` or `resume`.
+/// What a page calls it, such as `Put to sleep`.
 pub(in crate::dashboard) const fn verb(requested: &RequestedOverride) -> &'static str {
     match requested {
         RequestedOverride::Wake(_) => "Wake",

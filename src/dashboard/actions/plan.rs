@@ -30,20 +30,36 @@ pub(in crate::dashboard) struct Plan {
 /// What would be done.
 #[derive(Debug, Default)]
 pub(in crate::dashboard) struct Planned {
-    /// Of what, what would become of it, and what would be written.
-    pub(in crate::dashboard) changes: Vec<(String, String, String)>,
+    pub(in crate::dashboard) changes: Vec<PlannedChange>,
     /// What nothing would be done to, and why.
     pub(in crate::dashboard) others: Vec<String>,
     /// The first end of all.
     pub(in crate::dashboard) ends: Option<DateTime<Utc>>,
 }
 
-/// How far a plan is.
+/// What would be done to one object or Namespace.
+#[derive(Debug)]
+pub(in crate::dashboard) struct PlannedChange {
+    /// To what: `dev/web`, or `namespace/dev`.
+    pub(in crate::dashboard) object: String,
+    /// What would become of it, such as `woken until 22:00 CET`.
+    pub(in crate::dashboard) outcome: String,
+    /// What would be written, in the form of `kubectl annotate`.
+    pub(in crate::dashboard) written: String,
+}
+
+/// How far a plan is, and what was said of it.
 #[derive(Clone, Debug, Default)]
 pub(in crate::dashboard) struct Progress {
     pub(in crate::dashboard) phase: Phase,
-    /// What was said, and whether it is bad.
-    pub(in crate::dashboard) lines: Vec<(String, bool)>,
+    pub(in crate::dashboard) lines: Vec<ResultLine>,
+}
+
+/// One line of a result, as the command prints it.
+#[derive(Clone, Debug)]
+pub(in crate::dashboard) struct ResultLine {
+    pub(in crate::dashboard) text: String,
+    pub(in crate::dashboard) is_error: bool,
 }
 
 /// How far a plan is.
@@ -52,8 +68,13 @@ pub(in crate::dashboard) enum Phase {
     /// Nobody has confirmed it yet.
     #[default]
     Planned,
-    /// It is carried out: a controller has acted on so many of all.
-    UnderWay(usize, usize),
+    /// It is carried out.
+    UnderWay {
+        /// Objects on which a controller has acted.
+        done: usize,
+        /// All objects.
+        all: usize,
+    },
     /// All is said.
     Done,
 }
@@ -78,7 +99,7 @@ impl Plan {
         let mut progress = self.locked();
         let begins = progress.phase == Phase::Planned;
         if begins {
-            progress.phase = Phase::UnderWay(0, 0);
+            progress.phase = Phase::UnderWay { done: 0, all: 0 };
         }
         begins
     }
@@ -91,15 +112,16 @@ impl Plan {
 
     pub(super) fn tell(&self, said: Said) {
         let mut progress = self.locked();
-        match said {
-            Said::Waiting { done, all } => progress.phase = Phase::UnderWay(done, all),
-            Said::Done(line) if progress.lines.len() < MOST_LINES => {
-                progress.lines.push((line, false));
+        let (text, is_error) = match said {
+            Said::Waiting { done, all } => {
+                progress.phase = Phase::UnderWay { done, all };
+                return;
             }
-            Said::Failed { text, .. } if progress.lines.len() < MOST_LINES => {
-                progress.lines.push((text, true));
-            }
-            Said::Done(_) | Said::Failed { .. } => {}
+            Said::Done(line) => (line, false),
+            Said::Failed { text, .. } => (text, true),
+        };
+        if progress.lines.len() < MOST_LINES {
+            progress.lines.push(ResultLine { text, is_error });
         }
     }
 

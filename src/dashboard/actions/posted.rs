@@ -51,7 +51,8 @@ impl Dashboard {
             Err(refused) => return refuse(refused),
         };
         if !actions.token.is(&form.token) {
-            let message = "This form is of another start of this server. Load the page again.";
+            let message =
+                "This page was loaded before the dashboard was started again. Load it again.";
             return refuse((StatusCode::FORBIDDEN, message));
         }
         let done = if is_confirmed {
@@ -94,7 +95,8 @@ impl Dashboard {
         let (answer, planned) = oneshot::channel();
         actions.jobs.send(Job::Plan(Arc::clone(&asked), answer));
         let ended = |_| {
-            let message = "The cluster is not followed any more.".to_owned();
+            let message =
+                "The dashboard has stopped watching the cluster, so nothing was done.".to_owned();
             (StatusCode::SERVICE_UNAVAILABLE, message)
         };
         let plan = actions.remember(asked, planned.await.map_err(ended)?);

@@ -53,11 +53,11 @@ impl Page<'_> {
                             }
                         }
                         tbody {
-                            @for (name, what, texts) in changes {
+                            @for change in changes {
                                 tr {
-                                    th scope="row" { (safe(name)) }
-                                    td { (safe(what)) }
-                                    td { code { (safe(texts)) } }
+                                    th scope="row" { (safe(&change.object)) }
+                                    td { (safe(&change.outcome)) }
+                                    td { code { (safe(&change.written)) } }
                                 }
                             }
                         }
@@ -88,19 +88,19 @@ impl Page<'_> {
                 @if progress.phase == Phase::Done { "done" } @else { "under way" }
             }
             p role="status" {
-                @if let Phase::UnderWay(done, all) = progress.phase {
+                @if let Phase::UnderWay { done, all } = progress.phase {
                     "Waiting for the controller"
                     @if all > 0 { ": " (done) " of " (all) " done" }
-                    ". This page goes on by itself."
+                    ". This page reloads by itself."
                 } @else {
                     (counted(progress.lines.len(), "line")) ", as the command prints them."
                 }
             }
             ul.findings {
-                @for (line, is_bad) in &progress.lines {
-                    li class={ "finding " (if *is_bad { "error" } else { "note" }) } {
-                        @if *is_bad { strong { "error" } " " }
-                        (said(line))
+                @for line in &progress.lines {
+                    li class={ "finding " (if line.is_error { "error" } else { "note" }) } {
+                        @if line.is_error { strong { "error" } " " }
+                        (said(&line.text))
                     }
                 }
             }

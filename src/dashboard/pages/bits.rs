@@ -36,13 +36,6 @@ pub(super) fn path(row: &Row) -> String {
     )
 }
 
-/// What a form calls an object.
-pub(super) fn named(row: &Row) -> String {
-    let object = &row.status.object;
-    let kind = object.kind.short_name();
-    format!("{}/{kind}/{}", object.namespace, object.name)
-}
-
 /// An instant, on the clocks of a zone.
 pub(super) fn time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> Markup {
     let exact = at.with_timezone(&zone.tz());

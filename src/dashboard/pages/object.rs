@@ -58,7 +58,7 @@ impl Page<'_> {
         html! {
             @if !findings.is_empty() {
                 section aria-labelledby="said" {
-                    h2 id="said" { "What is to be known" }
+                    h2 id="said" { "Findings" }
                     ul.findings {
                         @for (level, text, command) in &findings {
                             li class={ "finding " (level.name()) } {
@@ -78,7 +78,7 @@ impl Page<'_> {
         let at = |at: DateTime<Utc>| time(at, status.zone, now);
         html! {
             section aria-labelledby="stands" {
-                h2 id="stands" { "How it stands" }
+                h2 id="stands" { "Status" }
                 dl {
                     dt { "Kind" }
                     dd { (status.object.kind.name()) }

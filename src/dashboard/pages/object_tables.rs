@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::{
-    bits::{named, path, time},
+    bits::{path, time},
     object::Events,
     shell::Page,
     text::{safe, safe_lines},
@@ -63,7 +63,7 @@ impl Page<'_> {
                 h2 id="do" { "Do something" }
                 @if self.params.still {
                     form method="post" action=(self.params.common().link("/confirm")) {
-                        input type="hidden" name="object" value=(named(row));
+                        input type="hidden" name="object" value=(row.form_name());
                         (self.fields(token))
                     }
                 } @else {

@@ -97,7 +97,7 @@ impl Page<'_> {
             .chain(self.view.asks.then_some(("reverted", reverted)));
         html! {
             section aria-labelledby="states" {
-                h2 id="states" { "How they stand" }
+                h2 id="states" { "States" }
                 ul.counts {
                     @for (state, count) in counts {
                         li {

@@ -86,7 +86,7 @@ impl Page<'_> {
         };
         let content = html! {
             h1 { "Reading the cluster" }
-            p { "The workloads are being listed. This page goes on by itself." }
+            p { "The workloads are being listed. This page reloads by itself." }
         };
         self.shell(&kind, &content)
     }

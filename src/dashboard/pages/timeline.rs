@@ -6,7 +6,7 @@ use chrono::{DateTime, Days, NaiveDate, Utc};
 use maud::{Markup, html};
 
 use super::{
-    bits::{badge, named, next, path},
+    bits::{badge, next, path},
     shell::{Kind, Page},
     text::safe,
     week::{Week, day_name, days, legend, midnight, patterns},
@@ -315,5 +315,5 @@ fn namespace<'a>(row: &&'a Row) -> &'a str {
 fn tick(row: &Row) -> Markup {
     let object = &row.status.object;
     let label = object.full_name();
-    html! { input type="checkbox" name="object" value=(named(row)) aria-label=(safe(&label)); }
+    html! { input type="checkbox" name="object" value=(row.form_name()) aria-label=(safe(&label)); }
 }
