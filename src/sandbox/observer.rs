@@ -95,7 +95,7 @@ impl Observer {
     }
 
     /// Takes in a change; nothing where it is not worth telling.
-    pub(super) fn saw(&mut self, kind: Kind, change: &StoredChange) -> Option<TimelineEvent> {
+    pub(super) fn observe(&mut self, kind: Kind, change: &StoredChange) -> Option<TimelineEvent> {
         let workload: Workload = change.object().ok()?;
         let observed = workload.observe(kind, &self.prefix);
         let observed = self.defaults.applied(observed);

@@ -218,13 +218,13 @@ impl Simulation {
                 biased;
                 () = &mut stop => stopped = true,
                 (kind, change) = next_of(&mut self.changes) => {
-                    if let Some(event) = self.seen(kind, change) {
+                    if let Some(event) = self.observe(kind, change) {
                         stopped = comes_first(&mut stop, shown(event.at)).await;
                         tell(&event)?;
                     }
                 }
                 () = self.clock.sleep_until(due) => match actions.pop() {
-                    Some(action) if action.at < until => self.lend(&action),
+                    Some(action) if action.at < until => self.carry_out(&action),
                     _ => break,
                 },
             }
@@ -242,8 +242,8 @@ impl Simulation {
         })
     }
 
-    fn seen(&self, kind: Kind, change: Option<StoredChange>) -> Option<TimelineEvent> {
-        lock(&self.observer).saw(kind, &change?)
+    fn observe(&self, kind: Kind, change: Option<StoredChange>) -> Option<TimelineEvent> {
+        lock(&self.observer).observe(kind, &change?)
     }
 
     fn count_requests(&self) -> Arc<Mutex<Requests>> {
@@ -269,7 +269,7 @@ impl Simulation {
         (end, tokio::spawn(scaler))
     }
 
-    fn lend(&mut self, action: &UserAction) {
+    fn carry_out(&mut self, action: &UserAction) {
         let object = (
             format!("{}/{}", action.namespace, action.name),
             Kind::Deployment,
@@ -340,7 +340,7 @@ impl Played {
                 biased;
                 () = &mut stop => return Ok(()),
                 (kind, change) = next_of(&mut self.simulation.changes) => {
-                    if let Some(event) = self.simulation.seen(kind, change) {
+                    if let Some(event) = self.simulation.observe(kind, change) {
                         tell(&event)?;
                     }
                 }
