@@ -11,13 +11,12 @@ use crate::{
 /// Which objects are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LiveQuery {
-    /// Objects of these API versions, plurals and names; those of the core group's `namespaces`
-    /// stand in no namespace.
+    /// These objects; those of the core group's `namespaces` stand in no namespace.
     Named {
         /// The namespace.
         namespace: String,
-        /// API version, plural and name.
-        names: Vec<(String, String, String)>,
+        /// The objects.
+        names: Vec<LiveName>,
     },
     /// All of one namespace, with itself, or of all; with a label selector workloads alone.
     All {
@@ -26,6 +25,17 @@ pub enum LiveQuery {
         /// The label selector.
         selector: Option<String>,
     },
+}
+
+/// An object in a namespace, or a Namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveName {
+    /// Such as `apps/v1`.
+    pub api_version: String,
+    /// Such as `deployments`.
+    pub plural: String,
+    /// Its name.
+    pub name: String,
 }
 
 /// What was read.
@@ -37,36 +47,84 @@ pub struct LiveSchedules {
     pub problems: Vec<String>,
 }
 
-/// A kind: API version, plural, kind, and whether other tools made it for schedules alone.
-const KINDS: [(&str, &str, &str, bool); 12] = [
-    ("v1", "namespaces", "Namespace", false),
-    ("apps/v1", "deployments", "Deployment", false),
-    ("apps/v1", "statefulsets", "StatefulSet", false),
-    ("batch/v1", "cronjobs", "CronJob", false),
-    (
+/// What is listed where nothing is named.
+#[derive(Clone, Copy)]
+struct Resource {
+    api_version: &'static str,
+    plural: &'static str,
+    kind: &'static str,
+    role: Role,
+}
+
+/// What an object has to do with schedules.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Its annotations are a schedule for what is in it.
+    Namespace,
+    /// Its annotations are its schedule.
+    Workload,
+    /// It is a schedule, by its spec: an object that a tool has for that alone.
+    Schedule,
+}
+
+const fn resource(
+    role: Role,
+    api_version: &'static str,
+    plural: &'static str,
+    kind: &'static str,
+) -> Resource {
+    Resource {
+        api_version,
+        plural,
+        kind,
+        role,
+    }
+}
+
+const RESOURCES: [Resource; 12] = [
+    resource(Role::Namespace, "v1", "namespaces", "Namespace"),
+    resource(Role::Workload, "apps/v1", "deployments", "Deployment"),
+    resource(Role::Workload, "apps/v1", "statefulsets", "StatefulSet"),
+    resource(Role::Workload, "batch/v1", "cronjobs", "CronJob"),
+    resource(
+        Role::Workload,
         "autoscaling/v2",
         "horizontalpodautoscalers",
         "HorizontalPodAutoscaler",
-        false,
     ),
-    ("argoproj.io/v1alpha1", "rollouts", "Rollout", false),
+    resource(
+        Role::Workload,
+        "argoproj.io/v1alpha1",
+        "rollouts",
+        "Rollout",
+    ),
     // Others scale these, and dayshift does not: that is said of those that have a schedule.
-    ("apps/v1", "daemonsets", "DaemonSet", false),
-    ("batch/v1", "jobs", "Job", false),
-    (
+    resource(Role::Workload, "apps/v1", "daemonsets", "DaemonSet"),
+    resource(Role::Workload, "batch/v1", "jobs", "Job"),
+    resource(
+        Role::Workload,
         "policy/v1",
         "poddisruptionbudgets",
         "PodDisruptionBudget",
-        false,
     ),
-    ("kube-green.com/v1alpha1", "sleepinfos", "SleepInfo", true),
-    (
+    resource(
+        Role::Schedule,
+        "kube-green.com/v1alpha1",
+        "sleepinfos",
+        "SleepInfo",
+    ),
+    resource(
+        Role::Schedule,
         "autoscaling.alibabacloud.com/v1beta1",
         "cronhorizontalpodautoscalers",
         "CronHorizontalPodAutoscaler",
-        true,
     ),
-    ("keda.sh/v1alpha1", "scaledobjects", "ScaledObject", true),
+    resource(
+        Role::Schedule,
+        "keda.sh/v1alpha1",
+        "scaledobjects",
+        "ScaledObject",
+    ),
 ];
 
 impl LiveSchedules {
@@ -79,62 +137,98 @@ impl LiveSchedules {
         let mut found = Self::default();
         match query {
             LiveQuery::Named { namespace, names } => {
-                for (version, plural, name) in names {
-                    let path = object_path(version, plural, namespace, name);
-                    match get_raw(client, &path).await? {
-                        Some(object) => found.add(plural, version, "", false, &[object]),
-                        None => found
-                            .problems
-                            .push(format!("{plural}/{name} is not in namespace {namespace}")),
-                    }
+                for name in names {
+                    found.read_one(client, namespace, name).await?;
                 }
             }
             LiveQuery::All {
                 namespace,
                 selector,
             } => {
-                for (version, plural, kind, is_tool) in KINDS {
-                    let is_workload = !is_tool && kind != "Namespace";
-                    if selector.is_some() && !is_workload {
-                        continue;
-                    }
-                    let list = match (kind, namespace) {
-                        ("Namespace", Some(name)) => {
-                            let path = object_path(version, plural, "", name);
-                            match get_raw(client, &path).await {
-                                Ok(one) => RawList::Items(one.into_iter().collect()),
-                                // A Role in the namespace allows the rest.
-                                Err(FindError::Refused(why)) => {
-                                    found.problems.push(format!(
-                                        "the Namespace {name} may not be read, so what stands on it is \
-                                         not converted: {why}"
-                                    ));
-                                    continue;
-                                }
-                                Err(error) => return Err(error),
-                            }
-                        }
-                        _ => {
-                            let path = collection_path(version, plural, namespace.as_deref());
-                            list_raw(client, &path, selector.as_deref()).await?
-                        }
-                    };
-                    match list {
-                        RawList::Items(items) => {
-                            found.add(plural, version, kind, is_tool, &items);
-                            if kind == "SleepInfo" {
-                                found.add_secrets(client, &items).await?;
-                            }
-                        }
-                        RawList::Absent => {}
-                        RawList::Forbidden(message) => found
-                            .problems
-                            .push(format!("not allowed to list {plural}: {message}")),
+                let (namespace, selector) = (namespace.as_deref(), selector.as_deref());
+                for resource in RESOURCES {
+                    if selector.is_none() || resource.role == Role::Workload {
+                        found
+                            .read_all(client, resource, namespace, selector)
+                            .await?;
                     }
                 }
             }
         }
         Ok(found)
+    }
+
+    async fn read_one(
+        &mut self,
+        client: &Client,
+        namespace: &str,
+        wanted: &LiveName,
+    ) -> Result<(), FindError> {
+        let LiveName {
+            api_version,
+            plural,
+            name,
+        } = wanted;
+        let path = object_path(api_version, plural, namespace, name);
+        match get_raw(client, &path).await? {
+            Some(object) => self.add(plural, &[object], |it| trimmed(it, api_version, "")),
+            None => self
+                .problems
+                .push(format!("{plural}/{name} is not in namespace {namespace}")),
+        }
+        Ok(())
+    }
+
+    async fn read_all(
+        &mut self,
+        client: &Client,
+        resource: Resource,
+        namespace: Option<&str>,
+        selector: Option<&str>,
+    ) -> Result<(), FindError> {
+        let Resource {
+            api_version,
+            plural,
+            kind,
+            role,
+        } = resource;
+        let list = match (role, namespace) {
+            (Role::Namespace, Some(name)) => {
+                let path = object_path(api_version, plural, "", name);
+                match get_raw(client, &path).await {
+                    Ok(one) => RawList::Items(one.into_iter().collect()),
+                    // A Role in the namespace allows the rest.
+                    Err(FindError::Refused(why)) => {
+                        self.problems.push(format!(
+                            "the Namespace {name} may not be read, so what stands on it is not \
+                             converted: {why}"
+                        ));
+                        return Ok(());
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            _ => {
+                let path = collection_path(api_version, plural, namespace);
+                list_raw(client, &path, selector).await?
+            }
+        };
+        match list {
+            RawList::Items(items) => {
+                self.add(plural, &items, |it| match role {
+                    Role::Schedule => with_spec(it, api_version, kind),
+                    Role::Namespace | Role::Workload => trimmed(it, api_version, kind),
+                });
+                if kind == "SleepInfo" {
+                    self.add_secrets(client, &items).await?;
+                }
+            }
+            RawList::Absent => {}
+            RawList::Forbidden(message) => self
+                .problems
+                .push(format!("not allowed to list {plural}: {message}")),
+        }
+        Ok(())
     }
 
     /// The Secrets in which kube-green saves the counts of what sleeps.
@@ -159,7 +253,7 @@ impl LiveSchedules {
             }
         }
         let lines = secrets.iter().map(|secret| {
-            let mut line = trimmed(secret, "v1", "Secret", false);
+            let mut line = trimmed(secret, "v1", "Secret");
             line["data"] = secret["data"].clone();
             line.to_string() + "\n"
         });
@@ -170,20 +264,19 @@ impl LiveSchedules {
         Ok(())
     }
 
-    /// What of these objects schedules have to do with, a line for each.
-    fn add(&mut self, plural: &str, version: &str, kind: &str, whole: bool, items: &[Value]) {
+    /// What `line` makes of each of these objects, a line for each.
+    fn add(&mut self, plural: &str, items: &[Value], line: impl Fn(&Value) -> Value) {
         // So many at a time that reading them costs little.
         for items in items.chunks(500) {
-            let lines = items
-                .iter()
-                .map(|it| trimmed(it, version, kind, whole).to_string() + "\n");
+            let lines = items.iter().map(|it| line(it).to_string() + "\n");
             let text: String = lines.collect();
             self.sources.push(Source::new(plural, text));
         }
     }
 }
 
-fn trimmed(object: &Value, version: &str, kind: &str, whole: bool) -> Value {
+/// What of an object schedules have to do with. The items of a list do not say what they are.
+fn trimmed(object: &Value, api_version: &str, kind: &str) -> Value {
     let of = |name: &str, other: &str| object[name].as_str().unwrap_or(other).to_owned();
     let mut metadata = Map::new();
     for name in ["name", "namespace", "annotations", "labels"] {
@@ -191,26 +284,35 @@ fn trimmed(object: &Value, version: &str, kind: &str, whole: bool) -> Value {
             metadata.insert(name.to_owned(), value.clone());
         }
     }
-    let mut trimmed = json!({
-        "apiVersion": of("apiVersion", version),
+    json!({
+        "apiVersion": of("apiVersion", api_version),
         "kind": of("kind", kind),
         "metadata": metadata,
-    });
-    if let Some(spec) = object.get("spec").filter(|_| whole) {
+    })
+}
+
+/// The same with its spec.
+fn with_spec(object: &Value, api_version: &str, kind: &str) -> Value {
+    let mut trimmed = trimmed(object, api_version, kind);
+    if let Some(spec) = object.get("spec") {
         trimmed["spec"] = spec.clone();
     }
     trimmed
 }
 
-fn collection_path(version: &str, plural: &str, namespace: Option<&str>) -> String {
-    let root = if version.contains('/') { "apis" } else { "api" };
+fn collection_path(api_version: &str, plural: &str, namespace: Option<&str>) -> String {
+    let root = if api_version.contains('/') {
+        "apis"
+    } else {
+        "api"
+    };
     match namespace {
-        Some(namespace) => format!("/{root}/{version}/namespaces/{namespace}/{plural}"),
-        None => format!("/{root}/{version}/{plural}"),
+        Some(namespace) => format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"),
+        None => format!("/{root}/{api_version}/{plural}"),
     }
 }
 
-fn object_path(version: &str, plural: &str, namespace: &str, name: &str) -> String {
+fn object_path(api_version: &str, plural: &str, namespace: &str, name: &str) -> String {
     let namespace = Some(namespace).filter(|_| plural != "namespaces");
-    format!("{}/{name}", collection_path(version, plural, namespace))
+    format!("{}/{name}", collection_path(api_version, plural, namespace))
 }

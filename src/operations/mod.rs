@@ -15,7 +15,7 @@ mod selection;
 mod until;
 mod wait;
 
-pub use live_schedules::{LiveQuery, LiveSchedules};
+pub use live_schedules::{LiveName, LiveQuery, LiveSchedules};
 pub use namespace_override::{AnnotatedNamespace, NamespaceError};
 pub use override_request::{
     Annotated, OverrideRequest, RequestError, RequestOutcome, RequestedOverride,

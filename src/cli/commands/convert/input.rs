@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use crate::{
     cli::args::{kind_args::KindArgs, targets::TargetArgs, values::value_parsers::one_namespace},
     cluster::Query,
-    operations::LiveQuery,
+    operations::{LiveName, LiveQuery},
     text::quote,
 };
 
@@ -119,16 +119,17 @@ pub(super) fn live_query(
     namespaces: &[String],
     is_only_namespaces: bool,
 ) -> LiveQuery {
-    let version = |name: &str| ("v1".to_owned(), "namespaces".to_owned(), name.to_owned());
-    let namespaces = namespaces.iter().map(|it| version(it));
+    let namespaces = namespaces.iter().map(|name| LiveName {
+        api_version: "v1".to_owned(),
+        plural: "namespaces".to_owned(),
+        name: name.clone(),
+    });
     match query {
         Query::Named { namespace, names } => {
-            let names = names.into_iter().map(|(kind, name)| {
-                (
-                    kind.api_version().to_owned(),
-                    kind.plural().to_owned(),
-                    name,
-                )
+            let names = names.into_iter().map(|(kind, name)| LiveName {
+                api_version: kind.api_version().to_owned(),
+                plural: kind.plural().to_owned(),
+                name,
             });
             LiveQuery::Named {
                 namespace,
