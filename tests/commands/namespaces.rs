@@ -271,8 +271,16 @@ fn what_stands_in_the_way_is_said() {
             "namespace/dev: not woken: no workload in it has a schedule",
         ),
         ("ns/lab", 3, "namespace lab does not exist"),
-        ("ns/dev -n lab", 2, "`ns/dev` stands alone"),
-        ("ns/dev web", 2, "`ns/dev` stands alone"),
+        (
+            "ns/dev -n lab",
+            2,
+            "`ns/dev` is a whole namespace; give it alone",
+        ),
+        (
+            "ns/dev web",
+            2,
+            "`ns/dev` is a whole namespace; give it alone",
+        ),
         ("ns/Dev", 2, "is not the name of"),
     ] {
         let words: Vec<_> = word.split(' ').collect();

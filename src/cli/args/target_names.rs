@@ -26,7 +26,7 @@ pub(super) enum TargetError {
          deploy/web or rollouts.argoproj.io/web"
     )]
     NeitherKindNorNamespace(String, String),
-    #[error("`{0}` stands alone: name one namespace, and nothing else")]
+    #[error("`{0}` is a whole namespace; give it alone, without other names, -n, -A or --selector")]
     NamespaceAndOthers(String),
     #[error("give either names or --selector, not both")]
     NameAndSelector,
