@@ -6,15 +6,12 @@ use super::args::values::calendar_file::{CalendarContents, CalendarFile, Calenda
 use crate::{
     clock::Clock,
     controller::{CalendarPublisher, Telemetry},
-    schedule::{CalendarName, Calendars},
+    schedule::{Calendar, CalendarName, Calendars},
     text::printable,
 };
 
 /// How often the files are read. A kubelet takes a minute or so to swap a ConfigMap.
 const INTERVAL: TimeDelta = TimeDelta::seconds(10);
-
-/// How long before its last date a calendar is said to end.
-const ENDS_SOON: TimeDelta = TimeDelta::days(60);
 
 /// How often that is said.
 const REMINDER: TimeDelta = TimeDelta::days(1);
@@ -101,7 +98,7 @@ impl CalendarWatch {
             let Some(last) = it.file.contents.calendar.ends_on() else {
                 continue;
             };
-            if last <= (now + ENDS_SOON).date_naive() {
+            if last <= (now + Calendar::ENDS_SOON).date_naive() {
                 tracing::warn!(
                     calendar = it.name().as_str(),
                     file = &*printable(&it.file.path.to_string_lossy()),

@@ -1,16 +1,11 @@
 //! Warnings about the calendars that excepted dates name.
 
-use chrono::TimeDelta;
-
 use crate::lint::rule::Rule;
 use crate::lint::schedule::{schedule_finding::ScheduleFinding, times::Look};
 use crate::{
-    schedule::{ExceptedDates, list_items},
+    schedule::{Calendar, ExceptedDates, list_items},
     workload::Key,
 };
-
-/// How long before its last date a calendar is said to end.
-const ENDS_SOON: TimeDelta = TimeDelta::days(60);
 
 impl Look<'_> {
     /// Calendars that end soon, or of which part does not count.
@@ -19,7 +14,7 @@ impl Look<'_> {
         except: &ExceptedDates,
         found: &mut Vec<ScheduleFinding>,
     ) {
-        let soon = self.local(self.span.from + ENDS_SOON).date();
+        let soon = self.local(self.span.from + Calendar::ENDS_SOON).date();
         for (name, calendar) in except.calendars() {
             let text = self.inputs.text(Key::Except).unwrap_or_default();
             let mut items = list_items(text);

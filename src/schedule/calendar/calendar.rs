@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use chrono::NaiveDate;
+use chrono::{NaiveDate, TimeDelta};
 
 use super::components::read_events;
 use super::error::{CalendarError, CalendarReason};
@@ -51,6 +51,9 @@ struct Span {
 impl Calendar {
     /// The most bytes of a file that are read: as much as a ConfigMap holds.
     pub const MAX_FILE: usize = MAX_FILE;
+
+    /// How long before its last date a calendar is said to end.
+    pub const ENDS_SOON: TimeDelta = TimeDelta::days(60);
 
     /// Reads an iCalendar file of at most 1 MiB, in bounded time and memory.
     ///
