@@ -6,8 +6,9 @@ use super::files::contents::Contents;
 use crate::workload::{Inheritance, Key, Origin, Problem};
 
 /// Gives every workload of these files the defaults of its Namespace, whichever file that is in,
-/// and else those of the scaler. Of two Namespaces of one name the last counts, as it does for `kubectl apply`. What is wrong
-/// with how a default is written comes to be a problem of what inherits it, too.
+/// and else those of the scaler. Of two Namespaces of one name the last counts, as it does for
+/// `kubectl apply`. What is wrong with how a default is written comes to be a problem of what
+/// inherits it, too.
 pub fn inherit(contents: &mut [Contents], inheritance: &Inheritance) {
     let namespaces = contents.iter().flat_map(|it| &it.namespaces);
     let namespaces = namespaces.filter(|it| !it.annotations.is_empty());

@@ -1,8 +1,8 @@
 //! Files of manifests: the workloads in them, and where in the file everything stands.
 //!
-//! A [`Search`] opens [`Source`]s, which are read into [`Workload`]s. Values mean what they mean to kubectl, so
-//! that what is shown of a file is what applying it does. What a stranger's file can cost is
-//! bounded: too large, too deep or too often repeated is an error as a missing quote is.
+//! A [`Search`] opens [`Source`]s, which are read into [`Workload`]s. Values mean what they mean to
+//! kubectl, so that what is shown of a file is what applying it does. What a stranger's file can
+//! cost is bounded: too large, too deep or too often repeated is an error as a missing quote is.
 
 mod annotations;
 mod error;

@@ -7,7 +7,8 @@ use chrono::{DateTime, Utc};
 /// One request, as an audit log has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestLine {
-    /// `get`, `list`, `watch`, `create`, `update`, `patch` or `delete`; empty for `/version` and the like.
+    /// `get`, `list`, `watch`, `create`, `update`, `patch` or `delete`; empty for `/version` and
+    /// the like.
     pub verb: &'static str,
     /// The plural, such as `deployments`; for a path of no resource, the path.
     pub resource: String,

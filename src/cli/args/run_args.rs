@@ -178,8 +178,8 @@ struct OwnArgs {
     )]
     listen: SocketAddr,
 
-    /// Serve the pages of `dayshift dashboard` on this address, read-only; they name workloads, and ask
-    /// for no login [default: none]
+    /// Serve the pages of `dayshift dashboard` on this address, read-only; they name workloads, and
+    /// ask for no login [default: none]
     #[arg(long, value_name = "ADDRESS", value_parser = dashboard_listen)]
     dashboard_listen: Option<SocketAddr>,
 

@@ -10,8 +10,9 @@ use crate::{
 
 /// Do now what the schedule says, until its next boundary
 ///
-/// A new or edited schedule scales nothing by itself, and a manual change holds until the next boundary.
-/// This starts or stops the workload now if the schedule says so. It ends a wake or a sleep too.
+/// A new or edited schedule scales nothing by itself, and a manual change holds until the next
+/// boundary. This starts or stops the workload now if the schedule says so. It ends a wake or a
+/// sleep too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SyncArgs {

@@ -29,8 +29,8 @@ pub(crate) fn note_unreadable(defaults: &NamespaceDefaults) {
     }
 }
 
-/// Says what a command leaves alone of what was asked for: what may not be read, and what is not there.
-/// Returns the exit status so far.
+/// Says what a command leaves alone of what was asked for: what may not be read, and what is not
+/// there. Returns the exit status so far.
 pub(crate) fn left_alone(selection: &Selection) -> Exit {
     for it in &selection.unreadable {
         print_error(it);

@@ -1,7 +1,7 @@
 //! Rule 4: how many replicas a start and a stop leave, and what is saved.
 //!
-//! What is known of the count comes as [`State::remembered`](crate::workload::State::remembered): a 0 in it
-//! is somebody's wish.
+//! What is known of the count comes as [`State::remembered`](crate::workload::State::remembered): a
+//! 0 in it is somebody's wish.
 
 use crate::workload::replicas::Replicas;
 

@@ -51,9 +51,9 @@ pub(in crate::workload) struct Applied {
 /// How many times an object's state is put right between two boundaries.
 const MOST_CORRECTIONS: u8 = 3;
 
-/// How much later the last of them is made. A rolling update runs an old process and a new one for some
-/// seconds, which go by other flags: what one of them writes the other puts right, and nobody is to be
-/// told of that when the old one has ended.
+/// How much later the last of them is made. A rolling update runs an old process and a new one for
+/// some seconds, which go by other flags: what one of them writes the other puts right, and nobody
+/// is to be told of that when the old one has ended.
 const LAST_CORRECTION_AFTER: TimeDelta = TimeDelta::seconds(30);
 
 impl Applied {

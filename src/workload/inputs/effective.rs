@@ -30,8 +30,8 @@ impl Origin {
 }
 
 /// What is in force for one object: its own annotations and, where it has none for a key, the
-/// defaults of its Namespace, or the schedule of the scaler. Equal inputs ask for the same thing, so what is read from them can
-/// be shared.
+/// defaults of its Namespace, or the schedule of the scaler. Equal inputs ask for the same thing,
+/// so what is read from them can be shared.
 ///
 /// Each key falls back on its own, but for these: `start`, `stop`, `hours` and `scale` come
 /// together from wherever any of them is, a Namespace's `replicas` and `stop-replicas` do not

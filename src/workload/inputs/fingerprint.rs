@@ -11,9 +11,9 @@ use crate::workload::keys::Key;
 ///
 /// Version 2 is the first 16 hexadecimal digits of the SHA-256 of the UID, `-`, and the first 16
 /// of the SHA-256 of the schedule's text: for each of `start stop hours scale timezone except
-/// jitter` that is present, in this order, a line feed, the name, `=`, the length of the text in bytes,
-/// `:` and the text. What is absent does not count, and neither do flags nor versions, so the
-/// same object keeps its fingerprint when dayshift is upgraded or started with another
+/// jitter` that is present, in this order, a line feed, the name, `=`, the length of the text in
+/// bytes, `:` and the text. What is absent does not count, and neither do flags nor versions, so
+/// the same object keeps its fingerprint when dayshift is upgraded or started with another
 /// `--timezone`.
 ///
 /// Version 1 is the first 16 digits of the SHA-256 of both, the UID first. It is read and no

@@ -11,7 +11,8 @@ use crate::workload::kinds::kind::Kind;
 use crate::workload::replicas::Replicas;
 use crate::workload::workload_ref::WorkloadRef;
 
-/// For how long after dayshift has set a count it is said who sets it back, where nobody says otherwise.
+/// For how long after dayshift has set a count it is said who sets it back, where nobody says
+/// otherwise.
 pub const REVERT_WINDOW: Duration = Duration::from_secs(15 * 60);
 
 /// What was set, and what it was set back to.

@@ -1,8 +1,8 @@
 //! The in-memory API gives the answers that a real server has given.
 //!
 //! A table of requests, in `cases/`, and what kube-apiserver has answered to each, in `recorded/`.
-//! The answers are recorded and compared anew by `cargo test --test cluster api_parity` in the repository
-//! of dayshift, which can start a control plane.
+//! The answers are recorded and compared anew by `cargo test --test cluster api_parity` in the
+//! repository of dayshift, which can start a control plane.
 #![allow(
     dead_code,
     unreachable_pub,

@@ -154,8 +154,9 @@ impl Case {
         self
     }
 
-    /// The last answer is compared but for bookmarks. A real server sends one before the end of a watch
-    /// only if it has heard of a later version meanwhile, which anybody's write to anything may cause.
+    /// The last answer is compared but for bookmarks. A real server sends one before the end of a
+    /// watch only if it has heard of a later version meanwhile, which anybody's write to anything
+    /// may cause.
     pub fn without_bookmarks(mut self) -> Self {
         self.last().without_bookmarks = true;
         self

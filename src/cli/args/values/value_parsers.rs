@@ -30,8 +30,8 @@ pub(crate) fn catch_up(text: &str) -> Result<TimeDelta, String> {
     }
 }
 
-/// A bound on the clock's skew; `0` turns the check off. The API server's clock is seen in whole seconds,
-/// so a bound of less than two would be met by chance.
+/// A bound on the clock's skew; `0` turns the check off. The API server's clock is seen in whole
+/// seconds, so a bound of less than two would be met by chance.
 pub(crate) fn clock_skew(text: &str) -> Result<ClockSkew, String> {
     match parse_duration(text)? {
         none if none.is_zero() => Ok(ClockSkew(None)),
