@@ -23,7 +23,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The one that weighs more of what two objects came to.
+    /// The worse of two: what could not run is worse than what should be looked at.
     pub(super) fn worse(self, other: Self) -> Self {
         match (self, other) {
             (Self::Done, other) => other,

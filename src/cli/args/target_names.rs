@@ -32,6 +32,15 @@ pub(super) enum TargetError {
     NameAndSelector,
 }
 
+/// Whether somebody means a file or a folder by a word that could name a workload.
+pub(in crate::cli) fn looks_like_a_path(word: &str) -> bool {
+    let ends = [".yaml", ".yml", ".json", "/"];
+    let begins = ["./", "../", "/", "~/"];
+    word == "-"
+        || ends.iter().any(|it| word.ends_with(it))
+        || begins.iter().any(|it| word.starts_with(it))
+}
+
 /// Whether a word means Namespaces, as in kubectl.
 pub(super) fn is_of_namespaces(word: &str) -> bool {
     matches!(&*word.to_lowercase(), "ns" | "namespace" | "namespaces")

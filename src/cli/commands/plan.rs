@@ -15,6 +15,7 @@ use crate::{
             exclude::ExcludeArgs,
             price_args::PriceArgs,
             schedule_args::{InheritanceArgs, ScheduleArgs},
+            target_names::looks_like_a_path,
             targets::{TargetArgs, Targets},
             values::time_flag::time_flag,
         },
@@ -106,15 +107,6 @@ enum Output {
     Json,
 }
 
-/// Whether somebody means a file or a folder by a word that should name a workload.
-fn is_path(word: &str) -> bool {
-    let ends = [".yaml", ".yml", ".json", "/"];
-    let begins = ["./", "../", "/", "~/"];
-    word == "-"
-        || ends.iter().any(|it| word.ends_with(it))
-        || begins.iter().any(|it| word.starts_with(it))
-}
-
 /// What keeps something from being planned.
 #[derive(Debug, thiserror::Error)]
 enum PlanError {
@@ -188,7 +180,12 @@ impl PlanArgs {
 
     /// The selected live workloads; `None` where files are given.
     fn targets(&self) -> Result<Option<Targets>, clap::Error> {
-        if let Some(file) = self.targets.workloads.iter().find(|it| is_path(it)) {
+        if let Some(file) = self
+            .targets
+            .workloads
+            .iter()
+            .find(|it| looks_like_a_path(it))
+        {
             let file = quote(file);
             let message = format!("`{file}` is a file: write `dayshift plan -f {file}`\n");
             return Err(clap::Error::raw(ErrorKind::UnknownArgument, message));

@@ -284,15 +284,15 @@ impl SandboxArgs {
             },
             ..Settings::default()
         };
-        let mut stage = Simulation::new(clock.clone(), settings);
+        let mut simulation = Simulation::new(clock.clone(), settings);
         let mut taken = Vec::new();
         for namespace in namespaces {
-            if let Err(status) = stage.load_namespace(namespace) {
+            if let Err(status) = simulation.load_namespace(namespace) {
                 print_error(&status.message);
             }
         }
         for (file, workload, manifest) in workloads {
-            match stage.load(manifest) {
+            match simulation.load(manifest) {
                 Ok(()) => {
                     if is_fragment(manifest) {
                         made_up(workload);
@@ -342,7 +342,7 @@ impl SandboxArgs {
         let stop = async {
             signals.next().await;
         };
-        let mut played = stage
+        let mut played = simulation
             .play(until, actions, speed, &mut tell, stop)
             .await
             .map_err(SandboxError::Write)?;

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 
 use crate::{
-    cli::args::{kind_args::KindArgs, targets::TargetArgs, values::value_parsers::one_namespace},
+    cli::args::{
+        kind_args::KindArgs, target_names::looks_like_a_path, targets::TargetArgs,
+        values::value_parsers::one_namespace,
+    },
     cluster::Query,
     operations::{LiveName, LiveQuery},
     text::quote,
@@ -105,15 +108,10 @@ impl InputArgs<'_> {
 
 /// Whether a word is a file or a folder and not a live object.
 fn is_path(word: &str) -> bool {
-    let ends = [".yaml", ".yml", ".json", "/"];
-    let begins = ["./", "../", "/", "~/"];
-    word == "-"
-        || ends.iter().any(|it| word.ends_with(it))
-        || begins.iter().any(|it| word.starts_with(it))
-        || Path::new(word).exists()
+    looks_like_a_path(word) || Path::new(word).exists()
 }
 
-/// The same for whoever reads it, with Namespaces that are named.
+/// What is read of the cluster: what the query asks for, and the Namespaces that are named.
 pub(super) fn live_query(
     query: Query,
     namespaces: &[String],

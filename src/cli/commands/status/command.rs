@@ -40,7 +40,7 @@ pub(crate) struct StatusArgs {
     #[arg(long, value_parser = BoolishValueParser::new())]
     problems: bool,
 
-    /// Keep running: a terminal is refreshed in place, other output gets the table at each change
+    /// Keep running: a terminal is refreshed in place, other output gets all of it at each change
     #[arg(
         short,
         long,

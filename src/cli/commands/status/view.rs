@@ -294,7 +294,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// The time by which schedules are followed: the API server's, whose clock is known to be good,
-/// and this machine's where that does not differ by a second or more.
+/// and this machine's where that does not differ by two seconds or more.
 async fn now(client: &Client) -> DateTime<Utc> {
     let here = Clock::system().now();
     let there = server_time(client).await.unwrap_or(here);
