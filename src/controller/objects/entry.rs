@@ -49,7 +49,8 @@ impl Entry {
         !self.observed.concerns_us() && !is_in_flight && !self.memory.has_written()
     }
 
-    /// Notes that the user is told that hands are off; false where that was done already.
+    /// Notes that the user is told that the limit of corrections is reached; false where that
+    /// was done since the last boundary.
     pub(in crate::controller) fn tell_correction_limit(&mut self) -> bool {
         self.memory.tell_correction_limit()
     }
