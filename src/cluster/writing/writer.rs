@@ -1,6 +1,6 @@
 //! The only code that sends writes: guarded patches and Events.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -103,7 +103,7 @@ impl Writer {
             .send(request, Vec::new())
             .await?
             .body(ReadError::sort)?;
-        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
+        Ok(namespace_in(&answer, name)?)
     }
 
     /// Writes annotations of a user on a Namespace, if those that change are as they were seen, and
@@ -121,7 +121,7 @@ impl Writer {
         let answer = self
             .patched(format!("{NAMESPACES_PATH}/{name}"), &patch)
             .await?;
-        Ok(serde_json::from_slice(&answer).map_err(no_sense)?)
+        Ok(namespace_in(&answer, &name)?)
     }
 
     async fn send_patch(
@@ -314,8 +314,17 @@ fn is_at(workload: &Workload, object: &WorkloadRef) -> bool {
     (workload.namespace(), workload.name()) == (&*object.namespace, &*object.name)
 }
 
+/// The Namespace that an answer shows, if it is the one that was asked about.
+fn namespace_in(answer: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable> {
+    let namespace: NamespaceMeta = serde_json::from_slice(answer).map_err(no_sense)?;
+    let is_it = namespace.metadata.name.as_deref() == Some(name);
+    is_it
+        .then_some(namespace)
+        .ok_or_else(|| elsewhere(&format_args!("Namespace {name}")))
+}
+
 /// A success that shows something else, such as a `Status`: whatever has answered, nothing was done.
-fn elsewhere(object: &WorkloadRef) -> Unavailable {
+fn elsewhere(object: &dyn fmt::Display) -> Unavailable {
     Unavailable {
         reason: format!("the answer does not show {object}"),
         retry_after: None,

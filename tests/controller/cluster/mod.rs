@@ -3,3 +3,4 @@
 mod credentials;
 mod find;
 mod list_watch;
+mod namespace;

@@ -1,0 +1,41 @@
+//! One Namespace, read and written, where something else answers.
+#![allow(clippy::unwrap_used)]
+
+use dayshift::{
+    cluster::{NamespaceMeta, Writer},
+    workload::Prefix,
+};
+use http::{Request, Response};
+use kube::{Client, client::Body};
+use serde_json::{Value, json};
+use tower::{BoxError, service_fn};
+
+fn writer(answer: &Value) -> Writer {
+    let body = answer.to_string();
+    let service = service_fn(move |_: Request<Body>| {
+        let body = Body::from(body.clone().into_bytes());
+        async move { Ok::<_, BoxError>(Response::new(body)) }
+    });
+    Writer::of_command(Client::new(service, "default"), Prefix::default())
+}
+
+/// A proxy or a cache before the API server, say: an override would go by another team's hours.
+#[tokio::test]
+async fn an_answer_that_shows_another_namespace_is_none() {
+    let named = |name: &str| json!({"metadata": {"name": name, "uid": "u"}});
+    let dev: NamespaceMeta = serde_json::from_value(named("dev")).unwrap();
+    for (answer, expected) in [
+        (named("dev"), true),
+        (named("prod"), false),
+        (
+            json!({"kind": "Status", "metadata": {}, "status": "Failure", "code": 503}),
+            false,
+        ),
+    ] {
+        let writer = writer(&answer);
+        let read = writer.read_namespace("dev").await;
+        assert_eq!(read.is_ok(), expected, "{answer}");
+        let written = writer.annotate_namespace(&dev, &[]).await;
+        assert_eq!(written.is_ok(), expected, "{answer}");
+    }
+}
