@@ -14,7 +14,7 @@ use kube::{
     runtime::watcher::{self, Error, Event, watcher},
 };
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::cluster::reading::absence::Absence;
 use crate::cluster::reading::discovery::{discover, discover_again};
@@ -28,6 +28,10 @@ pub(in crate::cluster) const PAGE: u32 = 100;
 /// What asks for a stream and hears nothing for so long asks for pages: a server that ignores the
 /// question never says that the stream has told everything.
 const FIRST_EVENT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a stream may take to tell everything, which for 10,000 objects is some 2 s: where there is
+/// always a change, a server that ignores the question is never silent.
+const STREAM_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How many streams may end before they have told everything, one after another.
 const STREAMS: u32 = 3;
@@ -62,6 +66,7 @@ where
         begin: Box::new(begin),
         is_streamed: true,
         begun: Some(0),
+        until: None,
     };
     stream::unfold(watch, |mut watch| async move {
         Some((watch.next().await?, watch))
@@ -132,12 +137,16 @@ struct ListWatch<D> {
     is_streamed: bool,
     /// How often what there is has begun to be told; none once it was told to its end.
     begun: Option<u32>,
+    /// When a stream that has begun to tell it has to have come to the end.
+    until: Option<Instant>,
 }
 
 impl<D> ListWatch<D> {
     async fn next(&mut self) -> Option<Result<Event<D>, Error>> {
         let event = if self.is_streamed && self.begun.is_some() {
-            match timeout(FIRST_EVENT_TIMEOUT, self.events.next()).await {
+            let silent = Instant::now() + FIRST_EVENT_TIMEOUT;
+            let until = self.until.map_or(silent, |until| until.min(silent));
+            match timeout_at(until, self.events.next()).await {
                 Ok(Some(Err(error))) if is_refusal(&error) => self.pages(&error).await,
                 Ok(event) => event,
                 Err(silence) => self.pages(&silence).await,
@@ -146,12 +155,18 @@ impl<D> ListWatch<D> {
             self.events.next().await
         };
         match &event {
-            Some(Ok(Event::Init)) => self.begun = Some(self.begun.unwrap_or(0) + 1),
-            Some(Ok(Event::InitDone)) => self.begun = None,
-            Some(Err(error)) if self.begun.is_none() && is_lost(error) => {
-                // kube would ask for the same again and again.
-                self.events = (self.begin)(self.is_streamed);
-                self.begun = Some(0);
+            Some(Ok(Event::Init)) => {
+                self.begun = Some(self.begun.unwrap_or(0) + 1);
+                self.until = Some(Instant::now() + STREAM_TIMEOUT);
+            }
+            Some(Ok(Event::InitDone)) => (self.begun, self.until) = (None, None),
+            Some(Err(error)) => {
+                self.until = None;
+                if self.begun.is_none() && is_lost(error) {
+                    // kube would ask for the same again and again.
+                    self.events = (self.begin)(self.is_streamed);
+                    self.begun = Some(0);
+                }
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! The first list of a watch as a stream, and in pages where the server will not have that.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::time::Duration;
+use std::{future::ready, time::Duration};
 
 use chrono::{DateTime, Utc};
 use dayshift::{
@@ -17,7 +17,7 @@ use kube::{
 };
 use kube_in_memory::{Api, Fault, RequestLine, Status};
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tower::service_fn;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -56,7 +56,11 @@ async fn a_watch_that_is_not_granted_because_its_place_is_gone_lists_anew() {
     assert_eq!(seen(&mut events, 3).await, "init +web-0 ready");
     nothing(&mut events).await;
     let gone = Fault::Answer(Status::new(410, "Expired", "too old resource version"));
-    api.fail_next(|line| line.verb == "watch", gone);
+    api.on_request(move |line| match is_stream(line) {
+        true => Some(Fault::Delay(Duration::from_secs(1))),
+        false => (line.verb == "watch").then(|| gone.clone()),
+    });
+    sleep(Duration::from_secs(120)).await;
     api.close_watches();
     let told = seen(&mut events, 4).await;
     assert!(told.ends_with("init +web-0 ready"), "{told}");
@@ -103,6 +107,39 @@ async fn a_server_that_never_says_that_all_is_told_is_asked_for_pages() {
     assert_eq!(seen(&mut events, 4).await, "init +web-0 +web-1 ready");
     assert_eq!(begin.elapsed(), Duration::from_secs(10));
     assert_eq!(asked(&api), "stream list");
+}
+
+/// Each change looks like one more of what there is.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_knows_no_streams_and_always_has_a_change_is_asked_for_pages() {
+    let api = cluster(2);
+    let server = api.client();
+    let ignores = service_fn(move |mut request: Request<Body>| {
+        let server = server.clone();
+        async move {
+            let uri = request.uri().to_string();
+            let parameters = [
+                "sendInitialEvents=true&",
+                "resourceVersionMatch=NotOlderThan&",
+            ];
+            let unknown = parameters.iter().fold(uri, |uri, it| uri.replace(it, ""));
+            *request.uri_mut() = unknown.parse().unwrap();
+            server.send(request).await
+        }
+    });
+    tokio::spawn(async move {
+        for replicas in 0.. {
+            api.scale("default", "web-1", replicas).unwrap();
+            sleep(Duration::from_secs(5)).await;
+        }
+    });
+    let deployments = kube::Api::all_with(Client::new(ignores, "default"), &Kind::Deployment);
+    let events = list_watch(deployments, Config::default());
+    let begin = Instant::now();
+    let is_ready = |event: &Result<Event<Workload>, Error>| matches!(event, Ok(Event::InitDone));
+    let mut ready = events.filter(|event| ready(is_ready(event))).boxed();
+    assert!(timeout(HOUR, ready.next()).await.is_ok());
+    assert_eq!(begin.elapsed(), Duration::from_secs(60));
 }
 
 #[tokio::test(start_paused = true)]
