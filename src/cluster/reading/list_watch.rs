@@ -51,20 +51,22 @@ pub fn list_watch<D>(
 where
     D: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
 {
-    let config = config.page_size(PAGE);
-    let begin = move |is_streamed: bool| {
+    let begin = move |list: List| {
         let config = config.clone();
-        let config = if is_streamed {
-            config.streaming_lists()
-        } else {
-            config
+        let config = match list {
+            List::Streamed => config.page_size(PAGE).streaming_lists(),
+            List::Paged => config.page_size(PAGE),
+            List::Whole => watcher::Config {
+                page_size: None,
+                ..config
+            },
         };
         watcher(api.clone(), config).boxed()
     };
     let watch = ListWatch {
-        events: begin(true),
+        events: begin(List::Streamed),
         begin: Box::new(begin),
-        is_streamed: true,
+        list: List::Streamed,
         begun: Some(0),
         until: None,
     };
@@ -130,11 +132,22 @@ enum Source<D> {
     Lost,
 }
 
+/// How the server is asked for what there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum List {
+    /// At the beginning of the watch.
+    Streamed,
+    /// In pages.
+    Paged,
+    /// All at once.
+    Whole,
+}
+
 struct ListWatch<D> {
     events: Events<D>,
-    /// Begins anew, with what there is as a stream, or else in pages.
-    begin: Box<dyn Fn(bool) -> Events<D> + Send>,
-    is_streamed: bool,
+    /// Begins anew, with what there is.
+    begin: Box<dyn Fn(List) -> Events<D> + Send>,
+    list: List,
     /// How often what there is has begun to be told; none once it was told to its end.
     begun: Option<u32>,
     /// When a stream that has begun to tell it has to have come to the end.
@@ -143,7 +156,7 @@ struct ListWatch<D> {
 
 impl<D> ListWatch<D> {
     async fn next(&mut self) -> Option<Result<Event<D>, Error>> {
-        let event = if self.is_streamed && self.begun.is_some() {
+        let event = if self.list == List::Streamed && self.begun.is_some() {
             let silent = Instant::now() + FIRST_EVENT_TIMEOUT;
             let until = self.until.map_or(silent, |until| until.min(silent));
             match timeout_at(until, self.events.next()).await {
@@ -156,21 +169,29 @@ impl<D> ListWatch<D> {
         };
         match &event {
             Some(Ok(Event::Init)) => {
+                let is_next = self.begun.is_none();
                 self.begun = Some(self.begun.unwrap_or(0) + 1);
                 self.until = Some(Instant::now() + STREAM_TIMEOUT);
+                if is_next && self.list == List::Whole {
+                    return self.anew(List::Paged).await;
+                }
             }
             Some(Ok(Event::InitDone)) => (self.begun, self.until) = (None, None),
+            Some(Err(error)) if self.list == List::Paged && has_expired(error) => {
+                tracing::debug!(%error, "the server does not keep the pages; listing all at once");
+                return self.anew(List::Whole).await;
+            }
             Some(Err(error)) => {
                 self.until = None;
                 if self.begun.is_none() && is_lost(error) {
                     // kube would ask for the same again and again.
-                    self.events = (self.begin)(self.is_streamed);
+                    self.events = (self.begin)(self.list);
                     self.begun = Some(0);
                 }
             }
             _ => {}
         }
-        if self.begun > Some(STREAMS) && self.is_streamed {
+        if self.begun > Some(STREAMS) && self.list == List::Streamed {
             return self.pages(&"it ends too soon").await;
         }
         event
@@ -179,10 +200,21 @@ impl<D> ListWatch<D> {
     /// Lists in pages from now on.
     async fn pages(&mut self, why: &(dyn Display + Sync)) -> Option<Result<Event<D>, Error>> {
         tracing::debug!(%why, "the server does not stream the list; listing in pages");
-        self.is_streamed = false;
-        self.events = (self.begin)(false);
+        self.anew(List::Paged).await
+    }
+
+    /// Begins anew, and lists so.
+    async fn anew(&mut self, list: List) -> Option<Result<Event<D>, Error>> {
+        self.list = list;
+        self.events = (self.begin)(list);
         self.events.next().await
     }
+}
+
+/// Whether the server does not have the rest of a list any more: it keeps the pages for some minutes
+/// only. client-go asks for all at once then (`pager.FullListIfExpired`).
+fn has_expired(error: &Error) -> bool {
+    matches!(error, Error::InitialListFailed(kube::Error::Api(status)) if status.code == 410)
 }
 
 /// Whether the server has no such place in its history from which the watch was to go on, and says

@@ -175,6 +175,39 @@ async fn a_server_that_is_away_is_asked_for_a_stream_again() {
     assert_eq!(asked(&api), "stream stream");
 }
 
+/// As client-go: one list without a limit, and pages again for the next.
+#[tokio::test(start_paused = true)]
+async fn a_server_whose_continue_tokens_always_expire_is_asked_for_all_at_once() {
+    let api = cluster(101);
+    let refusal = Status::invalid("meta.k8s.io", "ListOptions", "", Vec::new());
+    let expired = Status::new(410, "Expired", "the provided continue parameter is too old");
+    api.on_request(move |line| {
+        let is_page = line.verb == "list" && line.query.contains("continue=");
+        let answer = is_page.then_some(&expired);
+        answer
+            .or(is_stream(line).then_some(&refusal))
+            .map(|status| Fault::Answer(status.clone()))
+    });
+    let mut events = watch(&api);
+    let told = seen(&mut events, 204).await;
+    assert!(told.starts_with("init +web-0 "), "{told}");
+    assert!(
+        told.contains(" init +web-0 "),
+        "what a page told is told again"
+    );
+    assert!(told.ends_with(" +web-99 ready"), "{told}");
+    assert_eq!(asked(&api), "stream list page whole");
+    nothing(&mut events).await;
+    api.forget_requests();
+    api.close_watches();
+    api.scale("default", "web-7", 5).unwrap();
+    api.compact();
+    let told = seen(&mut events, 205).await;
+    assert!(told.starts_with("error init +web-0 "), "{told}");
+    assert!(told.ends_with(" ready"), "{told}");
+    assert_eq!(asked(&api), "watch list page whole");
+}
+
 /// A cluster with so many Deployments.
 fn cluster(deployments: usize) -> Api {
     let (start, epoch) = (DateTime::<Utc>::UNIX_EPOCH, Instant::now());
@@ -241,6 +274,7 @@ fn asked(api: &Api) -> String {
             "watch" if is_stream(&line) => Some("stream"),
             "watch" => Some("watch"),
             "list" if line.query.contains("continue=") => Some("page"),
+            "list" if !line.query.contains("limit=") => Some("whole"),
             "list" => Some("list"),
             _ => None,
         });
