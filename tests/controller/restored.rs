@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use kube_in_memory::{Fault, Status};
+use dayshift::controller::Settings;
+use http::Request;
+use kube::{Client, client::Body};
+use kube_in_memory::{Api, Fault, Status};
+use tokio::time::sleep;
+use tower::{BoxError, service_fn};
 
 use crate::sandbox::{Sandbox, deployment};
 
@@ -64,4 +69,52 @@ fn a_list_counts_though_its_versions_are_older() {
     assert_eq!((story.replicas("web"), story.replicas("plain")), (3, 0));
     story.sleep_until("18:41");
     assert_eq!(story.replicas("web"), 0);
+}
+
+/// A client whose lists come three seconds late: what they show is as it was when they were asked for.
+fn with_late_lists(api: &Api) -> Client {
+    let inner = api.client_as("scaler");
+    let service = service_fn(move |request: Request<Body>| {
+        let inner = inner.clone();
+        async move {
+            let uri = request.uri();
+            let is_stream = uri
+                .query()
+                .is_some_and(|it| it.contains("sendInitialEvents"));
+            let is_list = is_stream
+                || uri.path().ends_with("/deployments")
+                    && !uri.query().is_some_and(|it| it.contains("watch="));
+            let answer = inner.send(request).await?;
+            if is_list {
+                sleep(Duration::from_secs(3)).await;
+            }
+            Ok::<_, BoxError>(answer)
+        }
+    });
+    Client::new(service, "default")
+}
+
+/// A list that was asked for before a stop was answered, and comes after it.
+#[test]
+fn a_list_that_is_older_than_an_answer_says_nothing_of_that_object() {
+    for has_streams in [true, false] {
+        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        if !has_streams {
+            let no = || Fault::Answer(Status::new(422, "Invalid", "no streams"));
+            story
+                .api
+                .on_request(move |line| line.query.contains("sendInitialEvents").then(no));
+        }
+        story.start_scaler_with(with_late_lists, Settings::default());
+        story.apply(deployment("web").replicas(3).stop("19:00"));
+        story.sleep_until("18:59:58");
+        story.api.forget_requests();
+        story.api.close_watches();
+        story.api.create(deployment("other").into()).unwrap();
+        story.api.compact();
+        story.sleep_until("19:05");
+        assert_eq!(story.replicas("web"), 0);
+        let sent = |verb| story.requests(verb).len();
+        assert_eq!((sent("patch"), sent("get")), (1, 0), "{has_streams}");
+    }
 }

@@ -29,6 +29,9 @@ pub(in crate::controller) struct Entry {
     pub(in crate::controller) unsure: Option<Instant>,
     pub(in crate::controller) watch: WatchId,
     pub(in crate::controller) listed: bool,
+    /// Whether the server has answered about it since its watch has failed last, so that a list may
+    /// have been taken before.
+    pub(super) is_answered: bool,
     /// What a dry run has removed here alone, with its text.
     pub(in crate::controller) expired: Vec<(Key, Box<str>)>,
     pub(in crate::controller) work: Work,

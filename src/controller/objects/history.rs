@@ -17,7 +17,7 @@ const SELDOM: Duration = Duration::from_secs(60);
 /// How a watch shows an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::controller) enum Sight {
-    /// In a list of what there is, which counts whatever was known before.
+    /// In a list of what there is, which counts whatever was known before it was asked for.
     Listed,
     /// Because it has changed.
     Changed,

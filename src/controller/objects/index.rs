@@ -65,7 +65,7 @@ impl Index {
     }
 
     /// Takes in an object as a watch shows it. A change to what is older than what is known is
-    /// merely late.
+    /// merely late, and so is a list that was asked for before an answer came.
     pub(in crate::controller) fn observe(
         &mut self,
         (kind, workload): (Kind, &Workload),
@@ -104,6 +104,7 @@ impl Index {
             && entry.observed.object == observed.object
         {
             entry.listed = true;
+            let may_be_late = may_be_late || entry.is_answered;
             let is_news = !(may_be_late && workload.version().is_before(entry.version));
             if is_news {
                 self.update(id, observed, workload.version(), seen_at);
@@ -177,6 +178,9 @@ impl Index {
         if entry.version == known || !version.is_before(entry.version) {
             self.history.answered(version, entry.version);
             self.update(id, observed, version, seen_at);
+            if let Some(entry) = self.entries.get_mut(id) {
+                entry.is_answered = true;
+            }
         }
         true
     }
@@ -201,6 +205,7 @@ impl Index {
             unsure: seen_at.unsure,
             watch,
             listed: true,
+            is_answered: false,
             expired: Vec::new(),
             work: Work::default(),
             share: Share::default(),
@@ -243,6 +248,14 @@ impl Index {
                 .keep_observed(observed, version, entry.watch);
         }
         self.forget(id);
+    }
+
+    /// A watch has failed, or all of them begin anew: what they list from now on is newer than each
+    /// answer so far, or of an older history. That a list begins is told later than it is asked for.
+    pub(in crate::controller) fn lists_will_count(&mut self, watch: Option<WatchId>) {
+        for (_, entry) in self.entries.iter_mut() {
+            entry.is_answered &= watch.is_some_and(|it| it != entry.watch);
+        }
     }
 
     /// A list begins: what it does not show is gone when it ends.

@@ -89,3 +89,26 @@ fn a_change_is_late_where_its_version_is_older_and_a_list_counts() {
         assert_eq!(replicas, expected, "{sight:?}");
     }
 }
+
+#[test]
+fn a_list_that_was_asked_for_before_an_answer_says_nothing_of_that_object() {
+    for (fails, expected) in [(None, 4), (Some(1), 4), (Some(0), 5)] {
+        let mut index = Index::new(&Settings::default());
+        let seen_at = SeenAt {
+            by_clock: DateTime::UNIX_EPOCH,
+            unsure: None,
+        };
+        let shown = |index: &mut Index, object: &Workload| {
+            let sight = (0, Sight::Listed);
+            index.observe((Kind::Deployment, object), sight, seen_at).id
+        };
+        let id = shown(&mut index, &web(90, 3)).unwrap();
+        assert!(index.observe_answer(id, &web(100, 4), version(90), seen_at));
+        if let Some(watch) = fails {
+            index.lists_will_count(Some(watch));
+        }
+        shown(&mut index, &web(95, 5));
+        let replicas = index.get(id).unwrap().observed.replicas.get();
+        assert_eq!(replicas, expected, "{fails:?}");
+    }
+}

@@ -143,6 +143,7 @@ impl Engine {
     pub(in crate::controller) fn lists_anew(&mut self) -> bool {
         let lists_anew = self.index.history.is_to_be_listed(self.clock.monotonic());
         if lists_anew {
+            self.index.lists_will_count(None);
             tracing::warn!(
                 "the API server is behind what it has shown before, as after a restore from a backup; everything is listed anew"
             );
@@ -172,6 +173,7 @@ impl Engine {
     /// A watch has failed, which the [`WatchStates`](crate::controller::watch::states::WatchStates) know.
     fn watch_failed(&mut self, what: Watched, watch: WatchId, error: &watcher::Error) {
         self.telemetry.watch_restart();
+        self.index.lists_will_count(Some(watch));
         self.watches.publish(&self.telemetry);
         self.outbox.release(watch);
         let (kind, text) = (what.name(), redacted_chain(error));
