@@ -48,6 +48,8 @@ pub(in crate::controller) struct Work {
 pub(in crate::controller) enum Trouble {
     /// The API server refuses the patch.
     Refused,
+    /// The permission to patch is missing, for others of its namespace too.
+    Forbidden,
     /// The API server fails to make it, or does not answer.
     Failed,
 }
@@ -219,14 +221,20 @@ impl Work {
         self.unconfirmed = None;
     }
 
-    /// Notes one more failure. Returns how many there were in a row, and whether the user is to be
-    /// told.
-    pub(in crate::controller) fn fails(&mut self, trouble: Trouble) -> (u32, bool) {
+    /// Notes one more failure. Returns how many there were in a row.
+    pub(in crate::controller) const fn fails(&mut self) -> u32 {
         self.failures = self.failures.saturating_add(1);
-        (
-            self.failures,
-            self.reported.replace(trouble) != Some(trouble),
-        )
+        self.failures
+    }
+
+    /// Whether the user was told of this last.
+    pub(in crate::controller) fn has_reported(&self, trouble: Trouble) -> bool {
+        self.reported == Some(trouble)
+    }
+
+    /// The user is told of this.
+    pub(in crate::controller) const fn report(&mut self, trouble: Trouble) {
+        self.reported = Some(trouble);
     }
 }
 

@@ -212,7 +212,7 @@ impl Engine {
         if self.index.get(id).is_none() {
             return;
         }
-        self.report(id, Trouble::Refused, why);
+        self.report(id, Trouble::Forbidden, why);
         if let Some(entry) = self.index.get_mut(id) {
             entry.work.wait_for_permission();
         }
@@ -262,25 +262,36 @@ impl Engine {
         self.back_off(id, delay);
     }
 
-    /// Says in the log and, once in a row, in an Event that an object cannot be written to.
-    /// Returns how often in a row.
+    /// Says in the log and, once in a row, in an Event that an object cannot be written to; a missing
+    /// permission on one object for all of its kind and namespace. Returns how often in a row.
     fn report(&mut self, id: Id, trouble: Trouble, why: &str) -> u32 {
+        let now = self.clock.monotonic();
         let Some(entry) = self.index.get_mut(id) else {
             return 1;
         };
-        let (failures, is_news) = entry.work.fails(trouble);
-        let kind = entry.object().kind;
-        tracing::warn!(kind = %entry.object().kind, object = %entry.object(), failures, "{why}");
-        if is_news {
-            let text = format!("cannot write to the {kind}: {why}; retrying with backoff");
-            self.announce(
-                id,
-                EventNote {
-                    reason: Reason::ScaleFailed,
-                    text,
-                },
+        let (failures, kind) = (entry.work.fails(), entry.object().kind);
+        tracing::warn!(%kind, object = %entry.object(), failures, "{why}");
+        let is_for_all = trouble == Trouble::Forbidden;
+        if entry.work.has_reported(trouble)
+            || is_for_all && !self.retry.may_tell_forbidden(entry.object(), now)
+        {
+            return failures;
+        }
+        entry.work.report(trouble);
+        let mut text = format!("cannot write to the {kind}: {why}; retrying with backoff");
+        if is_for_all {
+            let namespace = &entry.object().namespace;
+            text += &format!(
+                ". The permission may be missing for every {kind} in namespace {namespace}, and is told on one of them"
             );
         }
+        self.announce(
+            id,
+            EventNote {
+                reason: Reason::ScaleFailed,
+                text,
+            },
+        );
         failures
     }
 

@@ -4,7 +4,10 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
+    time::Duration,
 };
+
+use tokio::time::Instant;
 
 use crate::workload::{Kind, WorkloadRef};
 
@@ -20,7 +23,12 @@ pub(in crate::controller) struct PermissionBackoff {
     /// Those that were let through while others were refused: a Role may name objects, and what it
     /// names does not wait for what it does not.
     granted: BTreeSet<Id>,
+    /// When the user was told last that it is missing.
+    told: HashMap<Scope, Instant>,
 }
+
+/// For how long it is not told again: an Event lives for an hour (`--event-ttl` of the API server).
+const TOLD_FOR: Duration = Duration::from_secs(60 * 60);
 
 #[derive(Debug)]
 struct Waiting {
@@ -70,6 +78,17 @@ impl PermissionBackoff {
         None
     }
 
+    /// Whether the user may be told on this object that it is missing; then it is taken to be told
+    /// for its kind and namespace.
+    pub(in crate::controller) fn may_tell(&mut self, object: &WorkloadRef, now: Instant) -> bool {
+        self.told.retain(|_, told| now < *told + TOLD_FOR);
+        let is_told = self.told.contains_key(&scope(object));
+        if !is_told {
+            self.told.insert(scope(object), now);
+        }
+        !is_told
+    }
+
     /// Whether this object is to wait, for another asks for its kind and namespace; it is noted,
     /// then.
     pub(in crate::controller) fn must_wait(&mut self, object: &WorkloadRef, id: Id) -> bool {
@@ -90,6 +109,7 @@ impl PermissionBackoff {
             return BTreeSet::new();
         };
         self.granted.insert(id);
+        self.told.remove(&scope(object));
         let mut released = waiting.others;
         released.insert(waiting.asker);
         released.remove(&id);

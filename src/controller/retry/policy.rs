@@ -94,6 +94,16 @@ impl RetryPolicy {
         Some((asker, self.delay(&Backoff::FORBIDDEN, refusals)))
     }
 
+    /// Whether the user may be told on this object that a permission is missing; then it is taken to
+    /// be told for all of its kind and namespace.
+    pub(in crate::controller) fn may_tell_forbidden(
+        &mut self,
+        object: &WorkloadRef,
+        now: Instant,
+    ) -> bool {
+        self.permissions.may_tell(object, now)
+    }
+
     /// Whether this object is to wait, for another asks for its kind and namespace; it is noted,
     /// then.
     pub(in crate::controller) fn must_wait(&mut self, object: &WorkloadRef, id: Id) -> bool {

@@ -1,0 +1,83 @@
+//! What is told where a permission is missing.
+
+use kube_in_memory::{Fault, Status};
+use serde_json::Value;
+
+use crate::sandbox::{Sandbox, deployment};
+
+fn forbidden() -> Fault {
+    let why = r#"User "dayshift" cannot patch resource "deployments" in API group "apps""#;
+    Fault::Answer(Status::forbidden("apps", "deployments", "web", why))
+}
+
+/// The Events `ScaleFailed` that were sent so far and are left, by object and namespace.
+fn told(story: &Sandbox) -> Vec<(String, String)> {
+    let events = story.api.list("Event").into_iter();
+    let failed = events.filter(|event| event["reason"] == "ScaleFailed");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    failed
+        .map(|it| {
+            (
+                text(&it["regarding"]["name"]),
+                text(&it["regarding"]["namespace"]),
+            )
+        })
+        .collect()
+}
+
+/// They ask in turn, and each would tell of it; an Event lives for an hour.
+#[test]
+fn a_missing_permission_is_told_once_an_hour_for_a_kind_and_namespace() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.api.namespace("prod");
+    for namespace in ["dev", "prod"] {
+        for number in 0..50 {
+            let web = deployment(&format!("web-{number}")).namespace(namespace);
+            story.apply(web.replicas(3).hours("09:00-19:00"));
+        }
+    }
+    story.sleep_until("18:59");
+    story
+        .api
+        .on_request(|line| (line.verb == "patch").then(forbidden));
+    story.sleep_until("19:50");
+    let first = told(&story);
+    let namespaces: Vec<&str> = first.iter().map(|(_, namespace)| &**namespace).collect();
+    assert_eq!(namespaces, ["dev", "prod"], "{first:?}");
+    story.sleep_until("20:50");
+    let second = told(&story);
+    assert_eq!(second.len(), 2, "{second:?}");
+    assert!(second.iter().all(|it| !first.contains(it)), "{second:?}");
+
+    story.api.serve_well();
+    story.sleep_until("21:00");
+    assert_eq!(story.replicas("web-49"), 0);
+    story
+        .api
+        .on_request(|line| (line.verb == "patch").then(forbidden));
+    story.annotate("web-7", "wake-until", Some("2026-11-20T22:00:00Z"));
+    story.sleep_until("21:05");
+    assert_eq!(told(&story).len(), 3, "it is missing again");
+}
+
+/// What is told of a permission says nothing of what is refused later.
+#[test]
+fn a_refusal_after_a_missing_permission_is_told() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    for name in ["api", "web"] {
+        story.apply(deployment(name).replicas(3).hours("09:00-19:00"));
+    }
+    story.sleep_until("18:59");
+    story
+        .api
+        .on_request(|line| (line.verb == "patch").then(forbidden));
+    story.sleep_until("19:10");
+    assert_eq!(told(&story).len(), 1);
+    story.api.serve_well();
+    let refusal = || Status::forbidden("apps", "deployments", "web", "not on my watch");
+    story
+        .api
+        .on_admission(move |write| (write.resource == "deployments").then(refusal));
+    story.sleep_until("19:20");
+    assert_eq!(told(&story).len(), 3, "each of its own");
+}
