@@ -32,15 +32,15 @@ impl Index {
         self.entries.are_touched(now)
     }
 
-    /// Each object with a schedule, and whether it is kept stopped: where that has changed since
-    /// this was asked last.
-    pub(in crate::controller) fn take_stopped(&mut self) -> Option<Vec<(WorkloadRef, bool)>> {
-        let are_others = self.entries.take_others_stopped();
-        are_others.then(|| {
-            let each = self.entries.iter();
-            each.filter_map(|(_, it)| Some((it.object().clone(), it.share.is_kept_stopped?)))
-                .collect()
-        })
+    /// The objects of which it has changed since this was asked last whether they have a schedule that
+    /// keeps them stopped: each with that, or with nothing where it has none or is gone.
+    pub(in crate::controller) fn take_stopped(&mut self) -> Vec<(Id, Option<(WorkloadRef, bool)>)> {
+        let others = self.entries.take_others_stopped().into_iter();
+        let is_stopped = |id| {
+            let entry = self.entries.get(id)?;
+            Some((entry.object().clone(), entry.share.is_kept_stopped?))
+        };
+        others.map(|id| (id, is_stopped(id))).collect()
     }
 
     /// The objects that go by the default schedule of the scaler: how many in which namespace.

@@ -106,8 +106,8 @@ impl Entries {
         &self.totals
     }
 
-    /// Whether others are kept stopped than when this was asked last.
-    pub(super) const fn take_others_stopped(&mut self) -> bool {
+    /// Those of which it has changed whether they are kept stopped, since this was asked last.
+    pub(super) fn take_others_stopped(&mut self) -> Vec<Id> {
         self.totals.take_others_stopped()
     }
 

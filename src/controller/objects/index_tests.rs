@@ -14,9 +14,13 @@ use crate::{
 };
 
 fn web(version: u32, replicas: u32) -> Workload {
+    named("web", version, replicas)
+}
+
+fn named(name: &str, version: u32, replicas: u32) -> Workload {
     serde_json::from_value(json!({
         "metadata": {
-            "namespace": "dev", "name": "web", "uid": "1",
+            "namespace": "dev", "name": name, "uid": name,
             "resourceVersion": version.to_string(),
             "annotations": {"dayshift/stop": "19:00"},
         },
@@ -111,4 +115,38 @@ fn a_list_that_was_asked_for_before_an_answer_says_nothing_of_that_object() {
         let replicas = index.get(id).unwrap().observed.replicas.get();
         assert_eq!(replicas, expected, "{fails:?}");
     }
+}
+
+/// There may be 10,000 of them, and one is stopped each second.
+#[test]
+fn who_is_kept_stopped_is_told_of_those_for_which_that_has_changed() {
+    let mut index = Index::new(&Settings::default());
+    let seen_at = SeenAt {
+        by_clock: DateTime::UNIX_EPOCH,
+        unsure: None,
+    };
+    let mut told = |object: Option<Workload>, is_gone: bool| {
+        if let Some(object) = object {
+            let kind = Kind::Deployment;
+            if is_gone {
+                index.gone(kind, &object);
+            } else {
+                index.observe((kind, &object), (0, Sight::Changed), seen_at);
+            }
+        }
+        index.totals(DateTime::UNIX_EPOCH);
+        let each = index.take_stopped().into_iter();
+        let named = each.map(|(id, it)| {
+            it.map_or_else(
+                || format!("-{id}"),
+                |(it, is_stopped)| format!("{}={is_stopped}", it.name),
+            )
+        });
+        named.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(told(Some(named("api", 1, 3)), false), "api=false");
+    assert_eq!(told(Some(named("web", 1, 3)), false), "web=false");
+    assert_eq!(told(Some(named("web", 2, 2)), false), "");
+    assert_eq!(told(None, false), "");
+    assert_eq!(told(Some(named("api", 3, 3)), true), "-1");
 }

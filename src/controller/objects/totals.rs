@@ -50,8 +50,8 @@ pub(in crate::controller) struct Totals {
     deadlines: Deadlines,
     /// When to look again at which object.
     looks: BTreeSet<(i64, Id)>,
-    /// Whether one more is kept stopped, or one less, since somebody asked.
-    are_others_stopped: bool,
+    /// Those that are kept stopped and were not, or the other way round, since somebody asked.
+    others_stopped: Vec<Id>,
 }
 
 /// What is held down in one namespace. Sums that nothing makes too large: what was added can be
@@ -116,9 +116,10 @@ impl Totals {
         &self.deadlines
     }
 
-    /// Whether other objects are kept stopped than when this was asked last.
-    pub(super) const fn take_others_stopped(&mut self) -> bool {
-        std::mem::replace(&mut self.are_others_stopped, false)
+    /// The objects that are kept stopped and were not when this was asked last, or the other way
+    /// round, and those that may be gone.
+    pub(super) fn take_others_stopped(&mut self) -> Vec<Id> {
+        std::mem::take(&mut self.others_stopped)
     }
 
     /// Whether one is to be looked at again at `now` because its deadline has passed.
@@ -160,7 +161,9 @@ impl Totals {
         }
         self.take_away(id, namespace, before);
         self.add(id, namespace, now);
-        self.are_others_stopped |= before.is_kept_stopped != now.is_kept_stopped;
+        if before.is_kept_stopped != now.is_kept_stopped {
+            self.others_stopped.push(id);
+        }
     }
 
     fn add(&mut self, id: Id, namespace: &Arc<str>, share: Share) {

@@ -80,9 +80,8 @@ impl Engine {
             self.clock.monotonic(),
         );
         let deadlines = totals.deadlines().clone();
-        if self.settings.per_workload_metrics
-            && let Some(stopped) = self.index.take_stopped()
-        {
+        let stopped = self.index.take_stopped();
+        if self.settings.per_workload_metrics {
             self.telemetry.stopped(stopped);
         }
         let first = || self.index.first_overdue(now);

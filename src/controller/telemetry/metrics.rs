@@ -17,6 +17,7 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
+use crate::controller::ids::Id;
 use crate::controller::telemetry::calendar_metrics::CalendarMetrics;
 use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
 use crate::controller::telemetry::overdue::Deadlines;
@@ -253,8 +254,9 @@ impl Telemetry {
             .tell(objects, without_requests, by_namespace, now);
     }
 
-    /// Which workloads with a schedule there are, and whether each is kept stopped.
-    pub fn stopped(&self, each: Vec<(WorkloadRef, bool)>) {
+    /// Whether each of these workloads is kept stopped from now on; nothing of one that has no schedule
+    /// or is gone.
+    pub fn stopped(&self, each: Vec<(Id, Option<(WorkloadRef, bool)>)>) {
         self.stopped.tell(each);
     }
 

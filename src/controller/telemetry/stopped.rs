@@ -1,6 +1,7 @@
 //! Which workloads their schedules keep stopped, as a metric with a series for each.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -11,15 +12,23 @@ use prometheus_client::{
     metrics::{MetricType, gauge::ConstGauge},
 };
 
+use crate::controller::ids::Id;
 use crate::workload::WorkloadRef;
 
 /// Each workload with a schedule, and whether it is kept stopped; empty where nobody asked for it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StoppedWorkloads(Arc<Mutex<Vec<(WorkloadRef, bool)>>>);
+pub(super) struct StoppedWorkloads(Arc<Mutex<BTreeMap<Id, (WorkloadRef, bool)>>>);
 
 impl StoppedWorkloads {
-    pub(super) fn tell(&self, each: Vec<(WorkloadRef, bool)>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = each;
+    /// These are others than before, or have no schedule any more.
+    pub(super) fn tell(&self, each: Vec<(Id, Option<(WorkloadRef, bool)>)>) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (id, is_stopped) in each {
+            match is_stopped {
+                Some(is_stopped) => known.insert(id, is_stopped),
+                None => known.remove(&id),
+            };
+        }
     }
 }
 
@@ -33,7 +42,7 @@ impl Collector for StoppedWorkloads {
                     only with --per-workload-metrics.";
         let mut metric =
             encoder.encode_descriptor("dayshift_stopped", help, None, MetricType::Gauge)?;
-        for (object, is_stopped) in &*each {
+        for (object, is_stopped) in each.values() {
             let kind = object.kind.to_string();
             let labels = [
                 ("kind", kind.as_str()),

@@ -90,7 +90,7 @@ fn each_metric_is_on_the_page_as_it_is_scraped() {
     };
     let nothing = (&web.namespace, HeldDown::default());
     told.held_down([nothing].into_iter(), 0, true, Instant::now());
-    told.stopped(vec![(web, true)]);
+    told.stopped(vec![(1, Some((web, true)))]);
     let name = CalendarName::parse("de").unwrap();
     told.calendar(&name, Some(chrono::NaiveDate::default()), true);
     assert_eq!(documented(), scraped(&told.render()));
