@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{
     cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
     workload::{
-        ADMISSION, Cause, Change, ChangeKind, EventNote, ManagerKind, Reason, Replicas, WorkloadRef,
+        ADMISSION, Cause, Change, ChangeKind, EventNote, ManagerKind, Replicas, WorkloadRef,
     },
 };
 
@@ -29,6 +29,11 @@ impl Engine {
             Finished::Read { id, known, result } => self.read(id, known, *result),
             Finished::Announced { event, result } => self.announced(*event, result),
             Finished::LookedUp { lookup, result } => self.looked_up(&lookup, *result),
+            Finished::Asked { has_answered } => {
+                let now = self.clock.monotonic();
+                self.retry.was_asked(has_answered, now);
+                self.telemetry.set(Condition::Reachable, has_answered);
+            }
             Finished::ToldTheTime(Ok(())) => {}
             Finished::ToldTheTime(Err(error)) => {
                 tracing::warn!(error = %error, "cannot ask the API server for its time");
@@ -232,9 +237,17 @@ impl Engine {
             return;
         }
         let now = self.clock.monotonic();
-        // Whether others are answered tells whether it is the server.
-        let may_be_servers = why.kind != FailureKind::Admission;
-        if why.kind.is_servers() || may_be_servers && self.retry.is_away(now, id) {
+        let is_servers = match why.kind {
+            FailureKind::Unreachable | FailureKind::Overloaded => true,
+            FailureKind::Admission => false,
+            FailureKind::TimedOut => {
+                self.ask_whether_it_answers(id);
+                false
+            }
+            // Whether others are answered tells whether it is the server.
+            FailureKind::Failed | FailureKind::NotServed => self.retry.is_away(now, id),
+        };
+        if is_servers {
             self.telemetry.set(Condition::Reachable, false);
         }
         if why.kind.is_servers() {
@@ -262,56 +275,13 @@ impl Engine {
         self.back_off(id, delay);
     }
 
-    /// Says in the log and, once in a row, in an Event that an object cannot be written to; a missing
-    /// permission on one object for all of its kind and namespace. Returns how often in a row.
-    fn report(&mut self, id: Id, trouble: Trouble, why: &str) -> u32 {
-        let now = self.clock.monotonic();
-        let Some(entry) = self.index.get_mut(id) else {
-            return 1;
-        };
-        let (failures, kind) = (entry.work.fails(), entry.object().kind);
-        tracing::warn!(%kind, object = %entry.object(), failures, "{why}");
-        let is_for_all = trouble == Trouble::Forbidden;
-        if entry.work.has_reported(trouble)
-            || is_for_all && !self.retry.may_tell_forbidden(entry.object(), now)
+    /// A request took too long, and nothing else was answered of late: it may be the server, or a
+    /// webhook that hangs, which a read does not pass.
+    fn ask_whether_it_answers(&mut self, id: Id) {
+        if let Some(entry) = self.index.get(id)
+            && self.retry.must_ask(self.clock.monotonic())
         {
-            return failures;
-        }
-        entry.work.report(trouble);
-        let mut text = format!("cannot write to the {kind}: {why}; retrying with backoff");
-        if is_for_all {
-            let namespace = &entry.object().namespace;
-            text += &format!(
-                ". The permission may be missing for every {kind} in namespace {namespace}, and is told on one of them"
-            );
-        }
-        self.announce(
-            id,
-            EventNote {
-                reason: Reason::ScaleFailed,
-                text,
-            },
-        );
-        failures
-    }
-
-    /// Boundaries of an object come faster than they can be carried out: the newest counts, and
-    /// the user is told once.
-    pub(in crate::controller) fn skipped(&mut self, id: Id) {
-        self.telemetry.boundaries_skipped();
-        let Some(entry) = self.index.get_mut(id) else {
-            return;
-        };
-        if entry.work.report_skips() {
-            let text = "boundaries come faster than they can be carried out: only the newest counts, and earlier ones are skipped. Set them further apart".to_owned();
-            tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{text}");
-            self.announce(
-                id,
-                EventNote {
-                    reason: Reason::BoundariesSkipped,
-                    text,
-                },
-            );
+            self.sender.ask(entry.object().clone());
         }
     }
 

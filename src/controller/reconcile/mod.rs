@@ -9,3 +9,4 @@ pub(super) mod observe;
 mod publish;
 mod reverts;
 pub(super) mod scheduler;
+mod troubles;

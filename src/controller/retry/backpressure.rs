@@ -25,6 +25,8 @@ pub(in crate::controller) struct Backpressure {
     failing: Failing,
     /// Objects that have got no usable answer since the last success, the first two.
     unanswered: BTreeSet<Id>,
+    /// Whether it is being asked for something that passes no admission.
+    is_asked: bool,
 }
 
 /// The different objects that have failed since the last success.
@@ -55,6 +57,7 @@ impl Backpressure {
                 namespaces: BTreeSet::new(),
             },
             unanswered: BTreeSet::new(),
+            is_asked: false,
         }
     }
 
@@ -116,15 +119,36 @@ impl Backpressure {
         }
     }
 
+    /// An object has got no answer in time. Whether the server is to be asked for something that passes
+    /// no admission, because it has answered nothing for as long as one request may take: a webhook
+    /// that hangs says nothing of the server, for however many objects. It is taken to be asked.
+    pub(in crate::controller) fn must_ask(&mut self, now: Instant) -> bool {
+        let must_ask = !self.is_asked && self.is_silent(now);
+        self.is_asked |= must_ask;
+        must_ask
+    }
+
+    /// The server was asked, and has answered or not.
+    pub(in crate::controller) const fn was_asked(&mut self, has_answered: bool, now: Instant) {
+        self.is_asked = false;
+        if has_answered {
+            self.answered = Some(now);
+        }
+    }
+
+    fn is_silent(&self, now: Instant) -> bool {
+        self.answered
+            .is_none_or(|answered| now >= answered + LONGEST_REQUEST)
+    }
+
     /// An object has got no usable answer. Whether the server is to be taken for away: others have
     /// fared no better, and it has answered nothing for as long as one request may take. One object
-    /// alone, with a webhook that hangs, says nothing of the server however long it lasts.
+    /// alone says nothing of the server however long it lasts.
     pub(in crate::controller) fn is_away(&mut self, now: Instant, id: Id) -> bool {
         if self.unanswered.len() < 2 {
             self.unanswered.insert(id);
         }
-        let is_silent = |answered| now >= answered + LONGEST_REQUEST;
-        self.unanswered.len() > 1 && self.answered.is_none_or(is_silent)
+        self.unanswered.len() > 1 && self.is_silent(now)
     }
 
     /// This object asks for nothing any more.

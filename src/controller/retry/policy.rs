@@ -68,6 +68,17 @@ impl RetryPolicy {
         self.backpressure.is_away(now, id)
     }
 
+    /// An object has got no answer in time: whether the server is to be asked for something that passes
+    /// no admission; it is taken to be asked.
+    pub(in crate::controller) fn must_ask(&mut self, now: Instant) -> bool {
+        self.backpressure.must_ask(now)
+    }
+
+    /// The server was asked, and has answered or not.
+    pub(in crate::controller) const fn was_asked(&mut self, has_answered: bool, now: Instant) {
+        self.backpressure.was_asked(has_answered, now);
+    }
+
     /// Whether nothing is sent now.
     pub(in crate::controller) fn is_paused(&self, now: Instant) -> bool {
         !self.backpressure.is_over(now)

@@ -42,6 +42,10 @@ pub(in crate::controller) enum Finished {
         result: Box<Result<WithManagers, ReadError>>,
     },
     ToldTheTime(Result<(), ReadError>),
+    /// Whether the server has answered what was asked to learn whether it does.
+    Asked {
+        has_answered: bool,
+    },
 }
 
 /// A patch that was answered, or was not.

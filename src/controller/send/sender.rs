@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, timeout};
 
 use crate::{
-    cluster::{Unavailable, Version, Writer},
+    cluster::{ReadError, Unavailable, Version, Writer},
     workload::{Kind, WorkloadRef},
 };
 
@@ -18,6 +18,9 @@ use crate::controller::send::queue::Lane;
 
 /// How long the read of one object for who has set its count may take.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the read of an object may take that tells whether the server answers.
+const ASKED_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Sends requests, and gives back what comes of them.
 pub(in crate::controller) struct Sender {
@@ -111,6 +114,16 @@ impl Sender {
                 lookup: Box::new(lookup),
                 result: Box::new(result),
             }
+        });
+    }
+
+    /// Reads an object to learn whether the server answers at all: that passes no admission.
+    pub(in crate::controller) fn ask(&mut self, object: WorkloadRef) {
+        let writer = self.writer.clone();
+        self.in_flight.send_aside(async move {
+            let answer = timeout(ASKED_TIMEOUT, writer.read(&object)).await;
+            let has_answered = !matches!(answer, Ok(Err(ReadError::Unavailable(_))) | Err(_));
+            Finished::Asked { has_answered }
         });
     }
 

@@ -1,0 +1,51 @@
+//! Patches that are not answered: a webhook that hangs, or a server that is away.
+
+use std::time::Duration;
+
+use kube_in_memory::{Fault, RequestLine};
+
+use crate::{
+    faults::isolation::with_neighbours,
+    sandbox::{Sandbox, deployment},
+};
+
+const AWAY: &str = "the API server does not answer or refuses";
+
+/// Nothing else is sent that would be answered; an object that is read passes no webhook.
+#[test]
+fn webhooks_that_hang_in_an_idle_cluster_do_not_make_it_unready() {
+    for count in [1, 2, 60] {
+        let story = with_neighbours(count, Fault::Hang);
+        for second in (0..1800).step_by(6) {
+            story.pass(Duration::from_secs(6));
+            let ready = story.telemetry.ready();
+            assert_eq!(ready, Ok(()), "{count}, after {second} s");
+        }
+        let reads = story.requests("get").len();
+        assert!(
+            (1..=190).contains(&reads),
+            "{count}: {reads} in half an hour"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_gives_no_object_either_is_away_also_where_one_alone_is_due() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.sleep_until("18:59");
+    let is_about_one = |line: &RequestLine| matches!(line.verb, "patch" | "get");
+    story
+        .api
+        .on_request(move |line| is_about_one(line).then_some(Fault::Hang));
+    story.sleep_until("19:00:13");
+    assert_eq!(story.telemetry.ready(), Err(vec![AWAY]));
+    story.sleep_until("19:05");
+    assert_eq!(story.telemetry.ready(), Err(vec![AWAY]));
+    story.api.serve_well();
+    story.sleep_until("19:06");
+    assert_eq!(
+        (story.replicas("web"), story.telemetry.ready()),
+        (0, Ok(()))
+    );
+}
