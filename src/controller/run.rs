@@ -17,6 +17,7 @@ use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::time::guarded_clock::GuardedClock;
 use crate::controller::time::skew::SharedServerClock;
+use crate::controller::watch::resumed::Resumed;
 use crate::controller::watch::states::WatchStates;
 use crate::controller::watch::streams;
 
@@ -42,11 +43,11 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) {
     let server_clock = SharedServerClock::default();
-    let states = WatchStates::of(&settings.scope);
+    let (states, resumed) = (WatchStates::of(&settings.scope), Resumed::default());
     let client = instrument(client, {
         let (server_clock, telemetry, clock) =
             (server_clock.clone(), telemetry.clone(), clock.clone());
-        let states = states.clone();
+        let (states, resumed) = (states.clone(), resumed.clone());
         move |exchange: Exchange| {
             telemetry.api_request(exchange.verb, exchange.code);
             if exchange
@@ -58,6 +59,9 @@ pub async fn run(
             if exchange.verb == "watch" && exchange.code.is_some_and(|code| code < 400) {
                 states.opened(exchange.uri.path());
                 states.publish(&telemetry);
+                resumed.granted(&exchange.uri, clock.monotonic());
+            } else if exchange.verb == "watch" {
+                resumed.failed(exchange.uri.path());
             }
             if let Some(date) = exchange.date {
                 server_clock.heard(date, clock.monotonic());
@@ -76,7 +80,7 @@ pub async fn run(
         GuardedClock::new(clock.clone(), server_clock, settings.max_clock_skew),
         settings,
         telemetry.clone(),
-        states,
+        (states, resumed.clone()),
     );
     let snapshots = telemetry.snapshot_requests().answering();
     let mut is_asked = false;
@@ -97,6 +101,7 @@ pub async fn run(
             Some(outcome) = engine.next_finished(), if engine.in_flight() > 0 => {
                 engine.finished(outcome);
             }
+            () = resumed.is_one() => {}
             other = calendars.changed() => engine.calendars_changed(other),
             () = snapshots.asked() => is_asked = true,
             // Who looks waits for what is due, and not the other way round.

@@ -50,6 +50,67 @@ fn what_was_restored_is_seen_with_the_next_write() {
     assert_eq!(lists.count(), 2, "once more");
 }
 
+fn lists(story: &Sandbox) -> usize {
+    let watches = story.requests("watch").into_iter();
+    let lists = watches.filter(|line| line.query.contains("sendInitialEvents"));
+    lists.count()
+}
+
+/// The watches go on sooner than they should: that is looked into.
+#[test]
+fn what_was_restored_is_seen_in_an_idle_cluster() {
+    let story = restored();
+    story.sleep_until("18:05");
+    story.annotate("web", "hours", Some("09:00-18:30"));
+    hours(&story, "09:00-18:40");
+    story.sleep_until("18:31");
+    assert_eq!((story.replicas("web"), story.replicas("plain")), (0, 3));
+    story.sleep_until("18:41");
+    assert_eq!((story.replicas("plain"), lists(&story)), (0, 2));
+}
+
+/// What a watch shows last is not how far it has come: bookmarks go on with all else that is written.
+#[test]
+fn what_was_restored_is_seen_though_nothing_of_the_kind_was_written_since_the_backup() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    let backup = story.api.revision();
+    for number in 0..40 {
+        story.api.namespace(&format!("other-{number}"));
+    }
+    story.sleep_until("18:20");
+    story.api.restore(backup);
+    story.sleep_until("18:25");
+    story.annotate("web", "hours", Some("09:00-18:30"));
+    story.sleep_until("18:31");
+    assert_eq!(story.replicas("web"), 0);
+}
+
+/// The server ends each watch after five minutes, and may be away for longer.
+#[test]
+fn a_watch_that_goes_on_when_it_should_is_not_looked_into() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.sleep_until("18:58");
+    let asked = || {
+        story
+            .api
+            .requests()
+            .iter()
+            .filter(|it| it.verb == "list")
+            .count()
+    };
+    assert_eq!((lists(&story), asked()), (1, 0));
+    story.api.on_request(|_| Some(Fault::DropBefore));
+    story.sleep_until("19:20");
+    story.api.serve_well();
+    story.sleep_until("19:25");
+    let once = asked();
+    assert!((1..=3).contains(&once), "{once}");
+    story.sleep_until("21:00");
+    assert_eq!((lists(&story), asked()), (1, once));
+}
+
 /// Whatever makes the watches begin anew, what they list counts.
 #[test]
 fn a_list_counts_though_its_versions_are_older() {

@@ -19,7 +19,7 @@ use crate::cluster::encoding::compact::InFull;
 use crate::cluster::reading::managers::WithManagers;
 use crate::cluster::reading::namespace::{NAMESPACES_PATH, NamespaceMeta};
 use crate::cluster::resource::Resource;
-use crate::cluster::workload::Workload;
+use crate::cluster::workload::{Version, Workload};
 use crate::cluster::writing::error::{
     AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign,
 };
@@ -173,17 +173,25 @@ impl Writer {
         Ok(is_it.then_some(read).ok_or_else(|| elsewhere(object))?)
     }
 
-    /// Asks for a list of at most one object of a kind, for the sake of the server's `Date`.
+    /// Asks for a list of at most one object of a kind: returns how far the server's history is, and
+    /// its answer has the server's `Date`.
     ///
     /// # Errors
     /// Where the server is absent or unwilling.
-    pub async fn ask_the_time(&self, kind: Kind, namespace: Option<&str>) -> Result<(), ReadError> {
+    pub async fn ask_the_version(
+        &self,
+        kind: Kind,
+        namespace: Option<&str>,
+    ) -> Result<Version, ReadError> {
         let uri = format!("{}?limit=1", Resource::of(kind).path(namespace));
         let request = Request::get(uri);
-        self.send(request, Vec::new())
+        let answer = self
+            .send(request, Vec::new())
             .await?
             .body(ReadError::sort)?;
-        Ok(())
+        let list: Value = serde_json::from_slice(&answer).map_err(no_sense)?;
+        let version = list["metadata"]["resourceVersion"].as_str();
+        Ok(Version::parse(version.unwrap_or_default()))
     }
 
     /// Sends the note as an Event of the object.

@@ -2,7 +2,8 @@
 //!
 //! etcd restored from a backup counts on from the backup's revision, and a watch that begins at a
 //! later one shows nothing until that is reached again (Kubernetes' own clients then stand still).
-//! What the server answers to a request of ours gives it away.
+//! What the server answers to a request of ours gives it away, and where a watch is resumed early one
+//! is made for that (`watch::resumed`).
 
 use std::{collections::HashMap, time::Duration};
 

@@ -34,7 +34,8 @@ impl Engine {
                 self.retry.was_asked(has_answered, now);
                 self.telemetry.set(Condition::Reachable, has_answered);
             }
-            Finished::ToldTheTime(Ok(())) => {}
+            Finished::ToldTheVersion { early, result } => self.told_the_version(*early, result),
+            Finished::ToldTheTime(Ok(_)) => {}
             Finished::ToldTheTime(Err(error)) => {
                 tracing::warn!(error = %error, "cannot ask the API server for its time");
             }

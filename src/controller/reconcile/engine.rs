@@ -30,6 +30,7 @@ use crate::controller::telemetry::overdue::OverdueLog;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::telemetry::snapshot::Snapshot;
 use crate::controller::time::guarded_clock::GuardedClock;
+use crate::controller::watch::resumed::Resumed;
 use crate::controller::watch::states::WatchStates;
 
 /// How many boundaries are taken from the scheduler before the next request is sent.
@@ -49,6 +50,7 @@ pub(in crate::controller) struct Engine {
     pub(in crate::controller) clock: GuardedClock,
     pub(in crate::controller) index: Index,
     pub(in crate::controller) watches: WatchStates,
+    pub(super) resumed: Resumed,
     pub(in crate::controller) due: Due,
     pub(in crate::controller) outbox: Outbox,
     pub(in crate::controller) sender: Sender,
@@ -68,13 +70,14 @@ impl Engine {
         clock: GuardedClock,
         settings: Settings,
         telemetry: Arc<Telemetry>,
-        watches: WatchStates,
+        (watches, resumed): (WatchStates, Resumed),
     ) -> Self {
         let places = settings.max_in_flight.get();
         Self {
             clock,
             index: Index::new(&settings),
             watches,
+            resumed,
             due: Due::default(),
             outbox: Outbox::new(),
             sender: Sender::new(writer, places),
@@ -255,6 +258,7 @@ impl Engine {
         self.look_at_the_clock();
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         self.sender.move_slow(monotonic);
+        self.look_at_resumed();
         if self.clock.is_wrong() {
             return;
         }
@@ -291,6 +295,7 @@ impl Engine {
             self.sender.in_flight().next_slow(),
             self.clock.next_probe(),
             self.census.next(),
+            self.resumed.next(),
             notes.filter(|_| may_act),
         ];
         instants

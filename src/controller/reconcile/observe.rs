@@ -3,7 +3,9 @@
 use kube::runtime::watcher;
 
 use crate::{
-    cluster::{Absence, NamespaceMeta, ObservedNamespace, Workload, redacted_chain},
+    cluster::{
+        Absence, NamespaceMeta, ObservedNamespace, ReadError, Version, Workload, redacted_chain,
+    },
     schedule::Calendars,
     workload::{EventNote, Kind},
 };
@@ -15,6 +17,7 @@ use crate::controller::objects::work::WorkState;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::settings::Watched;
 use crate::controller::telemetry::readiness::Condition;
+use crate::controller::watch::resumed::Early;
 use crate::controller::watch::states::News;
 use crate::controller::watch::streams::Event;
 
@@ -136,6 +139,26 @@ impl Engine {
         }
         for id in ids {
             self.reconcile(id);
+        }
+    }
+
+    /// Asks how far the server's history is where a watch goes on sooner than it should.
+    pub(in crate::controller) fn look_at_resumed(&mut self) {
+        if let Some(early) = self.resumed.take(self.clock.monotonic()) {
+            self.sender.ask_the_version(early);
+        }
+    }
+
+    /// The server has said how far its history is: less far than a watch has come, and it is another.
+    pub(super) fn told_the_version(&mut self, early: Early, result: Result<Version, ReadError>) {
+        match result {
+            Ok(version) => self.index.history.answered(version, early.version),
+            Err(ReadError::Unavailable(error)) => {
+                tracing::debug!(%error, "the API server does not say how far its history is");
+                self.resumed.ask_again(early, self.clock.monotonic());
+            }
+            // It may be watched, and not listed: a write gives it away.
+            Err(ReadError::Gone | ReadError::Refused(_)) => {}
         }
     }
 

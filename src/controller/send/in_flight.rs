@@ -23,6 +23,7 @@ use crate::controller::ids::Id;
 use crate::controller::objects::reverts::Lookup;
 use crate::controller::send::events::PendingEvent;
 use crate::controller::send::queue::Lane;
+use crate::controller::watch::resumed::Early;
 
 /// What came of a request.
 pub(in crate::controller) enum Finished {
@@ -41,7 +42,12 @@ pub(in crate::controller) enum Finished {
         lookup: Box<Lookup>,
         result: Box<Result<WithManagers, ReadError>>,
     },
-    ToldTheTime(Result<(), ReadError>),
+    ToldTheTime(Result<Version, ReadError>),
+    /// How far the server's history is, which was asked because of this watch.
+    ToldTheVersion {
+        early: Box<Early>,
+        result: Result<Version, ReadError>,
+    },
     /// Whether the server has answered what was asked to learn whether it does.
     Asked {
         has_answered: bool,

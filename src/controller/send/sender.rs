@@ -15,6 +15,7 @@ use crate::controller::send::events;
 use crate::controller::send::events::PendingEvent;
 use crate::controller::send::in_flight::{Finished, InFlight, Patched, Sent, unless_given_up};
 use crate::controller::send::queue::Lane;
+use crate::controller::watch::resumed::Early;
 
 /// How long the read of one object for who has set its count may take.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -131,7 +132,20 @@ impl Sender {
     pub(in crate::controller) fn ask_the_time(&mut self, kind: Kind, namespace: Option<String>) {
         let writer = self.writer.clone();
         self.in_flight.send_aside(async move {
-            Finished::ToldTheTime(writer.ask_the_time(kind, namespace.as_deref()).await)
+            Finished::ToldTheTime(writer.ask_the_version(kind, namespace.as_deref()).await)
+        });
+    }
+
+    /// Asks how far the server's history is, because of a watch that was resumed early.
+    pub(in crate::controller) fn ask_the_version(&mut self, early: Early) {
+        let writer = self.writer.clone();
+        self.in_flight.send_aside(async move {
+            let namespace = early.namespace.as_deref();
+            let result = writer.ask_the_version(early.kind, namespace).await;
+            Finished::ToldTheVersion {
+                early: Box::new(early),
+                result,
+            }
         });
     }
 }

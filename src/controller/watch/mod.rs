@@ -1,4 +1,5 @@
 //! The watches, and how far each has come.
 
+pub(super) mod resumed;
 pub(super) mod states;
 pub(super) mod streams;
