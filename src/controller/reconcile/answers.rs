@@ -277,7 +277,7 @@ impl Engine {
     }
 
     /// A request took too long, and nothing else was answered of late: it may be the server, or a
-    /// webhook that hangs, which a read does not pass.
+    /// webhook that hangs, which a list does not pass.
     fn ask_whether_it_answers(&mut self, id: Id) {
         if let Some(entry) = self.index.get(id)
             && self.retry.must_ask(self.clock.monotonic())

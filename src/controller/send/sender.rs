@@ -20,7 +20,7 @@ use crate::controller::watch::resumed::Early;
 /// How long the read of one object for who has set its count may take.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the read of an object may take that tells whether the server answers.
+/// How long the list of one object may take that tells whether the server answers.
 const ASKED_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Sends requests, and gives back what comes of them.
@@ -118,11 +118,13 @@ impl Sender {
         });
     }
 
-    /// Reads an object to learn whether the server answers at all: that passes no admission.
+    /// Asks for a list of what is beside an object, to learn whether the server answers at all: that
+    /// passes no admission.
     pub(in crate::controller) fn ask(&mut self, object: WorkloadRef) {
         let writer = self.writer.clone();
         self.in_flight.send_aside(async move {
-            let answer = timeout(ASKED_TIMEOUT, writer.read(&object)).await;
+            let list = writer.ask_the_version(object.kind, Some(&object.namespace));
+            let answer = timeout(ASKED_TIMEOUT, list).await;
             let has_answered = !matches!(answer, Ok(Err(ReadError::Unavailable(_))) | Err(_));
             Finished::Asked { has_answered }
         });

@@ -145,7 +145,7 @@ fn a_server_that_takes_no_patch_makes_it_unready_though_the_watch_goes_on() {
         story.apply(deployment("api").replicas(3).hours("09:00-19:00"));
         story
             .api
-            .on_request(move |line| matches!(line.verb, "patch" | "get").then(|| fault.clone()));
+            .on_request(move |line| matches!(line.verb, "patch" | "list").then(|| fault.clone()));
         assert_eq!(story.telemetry.ready(), Ok(()));
         story.sleep_until("19:01");
         let why = "the API server does not answer or refuses";

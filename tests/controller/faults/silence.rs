@@ -11,7 +11,7 @@ use crate::{
 
 const AWAY: &str = "the API server does not answer or refuses";
 
-/// Nothing else is sent that would be answered; an object that is read passes no webhook.
+/// Nothing else is sent that would be answered; a list passes no webhook.
 #[test]
 fn webhooks_that_hang_in_an_idle_cluster_do_not_make_it_unready() {
     for count in [1, 2, 60] {
@@ -21,7 +21,7 @@ fn webhooks_that_hang_in_an_idle_cluster_do_not_make_it_unready() {
             let ready = story.telemetry.ready();
             assert_eq!(ready, Ok(()), "{count}, after {second} s");
         }
-        let reads = story.requests("get").len();
+        let reads = story.requests("list").len();
         assert!(
             (1..=190).contains(&reads),
             "{count}: {reads} in half an hour"
@@ -30,11 +30,11 @@ fn webhooks_that_hang_in_an_idle_cluster_do_not_make_it_unready() {
 }
 
 #[test]
-fn a_server_that_gives_no_object_either_is_away_also_where_one_alone_is_due() {
+fn a_server_that_gives_no_list_either_is_away_also_where_one_alone_is_due() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.sleep_until("18:59");
-    let is_about_one = |line: &RequestLine| matches!(line.verb, "patch" | "get");
+    let is_about_one = |line: &RequestLine| matches!(line.verb, "patch" | "list");
     story
         .api
         .on_request(move |line| is_about_one(line).then_some(Fault::Hang));
