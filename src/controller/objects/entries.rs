@@ -77,7 +77,7 @@ impl Entries {
         let share = |entry: &Entry| {
             let is_counted = is_in_scope(&entry.object().namespace);
             if is_counted {
-                Share::of(entry)
+                entry.share_now()
             } else {
                 Share::default()
             }

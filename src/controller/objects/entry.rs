@@ -7,12 +7,16 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::Version,
-    workload::{Annotations, Change, Inputs, Key, Memory, Observed, ParsedInputs, WorkloadRef},
+    workload::{
+        Annotations, Change, CountKind, Inputs, Key, Memory, OVERDUE_GRACE, Observed, Overdue,
+        ParsedInputs, WorkloadRef, held_down, is_kept_stopped,
+    },
 };
 
 use crate::controller::ids::WatchId;
+use crate::controller::objects::deadlines::Deadline;
 use crate::controller::objects::parse_cache::ParseCache;
-use crate::controller::objects::totals::Share;
+use crate::controller::objects::totals::{Share, Standing};
 use crate::controller::objects::work::{Work, WorkState};
 use crate::controller::send::in_flight::Sent;
 use crate::controller::telemetry::snapshot::ObjectSnapshot;
@@ -150,6 +154,56 @@ impl Entry {
             self.expired.push((*key, text.into()));
         }
         (self.observed.inputs, self.parsed) = parse_cache.of(&inputs.without(keys));
+    }
+
+    /// What should have been done about it by `now`.
+    pub(in crate::controller) fn overdue(&self, now: DateTime<Utc>) -> Option<Overdue> {
+        self.parsed.overdue(&self.observed, Some(self.seen), now)
+    }
+
+    /// When it becomes overdue or did, if nothing is done about it; `None` where that cannot be
+    /// before something else becomes of it.
+    pub(super) fn deadline(&self, now: DateTime<Utc>) -> Option<Deadline> {
+        let ParsedInputs::Scheduled(_) = &*self.parsed else {
+            return None;
+        };
+        let next = self.observed.next();
+        let due = match self.work.state() {
+            WorkState::Idle => next?,
+            _ => next.filter(|next| *next <= now).unwrap_or(self.seen),
+        };
+        // In whole seconds, and not before the grace is over.
+        let deadline = due + OVERDUE_GRACE;
+        let is_so = deadline > now || self.overdue(now).is_some();
+        let look = if deadline > now {
+            deadline
+        } else {
+            now + OVERDUE_GRACE
+        };
+        Some(Deadline {
+            from: is_so.then(|| deadline.timestamp()),
+            look: look.timestamp() + i64::from(look.timestamp_subsec_nanos() > 0),
+        })
+    }
+
+    /// What it counts for while it is in scope, but for its deadline.
+    pub(super) fn share_now(&self) -> Share {
+        let (observed, parsed) = (&self.observed, &*self.parsed);
+        let (standing, scales_replicas) = match parsed {
+            ParsedInputs::Unscheduled => (Standing::Unscheduled, false),
+            ParsedInputs::Invalid(_) => (Standing::Invalid, false),
+            ParsedInputs::Scheduled(spec) => (
+                observed.phase().map_or(Standing::Unknown, Standing::In),
+                spec.counts == CountKind::Replicas,
+            ),
+        };
+        Share {
+            standing: Some(standing),
+            held: held_down(observed, parsed),
+            lacks_requests: scales_replicas && !observed.requests.are_complete(),
+            is_kept_stopped: is_kept_stopped(observed, parsed),
+            deadline: None,
+        }
     }
 
     /// What is known of it at `now`.

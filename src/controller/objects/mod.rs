@@ -3,6 +3,7 @@
 pub(super) mod bystanders;
 mod calendars;
 mod census;
+pub(super) mod deadlines;
 mod entries;
 pub(in crate::controller) mod entry;
 pub(super) mod history;

@@ -8,9 +8,8 @@ use std::{
 use chrono::{DateTime, Utc};
 
 use crate::controller::ids::Id;
-use crate::controller::objects::entry::Entry;
-use crate::controller::telemetry::overdue::{Deadline, Deadlines};
-use crate::workload::{CountKind, HeldDown, ParsedInputs, Phase, held_down, is_kept_stopped};
+use crate::controller::objects::deadlines::{Deadline, Deadlines};
+use crate::workload::{HeldDown, Phase};
 
 /// How an object is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,28 +61,6 @@ struct OfNamespace {
     replicas: u128,
     cpu_nanos: u128,
     memory_bytes: u128,
-}
-
-impl Share {
-    /// What an object counts for that is in scope, but for its deadline.
-    pub(super) fn of(entry: &Entry) -> Self {
-        let (observed, parsed) = (&entry.observed, &*entry.parsed);
-        let (standing, scales_replicas) = match parsed {
-            ParsedInputs::Unscheduled => (Standing::Unscheduled, false),
-            ParsedInputs::Invalid(_) => (Standing::Invalid, false),
-            ParsedInputs::Scheduled(spec) => (
-                observed.phase().map_or(Standing::Unknown, Standing::In),
-                spec.counts == CountKind::Replicas,
-            ),
-        };
-        Self {
-            standing: Some(standing),
-            held: held_down(observed, parsed),
-            lacks_requests: scales_replicas && !observed.requests.are_complete(),
-            is_kept_stopped: is_kept_stopped(observed, parsed),
-            deadline: None,
-        }
-    }
 }
 
 impl Totals {

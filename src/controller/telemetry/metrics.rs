@@ -18,9 +18,9 @@ use prometheus_client::{
 use tokio::time::Instant;
 
 use crate::controller::ids::Id;
+use crate::controller::objects::deadlines::Deadlines;
 use crate::controller::telemetry::calendar_metrics::CalendarMetrics;
 use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
-use crate::controller::telemetry::overdue::Deadlines;
 use crate::controller::telemetry::process_metrics::ProcessMetrics;
 use crate::controller::telemetry::readiness::{Condition, Readiness};
 use crate::controller::telemetry::savings::Savings;
