@@ -3,6 +3,7 @@
 //! - `schedule/`: times and hours against a naive model of local time
 //! - `convert/`: what other tools mean by their schedules, and what comes of them
 //! - `decide/`: each rule of behaviour, on the pure function
+//! - `house`: how the code itself lies in files and folders
 //! - `manifest/`: which objects files hold, and where everything stands
 //! - `fuzz_corpus`: what fuzzing has kept
 //! - `pages/`: pages that list what the program and the chart have
@@ -11,6 +12,7 @@
 mod convert;
 mod decide;
 mod fuzz_corpus;
+mod house;
 mod manifest;
 mod pages;
 mod schedule;

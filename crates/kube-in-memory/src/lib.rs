@@ -59,6 +59,7 @@
 
 mod admin;
 mod api;
+mod cause;
 mod changes;
 mod fault;
 mod http;
@@ -72,8 +73,9 @@ mod store;
 mod write;
 
 pub use api::Api;
+pub use cause::Cause;
 pub use changes::{Changes, StoredChange};
 pub use fault::Fault;
 pub use request_log::RequestLine;
 pub use server::Admission;
-pub use status::{Cause, Details, Status};
+pub use status::{Details, Status};

@@ -3,8 +3,9 @@
 use http::header::{CONTENT_TYPE, HeaderMap, USER_AGENT};
 use serde_json::Value;
 
+use crate::cause::Cause;
 use crate::objects::Resource;
-use crate::status::{Cause, Status};
+use crate::status::Status;
 use crate::write::PatchForm;
 
 const OBJECT_TYPES: &str =

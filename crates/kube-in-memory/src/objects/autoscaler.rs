@@ -4,7 +4,7 @@ use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use serde_json::{Value, json};
 
 use super::fields::{self, Field, object, or_else};
-use crate::status::Cause;
+use crate::cause::Cause;
 
 /// The members of a bookmark's autoscaler.
 pub(super) const EMPTY: &str = r#","spec":{"scaleTargetRef":{"kind":"","name":""},"maxReplicas":0},"status":{"desiredReplicas":0,"currentMetrics":null}"#;

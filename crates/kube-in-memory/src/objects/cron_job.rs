@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::fields::{self, Field, not_negative, object, or_else};
 use super::metadata::text;
 use super::{cron_schedule, pod_template};
-use crate::status::Cause;
+use crate::cause::Cause;
 
 /// The members of a bookmark's CronJob.
 pub(super) const EMPTY: &str = r#","spec":{"schedule":"","jobTemplate":{"metadata":{},"spec":{"template":{"metadata":{},"spec":{"containers":null}}}}},"status":{}"#;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::fields::{self, Field, not_negative, object, or_else};
 use super::pod_template;
-use crate::status::Cause;
+use crate::cause::Cause;
 
 /// The members of a bookmark's Deployment.
 pub(super) const EMPTY: &str = r#","spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}"#;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use crate::cause::Cause;
 use crate::objects::names;
-use crate::status::Cause;
 
 /// The members of a bookmark's Event.
 pub(crate) const EMPTY: &str = r#","eventTime":null,"regarding":{},"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null"#;

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::metadata::{self, is_like, mismatch};
-use crate::status::Cause;
+use crate::cause::Cause;
 
 /// A member: where it is, and what Go calls it and its type.
 pub(super) type Field = (&'static str, &'static str, &'static str);

@@ -4,8 +4,8 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
 use super::resource::{Generation, Resource};
+use crate::cause::Cause;
 use crate::objects::names;
-use crate::status::Cause;
 
 /// Members of `metadata` that no client can change by an update.
 const KEPT: [&str; 4] = [

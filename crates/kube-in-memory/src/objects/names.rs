@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::status::Cause;
+use crate::cause::Cause;
 
 const LABEL_FORMAT: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const SUBDOMAIN_FORMAT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";

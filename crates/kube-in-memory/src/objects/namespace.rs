@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::metadata;
-use crate::status::Cause;
+use crate::cause::Cause;
 
 /// The namespaces that may not be deleted.
 pub(crate) const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::{Field, object, or_else};
 use super::names;
-use crate::status::Cause;
+use crate::cause::Cause;
 
 /// The members that are objects.
 pub(super) const FIELDS: [Field; 2] = [

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::status::Cause;
+use crate::cause::Cause;
 
 /// One kind: where it is served and what the server does to its objects.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::fields::{self, Field, not_negative, object, or_else};
 use super::metadata::is_like;
 use super::{names, pod_template};
-use crate::status::Cause;
+use crate::cause::Cause;
 
 /// The members of a bookmark's StatefulSet.
 pub(super) const EMPTY: &str = r#","spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"serviceName":"","updateStrategy":{}},"status":{"replicas":0,"availableReplicas":0}"#;

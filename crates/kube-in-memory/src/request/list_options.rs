@@ -2,7 +2,8 @@
 
 use super::route::Call;
 use super::selectors::Selectors;
-use crate::status::{Cause, Status};
+use crate::cause::Cause;
+use crate::status::Status;
 
 /// What a list or a watch is limited to.
 #[derive(Debug)]

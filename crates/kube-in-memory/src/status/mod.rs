@@ -1,8 +1,6 @@
-//! Refusals: the `Status` object, and a cause for each field at fault.
+//! Refusals: the `Status` object.
 
-mod cause;
 mod media;
 mod refusal;
 
-pub use cause::Cause;
 pub use refusal::{Details, Status};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::cause::Cause;
+use crate::cause::Cause;
 use crate::objects::Resource;
 
 /// A refusal: HTTP code, reason and message, as in the `Status` object of `k8s.io/apimachinery`.

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use super::ownership::{self, Writer};
 use super::patch::{PatchForm, apply_patch, check_kind, read_patch, undecodable_result};
+use crate::cause::Cause;
 use crate::objects::metadata::{self, text};
 use crate::objects::{NAMESPACES, Resource};
 use crate::server::Admission;
-use crate::status::{Cause, Status};
+use crate::status::Status;
 use crate::store::{Object, Store};
 
 const OUTDATED: &str =

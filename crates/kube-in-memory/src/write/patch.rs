@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::go_json_text;
 use super::json_patch;
+use crate::cause::Cause;
 use crate::objects::Resource;
 use crate::objects::metadata;
-use crate::status::Cause;
 use crate::status::Status;
 
 /// The most operations of one JSON patch.

@@ -1,0 +1,141 @@
+//! What `dayshift status` says of a count that somebody else has set.
+
+use super::{OFFICE, STOPPED, evening, state};
+use crate::fake_server::Cluster;
+
+/// Stopped at 19:50, and set to 3 at 20:00 by that manager.
+fn set_back(cluster: &Cluster, name: &str, by: (&str, &str)) {
+    cluster.deployment(
+        name,
+        0,
+        &[("hours", "Mon-Fri 09:00-19:50"), ("timezone", "Asia/Tokyo")],
+    );
+    state(
+        cluster,
+        name,
+        &[
+            ("state", "stopped"),
+            ("last", "2026-11-20T10.50.00Z"),
+            ("next", "2026-11-23T00.00.00Z"),
+            ("saved-replicas", "3"),
+        ],
+    );
+    let patch = serde_json::json!({"spec": {"replicas": 3}});
+    let api = &cluster.api;
+    api.merge_by(by, "Deployment", "dev", name, &patch).unwrap();
+}
+
+#[test]
+fn who_has_set_a_count_back_is_named_with_the_cure() {
+    let cluster = evening();
+    set_back(&cluster, "argo", ("argocd-controller", ""));
+    set_back(&cluster, "applied", ("kubectl-client-side-apply", ""));
+    set_back(&cluster, "odd", ("\u{1b}[2J\u{202e}", ""));
+    set_back(&cluster, "person", ("kubectl", "scale"));
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1, "somebody has to do something");
+    for line in [
+        "warning: dev/argo: argocd-controller set 3 again 10 minutes after the stop; that holds until Mon",
+        "warning: dev/applied: kubectl-client-side-apply (kubectl apply) set 3 again 10 minutes after the stop;",
+        "warning: dev/odd: \\u{1b}[2J\\u{202e} set 3 again 10 minutes after",
+        "note: dev/person: held at 3 by hand until Mon",
+        "    ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]\n",
+        "(kubectl apply edit-last-applied), then out of the manifest",
+    ] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+    let ran = cluster.dayshift(&["status", "-o", "json"]);
+    let document = ran.json();
+    let workloads = document["workloads"].as_array().unwrap();
+    let by = |name: &str| {
+        let found = workloads.iter().find(|it| it["name"] == name).unwrap();
+        found["revertedBy"].clone()
+    };
+    assert_eq!(by("argo")["manager"], "argocd-controller");
+    assert_eq!(by("argo")["at"], "2026-11-20T20:00:00+09:00");
+    let cure = by("argo")["cure"].as_str().unwrap().to_owned();
+    assert!(
+        cure.starts_with("in the Application, set spec.ignoreDifferences"),
+        "{cure}"
+    );
+    assert!(by("odd")["cure"].is_null() && by("person").is_null());
+    assert!(!ran.out.contains(['\u{1b}', '\u{202e}']));
+}
+
+/// What somebody sets hours later is no fight: it is said, and is no problem.
+#[test]
+fn a_program_that_comes_hours_later_is_a_note() {
+    let cluster = evening();
+    cluster.deployment("web", 0, OFFICE);
+    state(&cluster, "web", STOPPED);
+    let patch = serde_json::json!({"spec": {"replicas": 2}});
+    let by = ("helm", "");
+    cluster
+        .api
+        .merge_by(by, "Deployment", "dev", "web", &patch)
+        .unwrap();
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 0);
+    let note = "note: dev/web: helm set 2 60 minutes after the stop; that holds until Mon 09:00";
+    assert!(ran.out.contains(note), "{}", ran.out);
+}
+
+#[test]
+fn a_scaled_object_that_has_not_scaled_yet_is_told_with_its_cure() {
+    let cluster = evening();
+    for name in ["free", "web"] {
+        cluster.deployment(name, 3, OFFICE);
+    }
+    let api = &cluster.api;
+    api.serve_custom("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
+    // KEDA makes the HPA; kind and version may be left out.
+    cluster.autoscaler("keda-hpa-web", ("apps/v1", "Deployment", "web"));
+    let scaled = serde_json::json!({
+        "apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject",
+        "metadata": {"namespace": "dev", "name": "web"},
+        "spec": {"scaleTargetRef": {"name": "web"}},
+    });
+    api.create(scaled).unwrap();
+    let ran = cluster.dayshift(&["status", "-o", "wide"]);
+    assert_eq!(ran.out.matches("KEDA").count(), 2, "{}", ran.out);
+    assert!(
+        ran.out
+            .contains("ScaledObject instead, and add scaledobjects to --kinds"),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("An HPA rests"), "{}", ran.out);
+}
+
+/// The API server counts what an admission webhook makes of a count as set by whoever wrote it.
+#[test]
+fn a_count_that_admission_has_changed_is_not_by_hand() {
+    let cluster = evening();
+    let hours: &[_] = &[("hours", "Mon-Fri 09:00-20:00"), ("timezone", "Asia/Tokyo")];
+    for name in ["raised", "restored"] {
+        cluster.deployment(name, 0, hours);
+        let labels = [
+            ("state", "stopped"),
+            ("last", "2026-11-20T11.00.00Z"),
+            ("next", "2026-11-23T00.00.00Z"),
+            ("saved-replicas", "3"),
+        ];
+        state(&cluster, name, &labels);
+    }
+    // What dayshift itself sets later is its own.
+    state(&cluster, "restored", &[("last", "2026-11-20T10.30.00Z")]);
+    let patch = serde_json::json!({"spec": {"replicas": 2}});
+    for name in ["raised", "restored"] {
+        let by = ("dayshift", "");
+        let api = &cluster.api;
+        api.merge_by(by, "Deployment", "dev", name, &patch).unwrap();
+    }
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1, "{}", ran.out);
+    for line in [
+        "warning: dev/raised: an admission webhook or policy set 2 less than 1 s after the stop; that holds until Mon",
+        "note: dev/restored: held at 2 by hand until Mon",
+    ] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+}
