@@ -54,7 +54,17 @@ export class Chromium {
     const ended = new Promise((done) => this.#child.once("exit", done));
     this.#child.kill();
     await ended;
-    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    // Its children may outlive it for a moment and write into the profile. The retries of rmSync do not help:
+    // they look for nothing that is new in a folder.
+    for (let tries = 100; ; tries--) {
+      try {
+        rmSync(this.#profile, { recursive: true, force: true });
+        return;
+      } catch (error) {
+        if (error.code !== "ENOTEMPTY" || tries === 0) throw error;
+        await new Promise((done) => setTimeout(done, 100));
+      }
+    }
   }
 }
 
