@@ -193,3 +193,91 @@ impl Reverts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, TimeDelta, Utc};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        cluster::Workload,
+        workload::{Cause, Kind, Prefix, State},
+    };
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    /// A Deployment with three replicas, of which this moment is the last that was considered.
+    fn shown(last: DateTime<Utc>) -> Observed {
+        let label = last.format("%Y-%m-%dT%H.%M.%SZ").to_string();
+        let object: Workload = serde_json::from_value(json!({
+            "metadata": {
+                "namespace": "dev", "name": "web", "uid": "1",
+                "labels": {"dayshift/last": label},
+            },
+            "spec": {"replicas": 3},
+        }))
+        .unwrap();
+        object.observe(Kind::Deployment, &Prefix::default())
+    }
+
+    /// A stop at this moment.
+    fn stop(last: DateTime<Utc>) -> Change {
+        Change {
+            kind: ChangeKind::Stop,
+            cause: Cause::Clock(last),
+            boundary: None,
+            replicas: Replicas::ZERO,
+            state: State {
+                last: Some(last),
+                ..State::default()
+            },
+            error: None,
+            override_began: None,
+            expired: Vec::new(),
+            note: None,
+        }
+    }
+
+    /// Two scalers in one cluster: what the other one has done since is no setting back.
+    #[test]
+    fn what_another_dayshift_has_done_since_is_not_looked_up() {
+        let (now, last) = (Instant::now(), DateTime::UNIX_EPOCH);
+        let mut reverts = Reverts::new(MINUTE);
+        reverts.wrote(1, shown(last).replicas, &stop(last), now);
+        let later = last + TimeDelta::seconds(1);
+        assert_eq!(reverts.find(1, &shown(later), now), None);
+        assert!(reverts.find(1, &shown(last), now).is_some());
+        assert!(reverts.find(1, &shown(last), now + MINUTE).is_some());
+        let too_late = now + MINUTE + Duration::from_millis(1);
+        assert_eq!(reverts.find(1, &shown(last), too_late), None);
+    }
+
+    #[test]
+    fn four_are_read_at_once_and_one_beside_starts_and_stops() {
+        let (now, last) = (Instant::now(), DateTime::UNIX_EPOCH);
+        let mut reverts = Reverts::new(MINUTE);
+        for id in 0..10 {
+            reverts.wrote(id, shown(last).replicas, &stop(last), now);
+            let observed = shown(last);
+            let reverted = reverts.find(id, &observed, now).unwrap();
+            reverts.look_up((id, observed.object), reverted, false, now);
+        }
+        assert!(reverts.pop(true, now).is_some() && reverts.pop(true, now).is_none());
+        let more = std::iter::from_fn(|| reverts.pop(false, now)).count();
+        assert_eq!(more, 3);
+        reverts.ended();
+        assert!(reverts.pop(true, now).is_none() && reverts.pop(false, now).is_some());
+    }
+
+    #[test]
+    fn a_manager_is_told_again_after_twelve_hours() {
+        let now = Instant::now();
+        let mut reverts = Reverts::new(MINUTE);
+        let mut tell = |hours: u32| reverts.tell(1, "helm", now + MINUTE * (60 * hours));
+        assert_eq!(
+            [0, 11, 12, 23, 24].map(&mut tell),
+            [true, false, true, false, true]
+        );
+    }
+}
