@@ -271,6 +271,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_too_old_is_forgotten_once_in_a_window() {
+        let (now, last) = (Instant::now(), DateTime::UNIX_EPOCH);
+        let mut reverts = Reverts::new(MINUTE);
+        reverts.tell(1, "helm", now);
+        let mut known_after = |seconds| {
+            let sent = now + Duration::from_secs(seconds);
+            reverts.wrote(seconds, shown(last).replicas, &stop(last), sent);
+            (reverts.counts.len(), reverts.told.len())
+        };
+        let known = [0, 50, 60, 61, 120, 122, 43_200, 43_261].map(&mut known_after);
+        let expected = [
+            (1, 1),
+            (2, 1),
+            (3, 1),
+            (3, 1),
+            (4, 1),
+            (2, 1),
+            (1, 1),
+            (1, 0),
+        ];
+        assert_eq!(known, expected);
+    }
+
+    #[test]
     fn a_manager_is_told_again_after_twelve_hours() {
         let now = Instant::now();
         let mut reverts = Reverts::new(MINUTE);
