@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
@@ -80,11 +81,16 @@ impl<'a> Team<'a> {
         }
     }
 
+    /// Sends each scaler a signal.
+    pub(crate) fn signal_scalers(&mut self, signal: Signal) {
+        for scaler in &mut self.scalers {
+            scaler.signal(signal);
+        }
+    }
+
     /// Ends every scaler without a chance to do anything more.
     pub(crate) fn kill_scalers(&mut self) {
-        for scaler in &mut self.scalers {
-            scaler.signal(rustix::process::Signal::KILL);
-        }
+        self.signal_scalers(Signal::KILL);
         for mut scaler in self.scalers.drain(..) {
             scaler.wait_exit(Duration::from_secs(5));
         }
@@ -201,8 +207,9 @@ fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
 }
 
 /// Asserts that so many runs of dayshift did not poll and were never forbidden anything: a watch
-/// for each, one more for each that the server has closed, a list only where the server tells
-/// nothing as a stream, a `get` as [`assert_reads`] allows it, and no verb but those and `patch`.
+/// for each, one more for each that the server has closed and a list of one object with it, a
+/// whole list only where the server tells nothing as a stream, a `get` as [`assert_reads`] allows
+/// it, and no verb but those and `patch`.
 pub(crate) fn assert_frugal(
     requests: &[Request],
     runs: usize,
@@ -231,12 +238,21 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
     let pages = of_it()
         .filter(|each| each.uri.contains("continue="))
         .count();
+    // How far is the server, where a watch goes on sooner than it should?
+    let questions = of_it()
+        .filter(|each| each.verb == "list" && each.uri.ends_with("?limit=1"))
+        .count();
     let refused_streams = of_it()
         .filter(|each| each.verb == "watch" && each.code == 422)
         .count();
     for (what, seen, allowed) in [
         ("refused streams", refused_streams, runs),
-        ("lists", count("list") - pages, refused_streams),
+        ("lists of one object", questions, closed_watches),
+        (
+            "whole lists",
+            count("list") - pages - questions,
+            refused_streams,
+        ),
         (
             "watches",
             count("watch") - refused_streams,

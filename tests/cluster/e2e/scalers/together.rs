@@ -8,11 +8,12 @@ use chrono::Utc;
 use futures::{StreamExt as _, stream};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, ListParams, PostParams};
+use rustix::process::Signal;
 
 use crate::e2e::team::Team;
 use crate::support::{
-    ControlPlane, Namespace, Parts, Request, Soon, Story, block_on, deployment, soon, stories,
-    too_slow,
+    ControlPlane, Namespace, Parts, Request, Soon, Story, block_on, deployment, eventually, soon,
+    stories, too_slow,
 };
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -20,6 +21,7 @@ pub(crate) fn stories() -> Vec<Story> {
         Parts::Server;
         scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing,
         two_scalers_make_each_change_once,
+        a_watch_that_the_server_ends_costs_a_watch_and_a_small_list,
         a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done,
     ]
 }
@@ -145,6 +147,41 @@ fn two_scalers_make_each_change_once(plane: &ControlPlane) {
         "stops before the start"
     );
     team.ends(fleet.into_keys().map(|name| (name, 3)));
+}
+
+/// The server ends the watch of whoever does not read what it is told.
+fn a_watch_that_the_server_ends_costs_a_watch_and_a_small_list(plane: &ControlPlane) {
+    let mut team = Team::new(plane, "unread");
+    let nights = |name: &str| deployment(name).replicas(3).stop("22:00").start("06:00");
+    let tomorrow = soon(3600);
+    team.create(nights("web"));
+    team.await_adopted("web", tomorrow);
+
+    team.signal_scalers(Signal::STOP);
+    let closed = plane.closed_watches();
+    // More than the sockets between them hold.
+    let much = "x".repeat(200_000);
+    for change in 0.. {
+        team.annotate("web", "example.com/much", &*format!("{change} {much}"));
+        if change >= 80 && plane.closed_watches() > closed {
+            break;
+        }
+        assert!(change < 400, "the server goes on writing to nobody");
+    }
+    team.create(nights("late"));
+    team.signal_scalers(Signal::CONT);
+    team.await_adopted("late", tomorrow);
+
+    let asked = |verb: &str| {
+        let mut requests = team.requests();
+        requests.retain(|it| it.resource == "deployments" && it.verb == verb);
+        requests.len()
+    };
+    assert_eq!(asked("watch"), 2, "the watch was ended and goes on");
+    eventually("how far the server is has been asked", || {
+        (asked("list") == 1).then_some(())
+    });
+    team.ends([("web", 1), ("late", 1)]);
 }
 
 fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &ControlPlane) {
