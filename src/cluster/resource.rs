@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::pod_template::requests;
+use crate::schedule::is_whole;
 use crate::text::quote;
 use crate::workload::{
     CountField, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, ResourceRequests, WorkloadRef,
@@ -176,7 +177,7 @@ impl Resource {
         let test = match &observed.count_field {
             CountField::Present => Some(value(observed.replicas).unwrap_or_default()),
             CountField::Absent => Some(Value::Null),
-            CountField::Text(text) => Some(json!(text)),
+            CountField::Text(text) => is_whole(text).then(|| json!(text)),
             CountField::Odd(_) => None,
         };
         CountPatch {

@@ -11,6 +11,7 @@ use serde::{
     de::{IgnoredAny, MapAccess, Visitor},
 };
 
+use crate::schedule::{is_whole, kept};
 use crate::workload::{
     CountField, Inputs, Kind, Label, Labels, Observed, Prefix, Replicas, ResourceRequests,
     WorkloadRef,
@@ -233,7 +234,8 @@ impl From<Meta> for ObjectMeta {
 /// What client-side `kubectl apply` leaves: the whole manifest once more, as one text.
 pub(super) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The annotations, with no text kept where kubectl's copy of the manifest stands.
+/// The annotations, without kubectl's copy of the manifest and without the ends of texts that are
+/// too long.
 fn without_last_applied<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<BTreeMap<String, String>>, D::Error> {
@@ -253,12 +255,15 @@ fn without_last_applied<'de, D: Deserializer<'de>>(
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut annotations = BTreeMap::new();
             while let Some(key) = map.next_key::<String>()? {
-                let text = if key == LAST_APPLIED {
+                let mut text = String::new();
+                if key == LAST_APPLIED {
                     map.next_value::<IgnoredAny>()?;
-                    String::new()
                 } else {
-                    map.next_value()?
-                };
+                    text = map.next_value()?;
+                }
+                if !is_whole(&text) {
+                    text = kept(&text).to_owned();
+                }
                 annotations.insert(key, text);
             }
             Ok(Some(annotations))

@@ -149,3 +149,48 @@ fn annotations_as_long_as_may_be_are_told_in_a_few_words() {
     story.sleep_until("20:00");
     assert_eq!(story.replicas("names"), 2);
 }
+
+/// Only their beginnings are kept.
+#[test]
+fn texts_too_long_are_refused_whatever_their_beginnings_say_and_hold_up_no_patch() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let blanks = " ".repeat(5_000);
+    let zeros = "0".repeat(5_000);
+    let web = |name: &str| deployment(name).replicas(2).stop("19:00");
+    for object in [
+        web("replicas").annotation("replicas", &format!("{zeros}3")),
+        web("exclude").annotation("exclude", &format!("true{blanks}")),
+        web("pause").annotation("pause", &format!("true{blanks}")),
+        web("enforce").annotation("enforce", &format!("{blanks}true")),
+        web("zone").annotation("timezone", &format!("UTC{blanks}")),
+    ] {
+        story.apply(object);
+    }
+    for (name, key) in [
+        ("replicas", "replicas"),
+        ("exclude", "exclude"),
+        ("pause", "pause"),
+        ("enforce", "enforce"),
+        ("zone", "timezone"),
+    ] {
+        let told = "the text is longer than the 4096 bytes that are read; shorten it";
+        assert_eq!(story.error(name), Some(format!("dayshift/{key}: {told}")));
+        assert_eq!(story.patched(name).len(), 1, "{name}");
+    }
+    story.sleep_until("18:30");
+    story.annotate("replicas", "replicas", Some("3"));
+    assert_eq!(story.error("replicas"), None);
+
+    // What dayshift writes itself, written by somebody else.
+    let much = "x".repeat(50_000);
+    let odd = web("odd").annotation("error", &much);
+    story.apply(odd.annotation("override-began", &much));
+    assert_eq!(story.error("odd"), None);
+    assert_eq!(story.patched("odd").len(), 1);
+
+    story.sleep_until("19:01");
+    for (name, count) in [("replicas", 0), ("exclude", 2), ("pause", 2), ("odd", 0)] {
+        assert_eq!(story.replicas(name), count, "{name}");
+    }
+    assert_eq!(story.patched("odd").len(), 2);
+}

@@ -40,6 +40,12 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         each("watch 200 plain Deployments", || watch(&json!({}))),
         each("watch and adopt 200 with schedules", || watch(&schedule())),
+        each("watch 200 with texts of 100 kB", || {
+            let cluster = Cluster::of(
+                |number| json!({"dayshift/stop": format!("{number} {}", "x".repeat(100_000))}),
+            );
+            operation((), move |()| cluster.watched())
+        }),
         each("200 events of plain ones", || events(&json!({}))),
         each("200 events of ones with schedules", || events(&schedule())),
         each("a boundary of 200", boundary),
@@ -62,6 +68,11 @@ struct Cluster {
 
 impl Cluster {
     fn with(annotations: &Value) -> Self {
+        Self::of(|_| annotations.clone())
+    }
+
+    /// The annotations of each by its number.
+    fn of(annotations: impl Fn(u32) -> Value) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
@@ -77,7 +88,8 @@ impl Cluster {
         api.namespace("dev");
         for number in 0..OBJECTS {
             let name = Self::name(number);
-            api.create(large("dev", &name, annotations)).unwrap();
+            api.create(large("dev", &name, &annotations(number)))
+                .unwrap();
         }
         Self {
             api,

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer, ser::Error as _, ser::SerializeMap as _};
 use crate::cluster::encoding::pod_template::requests;
 use crate::cluster::pod_template::Template;
 use crate::cluster::workload::LAST_APPLIED;
+use crate::schedule::kept;
 
 #[derive(Clone, PartialEq, Message)]
 pub(in crate::cluster) struct Unknown {
@@ -192,7 +193,8 @@ fn as_map<S: Serializer>(entries: &[Entry], serializer: S) -> Result<S::Ok, S::E
     let mut map = serializer.serialize_map(Some(entries.len()))?;
     for Entry { key, text } in entries {
         let text = if key == LAST_APPLIED { &[] } else { &**text };
-        map.serialize_entry(key, str::from_utf8(text).map_err(S::Error::custom)?)?;
+        let text = str::from_utf8(text).map_err(S::Error::custom)?;
+        map.serialize_entry(key, kept(text))?;
     }
     map.end()
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cluster::reading::namespace::NamespaceMeta;
 use crate::cluster::resource::Resource;
+use crate::schedule::is_whole;
 use crate::workload::{Annotation, Change, Key, Label, Observed, PAUSED_REPLICAS, Prefix};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
@@ -59,7 +60,7 @@ pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix:
     patch.inputs(observed, prefix);
     if let Some(began) = &observed.override_began {
         let name = prefix.override_began();
-        patch.test(&[MAP[0], MAP[1], &name], json!(&**began));
+        patch.test_annotation(&name, Some(began));
         patch.put(&[MAP[0], MAP[1], &name], None);
     }
     for (key, text) in annotations {
@@ -143,7 +144,7 @@ impl Operations {
         self.inputs(observed, prefix);
         for (name, seen, wanted) in ours {
             let path = [MAP[0], MAP[1], &name];
-            self.test(&path, json!(seen.as_deref()));
+            self.test_annotation(&name, seen.as_deref());
             if seen != wanted {
                 self.put(&path, wanted.as_deref());
             }
@@ -156,10 +157,15 @@ impl Operations {
     /// Tests on every input, of an object that has annotations.
     fn inputs(&mut self, observed: &Observed, prefix: &Prefix) {
         for key in Key::ALL {
-            self.test(
-                &["metadata", "annotations", &prefix.annotation(key)],
-                json!(observed.inputs.own().text(key)),
-            );
+            self.test_annotation(&prefix.annotation(key), observed.inputs.own().text(key));
+        }
+    }
+
+    /// Tests a text, but for one of which only the beginning was kept: it is refused, and the
+    /// object stays as it is, whatever else the text may say by now.
+    fn test_annotation(&mut self, name: &str, seen: Option<&str>) {
+        if seen.is_none_or(is_whole) {
+            self.test(&["metadata", "annotations", name], json!(seen));
         }
     }
 

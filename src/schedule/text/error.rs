@@ -3,8 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::length::MAX_TEXT;
 use super::reason::Reason;
-use crate::text::quote;
+use crate::text::{cut_bytes, quote};
 
 /// Why a text of a schedule is refused.
 ///
@@ -31,6 +32,12 @@ impl TextError {
             found: quote(found).into(),
             reason,
         }
+    }
+
+    /// The refusal of a text that is not [whole](super::length::is_whole).
+    pub(crate) fn too_long(text: &str) -> Self {
+        let read = cut_bytes(text, MAX_TEXT).len();
+        Self::new(read..text.len(), "", Reason::TooLong)
     }
 
     /// Bytes of the parsed text that are at fault: on character boundaries, and as narrow as the

@@ -4,6 +4,7 @@ pub(super) mod clock_text;
 pub(super) mod date;
 pub(super) mod days;
 pub(super) mod error;
+pub(super) mod length;
 pub(super) mod piece;
 pub(super) mod reason;
 pub(super) mod tokens;

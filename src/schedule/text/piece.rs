@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::error::TextError;
-use super::reason::{MAX_TEXT, Reason};
-use crate::text::cut_bytes;
+use super::length::is_whole;
+use super::reason::Reason;
 
 /// Part of a text, and where in it the part stands.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +21,8 @@ impl<'a> Piece<'a> {
         text: &'a str,
         example: &'static str,
     ) -> Result<Self, TextError> {
-        if text.len() > MAX_TEXT {
-            let cut = cut_bytes(text, MAX_TEXT).len();
-            let reason = Reason::TooLong { bytes: text.len() };
-            return Err(TextError::new(cut..text.len(), "", reason));
+        if !is_whole(text) {
+            return Err(TextError::too_long(text));
         }
         let trimmed = Self {
             whole: text,
@@ -191,12 +189,13 @@ mod tests {
 
     #[test]
     fn a_text_too_long_is_not_read() {
+        use crate::schedule::MAX_TEXT;
         let text = format!("{}日", "x".repeat(MAX_TEXT - 1));
         let error = Piece::whole(&text, "").unwrap_err();
         assert_eq!(error.span(), MAX_TEXT - 1..MAX_TEXT + 2);
         assert_eq!(
             error.to_string(),
-            "the text is 4098 bytes long; at most 4096 are read"
+            "the text is longer than the 4096 bytes that are read; shorten it"
         );
         assert!(Piece::whole(&text[..MAX_TEXT - 1], "").is_ok());
     }

@@ -2,21 +2,18 @@
 
 use std::fmt;
 
-use super::wall_time::WallTime;
-
-/// The longest text that is read, in bytes. Longer ones are refused unparsed.
-pub const MAX_TEXT: usize = 4096;
+use super::{length::MAX_TEXT, wall_time::WallTime};
 
 /// What is wrong with a text. `Display` goes on after the offending words: "is not a day; write …".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
     /// The text is longer than [`MAX_TEXT`](crate::schedule::MAX_TEXT) and was not read.
-    #[error("the text is {bytes} bytes long; at most {} are read", MAX_TEXT)]
-    TooLong {
-        /// Length of the text.
-        bytes: usize,
-    },
+    #[error(
+        "the text is longer than the {} bytes that are read; shorten it",
+        MAX_TEXT
+    )]
+    TooLong,
     /// The text or one of its items is empty.
     #[error("the value is empty; write for example `{example}`")]
     Empty {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::schedule::{is_whole, kept};
 use crate::workload::keys::{ERROR, Key, OVERRIDE_BEGAN, Prefix};
 
 /// What a user wrote on one object under the prefix: a text or none for every [`Key`], and the
@@ -42,7 +43,7 @@ impl Annotations {
                 continue;
             };
             match Key::from_name(name) {
-                Some(key) => found.texts[key as usize] = Some(text.into()),
+                Some(key) => found.texts[key as usize] = Some(kept(text).into()),
                 None if [ERROR, OVERRIDE_BEGAN].contains(&name) => {}
                 None => found.note_unknown(name, text.len()),
             }
@@ -86,9 +87,16 @@ impl Annotations {
         }
     }
 
-    /// The text of a key, as the user wrote it; `None` without it.
+    /// The text of a key, as the user wrote it, or the [beginning](kept) of one that is too long;
+    /// `None` without it.
     pub fn text(&self, key: Key) -> Option<&str> {
         self.texts[key as usize].as_deref()
+    }
+
+    /// Whether no text of a key is too long.
+    pub(super) fn are_whole(&self) -> bool {
+        let mut texts = self.texts.iter().flatten();
+        texts.all(|text| is_whole(text))
     }
 
     /// The first annotations that are no key, in order of the name.

@@ -1,13 +1,16 @@
 //! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
 
+use std::mem;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::schedule::{
     Action, Boundary, ExceptedDates, Hours, Reason, Rule, Schedule, TextError, Times, Zone,
-    parse_grace, parse_jitter, parse_moment, parse_scale,
+    is_whole, parse_grace, parse_jitter, parse_moment, parse_scale,
 };
 use crate::text::quote;
 
+use super::annotations::Annotations;
 use super::effective::{Inputs, Origin, truth};
 use super::fingerprint::hash_of;
 use super::overrides::{Enforce, OverrideSet, Overrides, Pause};
@@ -110,6 +113,10 @@ impl ScheduleSpec {
 /// zone of the context. All problems are collected, not only the first one.
 pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     let mut problems = Problems::default();
+    problems.too_long(inputs);
+    if let Some(refusal) = InvalidSchedule::for_problems(mem::take(&mut problems.0)) {
+        return ParsedInputs::Invalid(refusal);
+    }
     if problems.switch(inputs, Key::Exclude) {
         return ParsedInputs::Unscheduled;
     }
@@ -153,6 +160,22 @@ fn unknown_key(name: &str, length: usize) -> Problem {
 struct Problems(Vec<Problem>);
 
 impl Problems {
+    /// Refuses the texts that are too long. Only their beginnings are there, which would say
+    /// something else.
+    fn too_long(&mut self, inputs: &Inputs) {
+        if inputs.own().are_whole() && inputs.defaults().is_none_or(Annotations::are_whole) {
+            return;
+        }
+        for key in Key::ALL {
+            if let (Some(text), Some(origin)) = (inputs.text(key), inputs.origin(key))
+                && !is_whole(text)
+            {
+                let problem = Problem::of(key, &TextError::too_long(text));
+                self.0.push(Problem { origin, ..problem });
+            }
+        }
+    }
+
     fn spec(&mut self, inputs: &Inputs, context: &ParseContext) -> Option<ScheduleSpec> {
         let default_zone = context.default_zone;
         let zone = self.parse(inputs, Key::Timezone, Zone::parse);
