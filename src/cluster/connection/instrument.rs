@@ -41,10 +41,10 @@ pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'stati
             let (verb, uri) = (verb(&request), request.uri().clone());
             let answer = match verb {
                 "watch" => {
-                    sleep(pace.delay(uri.path(), Instant::now())).await;
+                    sleep(pace.delay(&uri, Instant::now())).await;
                     let answer = client.send(request).await;
                     if answer.as_ref().is_ok_and(|it| it.status().is_success()) {
-                        pace.opened(uri.path(), Instant::now());
+                        pace.opened(&uri, Instant::now());
                     }
                     let answer = answer.map_err(BoxError::from);
                     answer.map(|answer| answer.map(Either::Left))
