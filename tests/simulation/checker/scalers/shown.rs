@@ -112,7 +112,9 @@ impl Shown {
                 Known::first(object, version, at, self.holidays.clone())
             }
         };
+        let ahead = track.ahead_of_its_namespace(&known, at);
         track.takes(known, at.truth);
+        track.before.extend(ahead);
     }
 
     /// Whether it has been shown all Namespaces.
@@ -324,6 +326,20 @@ fn version_of(value: &Value) -> u64 {
 }
 
 impl Track {
+    /// What is known too where an object is shown in the very millisecond in which another watch shows
+    /// its Namespace: that may be taken in later.
+    fn ahead_of_its_namespace(&self, shown: &Known, at: Instants) -> Vec<Known> {
+        let before = self.before.iter().filter(|_| self.at == at.truth);
+        let of_this = before.filter(|it| it.object.uid == shown.object.uid);
+        let other = of_this.filter(|it| it.object.defaults != shown.object.defaults);
+        other
+            .map(|it| {
+                let object = shown.object.clone().beside(&it.object.defaults);
+                it.clone().shown(object, shown.version, at)
+            })
+            .collect()
+    }
+
     /// This is known now, as long as anything is asked for it.
     fn takes(&mut self, known: Known, at: i64) {
         let is_over = known.object.is_no_concern() && known.applied.is_none();
