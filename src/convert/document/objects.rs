@@ -15,27 +15,34 @@ pub(in crate::convert) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Calls `each` with the objects of a document, alone or in a list.
+    /// Calls `each` with the objects of a document, alone or in a list, which may hold lists.
     pub(in crate::convert) fn all(
         node: &Rc<Node<'a>>,
         source: usize,
         namespace: &str,
         each: &mut impl FnMut(Self),
     ) {
+        Self::all_as(node, source, namespace, ("", ""), each);
+    }
+
+    /// The same where a list says version and kind for what does not.
+    fn all_as(
+        node: &Rc<Node<'a>>,
+        source: usize,
+        namespace: &str,
+        (version, kind): (&str, &str),
+        each: &mut impl FnMut(Self),
+    ) {
         let text = |name| node.get(name).and_then(Node::text).unwrap_or_default();
-        let (version, kind) = (text("apiVersion"), text("kind"));
-        let of_list = kind.strip_suffix("List");
-        match node.get("items") {
-            Some(items) if of_list.is_some() => {
+        match (node.get("items"), text("kind").strip_suffix("List")) {
+            (Some(items), Some(of_list)) => {
                 for item in items.items() {
-                    let of_list = of_list.unwrap_or_default();
-                    if let Some(object) = Self::read(item, source, namespace, version, of_list) {
-                        each(object);
-                    }
+                    let said = (text("apiVersion"), of_list);
+                    Self::all_as(item, source, namespace, said, each);
                 }
             }
             _ => {
-                if let Some(object) = Self::read(node, source, namespace, "", "") {
+                if let Some(object) = Self::read(node, source, namespace, version, kind) {
                     each(object);
                 }
             }

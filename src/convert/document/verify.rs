@@ -36,14 +36,9 @@ pub(in crate::convert) fn is_as_meant<'n, 'a: 'n>(
         }
         let mut meant = before.json();
         while let Some((node, of)) = changes.next_if(|it| holds(before, it.0)) {
-            if Rc::ptr_eq(before, node) {
-                change(&mut meant, of);
-            } else if let Some(at) = position(before, node) {
-                let item = meant.get_mut("items").and_then(|it| it.get_mut(at));
-                match item {
-                    Some(item) => change(item, of),
-                    None => return false,
-                }
+            match object_of(before, &mut meant, node) {
+                Some(object) => change(object, of),
+                None => return false,
             }
         }
         let mut after = after.json();
@@ -72,31 +67,42 @@ fn is_metadata_changed(before: &Node<'_>, after: &Node<'_>, changes: &Changes) -
     }
 }
 
+/// Whether a document, or a list in it, holds an object.
 fn holds(document: &Rc<Node<'_>>, node: &Rc<Node<'_>>) -> bool {
-    Rc::ptr_eq(document, node) || position(document, node).is_some()
+    let items = document.get("items").map_or(&[][..], Node::items);
+    let mut all = [document].into_iter().chain(items);
+    all.any(|it| Rc::ptr_eq(it, node)) || items.iter().any(|it| holds(it, node))
 }
 
-fn position(document: &Node<'_>, node: &Rc<Node<'_>>) -> Option<usize> {
+/// The same object in the JSON of the document.
+fn object_of<'v>(
+    document: &Rc<Node<'_>>,
+    json: &'v mut Value,
+    node: &Rc<Node<'_>>,
+) -> Option<&'v mut Value> {
+    if Rc::ptr_eq(document, node) {
+        return Some(json);
+    }
     let items = document.get("items")?.items();
-    items.iter().position(|it| Rc::ptr_eq(it, node))
+    let at = items.iter().position(|it| Rc::ptr_eq(it, node));
+    let at = at.or_else(|| items.iter().position(|it| holds(it, node)))?;
+    object_of(&items[at], json.get_mut("items")?.get_mut(at)?, node)
 }
 
 /// Takes away maps of annotations and labels that hold nothing, which mean nothing.
 fn without_empty(document: &mut Value) {
-    let of_object = |object: &mut Value| {
-        let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
-        let Some(metadata) = metadata else { return };
+    let metadata = document.get_mut("metadata").and_then(Value::as_object_mut);
+    if let Some(metadata) = metadata {
         for name in ["annotations", "labels"] {
             let is_empty = |it: &Value| it.is_null() || it.as_object().is_some_and(Map::is_empty);
             if metadata.get(name).is_some_and(is_empty) {
                 metadata.remove(name);
             }
         }
-    };
-    if let Some(items) = document.get_mut("items").and_then(Value::as_array_mut) {
-        items.iter_mut().for_each(of_object);
     }
-    of_object(document);
+    if let Some(items) = document.get_mut("items").and_then(Value::as_array_mut) {
+        items.iter_mut().for_each(without_empty);
+    }
 }
 
 fn change(object: &mut Value, changes: &Changes) {

@@ -35,7 +35,8 @@ pub(super) enum Found<'n, 'a> {
     ParseError(ParseError),
 }
 
-/// Calls `each` with the objects of a document, alone or in a list, in order.
+/// Calls `each` with the objects of a document, alone or in a list, in order. A list may hold
+/// lists: kubectl takes these apart, too.
 pub(super) fn objects<'n, 'a>(
     document: &'n Node<'a>,
     scope: Scope<'_>,
@@ -58,7 +59,7 @@ pub(super) fn objects<'n, 'a>(
             Err(fault) => each(Found::ParseError(fault)),
         },
         (Some("v1"), Some("List")) => match list(document) {
-            Ok(items) => items.iter().for_each(|item| object(item, scope, each)),
+            Ok(items) => items.iter().for_each(|item| objects(item, scope, each)),
             Err(fault) => each(Found::ParseError(fault)),
         },
         _ => object(document, scope, each),

@@ -134,6 +134,23 @@ fn json_stays_json() {
     }
 }
 
+/// kubectl takes apart the lists in a list, too.
+#[test]
+fn objects_are_found_in_the_lists_of_a_list() {
+    let object = "- metadata:\n      name: NAME\n      annotations:\n        downscaler/uptime: Mon-Fri 08:00-20:00 UTC\n";
+    let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: apps/v1\n  kind: DeploymentList\n  items:\n  ";
+    let text = format!(
+        "{list}{}  {}",
+        object.replace("NAME", "a"),
+        object.replace("NAME", "b")
+    );
+    let expected = text.replace(
+        "downscaler/uptime: Mon-Fri 08:00-20:00 UTC",
+        "dayshift/hours: Mon-Fri 08:00-20:00\n        dayshift/timezone: UTC",
+    );
+    assert_eq!(after(&text), expected);
+}
+
 #[test]
 fn the_last_annotation_makes_room_for_a_label() {
     let object = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "annotations": {"downscaler/original-replicas": "2"}}}"#;

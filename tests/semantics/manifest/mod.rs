@@ -20,20 +20,14 @@ use files::{annotated, refusal, workloads};
 fn deployments_are_found_alone_among_others_and_in_lists() {
     let web = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}";
     let json = r#"{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web"}}"#;
+    let list = |items: &str| format!("{{apiVersion: v1, kind: List, items: [{items}]}}");
     for (text, expected) in [
         (web.to_owned(), 1),
         (format!("---\n{web}\n---\n{web}\n...\n"), 2),
         (format!("# only a comment\n---\n---\n{web}"), 1),
-        (
-            format!("{{apiVersion: v1, kind: List, items: [{web}, {web}]}}"),
-            2,
-        ),
-        (
-            format!(
-                "{{apiVersion: v1, kind: List, items: [{{apiVersion: v1, kind: Pod}}, {web}]}}"
-            ),
-            1,
-        ),
+        (list(&format!("{web}, {web}")), 2),
+        (list(&format!("{{apiVersion: v1, kind: Pod}}, {web}")), 1),
+        (list(&format!("{web}, {}", list(web))), 2),
         ("{apiVersion: v1, kind: List, items: null}".to_owned(), 0),
         (
             "{apiVersion: apps/v1, kind: DeploymentList, items: [{metadata: {name: a}}]}"
