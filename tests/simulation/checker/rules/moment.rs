@@ -116,12 +116,14 @@ impl Moment<'_> {
         texts::fingerprint(&self.object.in_force(), &self.object.uid)
     }
 
-    /// Whether the object may lack what is to come, beyond what is known here of its schedule.
+    /// Whether the object may lack what is to come beyond what is known here of its schedule, or show
+    /// what that is in another zone.
     fn may_have_lost_next(&self, outcome: &Outcome) -> bool {
         let shown = &self.object.state;
         let is_scheduled = outcome.follows || matches!(outcome.what, What::Tidy | What::Enforce);
         let is_held = shown.phase.is_some_and(Phase::is_held);
-        is_scheduled && !is_held && shown.next.is_none() && outcome.state.next.is_none()
+        let is_beyond = outcome.state.next.is_none() && self.timeline.same(shown.next, None);
+        is_scheduled && !is_held && is_beyond
     }
 
     fn is_so_already(&self, outcome: &Outcome) -> bool {
