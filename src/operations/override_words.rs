@@ -110,6 +110,9 @@ fn command(command: &str, seen: &Observed, request: &OverrideRequest) -> String 
 /// Why no controller may have acted on an object in time, by what is seen of it.
 pub(super) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
     let state = seen.state();
+    if let Some(why) = seen.error.as_deref().and_then(|it| it.lines().next()) {
+        return format!("its schedule was refused before: {why}");
+    }
     match state.last.filter(|_| state.phase.is_some()) {
         Some(last) => format!(
             "one did at {}, so it may be down by now, or the API server may refuse its patch (kubectl events --for {})",

@@ -121,7 +121,9 @@ pub async fn wait(
             let Some(one) = waiting.get(uid) else {
                 continue;
             };
-            if let Some(why) = &seen.error {
+            // What was wrong before is no answer to what is requested now.
+            let error = seen.error.as_deref();
+            if let Some(why) = error.filter(|why| one.now.error.as_deref() != Some(*why)) {
                 report(WaitEvent::Refused(one, why));
             } else if one.is_obeyed(&seen.state()) {
                 report(WaitEvent::Obeyed(one, &seen));

@@ -5,3 +5,4 @@ mod forbidden;
 pub(crate) mod overrides;
 mod restore;
 mod sync;
+mod waiting;

@@ -1,10 +1,6 @@
 //! `dayshift wake`, `sleep`, `pause` and `resume`: the real program on the API in memory.
 
-use std::thread;
-
 use chrono::{DateTime, TimeDelta, Utc};
-
-use kube_in_memory::{Fault, Status};
 
 use crate::fake_server::{Cluster, Scaler};
 
@@ -271,86 +267,8 @@ fn wrong_usage_is_2_and_writes_nothing() {
 }
 
 /// Running by its schedule until 2098.
-const RUNNING: &[(&str, &str)] = &[("start", "2020-01-01 00:00"), ("stop", "2098-01-01 00:00")];
-
-#[test]
-fn a_controller_that_acted_before_is_not_said_to_be_missing() {
-    let cluster = Cluster::new();
-    cluster.deployment("web", 3, RUNNING);
-    for (label, text) in [("state", "running"), ("last", "2026-11-20T09.00.00Z")] {
-        let label = format!("dayshift/{label}");
-        cluster.api.label("dev", "web", &label, Some(text)).unwrap();
-    }
-    let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
-    assert!(
-        ran.err.contains(
-            "it may be down by now, or the API server may refuse its patch (kubectl events \
-                          --for deploy/web -n dev)"
-        ),
-        "{ran:?}"
-    );
-    assert!(!ran.err.contains("is `dayshift run` running"), "{ran:?}");
-}
-
-#[test]
-fn who_may_not_watch_is_told_so_and_not_that_nothing_has_acted() {
-    let cluster = Cluster::new();
-    cluster.deployment("web", 3, RUNNING);
-    cluster.api.on_request(|line| {
-        let watches = matches!(line.verb, "watch" | "list");
-        watches.then(|| Fault::Answer(Status::new(403, "Forbidden", "no")))
-    });
-    let ran = cluster.dayshift(&["pause", "web"]);
-    assert_eq!(ran.status, 3);
-    assert!(
-        ran.err.starts_with(
-            "error: annotated, but whether a controller acts is not seen: not allowed to"
-        ),
-        "{ran:?}"
-    );
-    assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
-}
-
-#[test]
-fn an_object_that_is_deleted_ends_the_wait() {
-    let cluster = Cluster::new();
-    cluster.deployment("web", 3, RUNNING);
-    let api = cluster.api.clone();
-    cluster.api.on_request(move |line| {
-        // The watch has begun once the object is annotated.
-        if line.verb == "watch" {
-            let api = api.clone();
-            thread::spawn(move || api.delete("dev", "web"));
-        }
-        None
-    });
-    let ran = cluster.dayshift(&["pause", "web", "--timeout", "1h"]);
-    assert_eq!(
-        (ran.status, &*ran.err),
-        (1, "error: deployment.apps/web: annotated, then deleted\n")
-    );
-}
-
-/// No watch tells of it then.
-#[test]
-fn an_object_that_is_deleted_before_the_watch_ends_the_wait() {
-    let cluster = Cluster::new();
-    cluster.deployment("web", 3, RUNNING);
-    let api = cluster.api.clone();
-    cluster.api.on_request(move |line| {
-        if line.verb == "watch" {
-            let api = api.clone();
-            let deleted = thread::spawn(move || api.delete("dev", "web"));
-            deleted.join().unwrap().unwrap();
-        }
-        None
-    });
-    let ran = cluster.dayshift(&["pause", "web", "--timeout", "5s"]);
-    assert_eq!(
-        (ran.status, &*ran.err),
-        (1, "error: deployment.apps/web: annotated, then deleted\n")
-    );
-}
+pub(super) const RUNNING: &[(&str, &str)] =
+    &[("start", "2020-01-01 00:00"), ("stop", "2098-01-01 00:00")];
 
 #[test]
 fn what_is_wrong_with_an_override_that_goes_is_no_obstacle() {

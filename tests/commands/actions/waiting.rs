@@ -1,0 +1,110 @@
+//! Waiting until a scaler has acted: the real program on the API in memory.
+
+use std::{thread, time::Duration};
+
+use kube_in_memory::{Fault, Status};
+
+use super::overrides::RUNNING;
+use crate::fake_server::{Cluster, Scaler};
+
+#[test]
+fn a_controller_that_acted_before_is_not_said_to_be_missing() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    for (label, text) in [("state", "running"), ("last", "2026-11-20T09.00.00Z")] {
+        let label = format!("dayshift/{label}");
+        cluster.api.label("dev", "web", &label, Some(text)).unwrap();
+    }
+    let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
+    assert!(
+        ran.err.contains(
+            "it may be down by now, or the API server may refuse its patch (kubectl events \
+                          --for deploy/web -n dev)"
+        ),
+        "{ran:?}"
+    );
+    assert!(!ran.err.contains("is `dayshift run` running"), "{ran:?}");
+}
+
+#[test]
+fn who_may_not_watch_is_told_so_and_not_that_nothing_has_acted() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    cluster.api.on_request(|line| {
+        let watches = matches!(line.verb, "watch" | "list");
+        watches.then(|| Fault::Answer(Status::new(403, "Forbidden", "no")))
+    });
+    let ran = cluster.dayshift(&["pause", "web"]);
+    assert_eq!(ran.status, 3);
+    assert!(
+        ran.err.starts_with(
+            "error: annotated, but whether a controller acts is not seen: not allowed to"
+        ),
+        "{ran:?}"
+    );
+    assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
+}
+
+#[test]
+fn an_object_that_is_deleted_ends_the_wait() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    let api = cluster.api.clone();
+    cluster.api.on_request(move |line| {
+        // The watch has begun once the object is annotated.
+        if line.verb == "watch" {
+            let api = api.clone();
+            thread::spawn(move || api.delete("dev", "web"));
+        }
+        None
+    });
+    let ran = cluster.dayshift(&["pause", "web", "--timeout", "1h"]);
+    assert_eq!(
+        (ran.status, &*ran.err),
+        (1, "error: deployment.apps/web: annotated, then deleted\n")
+    );
+}
+
+/// No watch tells of it then.
+#[test]
+fn an_object_that_is_deleted_before_the_watch_ends_the_wait() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    let api = cluster.api.clone();
+    cluster.api.on_request(move |line| {
+        if line.verb == "watch" {
+            let api = api.clone();
+            let deleted = thread::spawn(move || api.delete("dev", "web"));
+            deleted.join().unwrap().unwrap();
+        }
+        None
+    });
+    let ran = cluster.dayshift(&["pause", "web", "--timeout", "5s"]);
+    assert_eq!(
+        (ran.status, &*ran.err),
+        (1, "error: deployment.apps/web: annotated, then deleted\n")
+    );
+}
+
+/// What a scaler has said of it before is not said of what comes.
+#[test]
+fn what_was_wrong_before_is_not_taken_for_the_answer() {
+    let cluster = Cluster::new();
+    let wrong = [
+        ("wake-until", "tonight"),
+        ("error", "dayshift/wake-until: `tonight`"),
+    ];
+    cluster.deployment("web", 3, &[RUNNING, &wrong].concat());
+    let ran = cluster.dayshift(&["wake", "web", "--for", "1h", "--timeout", "1s"]);
+    let still =
+        "; its schedule was refused before: dayshift/wake-until: `tonight`; it will be woken";
+    assert!(ran.status == 1 && ran.err.contains(still), "{ran:?}");
+    let ran = thread::scope(|scope| {
+        let ran = scope.spawn(|| cluster.dayshift(&["wake", "web", "--for", "2h"]));
+        thread::sleep(Duration::from_secs(1));
+        let _scaler = Scaler::on(&cluster);
+        ran.join().unwrap()
+    });
+    assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
+    assert!(ran.out.contains("woken until"), "{ran:?}");
+}
