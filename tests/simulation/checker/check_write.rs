@@ -172,7 +172,11 @@ impl Observer {
         let seen = known.seen(self.slept).into_iter();
         let since = seen.flat_map(|seen| risen.iter().map(move |risen| (seen, *risen)));
         let calendars_read = known.calendars_read(self.slept);
+        // Where its corrections are at their limit, nobody is told of a stop either.
+        let at_limit = known.corrections.1 >= MOST_CORRECTIONS;
         let told = self.told(by, old);
+        let latest = told.latest.max(at_limit.then_some(now));
+        let told = Told { latest, ..told };
         let outcomes = since.flat_map(|(seen, risen)| {
             let moment = Moment {
                 object: old,
