@@ -6,6 +6,7 @@ use super::override_request::{Annotated, OverrideRequest, RequestedOverride};
 use crate::{
     schedule::{Action, Zone},
     status::clock,
+    text::quote,
     workload::{
         Annotation, CountKind, Observed, Override, OverrideCommand, ParsedInputs, Pause, Prefix,
         Replicas, read,
@@ -123,6 +124,19 @@ pub(super) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> Strin
             "none ever has, so it may be that no `dayshift run` runs in this cluster".to_owned()
         }
     }
+}
+
+/// What somebody has made since of the annotations that were written, if anything:
+/// `dayshift/wake-until is gone`.
+pub(super) fn changed(annotated: &Annotated, seen: &Observed, prefix: &Prefix) -> Option<String> {
+    let others = annotated.command.annotations(&seen.inputs, annotated.zone);
+    let texts = others.iter().map(|(key, _)| {
+        let text = seen.inputs.own().text(*key);
+        let is = text.map_or_else(|| "gone".to_owned(), quote);
+        format!("{} is {is}", prefix.annotation(*key))
+    });
+    let texts = texts.collect::<Vec<_>>().join(", ");
+    (!texts.is_empty()).then_some(texts)
 }
 
 /// What was or would be written, in the form of `kubectl annotate`.

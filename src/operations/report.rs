@@ -8,7 +8,7 @@ use kube::Client;
 use super::{
     namespace_override::{AnnotatedNamespace, NamespaceError},
     override_request::{Annotated, OverrideRequest, RequestOutcome},
-    override_words::{action, action_of, annotations, failed, obeyed, unobeyed},
+    override_words::{action, action_of, annotations, changed, failed, obeyed, unobeyed},
     selection::Selection,
     wait::{WaitEvent, wait},
 };
@@ -129,6 +129,12 @@ impl OverrideRequest {
             WaitEvent::Unwatched(error) => tell(unable(format!(
                 "annotated, but whether a controller acts is not seen: {error}"
             ))),
+            WaitEvent::TimedOut(it, seen) if let Some(what) = changed(it, seen, &self.prefix) => {
+                let subject = subject(it);
+                tell(refused(format!(
+                    "{subject}: annotated, but somebody has changed that since: {what}"
+                )));
+            }
             WaitEvent::TimedOut(it, seen) => tell(refused(format!(
                 "{}: annotated, but no controller has acted within {} s; {}; it will be {} when \
                  one acts",

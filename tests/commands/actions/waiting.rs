@@ -108,3 +108,24 @@ fn what_was_wrong_before_is_not_taken_for_the_answer() {
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
     assert!(ran.out.contains("woken until"), "{ran:?}");
 }
+
+/// Of two commands at one object, or a command and `kubectl annotate`, the later one counts.
+#[test]
+fn what_somebody_else_has_asked_for_since_is_said() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    let api = cluster.api.clone();
+    cluster.api.on_request(move |line| {
+        if line.verb == "watch" {
+            let (key, until) = ("dayshift/wake-until", "2099-12-24T18:00:00Z");
+            let other = api.clone();
+            let written = thread::spawn(move || other.annotate("dev", "web", key, Some(until)));
+            written.join().unwrap().unwrap();
+        }
+        None
+    });
+    let ran = cluster.dayshift(&["wake", "web", "--for", "2h", "--timeout", "1s"]);
+    let changed = "error: deployment.apps/web: annotated, but somebody has changed that since: \
+                   dayshift/wake-until is 2099-12-24T18:00:00Z\n";
+    assert_eq!((ran.status, &*ran.err), (1, changed));
+}
