@@ -4,7 +4,7 @@ use kube::Client;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    cluster::{FindError, RawList, get_raw, list_raw},
+    cluster::{FindError, RawList, get_raw, list_raw, namespace_exists},
     manifest::Source,
 };
 
@@ -152,6 +152,14 @@ impl LiveSchedules {
                             .read_all(client, resource, namespace, selector)
                             .await?;
                     }
+                }
+                if let Some(name) = namespace
+                    && found.sources.is_empty()
+                    && found.problems.is_empty()
+                    && namespace_exists(client, name).await == Some(false)
+                {
+                    let missing = format!("namespace {name} does not exist");
+                    found.problems.push(missing);
                 }
             }
         }

@@ -260,6 +260,17 @@ fn who_may_not_patch_namespaces_is_told_so() {
 }
 
 #[test]
+fn a_namespace_that_is_missing_has_no_empty_plan() {
+    let cluster = Cluster::new();
+    for words in [&["-n", "lab"][..], &["ns/lab"], &["lab/web"]] {
+        let ran = cluster.dayshift(&[&["plan"], words].concat());
+        let expected = (3, "", "error: namespace lab does not exist\n");
+        assert_eq!((ran.status, &*ran.out, &*ran.err), expected, "{words:?}");
+    }
+    assert_eq!(cluster.dayshift(&["plan"]).status, 0);
+}
+
+#[test]
 fn what_stands_in_the_way_is_said() {
     let empty = Cluster::new();
     empty.deployment("web", 0, &[]);

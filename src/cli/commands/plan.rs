@@ -22,14 +22,16 @@ use crate::{
         exit::{Exit, wrong_usage},
         output::{
             chart::Chart,
-            messages::{note_unreadable, print_error},
+            messages::{no_namespace, note_unreadable, print_error},
             plan_table::{WriteError, write_problems, write_saved, write_table},
             terminal,
         },
         runtime::block_on,
     },
     clock::Clock,
-    cluster::{ConnectError, FindError, Missing, NamespaceDefaults, Workload, find},
+    cluster::{
+        ConnectError, FindError, Missing, NamespaceDefaults, Workload, find, missing_namespace,
+    },
     lint::conflicts,
     manifest::{self, OpenError, Source, SyntaxError, inherit},
     plan::{Period, Plan, Planner},
@@ -122,6 +124,8 @@ enum PlanError {
     Missing(#[from] Missing),
     #[error("{0}")]
     Unreadable(Unreadable),
+    #[error("{}", no_namespace(.0))]
+    NoNamespace(String),
     #[error("cannot create timers or sockets: {0}")]
     System(io::Error),
 }
@@ -151,7 +155,10 @@ impl PlanArgs {
         let keeps_others = |it: &PlanError| match it {
             PlanError::Missing(_) | PlanError::Unreadable(_) => true,
             PlanError::Open(_) | PlanError::Syntax(_) => !plan.workloads.is_empty(),
-            PlanError::Connect(_) | PlanError::Find(_) | PlanError::System(_) => false,
+            PlanError::Connect(_)
+            | PlanError::Find(_)
+            | PlanError::NoNamespace(_)
+            | PlanError::System(_) => false,
         };
         if !errors.iter().all(keeps_others) {
             return Exit::CouldNotRun;
@@ -268,6 +275,11 @@ impl PlanArgs {
                 NamespaceDefaults::find(&client, query.namespace(), &planner.prefix, inheritance)
             );
             let (found, refused) = found?;
+            if found.workloads.is_empty()
+                && let Some(namespace) = missing_namespace(&client, &query).await
+            {
+                return Err(PlanError::NoNamespace(namespace.to_owned()));
+            }
             let unreadable = Unreadable::workloads(&query, &refused, "left out");
             Ok::<_, PlanError>((found, unreadable, defaults))
         };

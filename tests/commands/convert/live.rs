@@ -136,6 +136,11 @@ fn what_is_not_there_is_said() {
     }
     let ran = convert(&cluster, &["ns/dev"]);
     assert_eq!((ran.status, ran.out.as_str()), (0, ""), "{}", ran.err);
+    for args in [&["-n", "lab"][..], &["-n", "lab", "-l", "app=web"]] {
+        let ran = convert(&cluster, args);
+        assert_eq!(ran.status, 3, "{args:?}");
+        assert!(ran.err.contains("namespace lab does not exist"), "{ran:?}");
+    }
 }
 
 #[test]
