@@ -172,10 +172,12 @@ impl Observer {
         let seen = known.seen(self.slept).into_iter();
         let since = seen.flat_map(|seen| risen.iter().map(move |risen| (seen, *risen)));
         let calendars_read = known.calendars_read(self.slept);
-        // Where its corrections are at their limit, nobody is told of a stop either.
+        // Where its corrections are at their limit, nobody is told of a stop either; and it may be
+        // other calendars that ask for one.
         let at_limit = known.corrections.1 >= MOST_CORRECTIONS;
+        let is_untold = at_limit || known.has_read_calendars();
         let told = self.told(by, old);
-        let latest = told.latest.max(at_limit.then_some(now));
+        let latest = told.latest.max(is_untold.then_some(now));
         let told = Told { latest, ..told };
         let outcomes = since.flat_map(|(seen, risen)| {
             let moment = Moment {

@@ -298,6 +298,11 @@ impl Known {
         ranges.flatten().collect()
     }
 
+    /// Whether it has read other calendars since its last write.
+    pub fn has_read_calendars(&self) -> bool {
+        self.calendars_read.is_some()
+    }
+
     /// When its count was last seen to rise above that of a stop, likewise; nothing where it was not.
     pub fn risen(&self, slept: i64) -> Vec<(i64, i64)> {
         self.risen
