@@ -1,10 +1,11 @@
 //! What a request's headers and body say, and which forms of them are taken.
 
 use http::header::{CONTENT_TYPE, HeaderMap, USER_AGENT};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cause::Cause;
 use crate::objects::Resource;
+use crate::request::Call;
 use crate::status::Status;
 use crate::write::PatchForm;
 
@@ -62,6 +63,28 @@ pub(super) fn is_plain(body: &[u8]) -> bool {
     !body.contains(&b'[') && !body.windows(2).any(|pair| pair == b"\"$")
 }
 
+/// Whether nothing is to be stored: by the query or, of a deletion with options, by these.
+pub(super) fn dry_run(call: &Call, options: &Value) -> Result<bool, Status> {
+    let asked: Vec<&str> = match options {
+        Value::Null => call.query.all("dryRun").collect(),
+        options => {
+            let asked = options["dryRun"].as_array().into_iter().flatten();
+            asked.map(|it| it.as_str().unwrap_or_default()).collect()
+        }
+    };
+    if asked.iter().all(|it| *it == "All") {
+        return Ok(!asked.is_empty());
+    }
+    let kind = match call.verb {
+        "create" => "CreateOptions",
+        "update" => "UpdateOptions",
+        "patch" => "PatchOptions",
+        _ => "DeleteOptions",
+    };
+    let cause = Cause::not_supported("dryRun", &json!(asked).to_string(), &["All"]);
+    Err(Status::invalid("meta.k8s.io", kind, "", vec![cause]))
+}
+
 pub(super) fn object(resource: &Resource, content: &str, body: &[u8]) -> Result<Value, Status> {
     if !matches!(content, "application/json" | "") {
         return Err(Status::unsupported_media_type(OBJECT_TYPES));
@@ -76,6 +99,7 @@ pub(super) fn object(resource: &Resource, content: &str, body: &[u8]) -> Result<
         let given = members.remove(key);
         given
             .and_then(|given| given.as_str().map(str::to_owned))
+            .filter(|given| resource.custom || !given.is_empty())
             .unwrap_or_else(|| own.to_owned())
     };
     let (given_kind, given_version) = (take("kind", kind), take("apiVersion", &version));

@@ -8,11 +8,12 @@ use futures::future::{self, BoxFuture};
 use http::{Request, Response, request};
 use http_body_util::{BodyExt as _, StreamBody};
 use kube::client::Body;
+use serde_json::Value;
 use tower::{BoxError, Service};
 
 use super::accept::form;
 use super::answer::{Answer, ResponseBody};
-use super::body::{agent, content_type, object, patch_form};
+use super::body::{agent, content_type, dry_run, object, patch_form};
 use crate::api::Api;
 use crate::fault::Fault;
 use crate::read::{Form, list, watch};
@@ -205,6 +206,11 @@ impl Connection {
         } else {
             manager
         };
+        let options: Value = match call.verb {
+            "delete" => serde_json::from_slice(body).unwrap_or_default(),
+            _ => Value::Null,
+        };
+        let dry_run = dry_run(call, &options)?;
         let admit = |admission: &Admission<'_>| self.server.refusal(admission);
         let mutate = |admission: &Admission<'_>| self.server.mutation(admission);
         let mut store = self.server.store();
@@ -218,7 +224,7 @@ impl Connection {
                 manager,
                 subresource: "",
             },
-            dry_run: call.query.get("dryRun") == "All",
+            dry_run,
             admit: &admit,
             mutate: &mutate,
         };
@@ -227,13 +233,10 @@ impl Connection {
             ("create", _) => (201, write.create(object(resource, content, body)?)?),
             ("update", _) => (200, write.update(object(resource, content, body)?)?),
             (_, Some(patch)) => (200, write.patch(patch, body)?),
-            _ => {
-                let options = serde_json::from_slice(body).unwrap_or_default();
-                match write.delete(&options)? {
-                    Deleted::Waiting(object) => (200, object),
-                    Deleted::Gone(uid) => return Ok(Answer::gone(resource, &call.name, uid)),
-                }
-            }
+            _ => match write.delete(&options)? {
+                Deleted::Waiting(object) => (200, object),
+                Deleted::Gone(uid) => return Ok(Answer::gone(resource, &call.name, uid)),
+            },
         };
         Ok(Answer::Json(code, form.object(resource, &object.body)))
     }

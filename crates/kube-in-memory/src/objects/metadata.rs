@@ -244,25 +244,13 @@ pub(crate) fn check_new(object: &Value, resource: &Resource, causes: &mut Vec<Ca
         }
     }
     check_maps(object, causes);
-    for finalizer in object["metadata"]["finalizers"]
-        .as_array()
-        .into_iter()
-        .flatten()
-    {
-        let name = finalizer.as_str().unwrap_or_default();
-        for why in names::label_key(name) {
-            causes.push(Cause::invalid(
-                "metadata.finalizers",
-                &format!("{name:?}"),
-                &why,
-            ));
-        }
-    }
+    check_finalizers(object, resource, causes);
 }
 
 /// What is wrong with a change of metadata. The server checks it thrice and says so each time.
-pub(crate) fn check_update(new: &Value, old: &Value, causes: &mut Vec<Cause>) {
+pub(crate) fn check_update(new: &Value, old: &Value, resource: &Resource, causes: &mut Vec<Cause>) {
     check_maps(new, causes);
+    check_finalizers(new, resource, causes);
     for _ in 0..2 {
         let uid = text(new, "uid");
         if uid != text(old, "uid") {
@@ -284,4 +272,32 @@ pub(crate) fn check_maps(object: &Value, causes: &mut Vec<Cause>) {
         "metadata.annotations",
         causes,
     );
+}
+
+/// What is wrong with the names of its finalizers. Those of a kind that the server knows stand under
+/// a domain, but for its own.
+fn check_finalizers(object: &Value, resource: &Resource, causes: &mut Vec<Cause>) {
+    let field = "metadata.finalizers";
+    let finalizers = &object["metadata"]["finalizers"];
+    let names = finalizers.as_array().into_iter().flatten();
+    let names: Vec<_> = names.map(|it| it.as_str().unwrap_or_default()).collect();
+    for name in &names {
+        for why in names::label_key(name) {
+            causes.push(Cause::invalid(field, &format!("{name:?}"), &why));
+        }
+    }
+    if ["orphan", "foregroundDeletion"]
+        .iter()
+        .all(|it| names.contains(it))
+    {
+        let why = "finalizer orphan and foregroundDeletion cannot be both set";
+        causes.push(Cause::invalid(field, &finalizers.to_string(), why));
+    }
+    let is_own = |name: &str| ["kubernetes", "orphan", "foregroundDeletion"].contains(&name);
+    let is_known = |name: &str| resource.custom || name.contains('/') || is_own(name);
+    for (at, name) in names.iter().enumerate().filter(|(_, it)| !is_known(it)) {
+        let why = "name is neither a standard finalizer name nor is it fully qualified";
+        let field = format!("{field}[{at}]");
+        causes.push(Cause::invalid(&field, &format!("{name:?}"), why));
+    }
 }

@@ -19,10 +19,13 @@ impl Query {
 
     /// The first value of a parameter; empty where there is none.
     pub(crate) fn get(&self, key: &str) -> &str {
-        self.0
-            .iter()
-            .find(|(known, _)| known == key)
-            .map_or("", |(_, value)| value)
+        self.all(key).next().unwrap_or_default()
+    }
+
+    /// All values of a parameter.
+    pub(crate) fn all(&self, key: &str) -> impl Iterator<Item = &str> {
+        let values = self.0.iter().filter(move |(known, _)| known == key);
+        values.map(|(_, value)| &**value)
     }
 
     /// Whether a flag is there and not `false` or `0`.

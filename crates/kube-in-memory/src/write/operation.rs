@@ -85,10 +85,7 @@ impl Write<'_> {
             return Err(Status::conflict(self.resource, self.name, &why));
         }
         if self.resource.custom && text(&new, "resourceVersion").is_empty() {
-            let (group, plural) = (self.resource.group, self.resource.plural);
-            let why = "must be specified for an update";
-            let cause = Cause::invalid("metadata.resourceVersion", "0", why);
-            return Err(Status::invalid(group, plural, self.name, vec![cause]));
+            return Err(self.without_version());
         }
         self.replace(&object, &old, new)
     }
@@ -121,7 +118,10 @@ impl Write<'_> {
             let why = format!("strconv.ParseUint: parsing {asked:?}: invalid syntax");
             return Err(Status::unexpected(why));
         }
-        if !asked.is_empty() && asked != object.revision.to_string() {
+        if resource.custom && asked == "0" {
+            return Err(self.without_version());
+        }
+        if !matches!(asked, "" | "0") && asked != object.revision.to_string() {
             return Err(Status::conflict(resource, self.name, OUTDATED));
         }
         metadata::normalize(&mut new, resource);
@@ -136,7 +136,7 @@ impl Write<'_> {
             metadata::count(&mut new, old, counted);
         }
         let mut causes = Vec::new();
-        metadata::check_update(&new, old, &mut causes);
+        metadata::check_update(&new, old, resource, &mut causes);
         (resource.check)(&new, Some(old), &mut causes);
         self.refuse_if(causes, self.name)?;
         self.admit("update", self.name, Some(old), &new)?;
@@ -164,6 +164,13 @@ impl Write<'_> {
             .ok_or_else(|| self.absent())?;
         let value = object.value();
         Ok((object, value))
+    }
+
+    fn without_version(&self) -> Status {
+        let (group, plural) = (self.resource.group, self.resource.plural);
+        let why = "must be specified for an update";
+        let cause = Cause::invalid("metadata.resourceVersion", "0", why);
+        Status::invalid(group, plural, self.name, vec![cause])
     }
 
     fn absent(&self) -> Status {

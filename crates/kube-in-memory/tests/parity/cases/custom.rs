@@ -70,6 +70,20 @@ fn objects() -> Vec<Case> {
         create("a member of its own", "/data", json!({"a": "b"})),
         create("a status is not taken", "/status", json!({"replicas": 3})),
         create("no spec", "/spec", json!(null)),
+        create(
+            "finalizers",
+            "/metadata/finalizers",
+            json!(["wait", "a b", "orphan", "foregroundDeletion"]),
+        ),
+        create(
+            "a finalizer under no domain",
+            "/metadata/finalizers",
+            json!(["wait"]),
+        ),
+        create("an empty version", "/apiVersion", json!("")),
+        given("a resourceVersion of 0")
+            .put(WEB, with(web(), "/metadata/resourceVersion", json!("0")))
+            .merge_patch(WEB, json!({"metadata": {"resourceVersion": "0"}})),
         create("a bad label", "/metadata/labels/x", json!("a b")),
         create("a bad name", "/metadata/name", json!("Web_1")),
         create(

@@ -100,6 +100,29 @@ pub fn cases() -> Vec<Case> {
             .merge_patch(&format!("{WEB}?dryRun=All"), json!({"spec": {"replicas": 0}}))
             .delete(&format!("{WEB}?dryRun=All"))
             .get(WEB),
+        case("a dry run of a deletion, in its options")
+            .given(web())
+            .ask("DELETE", WEB, "application/json", r#"{"dryRun":["All"]}"#)
+            .get(WEB)
+            .ask("DELETE", WEB, "application/json", r#"{"dryRun":["all"]}"#)
+            .get(WEB)
+            .ask("DELETE", &format!("{WEB}?dryRun=All"), "application/json", r#"{}"#)
+            .get(WEB),
+        case("a dry run that is none")
+            .post(&format!("{DEPLOYMENTS}?dryRun=all"), web())
+            .post(&format!("{DEPLOYMENTS}?dryRun=All&dryRun="), web())
+            .given(web())
+            .put(&format!("{WEB}?dryRun=true"), deployment("web"))
+            .merge_patch(&format!("{WEB}?dryRun="), json!({"spec": {"replicas": 0}}))
+            .delete(&format!("{WEB}?dryRun=x"))
+            .get(WEB),
+        case("a resourceVersion of 0 is none")
+            .given(web())
+            .merge_patch(WEB, json!({"metadata": {"resourceVersion": "0"}, "spec": {"replicas": 4}}))
+            .put(WEB, with(web(), "/metadata/resourceVersion", json!("0"))),
+        case("an empty kind is none")
+            .post(DEPLOYMENTS, with(web(), "/kind", json!("")))
+            .put(WEB, with(with(web(), "/kind", json!("")), "/apiVersion", json!(""))),
         case("a namespace").get("/api/v1/namespaces/{ns}").whole().post(
             "/api/v1/namespaces",
             json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "{ns}"}}),
