@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::schedule::{ExceptedDates, Hours, Rule, Schedule, Times, Zone, parse_moment};
+use dayshift::schedule::{ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone, parse_moment};
 use divan::{Bencher, black_box};
 
 fn main() {
@@ -44,12 +44,15 @@ fn schedule(kind: &str, zone: &str) -> Schedule {
                 Some((windows, _)) => (windows, "2026-11-01..2126-11-01"),
                 None => (windows, "2026-12-28..2027-01-03"),
             };
-            (Rule::Hours(Hours::parse(windows).unwrap()), except)
+            (ScheduleRule::Hours(Hours::parse(windows).unwrap()), except)
         }
         None => {
             let start = Some(Times::parse(kind).unwrap());
             let stop = Some(Times::parse("Mon-Fri 19:00").unwrap());
-            (Rule::start_and_stop(start, stop), "2026-12-28..2027-01-03")
+            (
+                ScheduleRule::start_and_stop(start, stop),
+                "2026-12-28..2027-01-03",
+            )
         }
     };
     Schedule::new(

@@ -4,7 +4,7 @@ use chrono::{TimeDelta, Utc};
 use dayshift::{
     clock::Clock,
     controller::Scheduler,
-    schedule::{ExceptedDates, Rule, Schedule, Times, Zone},
+    schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone},
 };
 use tokio::{runtime, task};
 
@@ -46,6 +46,6 @@ pub(crate) fn run(jobs: u32, before: TimeDelta) -> Outcome {
 }
 
 fn schedule(cron: &str) -> Schedule {
-    let rule = Rule::start_and_stop(Some(Times::parse(cron).unwrap()), None);
+    let rule = ScheduleRule::start_and_stop(Some(Times::parse(cron).unwrap()), None);
     Schedule::new(rule, ExceptedDates::default(), Zone::UTC)
 }

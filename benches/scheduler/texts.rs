@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
-use dayshift::schedule::{ExceptedDates, Rule, Schedule, Times, Zone};
+use dayshift::schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
 
 /// A text, and the days of which it is asked; local time in Berlin.
 struct Question {
@@ -112,7 +112,7 @@ fn by_dayshift(
     from: DateTime<Utc>,
 ) -> Result<Box<dyn Iterator<Item = DateTime<Utc>>>, String> {
     let times = Times::parse(text).map_err(|error| error.to_string())?;
-    let rule = Rule::start_and_stop(Some(times), None);
+    let rule = ScheduleRule::start_and_stop(Some(times), None);
     let zone = Zone::parse("Europe/Berlin").unwrap();
     let schedule = Schedule::new(rule, ExceptedDates::default(), zone);
     let mut last = from - TimeDelta::seconds(1);

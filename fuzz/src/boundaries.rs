@@ -1,7 +1,7 @@
 //! What the answers of a schedule have to do with each other.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::schedule::{Rule, Schedule, parse_moment};
+use dayshift::schedule::{Schedule, ScheduleRule, parse_moment};
 
 const SECOND: TimeDelta = TimeDelta::seconds(1);
 
@@ -14,7 +14,7 @@ pub fn check_schedule(schedule: &Schedule, delay: TimeDelta, moment: &str) {
         "2026-10-25 02:30",
     ] {
         if let Ok(at) = parse_moment(moment, schedule.zone()) {
-            if matches!(schedule.rule(), Rule::Hours(_)) {
+            if matches!(schedule.rule(), ScheduleRule::Hours(_)) {
                 assert!(schedule.says(at, delay).is_some(), "at {at}");
             }
             check_boundaries(schedule, delay, at);

@@ -2,14 +2,14 @@
 
 use std::{fmt, ops::Range, sync::Arc};
 
-use super::rule::{Rule, Severity};
+use super::rule::{LintRule, Severity};
 use crate::manifest::Location;
 
 /// One thing that a rule found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule.
-    pub rule: Rule,
+    pub rule: LintRule,
     /// What is wrong and what comes of it.
     pub message: String,
     /// What to write instead, with a right example.
@@ -73,7 +73,7 @@ pub struct Report {
 
 impl Report {
     /// Leaves out what is less bad than `least`, and what these rules find.
-    pub fn keep(&mut self, least: Severity, disabled: &[Rule]) {
+    pub fn keep(&mut self, least: Severity, disabled: &[LintRule]) {
         let is_kept = |it: &Finding| it.rule.severity() <= least && !disabled.contains(&it.rule);
         self.findings.retain(is_kept);
     }

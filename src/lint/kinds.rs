@@ -1,6 +1,6 @@
 //! Schedules on objects of kinds that nobody looks at, or only who is asked to.
 
-use super::{finding::Finding, object::Object, rule::Rule};
+use super::{finding::Finding, object::Object, rule::LintRule};
 use crate::{
     manifest::{Location, MisplacedKey, Other, Site, Workload},
     text::quote,
@@ -36,7 +36,7 @@ impl Object<'_> {
         let names = kinds.iter().map(|it| it.argument()).chain([resource]);
         let names = names.collect::<Vec<_>>().join(",");
         let help = format!("run dayshift, and lint, with --kinds={names}{rights}");
-        self.at(Rule::OptInKind, place, message, help)
+        self.at(LintRule::OptInKind, place, message, help)
     }
 
     /// A schedule on an object that nobody looks at.
@@ -59,7 +59,7 @@ impl Object<'_> {
                     "dayshift does not scale a {kind} of `{version}`, and Kubernetes may not serve it any more"
                 );
                 let help = format!("write apiVersion: {}", known.api_version());
-                self.at(Rule::OtherKind, place, message, help)
+                self.at(LintRule::OtherKind, place, message, help)
             }
             (None, Some(resource)) => {
                 self.opt_in(place, &resource, kinds, &rights_of_others(&resource))
@@ -69,7 +69,7 @@ impl Object<'_> {
                     format!("dayshift does not scale this {kind}, and ignores its schedule");
                 let help =
                     "remove its annotations, or move them to a workload that dayshift scales";
-                self.at(Rule::OtherKind, place, message, help.to_owned())
+                self.at(LintRule::OtherKind, place, message, help.to_owned())
             }
         };
         self.findings.push(finding);

@@ -9,7 +9,7 @@ use super::{
     neighbours::Neighbours,
     object::Object,
     rendered,
-    rule::Rule,
+    rule::LintRule,
 };
 use crate::lint::schedule::{
     schedule_finding::ScheduleFinding, schedule_rules::schedule_findings, times::Span,
@@ -112,12 +112,12 @@ impl Linter {
 fn unreadable(source: usize, error: &SyntaxError) -> Finding {
     let (rule, help) = if error.in_object {
         (
-            Rule::BadObject,
+            LintRule::BadObject,
             "see `kubectl explain deployment` for what may stand there",
         )
     } else {
         (
-            Rule::Syntax,
+            LintRule::Syntax,
             "fix this first: the rest of the file was not checked",
         )
     };

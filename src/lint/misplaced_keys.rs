@@ -1,6 +1,6 @@
 //! Names of ours at places where they do nothing.
 
-use super::rule::Rule;
+use super::rule::LintRule;
 use crate::lint::schedule::repair::own_line;
 use crate::{
     manifest::{MisplacedKey, Site, is_of_other_tool},
@@ -8,7 +8,10 @@ use crate::{
 };
 
 /// What is wrong with a misplaced key of a workload: the rule, the message, and what to do.
-pub(super) fn judge(misplaced: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, String, String)> {
+pub(super) fn judge(
+    misplaced: &MisplacedKey,
+    prefix: &Prefix,
+) -> Option<(LintRule, String, String)> {
     let full = crate::text::quote(&misplaced.field.name);
     let ours = prefix.strip(&misplaced.field.name);
     let key = ours.map(|name| Key::from_name(name).or_else(|| Key::nearest(name)));
@@ -23,7 +26,7 @@ pub(super) fn judge(misplaced: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, 
             let is_other = ours.is_some() || is_of_other_tool(&misplaced.field.name);
             let key = meant(&misplaced.field.name).filter(|_| !is_other)?;
             Some((
-                Rule::LookalikePrefix,
+                LintRule::LookalikePrefix,
                 format!(
                     "`{full}` is not read; dayshift reads annotations with the prefix `{prefix}/`"
                 ),
@@ -31,12 +34,12 @@ pub(super) fn judge(misplaced: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, 
             ))
         }
         (Site::Labels, Some(key)) if !is_state => Some((
-            Rule::ScheduleAsLabel,
+            LintRule::ScheduleAsLabel,
             format!("`{full}` is a label; dayshift reads schedules from annotations"),
             format!("move it to metadata.annotations: {}", line(key)),
         )),
         (Site::TemplateAnnotations | Site::TemplateLabels, Some(key)) if !is_state => Some((
-            Rule::OnPodTemplate,
+            LintRule::OnPodTemplate,
             format!("`{full}` is on the pod template, where it has no effect"),
             format!(
                 "move it to metadata.annotations of the workload: {}",
@@ -49,7 +52,7 @@ pub(super) fn judge(misplaced: &MisplacedKey, prefix: &Prefix) -> Option<(Rule, 
                 path => format!("in {}", crate::text::quote(path)),
             };
             Some((
-                Rule::MisplacedAnnotation,
+                LintRule::MisplacedAnnotation,
                 format!("`{full}` is {place}, where it has no effect"),
                 format!("move it to metadata.annotations: {}", line(key)),
             ))

@@ -1,7 +1,7 @@
 //! What is wrong with schedules in files, and what is legal and surely not meant: `dayshift lint`.
 //!
 //! Pure: sources and an instant give a [`Report`] of [`Finding`]s. How it is shown is the command
-//! line's to say; what each [`Rule`] means stands in `docs/schedules/lint.md`.
+//! line's to say; what each [`LintRule`] means stands in `docs/schedules/lint.md`.
 
 mod finding;
 mod kinds;
@@ -18,4 +18,4 @@ mod suppression;
 pub use finding::{Finding, ObjectName, Quoted, Report};
 pub use linter::Linter;
 pub use neighbours::conflicts;
-pub use rule::{Rule, Severity};
+pub use rule::{LintRule, Severity};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     finding::ObjectName,
     object::Object,
-    rule::{Rule, Severity},
+    rule::{LintRule, Severity},
 };
 use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
@@ -41,7 +41,7 @@ impl<'o> Object<'o> {
         if !inherited.has_schedule() {
             // What the hours below it come to is nobody's.
             let is_its_own = |it: &ScheduleFinding| {
-                it.rule.severity() == Severity::Error || it.rule == Rule::PastUntil
+                it.rule.severity() == Severity::Error || it.rule == LintRule::PastUntil
             };
             found.retain(is_its_own);
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::{
     finding::{Finding, Report},
     object::Object,
-    rule::Rule,
+    rule::LintRule,
 };
 use crate::{
     manifest::{Contents, Delivery, Other, PutsBack, ScaleTarget, ScaledBy, Workload},
@@ -70,7 +70,7 @@ pub fn conflicts(contents: &[Contents], prefix: &Prefix) -> Vec<Finding> {
         }
     }
     let mut findings = report.findings;
-    findings.retain(|it| matches!(it.rule, Rule::Autoscaler | Rule::PutBack));
+    findings.retain(|it| matches!(it.rule, LintRule::Autoscaler | LintRule::PutBack));
     findings
 }
 
@@ -115,7 +115,7 @@ impl Object<'_> {
         };
         let place = delivery.place.clone();
         self.findings
-            .push(self.at(Rule::PutBack, place, message, cure));
+            .push(self.at(LintRule::PutBack, place, message, cure));
     }
 
     /// A ScaledObject of the workload, from the source `source`.
@@ -132,7 +132,7 @@ impl Object<'_> {
         let help = "move the schedule to the ScaledObject, and run dayshift with \
                     --kinds=deployments,statefulsets,cronjobs,scaledobjects: a stop then pauses it"
             .to_owned();
-        let finding = self.at(Rule::Autoscaler, scaled.place.clone(), message, help);
+        let finding = self.at(LintRule::Autoscaler, scaled.place.clone(), message, help);
         self.findings.push(Finding { source, ..finding });
     }
 
@@ -146,7 +146,7 @@ impl Object<'_> {
         let help = "move the schedule to the Rollout, and run dayshift with \
                     --kinds=deployments,statefulsets,cronjobs,rollouts.argoproj.io"
             .to_owned();
-        let finding = self.at(Rule::Autoscaler, scaled.place.clone(), message, help);
+        let finding = self.at(LintRule::Autoscaler, scaled.place.clone(), message, help);
         self.findings.push(Finding { source, ..finding });
     }
 
@@ -206,7 +206,7 @@ impl Object<'_> {
                 self.prefix.annotation(Key::StopReplicas)
             )
         };
-        let finding = self.at(Rule::Autoscaler, scaled.place.clone(), message, help);
+        let finding = self.at(LintRule::Autoscaler, scaled.place.clone(), message, help);
         self.findings.push(Finding { source, ..finding });
     }
 }

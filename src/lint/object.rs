@@ -9,7 +9,7 @@ use std::{
 use super::{
     finding::{Finding, ObjectName, Quoted, Report},
     misplaced_keys,
-    rule::{Rule, Severity},
+    rule::{LintRule, Severity},
     suppression::Suppressions,
 };
 use crate::lint::schedule::{
@@ -59,7 +59,13 @@ impl<'o> Object<'o> {
         }
     }
 
-    pub(super) fn at(&self, rule: Rule, place: Location, message: String, help: String) -> Finding {
+    pub(super) fn at(
+        &self,
+        rule: LintRule,
+        place: Location,
+        message: String,
+        help: String,
+    ) -> Finding {
         Finding {
             rule,
             message,
@@ -77,7 +83,7 @@ impl<'o> Object<'o> {
         field: &Annotation,
         full: String,
         span: &Range<usize>,
-        rule: Rule,
+        rule: LintRule,
         message: String,
         help: String,
     ) -> Finding {
@@ -133,14 +139,14 @@ impl<'o> Object<'o> {
         );
         let key = Key::from_name(&field.name);
         match (found.rule, key) {
-            (Rule::UnknownAnnotation, _) => {
+            (LintRule::UnknownAnnotation, _) => {
                 finding.place = field.key.clone();
                 finding.quoted = None;
                 if let Some(meant) = Key::nearest(&field.name) {
                     finding.help = format!("write {}", own_line(self.prefix, meant, &field.text));
                 }
             }
-            (Rule::NotText, Some(key)) => {
+            (LintRule::NotText, Some(key)) => {
                 finding.help = format!("write {}", own_line(self.prefix, key, &field.text));
             }
             (rule, Some(key)) if rule.severity() == Severity::Error && found.is_repairable => {
@@ -169,8 +175,12 @@ impl<'o> Object<'o> {
                 names.collect::<Vec<_>>().join(", ")
             );
             let help = "remove these labels from the manifest".to_owned();
-            self.findings
-                .push(self.at(Rule::StateLabels, first.field.key.clone(), message, help));
+            self.findings.push(self.at(
+                LintRule::StateLabels,
+                first.field.key.clone(),
+                message,
+                help,
+            ));
         }
         for field in workload
             .annotations
@@ -185,7 +195,7 @@ impl<'o> Object<'o> {
             };
             let help = "remove it from the manifest".to_owned();
             self.findings.push(self.at(
-                Rule::ErrorAnnotation,
+                LintRule::ErrorAnnotation,
                 field.key.clone(),
                 message.to_owned(),
                 help,
@@ -225,7 +235,7 @@ impl<'o> Object<'o> {
                 help += &format!("; to have each start set it, write {line}");
             }
             self.findings
-                .push(self.at(Rule::ReplicasInManifest, place, message, help));
+                .push(self.at(LintRule::ReplicasInManifest, place, message, help));
         }
     }
 
@@ -259,7 +269,7 @@ impl<'o> Object<'o> {
         let help = format!("let one tool scale a workload: run dayshift convert, or write {line}");
         let place = misplaced.field.key.clone();
         self.findings
-            .push(self.at(Rule::OtherTool, place, message, help));
+            .push(self.at(LintRule::OtherTool, place, message, help));
     }
 
     /// A schedule on an object of a kind that dayshift does not scale.
@@ -272,7 +282,7 @@ impl<'o> Object<'o> {
                 right_line(self.prefix, Key::Hours)
             );
             self.findings
-                .push(self.at(Rule::OtherTool, other.place.clone(), message, help));
+                .push(self.at(LintRule::OtherTool, other.place.clone(), message, help));
         }
         self.ignored_schedule(other, kinds);
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{finding::Finding, rule::Rule};
+use super::{finding::Finding, rule::LintRule};
 use crate::manifest::{Contents, Location, STANDARD_INPUT, Source};
 
 /// A finding for a chart whose templates were passed over, and for each kustomization that changes
@@ -12,7 +12,7 @@ pub(super) fn not_rendered(at: usize, source: &Source, contents: &Contents) -> V
     let folder = folder.filter(|it| !it.as_os_str().is_empty() && source.name() != STANDARD_INPUT);
     let folder = quoted(&folder.map_or(".".to_owned(), |it| it.display().to_string()));
     let finding = |place, message, command: &str| Finding {
-        rule: Rule::NotRendered,
+        rule: LintRule::NotRendered,
         message,
         help: format!("check what comes of it: {command} {folder} | dayshift lint -"),
         source: at,

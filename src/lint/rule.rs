@@ -27,9 +27,9 @@ macro_rules! rules {
     ($($severity:ident $rule:ident $id:literal $what:literal,)*) => {
         /// A thing to find. Its name never changes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Rule { $(#[doc = $what] $rule,)* }
+        pub enum LintRule { $(#[doc = $what] $rule,)* }
 
-        impl Rule {
+        impl LintRule {
             /// Every rule, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$rule,)*];
 
@@ -97,7 +97,7 @@ rules! {
     Info OtherTool "other-tool" "A schedule of another tool that starts and stops workloads.",
 }
 
-impl Rule {
+impl LintRule {
     /// The rule of that name.
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|rule| rule.id() == id)
@@ -110,7 +110,7 @@ impl Rule {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for LintRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.id())
     }

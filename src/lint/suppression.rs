@@ -1,6 +1,6 @@
 //! Annotations that suppress a rule on one object: `lint.dayshift/same-instant: "the reason"`.
 
-use super::{finding::Finding, rule::Rule};
+use super::{finding::Finding, rule::LintRule};
 use crate::{
     manifest::{Annotation, MisplacedKey, Site},
     text::quote,
@@ -25,12 +25,12 @@ impl<'m> Suppressions<'m> {
     pub(super) fn apply(
         &self,
         findings: &mut Vec<Finding>,
-        finding: impl Fn(Rule, &Annotation, String, String) -> Finding,
+        finding: impl Fn(LintRule, &Annotation, String, String) -> Finding,
     ) -> usize {
         let mut suppressed = 0;
         let mut more = Vec::new();
         for (id, field) in &self.0 {
-            let wrong = match Rule::from_id(id) {
+            let wrong = match LintRule::from_id(id) {
                 None => Some(format!("`{}` is not a rule of lint", quote(id))),
                 Some(rule) if !rule.can_be_suppressed() => Some(format!(
                     "`{rule}` cannot be suppressed, since what it finds has to be fixed"
@@ -45,7 +45,7 @@ impl<'m> Suppressions<'m> {
                     if before == findings.len() {
                         let message = format!("`{rule}` finds nothing here");
                         let help = "remove this annotation".to_owned();
-                        more.push(finding(Rule::UnusedSuppression, field, message, help));
+                        more.push(finding(LintRule::UnusedSuppression, field, message, help));
                     }
                     None
                 }
@@ -54,7 +54,7 @@ impl<'m> Suppressions<'m> {
                 let help = "write the name of a warning and why it does not matter, such as \
                             lint.dayshift/start-without-stop: \"stopped manually\"";
                 more.push(finding(
-                    Rule::BadSuppression,
+                    LintRule::BadSuppression,
                     field,
                     message,
                     help.to_owned(),

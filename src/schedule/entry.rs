@@ -3,7 +3,7 @@
 use super::boundary::Action;
 use super::text::error::TextError;
 use super::text::piece::Piece;
-use super::text::reason::Reason;
+use super::text::reason::TextReason;
 use super::times::Times;
 use super::times_text::TimesItems;
 
@@ -40,11 +40,11 @@ pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, TextError> {
     for item in Piece::items(text, EXAMPLE)? {
         let item = item?;
         let Some((times, count)) = item.split_once("=") else {
-            return Err(item.fails(Reason::NoCount));
+            return Err(item.fails(TextReason::NoCount));
         };
         let (times, count) = (times.trim(), count.trim());
         if times.text().is_empty() || count.text().is_empty() {
-            return Err(item.fails(Reason::NoCount));
+            return Err(item.fails(TextReason::NoCount));
         }
         // What stands before may be wrong in a way that says more.
         let mut of_item = TimesItems::default();
@@ -68,7 +68,7 @@ fn read_count(word: Piece<'_>) -> Result<u32, TextError> {
     let count = text.parse().ok().filter(|count| *count <= MAX_COUNT);
     count
         .filter(|_| is_plain)
-        .ok_or_else(|| word.fails(Reason::NotACount))
+        .ok_or_else(|| word.fails(TextReason::NotACount))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::ranges::DayRanges;
 use super::text::date::parse_date;
 use super::text::error::TextError;
 use super::text::piece::Piece;
-use super::text::reason::Reason;
+use super::text::reason::TextReason;
 use super::zone::local::day_number;
 
 /// Local dates on which no start happens. The default is none.
@@ -61,7 +61,7 @@ impl ExceptedDates {
                 continue;
             };
             if name.text().is_empty() {
-                return Err(item.fails(Reason::NotACalendarName));
+                return Err(item.fails(TextReason::NotACalendarName));
             }
             let (name, calendar) = known.named(name)?;
             if calendars.iter().all(|(known, _)| *known != name) {
@@ -147,11 +147,11 @@ fn read_range(item: Piece<'_>) -> Result<(i32, i32), TextError> {
     };
     let (first, last) = (first.trim(), last.trim());
     if first.text().is_empty() || last.text().is_empty() {
-        return Err(item.fails(Reason::OpenDates));
+        return Err(item.fails(TextReason::OpenDates));
     }
     let range = (day_number(read_date(first)?), day_number(read_date(last)?));
     if range.0 > range.1 {
-        return Err(item.fails(Reason::DatesBackwards));
+        return Err(item.fails(TextReason::DatesBackwards));
     }
     Ok(range)
 }
@@ -167,7 +167,7 @@ fn read_date(word: Piece<'_>) -> Result<NaiveDate, TextError> {
             .get(10..11)
             .is_some_and(|next| matches!(next, " " | "T" | "t"));
         if begins_with_date && more {
-            word.fails(Reason::TimeInDates)
+            word.fails(TextReason::TimeInDates)
         } else {
             error
         }
@@ -212,25 +212,37 @@ mod tests {
     #[test]
     fn points_at_the_date_that_is_wrong() {
         for (item, found, reason) in [
-            ("2026-12-32", "2026-12-32", Reason::NoSuchDate),
-            ("2026-12-28..2027-02-29", "2027-02-29", Reason::NoSuchDate),
-            ("2026-12-28..", "2026-12-28..", Reason::OpenDates),
-            ("..", "..", Reason::OpenDates),
-            ("2026-12-28...2026-12-29", ".2026-12-29", Reason::NotADate),
-            ("2026-12-28..1..2", "1..2", Reason::NotADate),
+            ("2026-12-32", "2026-12-32", TextReason::NoSuchDate),
+            (
+                "2026-12-28..2027-02-29",
+                "2027-02-29",
+                TextReason::NoSuchDate,
+            ),
+            ("2026-12-28..", "2026-12-28..", TextReason::OpenDates),
+            ("..", "..", TextReason::OpenDates),
+            (
+                "2026-12-28...2026-12-29",
+                ".2026-12-29",
+                TextReason::NotADate,
+            ),
+            ("2026-12-28..1..2", "1..2", TextReason::NotADate),
             (
                 "2026-12-28..2026-12-27",
                 "2026-12-28..2026-12-27",
-                Reason::DatesBackwards,
+                TextReason::DatesBackwards,
             ),
-            ("2026-12-24 18:00", "2026-12-24 18:00", Reason::TimeInDates),
+            (
+                "2026-12-24 18:00",
+                "2026-12-24 18:00",
+                TextReason::TimeInDates,
+            ),
             (
                 "2026-12-24, 2026-12-25",
                 "2026-12-24, 2026-12-25",
-                Reason::NotADate,
+                TextReason::NotADate,
             ),
-            ("Christmas", "Christmas", Reason::NotADate),
-            ("クリスマス", "クリスマス", Reason::NotADate),
+            ("Christmas", "Christmas", TextReason::NotADate),
+            ("クリスマス", "クリスマス", TextReason::NotADate),
         ] {
             let text = format!("2026-01-01;\u{3000}{item} ;2026-01-02");
             let error = ExceptedDates::parse(&text).unwrap_err();

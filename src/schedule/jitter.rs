@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use super::text::date::number;
 use super::text::error::TextError;
 use super::text::piece::Piece;
-use super::text::reason::Reason;
+use super::text::reason::TextReason;
 
 /// The longest jitter, in seconds.
 const MOST: u32 = 3600;
@@ -30,7 +30,7 @@ const MOST_GRACE: u32 = 24 * 3600;
 pub fn parse_grace(text: &str) -> Result<TimeDelta, TextError> {
     let grace = length(text, "30m", MOST_GRACE)?;
     if grace.is_zero() {
-        return Err(Piece::whole(text, "30m")?.fails(Reason::NotALength));
+        return Err(Piece::whole(text, "30m")?.fails(TextReason::NotALength));
     }
     Ok(grace)
 }
@@ -46,17 +46,17 @@ fn length(text: &str, example: &'static str, most: u32) -> Result<TimeDelta, Tex
             Some(b'h') => 3600,
             Some(b'm') => 60,
             Some(b's') => 1,
-            _ => return Err(all.fails(Reason::NotALength)),
+            _ => return Err(all.fails(TextReason::NotALength)),
         };
         // From the greatest unit to the smallest, each at most once.
         if digits == 0 || unit >= last_unit {
-            return Err(all.fails(Reason::NotALength));
+            return Err(all.fails(TextReason::NotALength));
         }
         let count = number(rest.part(0..digits).text().as_bytes());
         total = count
             .and_then(|count| count.checked_mul(unit)?.checked_add(total))
             .filter(|&total| total <= most)
-            .ok_or_else(|| all.fails(Reason::TooMuchJitter))?;
+            .ok_or_else(|| all.fails(TextReason::TooMuchJitter))?;
         rest = rest.part(digits + 1..rest.text().len());
         last_unit = unit;
     }
@@ -88,19 +88,19 @@ mod tests {
     #[test]
     fn refuses_what_is_no_length_or_too_long() {
         for (text, reason) in [
-            ("5", Reason::NotALength),
-            ("5 m", Reason::NotALength),
-            ("5min", Reason::NotALength),
-            ("1.5h", Reason::NotALength),
-            ("-5m", Reason::NotALength),
-            ("m", Reason::NotALength),
-            ("30s1m", Reason::NotALength),
-            ("1m1m", Reason::NotALength),
-            ("五m", Reason::NotALength),
-            ("1h1s", Reason::TooMuchJitter),
-            ("61m", Reason::TooMuchJitter),
-            ("99999999999999999999s", Reason::TooMuchJitter),
-            ("4294967295h", Reason::TooMuchJitter),
+            ("5", TextReason::NotALength),
+            ("5 m", TextReason::NotALength),
+            ("5min", TextReason::NotALength),
+            ("1.5h", TextReason::NotALength),
+            ("-5m", TextReason::NotALength),
+            ("m", TextReason::NotALength),
+            ("30s1m", TextReason::NotALength),
+            ("1m1m", TextReason::NotALength),
+            ("五m", TextReason::NotALength),
+            ("1h1s", TextReason::TooMuchJitter),
+            ("61m", TextReason::TooMuchJitter),
+            ("99999999999999999999s", TextReason::TooMuchJitter),
+            ("4294967295h", TextReason::TooMuchJitter),
         ] {
             let text = format!("\u{3000}{text}");
             let error = parse_jitter(&text).unwrap_err();

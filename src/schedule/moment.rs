@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::text::date::{number, parse_date};
 use super::text::error::TextError;
 use super::text::piece::Piece;
-use super::text::reason::Reason;
+use super::text::reason::TextReason;
 use super::text::wall_time::WallTime;
 use super::zone::local::{Local, day_number};
 use super::zone::time_zone::Zone;
@@ -43,15 +43,15 @@ pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> 
     let offset_at = time.text().find(['Z', 'z', '+', '-']);
     let clock = time.part(0..offset_at.unwrap_or(time.text().len()));
     if clock.text().is_empty() {
-        return Err(all.fails(Reason::DateAlone));
+        return Err(all.fails(TextReason::DateAlone));
     }
     let local = Local::on(day, read_clock(clock)?);
     let second = match offset_at {
         Some(at) => local.0 - read_offset(time.part(at..time.text().len()))?,
-        None if strict => return Err(all.fails(Reason::NoOffset)),
+        None if strict => return Err(all.fails(TextReason::NoOffset)),
         None => zone.second_of(local),
     };
-    DateTime::from_timestamp(second, 0).ok_or_else(|| date.fails(Reason::YearOutOfRange))
+    DateTime::from_timestamp(second, 0).ok_or_else(|| date.fails(TextReason::YearOutOfRange))
 }
 
 /// Reads a moment as [`parse_moment`] does, or a date alone, which is its midnight on the clocks
@@ -71,7 +71,7 @@ pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> 
 /// The text is neither, or not in the years from 1970 to 2199. The span is in bytes of `text`.
 pub fn parse_date_or_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
     match parse_moment(text, zone) {
-        Err(error) if error.reason() == &Reason::DateAlone => {
+        Err(error) if error.reason() == &TextReason::DateAlone => {
             parse_moment(&format!("{} 00:00", text.trim()), zone)
         }
         read => read,
@@ -83,15 +83,17 @@ pub(super) fn parse_local(item: Piece<'_>) -> Result<Local, TextError> {
     let (date, rest) = split_date(item)?;
     let day = day_number(parse_date(date)?);
     if rest.text().starts_with(['T', 't']) {
-        return Err(item.fails(Reason::NotLocal));
+        return Err(item.fails(TextReason::NotLocal));
     }
     let mut words = rest.words();
-    let time = words.next().ok_or_else(|| item.fails(Reason::DateAlone))?;
+    let time = words
+        .next()
+        .ok_or_else(|| item.fails(TextReason::DateAlone))?;
     if let Some(extra) = words.next() {
-        return Err(extra.fails(Reason::NotLocal));
+        return Err(extra.fails(TextReason::NotLocal));
     }
     if let Some(at) = time.text().find(['Z', 'z', '+', '-']) {
-        return Err(time.part(at..time.text().len()).fails(Reason::NotLocal));
+        return Err(time.part(at..time.text().len()).fails(TextReason::NotLocal));
     }
     Ok(Local::on(day, WallTime::parse(time)?.seconds()))
 }
@@ -104,7 +106,7 @@ fn split_date(all: Piece<'_>) -> Result<(Piece<'_>, Piece<'_>), TextError> {
     if date.text().starts_with(|it: char| it.is_ascii_digit()) && date.text().contains('-') {
         Ok((date, all.part(date.text().len()..text.len())))
     } else {
-        Err(all.fails(Reason::NotAMoment))
+        Err(all.fails(TextReason::NotAMoment))
     }
 }
 
@@ -127,7 +129,7 @@ fn read_clock(clock: Piece<'_>) -> Result<u32, TextError> {
         Some(seconds @ 0..60) => {
             Ok(WallTime::parse(clock.part(0..minutes.len()))?.seconds() + seconds)
         }
-        Some(_) => Err(clock.fails(Reason::OutOfDay)),
+        Some(_) => Err(clock.fails(TextReason::OutOfDay)),
         None => Ok(WallTime::parse(clock)?.seconds()),
     }
 }
@@ -139,14 +141,14 @@ fn read_offset(offset: Piece<'_>) -> Result<i64, TextError> {
         [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
             (sign, number(&[h1, h2]), number(&[m1, m2]))
         }
-        _ => return Err(offset.fails(Reason::Offset)),
+        _ => return Err(offset.fails(TextReason::Offset)),
     };
     match (hours, minutes) {
         (Some(hours @ 0..24), Some(minutes @ 0..60)) => {
             let seconds = i64::from(hours * 3600 + minutes * 60);
             Ok(if sign == b'-' { -seconds } else { seconds })
         }
-        _ => Err(offset.fails(Reason::Offset)),
+        _ => Err(offset.fails(TextReason::Offset)),
     }
 }
 
@@ -176,21 +178,21 @@ mod tests {
     #[test]
     fn says_where_a_moment_is_wrong() {
         for (text, found, reason) in [
-            ("morgen", "morgen", Reason::NotAMoment),
-            ("18:00", "18:00", Reason::NotAMoment),
-            ("2026-12-24", "2026-12-24", Reason::DateAlone),
-            ("2026-12-24T", "2026-12-24T", Reason::DateAlone),
-            ("2026-02-30 18:00", "2026-02-30", Reason::NoSuchDate),
+            ("morgen", "morgen", TextReason::NotAMoment),
+            ("18:00", "18:00", TextReason::NotAMoment),
+            ("2026-12-24", "2026-12-24", TextReason::DateAlone),
+            ("2026-12-24T", "2026-12-24T", TextReason::DateAlone),
+            ("2026-02-30 18:00", "2026-02-30", TextReason::NoSuchDate),
             (
                 "2026-12-24T18:00:00",
                 "2026-12-24T18:00:00",
-                Reason::NoOffset,
+                TextReason::NoOffset,
             ),
-            ("2026-12-24T18:00:00+9", "+9", Reason::Offset),
-            ("2026-12-24T18:00:00+25:00", "+25:00", Reason::Offset),
-            ("2026-12-24 18:00:60", "18:00:60", Reason::OutOfDay),
-            ("2026-12-24 24:00", "24:00", Reason::EndOfDay),
-            ("2026-12-24T25:00Z", "25:00", Reason::OutOfDay),
+            ("2026-12-24T18:00:00+9", "+9", TextReason::Offset),
+            ("2026-12-24T18:00:00+25:00", "+25:00", TextReason::Offset),
+            ("2026-12-24 18:00:60", "18:00:60", TextReason::OutOfDay),
+            ("2026-12-24 24:00", "24:00", TextReason::EndOfDay),
+            ("2026-12-24T25:00Z", "25:00", TextReason::OutOfDay),
         ] {
             for text in [text.to_owned(), format!("\u{3000} {text}")] {
                 let error = parse_moment(&text, Zone::UTC).unwrap_err();

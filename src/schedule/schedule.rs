@@ -12,14 +12,14 @@ use super::zone::time_zone::Zone;
 
 /// When to start and when to stop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
+pub enum ScheduleRule {
     /// Times, each with what happens at it.
     Times(Box<[Entry]>),
     /// Windows to run in.
     Hours(Hours),
 }
 
-impl Rule {
+impl ScheduleRule {
     /// Times to start at and times to stop at; one of them is enough.
     pub fn start_and_stop(start: Option<Times>, stop: Option<Times>) -> Self {
         let entry = |action| move |times| Entry { times, action };
@@ -60,11 +60,11 @@ impl Rule {
 ///
 /// ```
 /// use chrono::TimeDelta;
-/// use dayshift::schedule::{Action, ExceptedDates, Hours, Rule, Schedule, Zone};
+/// use dayshift::schedule::{Action, ExceptedDates, Hours, ScheduleRule, Schedule, Zone};
 ///
 /// let hours = Hours::parse("Mon-Fri 09:00-19:00").unwrap();
 /// let tokyo = Zone::parse("Asia/Tokyo").unwrap();
-/// let schedule = Schedule::new(Rule::Hours(hours), ExceptedDates::default(), tokyo);
+/// let schedule = Schedule::new(ScheduleRule::Hours(hours), ExceptedDates::default(), tokyo);
 ///
 /// let friday_evening = "2026-11-20T20:00:00+09:00".parse().unwrap();
 /// let next = schedule.next_after(friday_evening, TimeDelta::zero()).unwrap();
@@ -74,7 +74,7 @@ impl Rule {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
-    rule: Rule,
+    rule: ScheduleRule,
     except: ExceptedDates,
     zone: Zone,
 }
@@ -88,7 +88,7 @@ type At = (i64, Action);
 impl Schedule {
     /// The schedule of `rule` on the clocks of `zone`. Starts (or windows that begin) on the
     /// local dates of `except` are left out.
-    pub fn new(rule: Rule, except: ExceptedDates, zone: Zone) -> Self {
+    pub fn new(rule: ScheduleRule, except: ExceptedDates, zone: Zone) -> Self {
         Self { rule, except, zone }
     }
 
@@ -98,7 +98,7 @@ impl Schedule {
     }
 
     /// When it starts and stops.
-    pub fn rule(&self) -> &Rule {
+    pub fn rule(&self) -> &ScheduleRule {
         &self.rule
     }
 
@@ -127,11 +127,11 @@ impl Schedule {
             .latest_moved(second, seconds(delay))
             .map(|(_, action)| action);
         latest.or_else(|| match &self.rule {
-            Rule::Hours(hours) => {
+            ScheduleRule::Hours(hours) => {
                 let on = hours.cover(self.zone.shown_by(second), &self.except);
                 Some(if on { Action::Start } else { Action::Stop })
             }
-            Rule::Times(_) => None,
+            ScheduleRule::Times(_) => None,
         })
     }
 
@@ -197,7 +197,7 @@ impl Schedule {
     fn next(&self, after: i64) -> Option<At> {
         let shown = self.zone.shown_by(after);
         match &self.rule {
-            Rule::Times(entries) => {
+            ScheduleRule::Times(entries) => {
                 let mut first: Option<At> = None;
                 let mut is_alone = true;
                 for entry in entries {
@@ -216,7 +216,7 @@ impl Schedule {
                 let (at, _) = first?;
                 if is_alone { first } else { self.latest(at) }
             }
-            Rule::Hours(hours) => {
+            ScheduleRule::Hours(hours) => {
                 let mut shown = shown.max(Local::FIRST.before());
                 let on = hours.cover(shown, &self.except);
                 loop {
@@ -236,7 +236,7 @@ impl Schedule {
     fn latest(&self, second: i64) -> Option<At> {
         let shown = self.zone.shown_by(second);
         match &self.rule {
-            Rule::Times(entries) => {
+            ScheduleRule::Times(entries) => {
                 let last = |entry| Some((self.last_of(entry, shown)?, entry.action));
                 // At the same local time, start wins over stop, and the larger count.
                 let newest = entries.iter().filter_map(last);
@@ -244,7 +244,7 @@ impl Schedule {
                     newest.max_by_key(|(local, action)| (*local, action.rank()))?;
                 Some((self.zone.second_of(local), action))
             }
-            Rule::Hours(hours) => {
+            ScheduleRule::Hours(hours) => {
                 let mut shown = shown.min(Local::LAST);
                 let on = hours.cover(shown, &self.except);
                 loop {
@@ -264,13 +264,13 @@ impl Schedule {
         let mut after = from;
         loop {
             let at = match &self.rule {
-                Rule::Times(entries) => {
+                ScheduleRule::Times(entries) => {
                     let shown = self.zone.shown_by(after);
                     let stops = entries.iter().filter(|it| !it.action.brings_up());
                     self.zone
                         .second_of(stops.filter_map(|it| it.times.next(shown)).min()?)
                 }
-                Rule::Hours(_) => self.next(after)?.0,
+                ScheduleRule::Hours(_) => self.next(after)?.0,
             };
             if at > to {
                 return None;
@@ -287,13 +287,13 @@ impl Schedule {
         let mut until = to;
         loop {
             let at = match &self.rule {
-                Rule::Times(entries) => {
+                ScheduleRule::Times(entries) => {
                     let shown = self.zone.shown_by(until);
                     let stops = entries.iter().filter(|it| !it.action.brings_up());
                     self.zone
                         .second_of(stops.filter_map(|it| it.times.previous(shown)).max()?)
                 }
-                Rule::Hours(_) => self.latest(until)?.0,
+                ScheduleRule::Hours(_) => self.latest(until)?.0,
             };
             if at <= from {
                 return None;

@@ -5,7 +5,7 @@ use super::cron::text as cron_text;
 use super::moment;
 use super::text::error::TextError;
 use super::text::piece::Piece;
-use super::text::reason::Reason;
+use super::text::reason::TextReason;
 use super::text::tokens::{Kind, Tokens};
 use super::text::wall_time::WallTime;
 use super::zone::local::Local;
@@ -85,7 +85,7 @@ fn read_weekly(item: Piece<'_>, weekly: &mut Vec<u32>) -> Result<(), TextError> 
         let time = WallTime::parse(word)?;
         if let Some(dash) = tokens.take(Kind::Dash)? {
             let end = tokens.take(Kind::Word)?.unwrap_or(dash);
-            return Err(word.to(end).fails(Reason::WindowInTimes));
+            return Err(word.to(end).fails(TextReason::WindowInTimes));
         }
         weekly.extend(days.iter().map(|day| day_start(day) + time.seconds()));
         match tokens.take(Kind::Comma)? {

@@ -2,7 +2,7 @@
 
 use super::text::error::TextError;
 use super::text::piece::Piece;
-use super::text::reason::Reason;
+use super::text::reason::TextReason;
 use super::text::tokens::{Kind, Tokens};
 use super::text::wall_time::WallTime;
 
@@ -31,15 +31,15 @@ fn read_item(item: Piece<'_>, days: &mut [Vec<(u32, u32)>; 7]) -> Result<(), Tex
         let first = tokens.word_after(before)?;
         let from = WallTime::parse(first)?;
         let Some(dash) = tokens.take(Kind::Dash)? else {
-            return Err(first.fails(Reason::NoEnd));
+            return Err(first.fails(TextReason::NoEnd));
         };
         let last = match tokens.peek()? {
-            None => return Err(first.to(dash).fails(Reason::NoEnd)),
+            None => return Err(first.to(dash).fails(TextReason::NoEnd)),
             Some(_) => tokens.word_after(dash)?,
         };
         let to = WallTime::parse_end(last)?;
         if from == to {
-            return Err(first.to(last).fails(Reason::EmptyWindow));
+            return Err(first.to(last).fails(TextReason::EmptyWindow));
         }
         let (from, to) = (from.seconds(), to.seconds());
         let to = if to > from { to } else { to + DAY };
@@ -60,7 +60,7 @@ fn refuse_other_forms(item: Piece<'_>) -> Result<(), TextError> {
     let text = item.text();
     let several = item.words().nth(4).is_some() && !text.contains(':');
     if text.starts_with('@') || text.contains('*') || several {
-        return Err(item.fails(Reason::CronInHours));
+        return Err(item.fails(TextReason::CronInHours));
     }
     let is_date = |word: &Piece<'_>| {
         let mut parts = word.text().split('-');
@@ -70,7 +70,7 @@ fn refuse_other_forms(item: Piece<'_>) -> Result<(), TextError> {
             && parts.count() == 2
     };
     match item.words().next().filter(is_date) {
-        Some(date) => Err(date.fails(Reason::DateInHours)),
+        Some(date) => Err(date.fails(TextReason::DateInHours)),
         None => Ok(()),
     }
 }

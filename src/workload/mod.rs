@@ -23,7 +23,7 @@ pub use decision::change::{Adoption, Cause, Change, ChangeKind};
 pub use decision::context::{Decision, DecisionContext};
 pub use decision::counts::{started, stopped, woken};
 pub use decision::decide::decide;
-pub use decision::event_note::{EventNote, Reason};
+pub use decision::event_note::{EventNote, EventReason};
 pub use decision::memory::Memory;
 pub use inputs::annotations::{Annotations, Unknown};
 pub use inputs::effective::{Inputs, Origin};

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::schedule::{Action, Boundary, Rule};
+use crate::schedule::{Action, Boundary, ScheduleRule};
 
 use super::decision::counts;
 use super::inputs::effective::Origin;
@@ -122,11 +122,11 @@ impl ScheduleSpec {
     /// Whether the schedule has times that bring something up, or down.
     fn may(&self, brings_up: bool) -> bool {
         match self.schedule.rule() {
-            Rule::Times(entries) => {
+            ScheduleRule::Times(entries) => {
                 let mut entries = entries.iter();
                 entries.any(|it| it.action.brings_up() == brings_up)
             }
-            Rule::Hours(_) => true,
+            ScheduleRule::Hours(_) => true,
         }
     }
 }

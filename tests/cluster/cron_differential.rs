@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Offset, TimeDelta, TimeZone, Utc};
-use dayshift::schedule::{ExceptedDates, Reason, Rule, Schedule, Times, Zone};
+use dayshift::schedule::{ExceptedDates, Schedule, ScheduleRule, TextReason, Times, Zone};
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 
@@ -57,9 +57,9 @@ fn ask(robfig: &GoProgram, questions: &[Question]) -> Vec<Answer> {
     answers.iter().map(answer).collect()
 }
 
-fn schedule(question: &Question) -> Result<Schedule, Reason> {
+fn schedule(question: &Question) -> Result<Schedule, TextReason> {
     let start = Some(Times::parse(&question.text).map_err(|error| error.reason().clone())?);
-    let rule = Rule::start_and_stop(start, None);
+    let rule = ScheduleRule::start_and_stop(start, None);
     let zone = Zone::parse(question.zone).unwrap();
     Ok(Schedule::new(rule, ExceptedDates::default(), zone))
 }
@@ -172,7 +172,7 @@ fn same_instants(robfig: &GoProgram) -> Result<(), Failed> {
         let schedule = match schedule(question) {
             Ok(schedule) => schedule,
             // A date that never comes: robfig/cron reads it, and then gives up.
-            Err(Reason::NeverComes) if theirs == Answer::Never => continue,
+            Err(TextReason::NeverComes) if theirs == Answer::Never => continue,
             Err(reason) => return Err(format!("{question:?}: {reason}, but {theirs:?}").into()),
         };
         let ours = our_next(&schedule, question.at);
@@ -212,7 +212,7 @@ fn damaged_texts() -> impl Strategy<Value = String> {
 /// Where the two sides part on purpose; `docs/decisions/schedules/cron-text.md` gives the reasons.
 fn is_known(
     question: &Question,
-    ours: &Result<Schedule, Reason>,
+    ours: &Result<Schedule, TextReason>,
     theirs: Answer,
 ) -> Option<&'static str> {
     let weekday = question
@@ -222,11 +222,11 @@ fn is_known(
         .unwrap_or_default();
     match (ours, theirs) {
         (Ok(_), Answer::Refused) if weekday.contains('7') => Some("7 is Sunday"),
-        (Err(Reason::NeverComes), Answer::Never) => Some("a date that never comes is refused"),
+        (Err(TextReason::NeverComes), Answer::Never) => Some("a date that never comes is refused"),
         // Of `, * * * *` the other side never answers: it loops for ever.
-        (Err(Reason::NoValue { .. }), _) => Some("a field of commas is refused"),
-        (Err(Reason::StarRange), _) => Some("`*-5` is refused"),
-        (Err(Reason::Plus), _) => Some("`+5` is refused"),
+        (Err(TextReason::NoValue { .. }), _) => Some("a field of commas is refused"),
+        (Err(TextReason::StarRange), _) => Some("`*-5` is refused"),
+        (Err(TextReason::Plus), _) => Some("`+5` is refused"),
         _ => None,
     }
 }

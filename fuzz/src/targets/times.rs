@@ -1,7 +1,7 @@
 //! Lines: start, stop, excepted dates, zone, jitter, moment.
 
 use chrono::TimeDelta;
-use dayshift::schedule::{ExceptedDates, Rule, Schedule, Times, Zone, parse_jitter};
+use dayshift::schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone, parse_jitter};
 
 use super::super::boundaries::check_schedule;
 use super::super::texts::{lines, parse};
@@ -17,7 +17,7 @@ pub fn run(bytes: &[u8]) {
     }
     let zone = Zone::parse(zone).unwrap_or(Zone::UTC);
     let except = ExceptedDates::parse(except).unwrap_or_default();
-    let schedule = Schedule::new(Rule::start_and_stop(start, stop), except, zone);
+    let schedule = Schedule::new(ScheduleRule::start_and_stop(start, stop), except, zone);
     let delay = parse_jitter(jitter).unwrap_or(TimeDelta::zero());
     check_schedule(&schedule, delay, moment);
 }

@@ -24,7 +24,7 @@ use crate::{
         },
     },
     clock::Clock,
-    lint::{Linter, Report, Rule, Severity},
+    lint::{LintRule, Linter, Report, Severity},
     manifest::Opened,
     text::TerminalSafe,
 };
@@ -75,7 +75,7 @@ pub(crate) struct LintArgs {
         value_parser = rule(),
         hide_possible_values = true
     )]
-    disable: Vec<Rule>,
+    disable: Vec<LintRule>,
 
     /// The namespace of objects without one
     #[arg(
@@ -121,9 +121,9 @@ fn severity() -> impl TypedValueParser<Value = Severity> {
     })
 }
 
-fn rule() -> impl TypedValueParser<Value = Rule> {
-    PossibleValuesParser::new(Rule::ALL.iter().map(|rule| rule.id()))
-        .map(|name| Rule::from_id(&name).unwrap_or(Rule::Syntax))
+fn rule() -> impl TypedValueParser<Value = LintRule> {
+    PossibleValuesParser::new(LintRule::ALL.iter().map(|rule| rule.id()))
+        .map(|name| LintRule::from_id(&name).unwrap_or(LintRule::Syntax))
 }
 
 impl LintArgs {

@@ -1,6 +1,6 @@
 //! What is told of objects that cannot be written to as they should.
 
-use crate::workload::{EventNote, Reason};
+use crate::workload::{EventNote, EventReason};
 
 use crate::controller::ids::Id;
 use crate::controller::objects::work::Trouble;
@@ -33,7 +33,7 @@ impl Engine {
         self.announce(
             id,
             EventNote {
-                reason: Reason::ScaleFailed,
+                reason: EventReason::ScaleFailed,
                 text,
             },
         );
@@ -53,7 +53,7 @@ impl Engine {
             self.announce(
                 id,
                 EventNote {
-                    reason: Reason::BoundariesSkipped,
+                    reason: EventReason::BoundariesSkipped,
                     text,
                 },
             );

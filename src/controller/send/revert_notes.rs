@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::EventObject,
-    workload::{EventNote, Prefix, Reason},
+    workload::{EventNote, EventReason, Prefix},
 };
 
 /// So many of a namespace have an Event of their own within [`PERIOD`]; one tells of all others.
@@ -135,7 +135,7 @@ impl Rest {
             prefix.flag()
         );
         EventNote {
-            reason: Reason::Reverted,
+            reason: EventReason::Reverted,
             text,
         }
     }

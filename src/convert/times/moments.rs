@@ -7,7 +7,7 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, 
 use crate::convert::times::timespan::Absolute;
 use crate::convert::times::week::{DAY, Week, times};
 use crate::{
-    schedule::{Action, ExceptedDates, Hours, Rule, Schedule, Zone},
+    schedule::{Action, ExceptedDates, Hours, Schedule, ScheduleRule, Zone},
     workload::Key,
 };
 
@@ -55,7 +55,7 @@ impl<'d> Moments<'d> {
         let weekly = Hours::parse(&hours)
             .ok()
             .filter(|_| !week.is_always())
-            .map(|hours| Schedule::new(Rule::Hours(hours), ExceptedDates::default(), zone));
+            .map(|hours| Schedule::new(ScheduleRule::Hours(hours), ExceptedDates::default(), zone));
         Self {
             week,
             weekly,

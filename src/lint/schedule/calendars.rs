@@ -1,6 +1,6 @@
 //! Warnings about the calendars that excepted dates name.
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 use crate::lint::schedule::{schedule_finding::ScheduleFinding, times::Look};
 use crate::{
     schedule::{Calendar, ExceptedDates, list_items},
@@ -31,7 +31,7 @@ impl Look<'_> {
             };
             if let Some(last) = calendar.ends_on().filter(|last| *last <= soon) {
                 warn(
-                    Rule::CalendarEnds,
+                    LintRule::CalendarEnds,
                     format!(
                         "the last date of the calendar `{name}` is {last}; after it nothing is excepted"
                     ),
@@ -42,7 +42,7 @@ impl Look<'_> {
             if timed > 0 {
                 let are = if timed == 1 { "event is" } else { "events are" };
                 warn(
-                    Rule::CalendarTimes,
+                    LintRule::CalendarTimes,
                     format!("{timed} {are} at a time of day in the calendar `{name}`: only whole days are excepted"),
                     "write them as events of whole days, such as DTSTART;VALUE=DATE:20261225, or remove them".to_owned(),
                 );

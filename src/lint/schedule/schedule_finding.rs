@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 use crate::lint::schedule::examples::right_line;
 use crate::{
     schedule::Calendars,
@@ -12,7 +12,7 @@ use crate::{
 /// A finding in the text of an annotation. Equal inputs get equal findings, so they are shared.
 #[derive(Clone, Debug)]
 pub(in crate::lint) struct ScheduleFinding {
-    pub(in crate::lint) rule: Rule,
+    pub(in crate::lint) rule: LintRule,
     /// The annotation's name behind the prefix.
     pub(in crate::lint) name: Box<str>,
     pub(in crate::lint) span: Range<usize>,
@@ -31,7 +31,7 @@ impl ScheduleFinding {
     pub(in crate::lint) fn on(
         key: Key,
         inputs: &Inputs,
-        rule: Rule,
+        rule: LintRule,
         message: String,
         help: String,
     ) -> Self {
@@ -107,27 +107,27 @@ impl ScheduleFinding {
     }
 }
 
-fn rule_of(kind: ProblemKind, key: Option<Key>) -> Rule {
+fn rule_of(kind: ProblemKind, key: Option<Key>) -> LintRule {
     match (kind, key) {
         (ProblemKind::UnknownKey, _) | (ProblemKind::Text | ProblemKind::Meaningless, None) => {
-            Rule::UnknownAnnotation
+            LintRule::UnknownAnnotation
         }
-        (ProblemKind::Calendar, _) => Rule::BadExcept,
-        (ProblemKind::NotText, _) => Rule::NotText,
-        (ProblemKind::Count, _) => Rule::BadCount,
-        (ProblemKind::Twice, _) => Rule::DuplicateAnnotation,
-        (ProblemKind::Beside, Some(Key::Scale)) => Rule::ScaleBesideOthers,
-        (ProblemKind::Beside, _) => Rule::HoursBesideTimes,
+        (ProblemKind::Calendar, _) => LintRule::BadExcept,
+        (ProblemKind::NotText, _) => LintRule::NotText,
+        (ProblemKind::Count, _) => LintRule::BadCount,
+        (ProblemKind::Twice, _) => LintRule::DuplicateAnnotation,
+        (ProblemKind::Beside, Some(Key::Scale)) => LintRule::ScaleBesideOthers,
+        (ProblemKind::Beside, _) => LintRule::HoursBesideTimes,
         (ProblemKind::Text | ProblemKind::Meaningless, Some(key)) => match key {
-            Key::Start | Key::Stop => Rule::BadTimes,
-            Key::Hours => Rule::BadHours,
-            Key::Scale => Rule::BadScale,
-            Key::Timezone => Rule::BadTimezone,
-            Key::Replicas | Key::StopReplicas => Rule::BadCount,
-            Key::Jitter => Rule::BadJitter,
-            Key::Except => Rule::BadExcept,
+            Key::Start | Key::Stop => LintRule::BadTimes,
+            Key::Hours => LintRule::BadHours,
+            Key::Scale => LintRule::BadScale,
+            Key::Timezone => LintRule::BadTimezone,
+            Key::Replicas | Key::StopReplicas => LintRule::BadCount,
+            Key::Jitter => LintRule::BadJitter,
+            Key::Except => LintRule::BadExcept,
             Key::Pause | Key::WakeUntil | Key::SleepUntil | Key::Enforce | Key::Exclude => {
-                Rule::BadOverride
+                LintRule::BadOverride
             }
         },
     }

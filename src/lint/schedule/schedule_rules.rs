@@ -1,6 +1,6 @@
 //! All that there is to say of a schedule.
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding, times};
 use crate::{
     schedule::{Gap, Zone},
@@ -42,7 +42,7 @@ pub(in crate::lint) fn schedule_findings(
         found.push(ScheduleFinding::on(
             Key::Stop,
             inputs,
-            Rule::StopWithoutStart,
+            LintRule::StopWithoutStart,
             format!("there is a stop but no start: nothing starts {what} again"),
             format!("add {}", right_line(prefix, Key::Start)),
         ));
@@ -51,7 +51,7 @@ pub(in crate::lint) fn schedule_findings(
         found.push(ScheduleFinding::on(
             Key::Start,
             inputs,
-            Rule::StartWithoutStop,
+            LintRule::StartWithoutStop,
             format!("there is a start but no stop: nothing stops {what}"),
             format!("add {}", right_line(prefix, Key::Stop)),
         ));
@@ -62,7 +62,7 @@ pub(in crate::lint) fn schedule_findings(
         found.push(ScheduleFinding::on(
             Key::Replicas,
             inputs,
-            Rule::StopNotBelowStart,
+            LintRule::StopNotBelowStart,
             format!(
                 "a start sets {count} and a stop sets {}: a stop does not scale down",
                 spec.stop_replicas
@@ -77,7 +77,7 @@ pub(in crate::lint) fn schedule_findings(
         found.push(ScheduleFinding::on(
             key,
             inputs,
-            Rule::PastUntil,
+            LintRule::PastUntil,
             format!("this {key} is in the past: dayshift removes it at once"),
             "remove it, or write a future time".to_owned(),
         ));
@@ -86,7 +86,7 @@ pub(in crate::lint) fn schedule_findings(
         let key = it.annotation();
         if it.until().is_some_and(|until| until <= span.from) {
             found.push(ScheduleFinding {
-                rule: Rule::PastUntil,
+                rule: LintRule::PastUntil,
                 name: key.name().into(),
                 span: 0..inputs
                     .defaults()
@@ -135,7 +135,7 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
             found.push(ScheduleFinding::on(
                 key,
                 inputs,
-                Rule::NoEffect,
+                LintRule::NoEffect,
                 format!("{} has no effect without {names}", prefix.annotation(key)),
                 format!("remove it, or add {}", right_line(prefix, example)),
             ));

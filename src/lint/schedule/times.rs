@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use chrono::{DateTime, DurationRound as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding};
 use crate::{
     schedule::{
-        Action, Boundary, ExceptedDates, Gap, Hours, Rule as When, Schedule, Times, Zone,
+        Action, Boundary, ExceptedDates, Gap, Hours, Schedule, ScheduleRule, Times, Zone,
         list_items,
     },
     workload::{Inputs, Key, ParseContext, Prefix, ScheduleSpec},
@@ -65,7 +65,7 @@ impl Look<'_> {
         &self,
         key: Key,
         span: Range<usize>,
-        rule: Rule,
+        rule: LintRule,
         message: String,
         help: String,
     ) -> ScheduleFinding {
@@ -110,7 +110,7 @@ impl Look<'_> {
                 );
                 let right = right_line(self.prefix, Key::Stop);
                 let help = format!("write another time, such as {right}");
-                found.push(self.at(Key::Stop, item, Rule::SameInstant, message, help));
+                found.push(self.at(Key::Stop, item, LintRule::SameInstant, message, help));
                 return;
             }
             after = if on == off { later } else { just_before(later) };
@@ -152,7 +152,7 @@ impl Look<'_> {
                     self.zone,
                 );
                 let help = format!("write a time before {from} or from {to} on");
-                found.push(self.at(key, span, Rule::ClockChangeGap, message, help));
+                found.push(self.at(key, span, LintRule::ClockChangeGap, message, help));
                 break;
             }
         }
@@ -183,7 +183,7 @@ impl Look<'_> {
                 || "write fewer times".to_owned(),
                 |once| format!("write for example `{once}`"),
             );
-            found.push(self.at(key, span, Rule::TooOften, message, help));
+            found.push(self.at(key, span, LintRule::TooOften, message, help));
         }
     }
 
@@ -203,7 +203,7 @@ impl Look<'_> {
                 found.push(ScheduleFinding::on(
                     Key::Jitter,
                     self.inputs,
-                    Rule::JitterBeyondWindow,
+                    LintRule::JitterBeyondWindow,
                     format!(
                         "this is longer than the time from the start at {} to its stop at {}: that start may come only just before its stop",
                         shown(self.local(start.at)),
@@ -253,14 +253,18 @@ impl Look<'_> {
                 found.push(ScheduleFinding::on(
                     key,
                     self.inputs,
-                    Rule::NeverAgain,
+                    LintRule::NeverAgain,
                     message.to_owned(),
                     help(key),
                 ));
             }
         }
         let alone = |start, stop| {
-            Schedule::new(When::start_and_stop(start, stop), except.clone(), self.zone)
+            Schedule::new(
+                ScheduleRule::start_and_stop(start, stop),
+                except.clone(),
+                self.zone,
+            )
         };
         for (key, schedule) in [
             (Key::Start, start.map(|it| alone(Some(it), None))),
@@ -274,7 +278,7 @@ impl Look<'_> {
                 found.push(ScheduleFinding::on(
                     key,
                     self.inputs,
-                    Rule::NeverAgain,
+                    LintRule::NeverAgain,
                     message,
                     help(key),
                 ));
@@ -288,7 +292,7 @@ impl Look<'_> {
             found.push(ScheduleFinding::on(
                 Key::Except,
                 self.inputs,
-                Rule::PastDate,
+                LintRule::PastDate,
                 "all of these dates are in the past".to_owned(),
                 "remove them, or write future dates".to_owned(),
             ));
@@ -307,7 +311,7 @@ impl Look<'_> {
             found.extend(past.into_iter().map(|(span, item)| {
                 let message = format!("`{}` is in the past", crate::text::quote(item));
                 let help = "remove it from the list".to_owned();
-                self.at(key, span.clone(), Rule::PastDate, message, help)
+                self.at(key, span.clone(), LintRule::PastDate, message, help)
             }));
         }
     }

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use super::calendar::Calendar;
 use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
-use crate::schedule::text::reason::Reason;
+use crate::schedule::text::reason::TextReason;
 
 /// The name of a calendar, such as `de`: as in `calendar:de` and `--calendar de=FILE.ics`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,11 +92,11 @@ impl Calendars {
             Ok(_) => {
                 let known = self.known.iter().map(|(name, _)| name.as_str());
                 let known: Vec<_> = known.collect();
-                Err(name.fails(Reason::UnknownCalendar {
+                Err(name.fails(TextReason::UnknownCalendar {
                     known: known.join(", ").into(),
                 }))
             }
-            Err(_) => Err(name.fails(Reason::NotACalendarName)),
+            Err(_) => Err(name.fails(TextReason::NotACalendarName)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
-use crate::schedule::text::reason::{CronField, Reason};
+use crate::schedule::text::reason::{CronField, TextReason};
 
 const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -33,7 +33,7 @@ impl Values {
             all.star |= star;
         }
         if all.bits == 0 {
-            return Err(word.fails(Reason::NoValue { field }));
+            return Err(word.fails(TextReason::NoValue { field }));
         }
         if field == CronField::DayOfWeek {
             // Seven is another name of Sunday.
@@ -57,7 +57,7 @@ impl Values {
         };
         if matches!(first.text(), "*" | "?") {
             if last.is_some() {
-                return Err(value.fails(Reason::StarRange));
+                return Err(value.fails(TextReason::StarRange));
             }
             let (from, to) = limits(field);
             return Ok(Self {
@@ -66,7 +66,7 @@ impl Values {
             });
         }
         if last.is_some_and(|last| last.text().contains('-')) {
-            return Err(value.fails(Reason::Range));
+            return Err(value.fails(TextReason::Range));
         }
         let from = number(first, field, value)?;
         let to = match last {
@@ -75,7 +75,7 @@ impl Values {
             None => from,
         };
         if from > to {
-            return Err(value.fails(Reason::Backwards {
+            return Err(value.fails(TextReason::Backwards {
                 example: two_ranges(field),
             }));
         }
@@ -131,17 +131,17 @@ fn number(word: Piece<'_>, field: CronField, value: Piece<'_>) -> Result<u32, Te
         .filter(|number| (least..=most).contains(number))
         .ok_or_else(|| {
             let blamed = if word.text().is_empty() { value } else { word };
-            blamed.fails(Reason::NotInField { field })
+            blamed.fails(TextReason::NotInField { field })
         })
 }
 
 fn parse_step(word: Piece<'_>, value: Piece<'_>) -> Result<u64, TextError> {
     if word.text().contains('/') {
-        return Err(value.fails(Reason::Range));
+        return Err(value.fails(TextReason::Range));
     }
     digits(word.text()).filter(|&step| step > 0).ok_or_else(|| {
         let blamed = if word.text().is_empty() { value } else { word };
-        blamed.fails(Reason::Step)
+        blamed.fails(TextReason::Step)
     })
 }
 
@@ -154,23 +154,23 @@ fn digits(text: &str) -> Option<u64> {
 }
 
 /// Why a value that other crons take is refused here.
-fn other_dialect(value: &str, field: CronField) -> Option<Reason> {
+fn other_dialect(value: &str, field: CronField) -> Option<TextReason> {
     let value = value.to_ascii_lowercase();
     let of_days = matches!(field, CronField::DayOfMonth | CronField::DayOfWeek);
     let is_number = |text: &str| text.is_empty() || digits(text).is_some();
     if value.contains('+') {
-        Some(Reason::Plus)
+        Some(TextReason::Plus)
     } else if of_days && value.contains('#') {
-        Some(Reason::NthWeekday)
+        Some(TextReason::NthWeekday)
     } else if of_days && (value == "lw" || value.strip_suffix('w').is_some_and(is_number)) {
-        Some(Reason::NearestWeekday)
+        Some(TextReason::NearestWeekday)
     } else if of_days
         && (value.strip_prefix("l-").is_some_and(is_number)
             || value
                 .strip_suffix('l')
                 .is_some_and(|day| is_number(day) || DAYS.contains(&day)))
     {
-        Some(Reason::Last)
+        Some(TextReason::Last)
     } else {
         None
     }

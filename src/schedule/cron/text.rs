@@ -7,7 +7,7 @@ use super::expression::Cron;
 use super::field::Values;
 use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
-use crate::schedule::text::reason::{CronField, Reason};
+use crate::schedule::text::reason::{CronField, TextReason};
 
 const NICKNAMES: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
@@ -25,7 +25,7 @@ pub(in crate::schedule) fn parse(item: Piece<'_>) -> Result<Cron, TextError> {
         return nickname(item);
     }
     if let Some(zone) = item.words().next().filter(|word| is_zone(word.text())) {
-        return Err(zone.fails(Reason::ZoneInCron));
+        return Err(zone.fails(TextReason::ZoneInCron));
     }
     fields(item)
 }
@@ -43,9 +43,9 @@ fn nickname(item: Piece<'_>) -> Result<Cron, TextError> {
         return fields(Piece::whole(meaning, "")?);
     }
     Err(item.fails(match name.split_whitespace().next() {
-        Some("@every") => Reason::Every,
-        Some("@reboot") => Reason::Reboot,
-        _ => Reason::Nickname {
+        Some("@every") => TextReason::Every,
+        Some("@reboot") => TextReason::Reboot,
+        _ => TextReason::Nickname {
             nearest: nearest_nickname(&name),
         },
     }))
@@ -70,9 +70,9 @@ fn fields(item: Piece<'_>) -> Result<Cron, TextError> {
         [second, minute, hour, day, month, week] => {
             (Some(second), [minute, hour, day, month, week])
         }
-        [_, _, _, _, _, _, year] => return Err(year.fails(Reason::Year)),
+        [_, _, _, _, _, _, year] => return Err(year.fails(TextReason::Year)),
         _ => {
-            return Err(item.fails(Reason::FieldCount {
+            return Err(item.fails(TextReason::FieldCount {
                 found: item.words().count(),
             }));
         }
@@ -99,7 +99,7 @@ fn fields(item: Piece<'_>) -> Result<Cron, TextError> {
     if cron.ever_comes() {
         Ok(cron)
     } else {
-        Err(day.to(month).fails(Reason::NeverComes))
+        Err(day.to(month).fails(TextReason::NeverComes))
     }
 }
 

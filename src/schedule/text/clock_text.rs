@@ -2,14 +2,14 @@
 
 use super::error::TextError;
 use super::piece::Piece;
-use super::reason::Reason;
+use super::reason::TextReason;
 use super::wall_time::WallTime;
 
 impl WallTime {
     /// Reads `HH:MM` or `H:MM`, from 00:00 to 23:59.
     pub(in crate::schedule) fn parse(word: Piece<'_>) -> Result<Self, TextError> {
         match Self::parse_end(word)? {
-            Self::END_OF_DAY => Err(word.fails(Reason::EndOfDay)),
+            Self::END_OF_DAY => Err(word.fails(TextReason::EndOfDay)),
             time => Ok(time),
         }
     }
@@ -17,7 +17,7 @@ impl WallTime {
     /// Reads the end of a window: as [`Self::parse`], and 24:00 too.
     pub(in crate::schedule) fn parse_end(word: Piece<'_>) -> Result<Self, TextError> {
         let (hour, minute) = word.text().split_once(':').ok_or_else(|| {
-            word.fails(Reason::NotATime {
+            word.fails(TextReason::NotATime {
                 meant: Self::meant_by(word.text()),
             })
         })?;
@@ -25,19 +25,19 @@ impl WallTime {
             && two_digits(minute)
             && two_digits(second)
         {
-            return Err(word.fails(Reason::Seconds {
+            return Err(word.fails(TextReason::Seconds {
                 meant: Self::meant_by(word.text()),
             }));
         }
         if !(two_digits(hour) || one_digit(hour)) || !two_digits(minute) {
-            return Err(word.fails(Reason::NotATime {
+            return Err(word.fails(TextReason::NotATime {
                 meant: Self::meant_by(word.text()),
             }));
         }
         let (hour, minute) = (number(hour), number(minute));
         let time = Self(hour * 60 + minute);
         if minute > 59 || time > Self::END_OF_DAY {
-            return Err(word.fails(Reason::OutOfDay));
+            return Err(word.fails(TextReason::OutOfDay));
         }
         Ok(time)
     }
@@ -134,6 +134,6 @@ mod tests {
             assert_eq!(error.span(), 0..text.len());
         }
         let midnight = WallTime::parse(Piece::whole("24:00", "").unwrap()).unwrap_err();
-        assert_eq!(midnight.reason(), &Reason::EndOfDay);
+        assert_eq!(midnight.reason(), &TextReason::EndOfDay);
     }
 }

@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 
 use super::error::TextError;
 use super::piece::Piece;
-use super::reason::Reason;
+use super::reason::TextReason;
 
 /// Reads `YYYY-MM-DD`, from 1970 to 2199.
 pub(in crate::schedule) fn parse_date(word: Piece<'_>) -> Result<NaiveDate, TextError> {
@@ -17,13 +17,13 @@ pub(in crate::schedule) fn parse_date(word: Piece<'_>) -> Result<NaiveDate, Text
         _ => (None, None, None),
     };
     let (Some(year), Some(month), Some(day)) = (year, month, day) else {
-        return Err(word.fails(Reason::NotADate));
+        return Err(word.fails(TextReason::NotADate));
     };
     if !(1970..2200).contains(&year) {
-        return Err(word.fails(Reason::YearOutOfRange));
+        return Err(word.fails(TextReason::YearOutOfRange));
     }
     NaiveDate::from_ymd_opt(year.cast_signed(), month, day)
-        .ok_or_else(|| word.fails(Reason::NoSuchDate))
+        .ok_or_else(|| word.fails(TextReason::NoSuchDate))
 }
 
 /// Reads ASCII digits as a number; `None` for any other character, or a number too large.
@@ -48,14 +48,14 @@ mod tests {
             assert_eq!(parse(text).unwrap().to_string(), text);
         }
         for (text, reason) in [
-            ("2026-02-29", Reason::NoSuchDate),
-            ("2026-13-01", Reason::NoSuchDate),
-            ("1969-12-31", Reason::YearOutOfRange),
-            ("2200-01-01", Reason::YearOutOfRange),
-            ("2026-1-01", Reason::NotADate),
-            ("24.12.2026", Reason::NotADate),
-            ("+026-12-24", Reason::NotADate),
-            ("２026-12-2", Reason::NotADate),
+            ("2026-02-29", TextReason::NoSuchDate),
+            ("2026-13-01", TextReason::NoSuchDate),
+            ("1969-12-31", TextReason::YearOutOfRange),
+            ("2200-01-01", TextReason::YearOutOfRange),
+            ("2026-1-01", TextReason::NotADate),
+            ("24.12.2026", TextReason::NotADate),
+            ("+026-12-24", TextReason::NotADate),
+            ("２026-12-2", TextReason::NotADate),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::error::TextError;
 use super::piece::Piece;
-use super::reason::Reason;
+use super::reason::TextReason;
 
 /// A set of weekdays; bit 0 is Monday.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +88,7 @@ fn day_of(text: &str) -> Option<usize> {
 }
 
 fn unknown(word: Piece<'_>) -> TextError {
-    word.fails(Reason::UnknownDay {
+    word.fails(TextReason::UnknownDay {
         nearest: nearest(word.text()),
     })
 }

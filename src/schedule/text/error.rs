@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::length::MAX_TEXT;
-use super::reason::Reason;
+use super::reason::TextReason;
 use crate::text::{cut_bytes, quote};
 
 /// Why a text of a schedule is refused.
@@ -22,11 +22,11 @@ use crate::text::{cut_bytes, quote};
 pub struct TextError {
     span: Range<usize>,
     found: Box<str>,
-    reason: Reason,
+    reason: TextReason,
 }
 
 impl TextError {
-    pub(in crate::schedule) fn new(span: Range<usize>, found: &str, reason: Reason) -> Self {
+    pub(in crate::schedule) fn new(span: Range<usize>, found: &str, reason: TextReason) -> Self {
         Self {
             span,
             found: quote(found).into(),
@@ -37,7 +37,7 @@ impl TextError {
     /// The refusal of a text that is not [whole](super::length::is_whole).
     pub(crate) fn too_long(text: &str) -> Self {
         let read = cut_bytes(text, MAX_TEXT).len();
-        Self::new(read..text.len(), "", Reason::TooLong)
+        Self::new(read..text.len(), "", TextReason::TooLong)
     }
 
     /// Bytes of the parsed text that are at fault: on character boundaries, and as narrow as the
@@ -47,7 +47,7 @@ impl TextError {
     }
 
     /// What is wrong, as a type.
-    pub fn reason(&self) -> &Reason {
+    pub fn reason(&self) -> &TextReason {
         &self.reason
     }
 }
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn an_error_without_a_word_begins_with_its_reason() {
-        let error = TextError::new(0..0, "", Reason::Empty { example: "09:00" });
+        let error = TextError::new(0..0, "", TextReason::Empty { example: "09:00" });
         assert_eq!(
             error.to_string(),
             "the value is empty; write for example `09:00`"

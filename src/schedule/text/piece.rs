@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::error::TextError;
 use super::length::is_whole;
-use super::reason::Reason;
+use super::reason::TextReason;
 
 /// Part of a text, and where in it the part stands.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,11 @@ impl<'a> Piece<'a> {
         }
         .trim();
         if trimmed.text().is_empty() {
-            return Err(TextError::new(0..text.len(), "", Reason::Empty { example }));
+            return Err(TextError::new(
+                0..text.len(),
+                "",
+                TextReason::Empty { example },
+            ));
         }
         Ok(trimmed)
     }
@@ -58,7 +62,7 @@ impl<'a> Piece<'a> {
             } else {
                 item.start.saturating_sub(1)..item.end
             };
-            Err(TextError::new(span, "", Reason::Empty { example }))
+            Err(TextError::new(span, "", TextReason::Empty { example }))
         }))
     }
 
@@ -71,7 +75,7 @@ impl<'a> Piece<'a> {
     }
 
     /// An error that points at all of this piece.
-    pub(in crate::schedule) fn fails(self, reason: Reason) -> TextError {
+    pub(in crate::schedule) fn fails(self, reason: TextReason) -> TextError {
         TextError::new(self.span(), self.text(), reason)
     }
 
@@ -183,7 +187,7 @@ mod tests {
                 Ok(items) => items.collect::<Result<Vec<_>, _>>().unwrap_err(),
             };
             assert_eq!(error.span(), expected, "{text:?}");
-            assert_eq!(error.reason(), &Reason::Empty { example: "09:00" });
+            assert_eq!(error.reason(), &TextReason::Empty { example: "09:00" });
         }
     }
 

@@ -7,7 +7,7 @@ use super::{length::MAX_TEXT, wall_time::WallTime};
 /// What is wrong with a text. `Display` goes on after the offending words: "is not a day; write …".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum TextReason {
     /// The text is longer than [`MAX_TEXT`](crate::schedule::MAX_TEXT) and was not read.
     #[error(
         "the text is longer than the {} bytes that are read; shorten it",
@@ -309,7 +309,7 @@ impl fmt::Display for CronField {
     }
 }
 
-impl Reason {
+impl TextReason {
     /// The word that may have been meant in place of the offending one.
     pub fn meant(&self) -> Option<&'static str> {
         match self {

@@ -3,7 +3,7 @@
 use super::days::Days;
 use super::error::TextError;
 use super::piece::Piece;
-use super::reason::Reason;
+use super::reason::TextReason;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::schedule) enum Kind {
@@ -50,7 +50,7 @@ impl<'a> Tokens<'a> {
             '-' => (Kind::Dash, mark),
             ',' => (Kind::Comma, mark),
             _ if is_foreign_dash(first) => {
-                return Err(mark.fails(Reason::ForeignDash {
+                return Err(mark.fails(TextReason::ForeignDash {
                     example: self.example,
                 }));
             }
@@ -85,7 +85,7 @@ impl<'a> Tokens<'a> {
             return Ok(word);
         }
         let blamed = self.peek()?.map_or(before, |(_, piece)| piece);
-        Err(blamed.fails(Reason::Unexpected {
+        Err(blamed.fails(TextReason::Unexpected {
             example: self.example,
         }))
     }
@@ -107,16 +107,16 @@ impl<'a> Tokens<'a> {
                 break;
             };
             word = self.rest_is_days()?.ok_or_else(|| {
-                comma.fails(Reason::Unexpected {
+                comma.fails(TextReason::Unexpected {
                     example: self.example,
                 })
             })?;
         }
         match self.rest_is_days()? {
-            Some(word) if Days::parse(word).is_ok() => Err(word.fails(Reason::NoComma)),
+            Some(word) if Days::parse(word).is_ok() => Err(word.fails(TextReason::NoComma)),
             None if self.peek()?.is_none() => {
                 let all = first.to(self.rest).trim();
-                Err(all.fails(Reason::NoTime {
+                Err(all.fails(TextReason::NoTime {
                     example: self.example,
                 }))
             }
@@ -140,9 +140,9 @@ impl<'a> Tokens<'a> {
         let example = self.example;
         Err(
             piece.fails(if kind == Kind::Word && is_day_like(piece.text()) {
-                Reason::DaysAfterTime { example }
+                TextReason::DaysAfterTime { example }
             } else {
-                Reason::Unexpected { example }
+                TextReason::Unexpected { example }
             }),
         )
     }

@@ -15,7 +15,7 @@ use super::local::Local;
 use super::names;
 use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
-use crate::schedule::text::reason::Reason;
+use crate::schedule::text::reason::TextReason;
 
 /// A time zone of the IANA database that is compiled into the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,7 +60,7 @@ impl Zone {
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let name = Piece::whole(text, "Europe/Berlin")?;
         Self::named(name.text()).ok_or_else(|| {
-            name.fails(Reason::UnknownZone {
+            name.fails(TextReason::UnknownZone {
                 nearest: names::nearest(name.text()),
             })
         })

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::change::{Change, ChangeKind};
 use super::context::{Decision, DecisionContext};
-use super::event_note::{EventNote, Reason};
+use super::event_note::{EventNote, EventReason};
 use super::memory::Applied;
 use super::scheduled::ScheduledDecision;
 use crate::workload::inputs::parsed::ParsedInputs;
@@ -88,7 +88,7 @@ impl DecisionContext<'_> {
         // A rollout undo brings the error back together with the text that it is about.
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
-        change.note = is_news.then(|| EventNote::new(Reason::InvalidSchedule, text));
+        change.note = is_news.then(|| EventNote::new(EventReason::InvalidSchedule, text));
         self.write(change, now, None, || false)
     }
 }

@@ -18,7 +18,7 @@ use crate::workload::workload_ref::WorkloadRef;
 
 /// Why an Event is sent; its `reason` is the name of the variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
+pub enum EventReason {
     /// A start raised the count.
     Started,
     /// A stop lowered the count.
@@ -61,7 +61,7 @@ pub enum Reason {
     Reverted,
 }
 
-impl Reason {
+impl EventReason {
     /// All of them.
     pub const ALL: [Self; 20] = [
         Self::Started,
@@ -105,7 +105,7 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for EventReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
     }
@@ -115,19 +115,19 @@ impl fmt::Display for Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventNote {
     /// Its reason.
-    pub reason: Reason,
+    pub reason: EventReason,
     /// Its text, plain, at most 1 kB.
     pub text: String,
 }
 
 impl EventNote {
-    pub(in crate::workload) fn new(reason: Reason, text: String) -> Self {
+    pub(in crate::workload) fn new(reason: EventReason, text: String) -> Self {
         Self { reason, text }
     }
 
     /// What the annotations of a Namespace ask for is refused.
     pub fn invalid(text: String) -> Self {
-        Self::new(Reason::InvalidSchedule, text)
+        Self::new(EventReason::InvalidSchedule, text)
     }
 
     /// A boundary or the end of an override changed the count; `None` where the count is the same.
@@ -140,9 +140,9 @@ impl EventNote {
         next: Option<Boundary>,
     ) -> Option<Self> {
         let reason = match boundary.action {
-            Action::Start => Reason::Started,
-            Action::Stop => Reason::Stopped,
-            Action::Scale(_) => Reason::Scaled,
+            Action::Start => EventReason::Started,
+            Action::Stop => EventReason::Stopped,
+            Action::Scale(_) => EventReason::Scaled,
         };
         let (action, at) = (boundary.action, local(spec, boundary.at));
         let why = match before.and_then(Override::key) {
@@ -164,9 +164,9 @@ impl EventNote {
         to: Replicas,
     ) -> Self {
         let reason = match over {
-            Override::Pause(_) => Reason::Paused,
-            Override::Wake(_) => Reason::Woken,
-            Override::Sleep(_) => Reason::Slept,
+            Override::Pause(_) => EventReason::Paused,
+            Override::Wake(_) => EventReason::Woken,
+            Override::Sleep(_) => EventReason::Slept,
         };
         let until = holding(over, spec);
         let text = match over {
@@ -213,7 +213,7 @@ impl EventNote {
                 "the schedule says {count}; it stays at {replicas} {until}. To scale it now, run {command}"
             ),
         };
-        Some(Self::new(Reason::Adopted, text))
+        Some(Self::new(EventReason::Adopted, text))
     }
 
     /// A new or edited schedule was adopted.
@@ -227,7 +227,7 @@ impl EventNote {
             "the schedule is new or edited: {}",
             taken_up(observed, spec, prefix, now)
         );
-        Self::new(Reason::ScheduleChanged, text)
+        Self::new(EventReason::ScheduleChanged, text)
     }
 
     /// An override or a pause ended, and the schedule was adopted again.
@@ -241,7 +241,7 @@ impl EventNote {
             "the schedule goes on: {}",
             taken_up(observed, spec, prefix, now)
         );
-        Self::new(Reason::Resumed, text)
+        Self::new(EventReason::Resumed, text)
     }
 
     /// The schedule was edited while an override holds.
@@ -250,7 +250,7 @@ impl EventNote {
             "the schedule is new or edited: nothing is scaled now, and the object is held {}",
             holding(over, spec)
         );
-        Self::new(Reason::ScheduleChanged, text)
+        Self::new(EventReason::ScheduleChanged, text)
     }
 
     pub(in crate::workload) fn enforced(spec: &ScheduleSpec, from: Replicas, to: Replicas) -> Self {
@@ -262,7 +262,7 @@ impl EventNote {
                 "scaled from {from} back to {to}: {why}; the larger count is saved for the next start"
             )
         };
-        Self::new(Reason::Enforced, text)
+        Self::new(EventReason::Enforced, text)
     }
 
     /// It runs, and `enforce` stops it at `due`.
@@ -277,20 +277,20 @@ impl EventNote {
             local(spec, due),
             wake_command(&observed.object, prefix)
         );
-        Self::new(Reason::StopsSoon, text)
+        Self::new(EventReason::StopsSoon, text)
     }
 
     pub(in crate::workload) fn expired(key: Key) -> Self {
         let text =
             format!("`{key}` is in the past: nothing is done, and the annotation is removed");
-        Self::new(Reason::OverrideExpired, text)
+        Self::new(EventReason::OverrideExpired, text)
     }
 
     pub(in crate::workload) fn ended_before(key: Key) -> Self {
         let text = format!(
             "`{key}` has ended before and came back, as with `kubectl rollout undo`: nothing is done, and the annotation is removed"
         );
-        Self::new(Reason::OverrideExpired, text)
+        Self::new(EventReason::OverrideExpired, text)
     }
 
     pub(in crate::workload) fn removed(
@@ -308,7 +308,7 @@ impl EventNote {
         let text = format!(
             "the schedule was removed while {how}; nothing is scaled. To bring it back, run {command}"
         );
-        Self::new(Reason::ScheduleRemoved, text)
+        Self::new(EventReason::ScheduleRemoved, text)
     }
 
     pub(in crate::workload) fn missed(
@@ -317,7 +317,7 @@ impl EventNote {
         next: Option<Boundary>,
     ) -> Self {
         Self::new(
-            Reason::BoundaryMissed,
+            EventReason::BoundaryMissed,
             format!(
                 "the {} of {} was missed for longer than the catch-up: nothing is scaled now; {}",
                 boundary.action,
@@ -333,7 +333,7 @@ impl EventNote {
         next: Option<Boundary>,
     ) -> Self {
         Self::new(
-            Reason::StateFromFuture,
+            EventReason::StateFromFuture,
             format!(
                 "the label `last` is ahead of the clock, at {}: nothing is scaled now; {}",
                 last.format("%Y-%m-%dT%H:%M:%SZ"),
@@ -358,6 +358,6 @@ impl EventNote {
         let text = format!(
             "something else keeps changing what dayshift wrote; dayshift leaves it alone until the next boundary. {help}"
         );
-        Self::new(Reason::CorrectionLimitReached, text)
+        Self::new(EventReason::CorrectionLimitReached, text)
     }
 }

@@ -1,12 +1,10 @@
 //! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
 
-use std::mem;
-
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::schedule::{
-    Action, Boundary, ExceptedDates, Hours, Reason, Rule, Schedule, TextError, Times, Zone,
-    is_whole, parse_grace, parse_jitter, parse_moment, parse_scale,
+    Action, Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, TextError, TextReason, Times,
+    Zone, is_whole, parse_grace, parse_jitter, parse_moment, parse_scale,
 };
 use crate::text::quote;
 
@@ -114,7 +112,7 @@ impl ScheduleSpec {
 pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     let mut problems = Problems::default();
     problems.too_long(inputs);
-    if let Some(refusal) = InvalidSchedule::for_problems(mem::take(&mut problems.0)) {
+    if let Some(refusal) = InvalidSchedule::for_problems(std::mem::take(&mut problems.0)) {
         return ParsedInputs::Invalid(refusal);
     }
     if problems.switch(inputs, Key::Exclude) {
@@ -219,8 +217,11 @@ impl Problems {
         }
         let counts = inputs.counts();
         let rule = match hours {
-            Some(hours) => Rule::Hours(hours),
-            None => scale.map_or_else(|| Rule::start_and_stop(start, stop), Rule::Times),
+            Some(hours) => ScheduleRule::Hours(hours),
+            None => scale.map_or_else(
+                || ScheduleRule::start_and_stop(start, stop),
+                ScheduleRule::Times,
+            ),
         };
         Some(ScheduleSpec {
             schedule: Schedule::new(
@@ -291,7 +292,7 @@ impl Problems {
         }
         match parse_moment(text, zone) {
             Ok(until) => return Some(Pause::Until(until)),
-            Err(error) if *error.reason() == Reason::NotAMoment => self.wrong(
+            Err(error) if *error.reason() == TextReason::NotAMoment => self.wrong(
                 Key::Pause,
                 text,
                 "is neither `true` nor a time; write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`",
@@ -382,12 +383,12 @@ impl Problems {
 
     fn count(&mut self, inputs: &Inputs, key: Key) -> Option<Replicas> {
         let text = self.usable(inputs, key)?;
-        Replicas::parse(text)
-            .map_err(|error| {
-                self.0
-                    .push(Problem::at(key.name(), 0..text.len(), error.to_string()));
-            })
-            .ok()
+        let count = Replicas::parse(text);
+        if let Err(error) = &count {
+            let problem = Problem::at(key.name(), 0..text.len(), error.to_string());
+            self.0.push(problem);
+        }
+        count.ok()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{fmt, ops::Range};
 
 use crate::{
-    schedule::{Reason, TextError},
+    schedule::{TextError, TextReason},
     text::{cut_bytes, cut_chars},
 };
 
@@ -52,7 +52,7 @@ impl Problem {
     /// A problem with the text of a key, as its parser put it.
     pub(in crate::workload) fn of(key: Key, error: &TextError) -> Self {
         let kind = match error.reason() {
-            Reason::UnknownCalendar { .. } => ProblemKind::Calendar,
+            TextReason::UnknownCalendar { .. } => ProblemKind::Calendar,
             _ => ProblemKind::Text,
         };
         Self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::field_manager::{ADMISSION, FieldManager, ManagerKind};
 use crate::text::counted;
 use crate::workload::decision::change::{Change, ChangeKind};
-use crate::workload::decision::event_note::{EventNote, Reason};
+use crate::workload::decision::event_note::{EventNote, EventReason};
 use crate::workload::keys::Prefix;
 use crate::workload::kinds::kind::Kind;
 use crate::workload::replicas::Replicas;
@@ -87,7 +87,7 @@ impl EventNote {
             "{ADMISSION} made it {made} as {by} set {to}. To end that, have it leave {pointer} alone where \
              dayshift writes"
         );
-        Self::new(Reason::Reverted, text)
+        Self::new(EventReason::Reverted, text)
     }
 
     /// Somebody else has set a count back; none where that is what they are there for. With
@@ -119,7 +119,7 @@ impl EventNote {
             }
             (_, None) => text += ". Its managedFields do not say who",
         }
-        Some(Self::new(Reason::Reverted, text))
+        Some(Self::new(EventReason::Reverted, text))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What `docs/schedules/lint.md` says of each rule is what the program does.
 
-use dayshift::lint::Rule;
+use dayshift::lint::LintRule;
 
 use super::program::{found_with, web};
 
@@ -40,14 +40,14 @@ fn example(section: &str, title: &str) -> String {
 #[test]
 fn each_rule_has_its_section_in_order() {
     let documented: Vec<_> = sections().into_iter().map(|(id, _)| id).collect();
-    let rules: Vec<_> = Rule::ALL.iter().map(|rule| rule.id()).collect();
+    let rules: Vec<_> = LintRule::ALL.iter().map(|rule| rule.id()).collect();
     assert_eq!(documented, rules);
 }
 
 #[test]
 fn each_section_says_how_bad_it_is() {
     for (id, section) in sections() {
-        let severity = Rule::from_id(id).unwrap().severity().to_string();
+        let severity = LintRule::from_id(id).unwrap().severity().to_string();
         let said = section.trim_start().split('.').next().unwrap();
         assert_eq!(said.to_lowercase(), severity, "{id}");
     }

@@ -1,7 +1,7 @@
 //! Dates by name: a calendar that changes acts forwards only.
 
 use crate::decide::object::{Object, utc};
-use dayshift::workload::{Phase, Reason};
+use dayshift::workload::{EventReason, Phase};
 
 /// Running hours of working days, but not on the dates of the calendar; seen on Thursday.
 fn with_hours(dates: &str) -> Object {
@@ -212,7 +212,7 @@ fn a_calendar_that_is_not_known_changes_nothing_until_it_is() {
         object
             .notices
             .iter()
-            .any(|it| it.reason == Reason::InvalidSchedule)
+            .any(|it| it.reason == EventReason::InvalidSchedule)
     );
     object.restart().calendar(FRIDAY);
     assert_eq!(object.observed.error, None);

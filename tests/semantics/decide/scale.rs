@@ -1,7 +1,7 @@
 //! `scale`: exact counts at times.
 
 use crate::decide::object::Object;
-use dayshift::workload::{Decision, Label, Phase, Reason};
+use dayshift::workload::{Decision, EventReason, Label, Phase};
 
 const STEPS: &str = "Mon-Fri 08:00 = 5; 12:00 = 10; 19:00 = 0";
 
@@ -117,7 +117,7 @@ fn the_event_names_the_count_and_the_next_one() {
     let mut object = stepped(3);
     object.until("2026-11-20 08:00");
     let note = object.notices.last().unwrap();
-    assert_eq!(note.reason, Reason::Scaled);
+    assert_eq!(note.reason, EventReason::Scaled);
     assert_eq!(
         note.text,
         "scaled from 0 to 5 by the scale to 5 of Fri 2026-11-20 08:00:00 UTC; \

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use dayshift::workload::Reason;
+use dayshift::workload::EventReason;
 
 const PAGE: &str = include_str!("../../../docs/operations/events.md");
 const SOURCE: &str = include_str!("../../../src/workload/decision/event_note.rs");
 
 /// The names of the variants, as they are written.
 fn variants() -> Vec<&'static str> {
-    let (_, rest) = SOURCE.split_once("pub enum Reason {\n").unwrap();
+    let (_, rest) = SOURCE.split_once("pub enum EventReason {\n").unwrap();
     let (variants, _) = rest.split_once("\n}\n").unwrap();
     let lines = variants.lines().map(str::trim);
     lines
@@ -28,7 +28,7 @@ fn each_reason_is_on_the_page_and_no_other() {
             assert_eq!(documented.insert(reason.to_owned(), is_warning), None);
         }
     }
-    let there: BTreeMap<_, _> = Reason::ALL
+    let there: BTreeMap<_, _> = EventReason::ALL
         .iter()
         .map(|reason| (reason.to_string(), reason.is_warning()))
         .collect();
@@ -37,5 +37,5 @@ fn each_reason_is_on_the_page_and_no_other() {
     let mut variants = variants();
     all.sort_unstable();
     variants.sort_unstable();
-    assert_eq!(all, variants, "Reason::ALL has each variant");
+    assert_eq!(all, variants, "EventReason::ALL has each variant");
 }

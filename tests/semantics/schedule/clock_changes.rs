@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use chrono::{DateTime, NaiveDate, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
-use dayshift::schedule::{Boundary, ExceptedDates, Hours, Rule, Schedule, Times, Zone};
+use dayshift::schedule::{Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone};
 
 use crate::schedule::model::{Clocks, moved};
 use crate::schedule::texts::{Item, Window, dates_text, joined};
@@ -192,7 +192,7 @@ fn starts_and_stops_keep_the_rules_on_every_clock_change() {
             let (starts, stops) = (std::slice::from_ref(start), std::slice::from_ref(stop));
             let unmoved = clocks.of_times(starts, stops, &excepts);
             for (dates, unmoved) in excepts.iter().zip(&unmoved) {
-                let rule = Rule::start_and_stop(
+                let rule = ScheduleRule::start_and_stop(
                     Some(Times::parse(&start.text()).unwrap()),
                     Some(Times::parse(&stop.text()).unwrap()),
                 );
@@ -242,7 +242,7 @@ fn hours_keep_the_rules_on_every_clock_change() {
             for dates in some_dates(zone, middle) {
                 let unmoved = clocks.of_hours(windows, &dates);
                 let text = joined(windows.iter().map(Window::text));
-                let rule = Rule::Hours(Hours::parse(&text).unwrap());
+                let rule = ScheduleRule::Hours(Hours::parse(&text).unwrap());
                 let schedule =
                     Schedule::new(rule, except(&dates), Zone::parse(zone.name()).unwrap());
                 for delay in delays(&dates) {
@@ -260,7 +260,7 @@ fn hours_keep_the_rules_on_every_clock_change() {
 fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
     let berlin = Zone::parse("Europe/Berlin").unwrap();
     let times = |start: &str, stop: &str| {
-        Rule::start_and_stop(
+        ScheduleRule::start_and_stop(
             Some(Times::parse(start).unwrap()),
             Some(Times::parse(stop).unwrap()),
         )
@@ -309,7 +309,7 @@ fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
         ),
         // A window inside the gap vanishes.
         (
-            Rule::Hours(Hours::parse("02:10-02:50").unwrap()),
+            ScheduleRule::Hours(Hours::parse("02:10-02:50").unwrap()),
             "2026-03-28T12:00:00Z",
             vec![],
         ),

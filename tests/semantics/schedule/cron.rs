@@ -1,12 +1,12 @@
 //! Cron in UTC, where no clock changes: known dates, every minute of a year, and croner.
 
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, TimeZone, Timelike, Utc};
-use dayshift::schedule::{Action, ExceptedDates, Rule, Schedule, Times, Zone};
+use dayshift::schedule::{Action, ExceptedDates, Schedule, ScheduleRule, Times, Zone};
 use proptest::prelude::*;
 
 fn cron(text: &str) -> Schedule {
     let start = Times::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let rule = Rule::start_and_stop(Some(start), None);
+    let rule = ScheduleRule::start_and_stop(Some(start), None);
     Schedule::new(rule, ExceptedDates::default(), Zone::UTC)
 }
 

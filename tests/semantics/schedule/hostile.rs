@@ -2,7 +2,7 @@
 
 use chrono::{TimeDelta, TimeZone, Utc};
 use dayshift::schedule::{
-    ExceptedDates, Hours, MAX_TEXT, Rule, Schedule, TextError, Times, Zone, parse_jitter,
+    ExceptedDates, Hours, MAX_TEXT, Schedule, ScheduleRule, TextError, Times, Zone, parse_jitter,
     parse_moment,
 };
 use proptest::prelude::*;
@@ -83,7 +83,7 @@ fn the_longest_lists_are_still_answered() {
     let from = Utc.with_ymd_and_hms(2026, 11, 20, 18, 0, 0).unwrap();
     for text in times {
         let start = Some(Times::parse(&text).unwrap());
-        let rule = Rule::start_and_stop(start.clone(), start);
+        let rule = ScheduleRule::start_and_stop(start.clone(), start);
         let except = ExceptedDates::parse(&except).unwrap();
         let schedule = Schedule::new(rule, except, Zone::parse("Europe/Berlin").unwrap());
         for delay in [TimeDelta::zero(), TimeDelta::hours(1)] {
@@ -93,7 +93,7 @@ fn the_longest_lists_are_still_answered() {
     }
     let always = Hours::parse(&many(&|_| "00:00-24:00".to_owned(), 340)).unwrap();
     let forever = ExceptedDates::parse("2026-11-21..2199-12-31").unwrap();
-    let schedule = Schedule::new(Rule::Hours(always), forever, Zone::UTC);
+    let schedule = Schedule::new(ScheduleRule::Hours(always), forever, Zone::UTC);
     let zero = TimeDelta::zero();
     let stop = schedule.next_after(from, zero).unwrap();
     assert_eq!(stop.to_string(), "stop at 2026-11-21T00:00:00Z");
@@ -114,11 +114,11 @@ fn the_ends_of_time_are_answered() {
     for zone in ["UTC", "Pacific/Kiritimati", "America/Adak"] {
         let zone = Zone::parse(zone).unwrap();
         for rule in [
-            Rule::Hours(Hours::parse("09:00-19:00").unwrap()),
-            Rule::Hours(Hours::parse("22:00-06:00").unwrap()),
-            Rule::Hours(Hours::parse("00:00-24:00").unwrap()),
-            Rule::start_and_stop(Some(Times::parse("* * * * * *").unwrap()), None),
-            Rule::start_and_stop(None, None),
+            ScheduleRule::Hours(Hours::parse("09:00-19:00").unwrap()),
+            ScheduleRule::Hours(Hours::parse("22:00-06:00").unwrap()),
+            ScheduleRule::Hours(Hours::parse("00:00-24:00").unwrap()),
+            ScheduleRule::start_and_stop(Some(Times::parse("* * * * * *").unwrap()), None),
+            ScheduleRule::start_and_stop(None, None),
         ] {
             let schedule = Schedule::new(rule, ExceptedDates::default(), zone);
             for delay in [TimeDelta::zero(), TimeDelta::MAX, TimeDelta::MIN] {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift::schedule::{
-    Action, Boundary, Entry, ExceptedDates, Hours, Rule, Schedule, Times, Zone, parse_scale,
+    Action, Boundary, Entry, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone, parse_scale,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -117,7 +117,7 @@ fn times(items: &[Item]) -> Option<Times> {
     (!items.is_empty()).then(|| Times::parse(&joined(items.iter().map(Item::text))).unwrap())
 }
 
-fn schedule(rule: Rule, except: &BTreeSet<NaiveDate>, zone: Tz) -> Schedule {
+fn schedule(rule: ScheduleRule, except: &BTreeSet<NaiveDate>, zone: Tz) -> Schedule {
     let except = match except.len() {
         0 => ExceptedDates::default(),
         _ => ExceptedDates::parse(&dates_text(except)).unwrap(),
@@ -127,7 +127,7 @@ fn schedule(rule: Rule, except: &BTreeSet<NaiveDate>, zone: Tz) -> Schedule {
 
 fn times_schedule((zone, _, start, stop, except, _): &TimesCase) -> Schedule {
     schedule(
-        Rule::start_and_stop(times(start), times(stop)),
+        ScheduleRule::start_and_stop(times(start), times(stop)),
         except,
         *zone,
     )
@@ -155,12 +155,20 @@ fn scale_schedule((zone, _, steps, except, _): &ScaleCase) -> Schedule {
             .iter()
             .map(|(item, count)| format!("{} = {count}", item.text())),
     );
-    schedule(Rule::Times(parse_scale(&text).unwrap()), except, *zone)
+    schedule(
+        ScheduleRule::Times(parse_scale(&text).unwrap()),
+        except,
+        *zone,
+    )
 }
 
 fn hours_schedule((zone, _, windows, except, _): &HoursCase) -> Schedule {
     let text = joined(windows.iter().map(Window::text));
-    schedule(Rule::Hours(Hours::parse(&text).unwrap()), except, *zone)
+    schedule(
+        ScheduleRule::Hours(Hours::parse(&text).unwrap()),
+        except,
+        *zone,
+    )
 }
 
 fn clocks(zone: Tz, middle: DateTime<Utc>) -> Clocks {
@@ -240,12 +248,12 @@ proptest! {
         let schedules = [times_schedule(&times), hours_schedule(&hours)];
         for schedule in &schedules {
             match schedule.rule() {
-                Rule::Times(entries) => {
+                ScheduleRule::Times(entries) => {
                     for Entry { times, .. } in entries {
                         prop_assert_eq!(&Times::parse(&times.to_string()).unwrap(), times);
                     }
                 }
-                Rule::Hours(hours) => {
+                ScheduleRule::Hours(hours) => {
                     prop_assert_eq!(&Hours::parse(&hours.to_string()).unwrap(), hours);
                 }
             }

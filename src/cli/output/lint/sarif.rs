@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::region::Region;
 use crate::{
-    lint::{Finding, Report, Rule, Severity},
+    lint::{Finding, LintRule, Report, Severity},
     manifest::{OpenError, STANDARD_INPUT, Source},
 };
 
 /// The report as a SARIF log of one run.
 pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
-    let rule = |it: &Rule| {
+    let rule = |it: &LintRule| {
         let mut rule = json!({
             "id": it.id(),
             "shortDescription": {"text": it.what()},
@@ -30,7 +30,7 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[Op
         let region = Region::of(it, source);
         Some(json!({
             "ruleId": it.rule.id(),
-            "ruleIndex": Rule::ALL.iter().position(|rule| *rule == it.rule),
+            "ruleIndex": LintRule::ALL.iter().position(|rule| *rule == it.rule),
             "level": level(it.rule),
             "message": {"text": format!("{}; {}", it.message, it.help)},
             "locations": [{
@@ -63,7 +63,7 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[Op
             "tool": {"driver": {
                 "name": "dayshift",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": Rule::ALL.iter().map(rule).collect::<Vec<_>>(),
+                "rules": LintRule::ALL.iter().map(rule).collect::<Vec<_>>(),
             }},
             "invocations": [{
                 "executionSuccessful": errors.is_empty(),
@@ -76,7 +76,7 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[Op
     })
 }
 
-const fn level(rule: Rule) -> &'static str {
+const fn level(rule: LintRule) -> &'static str {
     match rule.severity() {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -86,7 +86,7 @@ const fn level(rule: Rule) -> &'static str {
 
 /// Where the rule is described, in this version; `None` while `Cargo.toml` names no repository. It
 /// has to be an absolute URI (3.49.12).
-fn help_uri(repository: &str, rule: Rule) -> Option<String> {
+fn help_uri(repository: &str, rule: LintRule) -> Option<String> {
     let version = env!("CARGO_PKG_VERSION");
     let repository = Some(repository.trim_end_matches('/')).filter(|it| !it.is_empty())?;
     Some(format!(
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_rule_is_described_in_the_repository_if_there_is_one() {
-        assert_eq!(help_uri("", Rule::BadTimes), None);
+        assert_eq!(help_uri("", LintRule::BadTimes), None);
         let expected = concat!(
             "https://git.example.com/dayshift/blob/v",
             env!("CARGO_PKG_VERSION"),
@@ -149,7 +149,7 @@ mod tests {
             "https://git.example.com/dayshift/",
         ] {
             assert_eq!(
-                help_uri(repository, Rule::BadTimes).as_deref(),
+                help_uri(repository, LintRule::BadTimes).as_deref(),
                 Some(expected)
             );
         }

@@ -3,7 +3,8 @@
 use super::reading::{date, event, year};
 use chrono::{Datelike, NaiveDate, NaiveTime, TimeDelta, Weekday};
 use dayshift::schedule::{
-    Action, Calendar, CalendarName, Calendars, ExceptedDates, Hours, Reason, Rule, Schedule, Zone,
+    Action, Calendar, CalendarName, Calendars, ExceptedDates, Hours, Schedule, ScheduleRule,
+    TextReason, Zone,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -83,7 +84,7 @@ fn a_year_of_office_hours_starts_on_every_other_working_day() {
         let except = ExceptedDates::parse_with("calendar:x", &calendars).unwrap();
         let zone = Zone::parse(zone).unwrap();
         let hours = Hours::parse("Mon-Fri 09:00-19:00").unwrap();
-        let schedule = Schedule::new(Rule::Hours(hours), except, zone);
+        let schedule = Schedule::new(ScheduleRule::Hours(hours), except, zone);
         let instant = |text: &str| zone.instant(date(text).and_time(NaiveTime::MIN));
         let all = schedule.boundaries(
             instant("2026-01-01"),
@@ -160,7 +161,7 @@ fn a_name_that_is_not_known_is_pointed_at() {
         error.to_string(),
         "`de` is not a calendar that is known here; give its file, as in `--calendar de=FILE.ics`"
     );
-    assert!(matches!(error.reason(), Reason::UnknownCalendar { .. }));
+    assert!(matches!(error.reason(), TextReason::UnknownCalendar { .. }));
     // Whoever does not care for the dates takes any name, and knows that they are missing.
     let any = ExceptedDates::parse_with("calendar:xx", &Calendars::default().or_any()).unwrap();
     assert!(any.is_empty() && !any.are_known());
@@ -222,7 +223,7 @@ fn dates_are_the_same_wherever_they_stand() {
             ][rule];
             let schedule = |except| {
                 Schedule::new(
-                    Rule::Hours(Hours::parse(rule).unwrap()),
+                    ScheduleRule::Hours(Hours::parse(rule).unwrap()),
                     except,
                     Zone::parse("Europe/Berlin").unwrap(),
                 )
