@@ -39,7 +39,7 @@ impl Action {
         }
     }
 
-    /// Rule 5: of two at the same instant the higher one wins.
+    /// Of two at the same instant the higher one wins.
     pub(super) const fn rank(self) -> u64 {
         match self {
             Self::Start => u64::MAX,

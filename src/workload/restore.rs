@@ -27,9 +27,9 @@ pub enum NotRestored {
 /// The change that raises the object to its saved count, whether it has a schedule or not; `None`
 /// where nothing is saved, or as many run already.
 ///
-/// It is rule 4's start by the saved count alone: it raises and never lowers, and the saved count
-/// goes. A state of `stopped` becomes `running`, so that `enforce` does not take the raised count
-/// for a manual change.
+/// It is a start by the saved count alone: it raises and never lowers, and the saved count goes. A
+/// state of `stopped` becomes `running`, so that `enforce` does not take the raised count for a manual
+/// change.
 ///
 /// # Errors
 /// The object is being deleted, a later version wrote its labels, or its saved count is unreadable.

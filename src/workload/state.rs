@@ -126,7 +126,7 @@ impl State {
         labels
     }
 
-    /// Rule 4: the count to come back to, as far as it is known. Where nothing has been saved since
+    /// The count to come back to, as far as it is known. Where nothing has been saved since
     /// a start of ours it is 0: less than what runs, and a 0 seen since is somebody's wish.
     pub fn remembered(&self) -> Option<Replicas> {
         let has_started = self.phase.is_some_and(Phase::follows_a_start);
@@ -142,7 +142,7 @@ impl State {
         self.saved.is_some() && rest.is_empty()
     }
 
-    /// Rule 11: what stays when the schedule is removed and this many run: a saved count that is
+    /// What stays when the schedule is removed and this many run: a saved count that is
     /// more than that.
     pub(super) fn after_removal(&self, running: Replicas) -> Self {
         Self {
@@ -173,7 +173,7 @@ impl State {
 /// How far ahead of the clock a `last` may be before it is not believed.
 const AHEAD: TimeDelta = TimeDelta::hours(1);
 
-/// Rule 13: whether a `last` is too far ahead of a good clock to be believed.
+/// Whether a `last` is too far ahead of a good clock to be believed.
 pub(super) fn is_from_future(last: DateTime<Utc>, now: DateTime<Utc>) -> bool {
     last - now > AHEAD
 }

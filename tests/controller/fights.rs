@@ -1,4 +1,4 @@
-//! Rule 12: a tool that puts back what dayshift changes, as fast as it can.
+//! A tool that puts back what dayshift changes, as fast as it can.
 
 use std::time::Duration;
 

@@ -324,7 +324,7 @@ impl Engine {
         }
     }
 
-    /// Rule 13: while the clock is wrong nothing is due and nothing is written.
+    /// While the clock is wrong nothing is due and nothing is written.
     pub(in crate::controller) fn look_at_the_clock(&mut self) {
         let change = self.clock.look();
         let now = self.clock.now();

@@ -12,7 +12,7 @@ use crate::controller::retry::backoff::Backoff;
 
 /// A pause of all sending, longer each time the server fails again.
 ///
-/// What one object's request meets is that object's trouble (rule 15), unless it is evidently the
+/// What one object's request meets is that object's trouble, unless it is evidently the
 /// server's: no connection, 429, 503, or failures of many objects with no success between.
 #[derive(Debug)]
 pub(in crate::controller) struct Backpressure {

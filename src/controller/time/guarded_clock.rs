@@ -63,7 +63,7 @@ impl GuardedClock {
         self.clock.monotonic()
     }
 
-    /// Rule 13: while it is wrong nothing is due and nothing is written.
+    /// While it is wrong nothing is due and nothing is written.
     pub(in crate::controller) const fn is_wrong(&self) -> bool {
         self.guard.is_wrong()
     }

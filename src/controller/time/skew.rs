@@ -1,4 +1,4 @@
-//! Rule 13: a wrong clock does not act.
+//! A wrong clock does not act.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},

@@ -47,7 +47,7 @@ pub enum Cause {
         seen: DateTime<Utc>,
     },
     /// Nothing new: what was written before is written again, because somebody has changed it
-    /// since. Rule 12 counts these.
+    /// since. [`Memory`](crate::workload::Memory) counts these.
     Correction,
 }
 

@@ -103,7 +103,7 @@ impl DecisionContext<'_> {
     /// The change, if it changes anything, and unless it has been made too often; else to wait
     /// until `due`.
     ///
-    /// Rule 12: a change is explained where what applies now is not what applied when something
+    /// A change is explained where what applies now is not what applied when something
     /// was last written here, or where the clock explains it, as by a boundary that was not
     /// considered before. Every other one puts back what somebody else has changed.
     pub(in crate::workload) fn write(

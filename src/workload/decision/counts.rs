@@ -1,4 +1,4 @@
-//! Rule 4: how many replicas a start and a stop leave, and what is saved.
+//! How many replicas a start and a stop leave, and what is saved.
 //!
 //! What is known of the count comes as [`State::remembered`](crate::workload::State::remembered): a
 //! 0 in it is somebody's wish.

@@ -38,7 +38,7 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
 }
 
 impl DecisionContext<'_> {
-    /// Rule 11: removing the schedule scales nothing, and keeps the count where more was saved
+    /// Removing the schedule scales nothing, and keeps the count where more was saved
     /// than runs.
     fn unscheduled(&self, state: &State, now: DateTime<Utc>) -> Decision {
         let (observed, running) = (self.observed, self.observed.replicas);
@@ -70,7 +70,7 @@ impl DecisionContext<'_> {
         self.write(change, now, None, || false)
     }
 
-    /// Rule 8: a bad schedule changes nothing but what says so.
+    /// A bad schedule changes nothing but what says so.
     fn refused(&self, state: State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
         let text = refusal.text(self.prefix);
         let mut change = Change {

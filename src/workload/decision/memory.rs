@@ -13,7 +13,8 @@ use crate::workload::state::{Phase, State, is_from_future};
 /// The newest state known of one object, and how often it had to be put right.
 ///
 /// It is kept for as long as the process runs and is never needed: after a restart the labels
-/// are all there is. It serves rule 9 (state is healed) and rule 12 (no fights).
+/// are all there is. With it, state that is taken away is written again, and nobody who takes it away
+/// each time is fought.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     uid: Arc<str>,

@@ -64,7 +64,7 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// Rules 3, 10 and 13: why the state is not that of this schedule on this object by now.
+    /// Why the state is not that of this schedule on this object by now.
     fn unknown(&self) -> Option<Adoption> {
         match self.state.last {
             Some(last) if self.is_ours() => {
@@ -83,7 +83,7 @@ impl<'a> ScheduledDecision<'a> {
         fingerprint.is_some_and(|it| *it == self.ours || of_version_1(it))
     }
 
-    /// Rule 1: the newest boundary since `last` is due, if it is not before the object's own next.
+    /// The newest boundary since `last` is due, if it is not before the object's own next.
     fn follow(&self) -> Decision {
         let is_due = |boundary: &Boundary| {
             let is_from_next = match (self.state.next, self.context.memory.calendars_changed_at()) {
@@ -106,7 +106,7 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// Rule 7: the beginning of `wake-until` is a start, that of `sleep-until` a stop; a pause
+    /// The beginning of `wake-until` is a start, that of `sleep-until` a stop; a pause
     /// leaves everything as it is.
     fn begin(&self, over: Override) -> Decision {
         let seen = self.context.observed.replicas;
@@ -144,7 +144,7 @@ impl<'a> ScheduledDecision<'a> {
         })
     }
 
-    /// Rule 7: once an override is over the newest boundary decides, even one before it began.
+    /// Once an override is over the newest boundary decides, even one before it began.
     /// What an override has stopped comes back where the schedule says nothing.
     fn after_override(&self) -> Decision {
         let newest = self.newest();
@@ -164,7 +164,7 @@ impl<'a> ScheduledDecision<'a> {
         self.scale_by_boundary(Boundary { at, action }, cause)
     }
 
-    /// Rule 7: the end of a pause adopts; what the schedule says since then is done.
+    /// The end of a pause adopts; what the schedule says since then is done.
     fn after_pause(&self) -> Decision {
         let ended = self.ended();
         match self.newest().filter(|newest| newest.at > ended) {
@@ -190,7 +190,7 @@ impl<'a> ScheduledDecision<'a> {
         written.max(known).filter(|end| *end <= self.now)
     }
 
-    /// Rules 1 and 4: a start, a stop or a count is due, or was for too long.
+    /// A start, a stop or a count is due, or was for too long.
     fn scale_by_boundary(&self, due: Boundary, cause: Cause) -> Decision {
         if self.now - due.at > self.context.catch_up {
             return self.adopt(Adoption::Missed);
@@ -235,7 +235,7 @@ impl<'a> ScheduledDecision<'a> {
         })
     }
 
-    /// Rules 3 and 10: the schedule is taken up as it is from now on; nothing is scaled.
+    /// The schedule is taken up as it is from now on; nothing is scaled.
     pub(in crate::workload) fn adopt(&self, why: Adoption) -> Decision {
         let last = whole_second(self.adopted_from(why));
         let next = self.next_after(last);
@@ -256,7 +256,7 @@ impl<'a> ScheduledDecision<'a> {
         })
     }
 
-    /// Rule 4: what is known of the count when the object is taken up anew. While it is up, a copy
+    /// What is known of the count when the object is taken up anew. While it is up, a copy
     /// has nothing to do with what was saved for another object, nor has one whose schedule was
     /// removed with what was left of it then.
     fn remembered(&self) -> Option<Replicas> {

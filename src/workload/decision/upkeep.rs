@@ -12,7 +12,7 @@ use crate::workload::replicas::Replicas;
 use crate::workload::state::{Phase, State, is_from_future, whole_second};
 
 impl ScheduledDecision<'_> {
-    /// Rule 2: nothing is due. The labels are put right where they are not what they should be,
+    /// Nothing is due. The labels are put right where they are not what they should be,
     /// and so is the count where that is enforced.
     pub(in crate::workload) fn between(&self) -> Decision {
         let observed = self.context.observed;
@@ -88,7 +88,7 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// Rule 13: whether the object shows a `last` that is too far ahead, and better is known.
+    /// Whether the object shows a `last` that is too far ahead, and better is known.
     fn is_shown_from_future(&self) -> bool {
         let shown = self.context.observed.state().last;
         let is_paused = matches!(self.over, Some(Override::Pause(_)));

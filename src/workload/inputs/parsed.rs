@@ -94,7 +94,7 @@ impl ScheduleSpec {
         self.schedule.rule().largest_count().map(Replicas::new)
     }
 
-    /// Rule 4: what is remembered of a count that is now `seen`. What is off by a switch is off
+    /// What is remembered of a count that is now `seen`. What is off by a switch is off
     /// because somebody wants it off.
     pub fn remembered(&self, seen: Replicas, remembered: Option<Replicas>) -> Option<Replicas> {
         let is_wish = self.counts.is_switch() && seen == Replicas::ZERO;

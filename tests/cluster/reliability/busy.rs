@@ -29,7 +29,7 @@ pub(crate) fn cases(profile: Profile) -> Vec<Case> {
 /// waits there for those that came before it.
 const LATE: f64 = 0.25;
 
-/// How long a new object elsewhere may go unseen. As long as a bad schedule may go untold (rule 8):
+/// How long a new object elsewhere may go unseen. As long as a bad schedule may go untold:
 /// who applies a manifest and then looks at the object is to find the labels there.
 const UNSEEN: f64 = 1.0;
 

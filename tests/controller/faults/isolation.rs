@@ -1,4 +1,4 @@
-//! Rule 15: one object's trouble is its own, and so is a namespace's, and so is that of Events.
+//! One object's trouble is its own, and so is a namespace's, and so is that of Events.
 
 use std::time::Duration;
 

@@ -190,7 +190,7 @@ fn a_scaled_object_without_annotations_gets_a_map_with_its_pause_in_it() {
     assert_eq!(line.count(), 3);
 }
 
-/// Rule 14: dayshift never scales what it runs from, and nobody scales it to 0 by way of KEDA.
+/// dayshift never scales what it runs from, and nobody scales it to 0 by way of KEDA.
 #[test]
 fn a_scaled_object_of_the_scaler_itself_is_left_alone() {
     let target = |target: Value| {

@@ -1,4 +1,4 @@
-//! Rules 1 to 3: what is due when, and what is nobody's business.
+//! What is due when, and what is nobody's business.
 
 use crate::decide::object::{Object, at_night, office, utc};
 use dayshift::workload::{Decision, Phase};

@@ -1,4 +1,4 @@
-//! Rule 4: which count a start and a stop leave.
+//! Which count a start and a stop leave.
 
 use crate::decide::object::office;
 

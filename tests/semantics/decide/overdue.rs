@@ -128,7 +128,7 @@ fn what_labels_say_that_others_have_changed_is_not_overdue() {
     // The stop was done, whatever is next.
     web.label(Label::Next, None);
     assert_eq!(overdue(&web, None, "2026-11-20 20:00"), None);
-    // Rule 1: no boundary before the object's own next is due, as after a change of the zone.
+    // No boundary before the object's own next is due, as after a change of the zone.
     let mut web = office();
     web.label(Label::Next, Some("2026-11-20T19.30.00Z"));
     assert_eq!(overdue(&web, None, "2026-11-20 19:31"), None);

@@ -1,4 +1,4 @@
-//! Rule 8: a bad schedule changes nothing.
+//! A bad schedule changes nothing.
 
 use crate::decide::object::{Object, at_night, office};
 use dayshift::workload::Phase;

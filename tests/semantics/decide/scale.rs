@@ -162,7 +162,7 @@ fn from_counts_to_hours_and_back_no_count_is_lost() {
     assert_eq!(
         (object.replicas(), object.saved()),
         (0, Some(10)),
-        "kept by rule 4"
+        "a start never lowers"
     );
     object.until("2026-11-21 12:00");
     assert_eq!((object.replicas(), object.saved()), (10, None));

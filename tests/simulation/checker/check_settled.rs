@@ -95,7 +95,7 @@ impl Observer {
             if self.exact && is_sure && known.told == 0 && self.event_troubles == 0 {
                 return Err(format!("{by} does not say that it has its hands off"));
             }
-            return Ok(()); // rule 12
+            return Ok(()); // It has given up.
         }
         Err(format!(
             "{} has not settled for {by}{}",
@@ -104,8 +104,8 @@ impl Observer {
         ))
     }
 
-    /// Rule 1, said without the others: where nothing holds an object, no boundary lies between
-    /// what was done last and now.
+    /// The last boundary wins, said without the other rules: where nothing holds an object, no
+    /// boundary lies between what was done last and now.
     fn newest_has_won(&self, by: &str, known: &Known, now: i64) -> Result<(), String> {
         let (object, zone) = (&known.object, self.processes[by].zone);
         let state = &object.state;

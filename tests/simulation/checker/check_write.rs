@@ -39,7 +39,7 @@ impl Observer {
         // The server's `Date` has whole seconds.
         let ahead = -31_000 - hidden - process.late..=31_000;
         if process.guarded && !ahead.contains(&off) {
-            return Err(format!("rule 13: written by a clock {off} ms off"));
+            return Err(format!("written by a clock {off} ms off"));
         }
         if process.is_dry {
             return Err("written by a dry run".into());
@@ -90,7 +90,7 @@ impl Observer {
             .iter()
             .all(|it| it.2 && it.1.corrections.0 >= MOST_CORRECTIONS)
         {
-            return Err("rule 12: more than three corrections".into());
+            return Err("more than three corrections".into());
         }
         let is_repeated = |known: &Known| {
             texts::names_calendars(&known.object.in_force()) && known.corrections.0 > 0
@@ -99,7 +99,7 @@ impl Observer {
             .iter()
             .all(|it| it.2 && is_repeated(it.1) && it.0.changes_only_next(&it.1.object))
         {
-            return Err("rule 12: more than one correction of what calendars bring about".into());
+            return Err("more than one correction of what calendars bring about".into());
         }
         let now = write.sent.at.clock.div_euclid(1000);
         let is_exact = known.object.in_force().contains_key("replicas");

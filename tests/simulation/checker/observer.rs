@@ -304,7 +304,7 @@ impl Observer {
         };
         // Where an answer is lost it is told again.
         if process.shown.tells_correction_limit(&uid) > 1 && self.exact {
-            self.fail(at, "rule 12: told twice that the limit is reached");
+            self.fail(at, "told twice that the limit is reached");
         }
     }
 

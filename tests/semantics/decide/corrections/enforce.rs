@@ -1,4 +1,4 @@
-//! Rule 12: a change made by hand while stopped is put back where that is wished.
+//! A change made by hand while stopped is put back where that is wished.
 
 use chrono::TimeDelta;
 use dayshift::workload::{Label, Phase};

@@ -1,4 +1,4 @@
-//! Rule 12: who puts wrong again and again what dayshift puts right is let be until the next
+//! Who puts wrong again and again what dayshift puts right is let be until the next
 //! boundary, and told of each time.
 
 use chrono::TimeDelta;

@@ -1,4 +1,4 @@
-//! Rule 12: what is corrected while the schedule says stopped, and when dayshift gives up.
+//! What is corrected while the schedule says stopped, and when dayshift gives up.
 
 mod enforce;
 mod fights;

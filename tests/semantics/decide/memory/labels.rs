@@ -1,4 +1,4 @@
-//! Rules 9 to 13: state that is healed, copied, removed, fought over or from a wrong clock.
+//! State that is healed, copied, removed, fought over or from a wrong clock.
 
 use crate::decide::object::{at_night, office, utc};
 use dayshift::workload::{Decision, Label, Labels, Phase};

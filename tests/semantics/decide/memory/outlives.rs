@@ -1,4 +1,4 @@
-//! Rule 4: what is known of an object outlives a change of its schedule, a pause, a missed
+//! What is known of an object outlives a change of its schedule, a pause, a missed
 //! boundary and a state from the future, also where the scaler is restarted in between.
 
 use dayshift::workload::{Label, Phase};

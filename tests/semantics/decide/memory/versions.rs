@@ -1,4 +1,4 @@
-//! Rule 10: the fingerprint of the version before.
+//! The fingerprint of the version before.
 
 use dayshift::workload::{Label, Phase};
 

@@ -1,4 +1,4 @@
-//! Rule 7: an override that has ended stays ended, though `kubectl rollout undo` brings back the
+//! An override that has ended stays ended, though `kubectl rollout undo` brings back the
 //! annotations of an older revision.
 
 use dayshift::workload::{Key, Phase};

@@ -1,4 +1,4 @@
-//! Rule 7: what holds for every override.
+//! What holds for every override.
 
 use chrono::TimeDelta;
 use dayshift::workload::{Key, Phase};

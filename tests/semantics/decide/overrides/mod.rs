@@ -1,4 +1,4 @@
-//! Rule 7: `pause`, `wake-until` and `sleep-until`, while they last and after they end.
+//! `pause`, `wake-until` and `sleep-until`, while they last and after they end.
 
 mod ended;
 mod every;

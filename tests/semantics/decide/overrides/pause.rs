@@ -1,4 +1,4 @@
-//! Rule 7: `pause`.
+//! `pause`.
 
 use dayshift::workload::{Key, Phase};
 

@@ -1,4 +1,4 @@
-//! Rule 7: `sleep-until`.
+//! `sleep-until`.
 
 use dayshift::workload::{Key, Phase};
 

@@ -1,4 +1,4 @@
-//! Rule 7: `wake-until`.
+//! `wake-until`.
 
 use dayshift::workload::{Decision, Key, Phase};
 

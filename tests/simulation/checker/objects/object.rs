@@ -139,7 +139,7 @@ impl Object {
         self.is_nothing_of_ours() && !texts::has_schedule(&self.defaults)
     }
 
-    /// Rule 4: what a start comes back to. What is suspended without a stop of ours is so because
+    /// What a start comes back to. What is suspended without a stop of ours is so because
     /// somebody wants it.
     pub fn remembered(&self, state: &State) -> Option<u32> {
         self.wanted(state.remembered())
@@ -166,14 +166,14 @@ impl Object {
 }
 
 impl State {
-    /// Rule 7: the text of `override-began` that belongs to this state.
+    /// The text of `override-began` that belongs to this state.
     pub fn began(&self) -> Option<String> {
         self.phase.filter(|phase| phase.is_held())?;
         let at = DateTime::from_timestamp(self.last?, 0).unwrap();
         Some(at.format("%Y-%m-%dT%H:%M:%SZ").to_string())
     }
 
-    /// Rule 4: what a start comes back to. After a start of ours, with nothing saved, that is 0.
+    /// What a start comes back to. After a start of ours, with nothing saved, that is 0.
     pub fn remembered(&self) -> Option<u32> {
         let has_started = matches!(self.phase, Some(Phase::Running | Phase::Woken));
         self.saved.or(has_started.then_some(0))
@@ -188,7 +188,7 @@ impl State {
         self.saved.is_some() && self.read() == only
     }
 
-    /// Rule 11: what stays once the schedule is gone.
+    /// What stays once the schedule is gone.
     pub fn after_removal(&self, replicas: u32) -> Self {
         Self {
             saved: self.saved.filter(|saved| *saved > replicas),

@@ -1,4 +1,4 @@
-//! Rule 1: which boundary is due.
+//! Which boundary is due.
 
 use crate::checker::{
     objects::texts,

@@ -1,5 +1,5 @@
-//! What the documentation has a scaler do with an object at an instant: rules 1 to 13, without
-//! memory, as all the outcomes that are legal. No code is shared with `decide`.
+//! What the documentation (`docs/schedules/behaviour.md`) has a scaler do with an object at an
+//! instant, without memory, as all the outcomes that are legal. No code is shared with `decide`.
 //!
 //! There is one outcome but where something counts that only the scaler knows: when it saw the
 //! annotations for the first time, and what `stop-replicas` was when it was stopped.
@@ -64,7 +64,7 @@ pub struct Told {
 impl Moment<'_> {
     /// The allowed outcomes; `None` is to do nothing.
     pub fn outcomes(&self) -> Vec<Option<Outcome>> {
-        // Rule 10: what a later version has written is left alone.
+        // What a later version has written is left alone.
         if self.object.deleting || self.object.state.is_of_later_version() {
             return vec![None];
         }
@@ -166,14 +166,14 @@ impl Moment<'_> {
         }
     }
 
-    /// Rule 8, of a Namespace: what inherits it stays as it is, but for an error of its own that
-    /// was put right.
+    /// The Namespace's schedule is refused: what inherits it stays as it is, but for an error of its
+    /// own that was put right.
     fn leave_alone(&self) -> Option<Outcome> {
         let is_in_error = self.object.error.is_some();
         is_in_error.then(|| self.keep(What::Refuse))
     }
 
-    /// Rule 8.
+    /// A bad schedule changes nothing but what says so.
     fn refuse(&self, complaint: &str) -> Outcome {
         let state = State {
             next: None,
@@ -186,7 +186,7 @@ impl Moment<'_> {
         }
     }
 
-    /// Rule 11.
+    /// The schedule was removed: nothing is scaled, and a saved count stays where fewer run.
     fn remove(&self) -> Outcome {
         let ours = [&self.object.error, &self.object.began];
         let is_gone = *self.state == State::default() || self.state.is_only_saved();
@@ -215,7 +215,6 @@ impl Moment<'_> {
                 return self.tidy(held);
             }
         }
-        // Rules 3, 10 and 13.
         if is_ours && is_ahead(state) {
             return vec![self.adopt((self.now, self.now), held)];
         }
@@ -245,7 +244,7 @@ impl Moment<'_> {
         }
     }
 
-    /// Rule 4: what is known of the count where the object is taken up anew. What is up has nothing
+    /// What is known of the count where the object is taken up anew. What is up has nothing
     /// to do with what was saved for the object that it is a copy of, or before its schedule was
     /// removed.
     pub(in crate::checker) fn remembered(&self) -> Option<u32> {
@@ -287,7 +286,7 @@ impl Moment<'_> {
         (at(from.min(self.now)), at(to.min(self.now)))
     }
 
-    /// Rules 3 and 10.
+    /// The schedule is taken up as it is: nothing is scaled before the next boundary.
     pub(in crate::checker) fn adopt(
         &self,
         (from, to): (i64, i64),
@@ -312,7 +311,7 @@ impl Moment<'_> {
         }
     }
 
-    /// Rules 1 and 4.
+    /// A boundary is due, unless it was missed for longer than the catch-up.
     pub(in crate::checker) fn turn(&self, at: i64, turn: Turn) -> Outcome {
         let catch_up = i64::from(self.catch_up) * HOUR;
         if (self.now - at) * 1000 + self.fraction > catch_up * 1000 {

@@ -1,4 +1,4 @@
-//! Rule 7: how pauses and overrides begin and end.
+//! How pauses and overrides begin and end.
 
 use crate::{
     checker::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Moment<'_> {
-    /// Rule 7: what is laid over the schedule begins.
+    /// What is laid over the schedule begins.
     pub(in crate::checker) fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
         let (seen, known) = (self.object.replicas, self.object.wanted(self.remembered()));
         let (what, replicas, saved) = match phase {
@@ -55,7 +55,7 @@ impl Moment<'_> {
         }
     }
 
-    /// Rule 7: a pause is over; what has come since its end is done.
+    /// A pause is over; what has come since its end is done.
     pub(in crate::checker) fn after_pause(&self) -> Vec<Outcome> {
         let ended = self.let_go();
         let newest = self.timeline.newest(self.now);
@@ -68,7 +68,7 @@ impl Moment<'_> {
             .collect()
     }
 
-    /// Rule 7: an override is over; the newest boundary decides, even one before it.
+    /// An override is over; the newest boundary decides, even one before it.
     pub(in crate::checker) fn after_override(&self) -> Vec<Outcome> {
         let ended = self.let_go();
         let slept = self.state.phase == Some(Phase::Slept);

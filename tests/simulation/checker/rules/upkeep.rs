@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Moment<'_> {
-    /// Rules 2, 7 and 9: nothing is due; what is not as it should be is put right.
+    /// Nothing is due; what is not as it should be is put right.
     pub(in crate::checker) fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Vec<Outcome> {
         let outcomes = self.enforced(held.is_some()).into_iter();
         outcomes.map(|due| self.tidied(held, due)).collect()

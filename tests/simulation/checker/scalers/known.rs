@@ -18,7 +18,7 @@ use crate::{
 /// because a `Date` has whole seconds.
 pub const LOOKS_RIGHT: i64 = 32;
 
-/// Rule 12: the most corrections between two boundaries.
+/// The most corrections between two boundaries.
 pub const MOST_CORRECTIONS: u8 = 3;
 
 /// How long after the one before the last of them comes, in milliseconds.
@@ -74,7 +74,7 @@ pub struct Applied {
     error: Option<String>,
 }
 
-/// What a write has done, as far as rule 12 goes.
+/// What a write has done, as far as the limit of corrections goes.
 #[derive(Clone, Debug)]
 pub struct Done {
     pub applied: Applied,
@@ -157,7 +157,7 @@ impl Known {
         self
     }
 
-    /// Rule 9: what it knows, where the object's own state went backwards, too far ahead or
+    /// What it knows, where the object's own state went backwards, too far ahead or
     /// vanished.
     pub fn newest(&self, now: i64) -> State {
         let (own, uid) = (&self.object.state.read(), &self.object.uid);
@@ -213,7 +213,7 @@ impl Known {
         }
     }
 
-    /// Rule 12: whether an outcome puts right what somebody else has changed. It does not where a
+    /// Whether an outcome puts right what somebody else has changed. It does not where a
     /// boundary explains it, or calendars that are others since, or what applies now and did not
     /// when something was written last. To a schedule that is refused other dates are no news: one
     /// that names what no calendar is called goes on doing so.
@@ -238,7 +238,7 @@ impl Known {
         written: &Object,
         at: Instants,
     ) -> Self {
-        // Rule 8: what was to come is known, though a refused object does not say so.
+        // What was to come is known, though a refused object does not say so.
         let was_next = self.state.next.filter(|_| written.error.is_some());
         self.state.clone_from(&written.state);
         self.state.next = self.state.next.or(was_next);

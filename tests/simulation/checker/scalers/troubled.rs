@@ -1,4 +1,4 @@
-//! Rule 15: which objects have faults of their own, and how late others may be because of them.
+//! Which objects have faults of their own, and how late others may be because of them.
 
 use std::collections::HashMap;
 
