@@ -73,7 +73,7 @@ pub(in crate::lint) fn schedule_findings(
             ),
         ));
     }
-    for key in spec.overrides.over_at(span.from) {
+    for key in spec.overrides.expired_at(span.from) {
         found.push(ScheduleFinding::on(
             key,
             inputs,

@@ -72,7 +72,7 @@ impl DecisionContext<'_> {
     }
 
     /// Whether the object is already what the change would make of it.
-    pub(in crate::workload) fn is_so(&self, change: &Change) -> bool {
+    pub(in crate::workload) fn is_in_place(&self, change: &Change) -> bool {
         change.replicas == self.observed.replicas
             && change.expired.is_empty()
             && change.error == self.observed.error
@@ -97,7 +97,7 @@ impl DecisionContext<'_> {
             },
             ..change.clone()
         };
-        self.is_so(&with_theirs)
+        self.is_in_place(&with_theirs)
     }
 
     /// The change, if it changes anything, and unless it has been made too often; else to wait
@@ -113,7 +113,7 @@ impl DecisionContext<'_> {
         due: Option<DateTime<Utc>>,
         is_of_the_clock: impl FnOnce() -> bool,
     ) -> Decision {
-        if self.is_so(&change) {
+        if self.is_in_place(&change) {
             return Decision::Wait { due };
         }
         if !self.memory.knows(&Applied::by(&change)) || is_of_the_clock() {
@@ -130,8 +130,8 @@ impl DecisionContext<'_> {
         }
         // What starts or stops it is put right at once.
         let scales = change.kind.is_transition() || change.replicas != self.observed.replicas;
-        let waits = self.memory.last_correction_waits(now);
-        if let Some(until) = waits.filter(|_| !scales) {
+        let waits_until = self.memory.final_correction_waits_until(now);
+        if let Some(until) = waits_until.filter(|_| !scales) {
             let due = due.map_or(until, |due| due.min(until));
             return Decision::Wait { due: Some(due) };
         }

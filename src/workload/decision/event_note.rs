@@ -158,18 +158,18 @@ impl EventNote {
 
     /// An override or a pause has begun, whether it changed the count or not.
     pub(in crate::workload) fn begun(
-        over: Override,
+        active: Override,
         spec: &ScheduleSpec,
         from: Replicas,
         to: Replicas,
     ) -> Self {
-        let reason = match over {
+        let reason = match active {
             Override::Pause(_) => EventReason::Paused,
             Override::Wake(_) => EventReason::Woken,
             Override::Sleep(_) => EventReason::Slept,
         };
-        let until = holding(over, spec);
-        let text = match over {
+        let until = holding(active, spec);
+        let text = match active {
             Override::Pause(_) => {
                 format!("{}, and nothing is done, {until}", spec.counts.stays(to))
             }
@@ -245,10 +245,10 @@ impl EventNote {
     }
 
     /// The schedule was edited while an override holds.
-    pub(in crate::workload) fn changed_below(over: Override, spec: &ScheduleSpec) -> Self {
+    pub(in crate::workload) fn changed_below(active: Override, spec: &ScheduleSpec) -> Self {
         let text = format!(
             "the schedule is new or edited: nothing is scaled now, and the object is held {}",
-            holding(over, spec)
+            holding(active, spec)
         );
         Self::new(EventReason::ScheduleChanged, text)
     }

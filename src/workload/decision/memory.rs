@@ -1,6 +1,6 @@
 //! What the running scaler remembers of one object, beside what the object itself says.
 
-use std::sync::Arc;
+use std::{cmp::Ordering, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -23,16 +23,16 @@ pub struct Memory {
     applied: Option<Applied>,
     /// How many corrections were made since the last boundary.
     corrections: u8,
-    /// When the last of them was made.
-    corrected: Option<DateTime<Utc>>,
+    /// When the newest of them was made.
+    last_corrected_at: Option<DateTime<Utc>>,
     /// Whether the user was told that the limit of corrections is reached.
     told_limit: bool,
     /// The count that was seen last.
     count: Replicas,
     /// When it was last seen to rise above that of a stop.
-    rose: Option<DateTime<Utc>>,
+    raised_at: Option<DateTime<Utc>>,
     /// When the user was last told that `enforce` stops it.
-    told_stop: Option<DateTime<Utc>>,
+    told_stop_at: Option<DateTime<Utc>>,
     /// When calendars that its schedule names have changed, since our last write.
     calendars_changed_at: Option<DateTime<Utc>>,
 }
@@ -86,11 +86,11 @@ impl Memory {
                 .unwrap_or_default(),
             applied: None,
             corrections: 0,
-            corrected: None,
+            last_corrected_at: None,
             told_limit: false,
             count: observed.replicas,
-            rose: None,
-            told_stop: None,
+            raised_at: None,
+            told_stop_at: None,
             calendars_changed_at: None,
         }
     }
@@ -103,7 +103,7 @@ impl Memory {
         }
         let stopped = observed.inputs.stop_replicas();
         if self.count <= stopped && observed.replicas > stopped {
-            self.rose = Some(now);
+            self.raised_at = Some(now);
         }
         self.count = observed.replicas;
         let newest = self.newest(observed, now);
@@ -130,7 +130,7 @@ impl Memory {
             || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
         if change.cause == Cause::Correction {
             self.corrections = self.corrections.saturating_add(1);
-            self.corrected = Some(now);
+            self.last_corrected_at = Some(now);
         } else if begins_anew {
             self.corrections = 0;
             self.told_limit = false;
@@ -139,61 +139,27 @@ impl Memory {
 
     /// The newest state of the object at `now`: what is known where the object's own went
     /// backwards, far ahead, or vanished, else the object's own.
-    ///
-    /// A saved count is kept from either side as long as the object is down: a count too many
-    /// is put right by the next stop, a count lost is lost for good.
     pub fn newest(&self, observed: &Observed, now: DateTime<Utc>) -> State {
-        let mut seen = observed.state();
-        if seen.is_of_a_later_version() {
-            return seen;
-        }
-        let Some(known_last) = self.state.last.filter(|_| self.uid == observed.object.uid) else {
+        let (known, seen) = (&self.state, observed.state());
+        let Some(known_last) = known.last.filter(|_| self.uid == observed.object.uid) else {
             return seen;
         };
-        if self.gives_way(&seen, observed, now) {
+        if seen.is_of_a_later_version() || self.is_overruled(&seen, observed, now) {
             return seen;
         }
-        let known = self.state.clone();
         let is_ahead = |last| is_from_future(last, now) && !is_from_future(known_last, now);
-        // Another scaler can have done something else in the same second. That shows in more than
-        // the phase alone, or the fingerprint of what has not changed: those somebody else wrote.
-        if seen.last == known.last
-            && seen.fingerprint != known.fingerprint
-            && is_own(&known, observed)
-        {
-            seen.fingerprint.clone_from(&known.fingerprint);
-        }
-        let alike = State {
-            phase: known.phase,
-            ..seen.clone()
-        };
-        let other = seen.phase.is_some() && seen.phase != known.phase && alike != known;
-        match seen.last.filter(|last| !is_ahead(*last)) {
-            Some(last) if last > known_last || last == known_last && other => seen,
-            Some(last) if last == known_last => State {
-                phase: known.phase.or(seen.phase),
-                last: Some(last),
-                next: seen.next.or(known.next),
-                saved: seen.saved.or(known.saved),
-                fingerprint: seen.fingerprint.or(known.fingerprint),
-            },
-            _ => {
-                let is_down = observed.replicas <= observed.inputs.stop_replicas();
-                // A 0 that is known says no more than that a start came before.
-                let more = known.saved.filter(|saved| *saved > Replicas::ZERO);
-                let saved = more.or(seen.saved.filter(|_| is_down));
-                State {
-                    saved: saved.or(known.saved),
-                    ..known
-                }
-            }
+        let seen_last = seen.last.filter(|last| !is_ahead(*last));
+        match seen_last.cmp(&Some(known_last)) {
+            Ordering::Greater => seen,
+            Ordering::Equal => of_the_same_second(seen, known, observed),
+            Ordering::Less => put_back(&seen, known, observed),
         }
     }
 
-    /// Whether what is seen overrules what is known: it is from the future, and another
+    /// Whether what is known counts no more beside what is seen: it is from the future, and another
     /// scaler has put that right already; or it was never this object's but that of which it is a
     /// copy, and another scaler has adopted it, perhaps by a clock that is behind.
-    fn gives_way(&self, seen: &State, observed: &Observed, now: DateTime<Utc>) -> bool {
+    fn is_overruled(&self, seen: &State, observed: &Observed, now: DateTime<Utc>) -> bool {
         let is_ahead = |state: &State| state.last.map(|last| is_from_future(last, now));
         let is_of_object = |state: &State| {
             let fingerprint = state.fingerprint.as_ref();
@@ -234,12 +200,12 @@ impl Memory {
     }
 
     /// Until when the last correction waits; none where it is not the next, or has waited.
-    pub(in crate::workload) fn last_correction_waits(
+    pub(in crate::workload) fn final_correction_waits_until(
         &self,
         now: DateTime<Utc>,
     ) -> Option<DateTime<Utc>> {
         let is_last = self.corrections == MOST_CORRECTIONS - 1;
-        let corrected = self.corrected.filter(|_| is_last)?;
+        let corrected = self.last_corrected_at.filter(|_| is_last)?;
         let until = corrected + LAST_CORRECTION_AFTER;
         // A clock that was set back says nothing of how long ago that was.
         (corrected..until).contains(&now).then_some(until)
@@ -252,24 +218,64 @@ impl Memory {
 
     /// When somebody was last seen to raise the count above that of a stop; none since this process
     /// knows the object.
-    pub(in crate::workload) const fn rose(&self) -> Option<DateTime<Utc>> {
-        self.rose
+    pub(in crate::workload) const fn raised_at(&self) -> Option<DateTime<Utc>> {
+        self.raised_at
     }
 
     /// When the user was last told that `enforce` stops it; none since this process knows the object.
-    pub(in crate::workload) const fn told_stop(&self) -> Option<DateTime<Utc>> {
-        self.told_stop
+    pub(in crate::workload) const fn told_stop_at(&self) -> Option<DateTime<Utc>> {
+        self.told_stop_at
     }
 
     /// Notes that the user is told at `now` that `enforce` stops it: a grace begins.
     pub const fn tell_stops_soon(&mut self, now: DateTime<Utc>) {
-        self.told_stop = Some(now);
+        self.told_stop_at = Some(now);
     }
 
     /// Notes that the user is told that the limit of corrections is reached; false where that was
     /// done since the last boundary.
     pub fn tell_correction_limit(&mut self) -> bool {
         !std::mem::replace(&mut self.told_limit, true)
+    }
+}
+
+/// The newest state where the object shows the `last` that is known: what somebody has taken away is
+/// filled in, unless another scaler has done something else in the same second.
+fn of_the_same_second(mut seen: State, known: &State, observed: &Observed) -> State {
+    // Another scaler changes more than the phase, or the fingerprint of what has not changed: those
+    // alone somebody else wrote.
+    if seen.fingerprint != known.fingerprint && is_own(known, observed) {
+        seen.fingerprint.clone_from(&known.fingerprint);
+    }
+    let but_for_the_phase = State {
+        phase: known.phase,
+        ..seen.clone()
+    };
+    let has_another_phase = seen.phase.is_some() && seen.phase != known.phase;
+    if has_another_phase && but_for_the_phase != *known {
+        return seen;
+    }
+    State {
+        phase: known.phase.or(seen.phase),
+        last: known.last,
+        next: seen.next.or(known.next),
+        saved: seen.saved.or(known.saved),
+        fingerprint: seen.fingerprint.or_else(|| known.fingerprint.clone()),
+    }
+}
+
+/// The newest state where the object shows an older one or none: what is known.
+///
+/// A saved count is kept from either side as long as the object is down: a count too many is put
+/// right by the next stop, a count lost is lost for good.
+fn put_back(seen: &State, known: &State, observed: &Observed) -> State {
+    let is_down = observed.replicas <= observed.inputs.stop_replicas();
+    // A 0 that is known says no more than that a start came before.
+    let worth_saving = known.saved.filter(|saved| *saved > Replicas::ZERO);
+    let still_saved = seen.saved.filter(|_| is_down);
+    State {
+        saved: worth_saving.or(still_saved).or(known.saved),
+        ..known.clone()
     }
 }
 

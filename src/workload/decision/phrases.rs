@@ -47,12 +47,12 @@ pub(super) fn local(spec: &ScheduleSpec, at: DateTime<Utc>) -> String {
 }
 
 /// `by wake-until until Mon 2026-11-23 22:00:00 JST`.
-pub(super) fn holding(over: Override, spec: &ScheduleSpec) -> String {
-    let end = over.until().map_or_else(
+pub(super) fn holding(active: Override, spec: &ScheduleSpec) -> String {
+    let end = active.until().map_or_else(
         || "the annotation is removed".to_owned(),
         |until| local(spec, until),
     );
-    match over {
+    match active {
         Override::Pause(_) => format!("by `pause` until {end}"),
         Override::Wake(_) => format!("by `wake-until` until {end}"),
         Override::Sleep(_) => format!("by `sleep-until` until {end}"),

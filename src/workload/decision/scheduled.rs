@@ -25,8 +25,9 @@ pub(in crate::workload) struct ScheduledDecision<'a> {
     /// The overrides, without those that `kubectl rollout undo` has brought back.
     pub(in crate::workload) overrides: Overrides,
     /// The override that is active now by its time, whether the object already shows it or not.
-    pub(in crate::workload) over: Option<Override>,
-    pub(in crate::workload) ours: Fingerprint,
+    pub(in crate::workload) active: Option<Override>,
+    /// The fingerprint of this schedule on this object.
+    pub(in crate::workload) fingerprint: Fingerprint,
     pub(in crate::workload) now: DateTime<Utc>,
 }
 
@@ -41,8 +42,8 @@ impl<'a> ScheduledDecision<'a> {
         let overrides = observed.overrides(spec, &state, now);
         Self {
             overrides,
-            over: overrides.at(now),
-            ours: Fingerprint::of(&observed.inputs, &observed.object.uid),
+            active: overrides.at(now),
+            fingerprint: Fingerprint::of(&observed.inputs, &observed.object.uid),
             context,
             spec,
             state,
@@ -51,23 +52,31 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     pub(in crate::workload) fn decide(&self) -> Decision {
-        match (self.over, self.unknown()) {
-            (Some(over), _) if self.state.phase != Some(over.phase()) => self.begin(over),
-            (Some(Override::Pause(_)), _) => self.between(),
-            (_, Some(why)) => self.adopt(why),
-            (Some(_), None) => self.between(),
-            (None, None) => match self.state.phase {
-                Some(Phase::Paused) => self.after_pause(),
-                Some(Phase::Woken | Phase::Slept) => self.after_override(),
-                _ => self.follow(),
-            },
+        if let Some(active) = self.active {
+            if self.state.phase != Some(active.phase()) {
+                return self.begin(active);
+            }
+            if let Override::Pause(_) = active {
+                // Not even another schedule is adopted below it.
+                return self.between_boundaries();
+            }
+        }
+        if let Some(why) = self.why_to_adopt() {
+            return self.adopt(why);
+        }
+        match (self.active, self.state.phase) {
+            (Some(_), _) => self.between_boundaries(),
+            (None, Some(Phase::Paused)) => self.after_pause(),
+            (None, Some(Phase::Woken | Phase::Slept)) => self.after_override(),
+            (None, _) => self.follow(),
         }
     }
 
-    /// Why the state is not that of this schedule on this object by now.
-    fn unknown(&self) -> Option<Adoption> {
+    /// Why the schedule is to be adopted: the state is not that of this schedule on this object, or
+    /// cannot be believed. `None` where it is known what was done last.
+    fn why_to_adopt(&self) -> Option<Adoption> {
         match self.state.last {
-            Some(last) if self.is_ours() => {
+            Some(last) if self.is_of_this_schedule() => {
                 is_from_future(last, self.now).then_some(Adoption::FromFuture)
             }
             _ if self.state.is_empty() => Some(Adoption::New),
@@ -76,43 +85,44 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// Whether the state is that of this schedule on this object.
-    pub(in crate::workload) fn is_ours(&self) -> bool {
+    pub(in crate::workload) fn is_of_this_schedule(&self) -> bool {
         let observed = self.context.observed;
         let of_version_1 = |it: &Fingerprint| it.is_of(&observed.inputs, &observed.object.uid);
         let fingerprint = self.state.fingerprint.as_ref();
-        fingerprint.is_some_and(|it| *it == self.ours || of_version_1(it))
+        fingerprint.is_some_and(|it| *it == self.fingerprint || of_version_1(it))
     }
 
-    /// The newest boundary since `last` is due, if it is not before the object's own next.
+    /// No override holds, and the state is known: the last boundary wins, if it is due.
     fn follow(&self) -> Decision {
-        let is_due = |boundary: &Boundary| {
-            let is_from_next = match (self.state.next, self.context.memory.calendars_changed_at()) {
-                (Some(next), _) => boundary.at >= next,
-                // There was none to come before the calendars have changed.
-                (None, Some(changed)) => boundary.at > changed,
-                // Nor had whoever wrote that any in the calendars of then, unless it was refused.
-                (None, None)
-                    if self.spec.names_calendars() && self.context.observed.error.is_none() =>
-                {
-                    boundary.at > self.context.seen
-                }
-                (None, None) => true,
-            };
-            is_from_next && self.state.last.is_none_or(|last| boundary.at > last)
-        };
-        match self.newest().filter(is_due) {
+        match self.latest_boundary().filter(|it| self.is_due(it)) {
             Some(due) => self.scale_by_boundary(due, Cause::Clock(due.at)),
-            None => self.between(),
+            None => self.between_boundaries(),
         }
+    }
+
+    /// Whether a boundary was not considered yet, and is not before the one that the object names as
+    /// its next. One that only a change of calendars has put into the past is not made up for.
+    fn is_due(&self, boundary: &Boundary) -> bool {
+        let names_calendars = self.spec.names_calendars();
+        let is_refused = self.context.observed.error.is_some();
+        let is_from_next = match (self.state.next, self.context.memory.calendars_changed_at()) {
+            (Some(next), _) => boundary.at >= next,
+            // Before the calendars have changed none was to come.
+            (None, Some(changed)) => boundary.at > changed,
+            // None was to come by the calendars of whoever wrote the state, unless it was refused.
+            (None, None) if names_calendars && !is_refused => boundary.at > self.context.seen,
+            (None, None) => true,
+        };
+        is_from_next && self.state.last.is_none_or(|last| boundary.at > last)
     }
 
     /// The beginning of `wake-until` is a start, that of `sleep-until` a stop; a pause
     /// leaves everything as it is.
-    fn begin(&self, over: Override) -> Decision {
+    fn begin(&self, active: Override) -> Decision {
         let seen = self.context.observed.replicas;
         let remembered = self.remembered();
         let known = self.spec.remembered(seen, remembered);
-        let (kind, replicas, saved) = match over {
+        let (kind, replicas, saved) = match active {
             Override::Pause(_) => (ChangeKind::Pause, seen, remembered),
             Override::Wake(_) => {
                 let count = match self.spec.largest_count() {
@@ -127,19 +137,19 @@ impl<'a> ScheduledDecision<'a> {
             }
         };
         let state = State {
-            phase: Some(over.phase()),
+            phase: Some(active.phase()),
             last: Some(self.considered_now()),
-            next: over.until(),
+            next: active.until(),
             saved,
-            fingerprint: Some(self.ours.clone()),
+            fingerprint: Some(self.fingerprint.clone()),
         };
         // Another override may have hidden it until it was over.
-        let revealed = self.ended_by_itself();
+        let revealed = self.override_ran_out();
         let revealed = revealed.filter(|ended| *ended >= self.context.seen);
         self.write(Change {
             cause: revealed.map_or(self.request(), Cause::Clock),
             replicas,
-            note: Some(EventNote::begun(over, self.spec, seen, replicas)),
+            note: Some(EventNote::begun(active, self.spec, seen, replicas)),
             ..self.keep(kind, state)
         })
     }
@@ -147,15 +157,15 @@ impl<'a> ScheduledDecision<'a> {
     /// Once an override is over the newest boundary decides, even one before it began.
     /// What an override has stopped comes back where the schedule says nothing.
     fn after_override(&self) -> Decision {
-        let newest = self.newest();
+        let newest = self.latest_boundary();
         let slept = self.state.phase == Some(Phase::Slept);
         let said = self.spec.says(self.object(), self.now);
         let Some(action) = said.or(slept.then_some(Action::Start)) else {
             return self.adopt(Adoption::Over);
         };
-        let ended = whole_second(self.ended());
+        let ended = whole_second(self.override_ended());
         let at = newest.map_or(ended, |newest| newest.at.max(ended));
-        let is_of_the_clock = at > ended || self.ended_by_itself().is_some();
+        let is_of_the_clock = at > ended || self.override_ran_out().is_some();
         let cause = if is_of_the_clock {
             Cause::Clock(at)
         } else {
@@ -166,23 +176,23 @@ impl<'a> ScheduledDecision<'a> {
 
     /// The end of a pause adopts; what the schedule says since then is done.
     fn after_pause(&self) -> Decision {
-        let ended = self.ended();
-        match self.newest().filter(|newest| newest.at > ended) {
+        let ended = self.override_ended();
+        match self.latest_boundary().filter(|newest| newest.at > ended) {
             Some(due) => self.scale_by_boundary(due, Cause::Clock(due.at)),
             None => self.adopt(Adoption::Over),
         }
     }
 
     /// When the override ended: at its time, or when its removal was seen; never before it began.
-    fn ended(&self) -> DateTime<Utc> {
+    fn override_ended(&self) -> DateTime<Utc> {
         let by_hand = || self.context.seen.min(self.now);
-        let ended = self.ended_by_itself().unwrap_or_else(by_hand);
+        let ended = self.override_ran_out().unwrap_or_else(by_hand);
         let begun = self.state.last.map(|last| last.min(self.now));
         begun.map_or(ended, |begun| begun.max(ended))
     }
 
     /// The end of the override by which the state has the object held, if that has come.
-    fn ended_by_itself(&self) -> Option<DateTime<Utc>> {
+    fn override_ran_out(&self) -> Option<DateTime<Utc>> {
         let key = self.state.phase.and_then(Override::key)?;
         let written = self.overrides.until(key);
         // As the label has it: another scaler may have put it off since we last wrote it.
@@ -221,7 +231,7 @@ impl<'a> ScheduledDecision<'a> {
             last: Some(last),
             next: next.map(|next| next.at),
             saved,
-            fingerprint: Some(self.ours.clone()),
+            fingerprint: Some(self.fingerprint.clone()),
         };
         let change = self.keep(kind, state);
         let before = self.state.phase;
@@ -239,19 +249,19 @@ impl<'a> ScheduledDecision<'a> {
     pub(in crate::workload) fn adopt(&self, why: Adoption) -> Decision {
         let last = whole_second(self.adopted_from(why));
         let next = self.next_after(last);
-        let phase = self.over.map_or(Phase::Adopted, Override::phase);
+        let phase = self.active.map_or(Phase::Adopted, Override::phase);
         // What a phase says by itself need not be saved.
         let is_said = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
         let state = State {
             phase: Some(phase),
             last: Some(last),
-            next: self.over.map_or(next.map(|it| it.at), Override::until),
+            next: self.active.map_or(next.map(|it| it.at), Override::until),
             saved: self.remembered().filter(|count| !is_said(count)),
-            fingerprint: Some(self.ours.clone()),
+            fingerprint: Some(self.fingerprint.clone()),
         };
         let change = self.keep(ChangeKind::Adopt(why), state);
         self.write(Change {
-            note: self.note(why, next).or(change.note),
+            note: self.adoption_note(why, next).or(change.note),
             ..change
         })
     }
@@ -279,24 +289,24 @@ impl<'a> ScheduledDecision<'a> {
             return self.now;
         }
         // The clock may have been set back since: what is to come is not considered yet.
-        let from = match (self.over, self.state.phase) {
-            (None, Some(Phase::Paused | Phase::Woken | Phase::Slept)) => self.ended(),
+        let from = match (self.active, self.state.phase) {
+            (None, Some(Phase::Paused | Phase::Woken | Phase::Slept)) => self.override_ended(),
             _ => self.context.seen.min(self.now),
         };
         let known = self.state.last.filter(|last| *last <= self.now);
         known.map_or(from, |last| last.max(from))
     }
 
-    fn note(&self, why: Adoption, next: Option<Boundary>) -> Option<EventNote> {
+    fn adoption_note(&self, why: Adoption, next: Option<Boundary>) -> Option<EventNote> {
         let DecisionContext {
             observed, prefix, ..
         } = self.context;
         let (spec, now) = (self.spec, self.now);
         match why {
-            Adoption::New if self.over.is_some() => None,
+            Adoption::New if self.active.is_some() => None,
             Adoption::New => EventNote::adopted(observed, spec, prefix, now),
-            Adoption::Changed => Some(match self.over {
-                Some(over) => EventNote::changed_below(over, spec),
+            Adoption::Changed => Some(match self.active {
+                Some(active) => EventNote::changed_below(active, spec),
                 None => EventNote::changed(observed, spec, prefix, now),
             }),
             Adoption::Over => Some(EventNote::resumed(observed, spec, prefix, now)),
@@ -328,33 +338,35 @@ impl<'a> ScheduledDecision<'a> {
             let note = ended.first().map(|key| EventNote::ended_before(*key));
             return (ended, note);
         }
-        let over = match self.over {
+        let over = match self.active {
             Some(Override::Pause(_)) => Vec::new(),
-            _ => self.overrides.over_at(self.now),
+            _ => self.overrides.expired_at(self.now),
         };
         (over, None)
     }
 
     /// Writes the change, or waits until the next boundary where nothing would change.
     pub(in crate::workload) fn write(&self, change: Change) -> Decision {
-        let last = self.state.last;
-        let is_new = |boundary: &Boundary| last.is_none_or(|last| boundary.at > last);
-        // A clock that was set back explains a change, too: what is known is then from the future.
-        let is_ahead =
-            |last: Option<DateTime<Utc>>| last.is_some_and(|last| is_from_future(last, self.now));
         let considered = change.state.last;
-        let is_explained = || {
-            is_ahead(last) && !is_ahead(considered)
-                || self
-                    .newest()
-                    .filter(is_new)
-                    .is_some_and(|it| considered >= Some(it.at))
-        };
         let due = match change.state.next {
             Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
             next => next,
         };
-        self.context.write(change, self.now, due, is_explained)
+        let is_of_the_clock = || self.clock_explains(considered);
+        self.context.write(change, self.now, due, is_of_the_clock)
+    }
+
+    /// Whether the time explains a change by which everything up to `considered` is considered: a
+    /// boundary has come since the last one, or the clock was set back and the state is from the future.
+    fn clock_explains(&self, considered: Option<DateTime<Utc>>) -> bool {
+        let last = self.state.last;
+        let is_ahead =
+            |it: Option<DateTime<Utc>>| it.is_some_and(|it| is_from_future(it, self.now));
+        if is_ahead(last) && !is_ahead(considered) {
+            return true;
+        }
+        let latest = self.latest_boundary().map(|it| it.at);
+        latest > last && considered >= latest
     }
 
     /// What a user has asked for by the annotations as they are.
@@ -374,7 +386,7 @@ impl<'a> ScheduledDecision<'a> {
         known.map_or(now, |last| last.max(now))
     }
 
-    fn newest(&self) -> Option<Boundary> {
+    fn latest_boundary(&self) -> Option<Boundary> {
         self.spec.latest_at(self.object(), self.now)
     }
 

@@ -12,75 +12,32 @@ use crate::workload::replicas::Replicas;
 use crate::workload::state::{Phase, State, is_from_future, whole_second};
 
 impl ScheduledDecision<'_> {
-    /// Nothing is due. The labels are put right where they are not what they should be,
-    /// and so is the count where that is enforced.
-    pub(in crate::workload) fn between(&self) -> Decision {
-        let observed = self.context.observed;
-        let (last, next) = self.course();
+    /// Nothing is due. The labels are put right where they are not what they should be, and so is
+    /// the count where that is enforced.
+    pub(in crate::workload) fn between_boundaries(&self) -> Decision {
+        let course = self.course();
         let enforced = self.enforced();
-        let (replicas, saved) = match enforced {
-            Enforced::Now(count, saved) => (count, saved),
-            Enforced::Soon(_) | Enforced::At(_) | Enforced::Never => {
-                (observed.replicas, self.state.saved)
-            }
+        let change = match enforced {
+            Enforced::Now { replicas, saved } => self.enforce(course, replicas, saved),
+            Enforced::Never | Enforced::Soon(_) | Enforced::At(_) => self.put_right(course),
         };
-        let phase = match (self.state.phase, enforced) {
-            (None | Some(Phase::Adopted), Enforced::Now(..)) => Phase::Stopped,
-            (phase, _) => phase.unwrap_or(Phase::Adopted),
-        };
-        let state = State {
-            phase: Some(phase),
-            last: Some(last),
-            next,
-            saved,
-            fingerprint: self.state.fingerprint.clone(),
-        };
-        let mut change = Change {
-            replicas,
-            ..self.keep(ChangeKind::Heal, state)
-        };
-        if self.over.is_some() {
-            // While an override holds, another that is over goes when it ends.
-            (change.expired, change.note) = (Vec::new(), None);
-        }
-        change.note = match enforced {
-            Enforced::Now(count, _) => {
-                Some(EventNote::enforced(self.spec, observed.replicas, count))
-            }
-            Enforced::Soon(_) | Enforced::At(_) | Enforced::Never => change
-                .note
-                .or_else(|| change.expired.first().map(|key| EventNote::expired(*key))),
-        };
-        change.kind = if matches!(enforced, Enforced::Now(..)) {
-            ChangeKind::Enforce
-        } else if observed.error.is_some() {
-            ChangeKind::Resume
-        } else if !change.expired.is_empty() {
-            ChangeKind::Lift
-        } else if self.state.next != next {
-            ChangeKind::Reschedule
-        } else {
-            ChangeKind::Heal
-        };
-        let decision = if self.context.is_so(&change) {
-            Decision::Wait { due: next }
+        let decision = if self.context.is_in_place(&change) {
+            Decision::Wait { due: course.next }
         } else if self.is_shown_from_future() {
             return self.adopt(Adoption::FromFuture);
         } else {
-            // An older version of the fingerprint is as good until something is written. What a
-            // pause keeps from being taken up stays the fingerprint of what was there before.
-            if self.is_ours() {
-                change.state.fingerprint = Some(self.ours.clone());
-            }
-            self.write(change)
+            self.write(self.with_newest_fingerprint(change))
         };
         // `enforce` acts before the next boundary or not at all: there it is decided anew.
-        let is_next = |due: &DateTime<Utc>| next.is_none_or(|next| *due < next);
+        let is_next = |due: &DateTime<Utc>| course.next.is_none_or(|next| *due < next);
         match (decision, enforced) {
-            (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => Decision::StopsSoon {
-                due,
-                note: EventNote::stops_soon(observed, self.spec, due, self.context.prefix),
-            },
+            (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => {
+                let (observed, prefix) = (self.context.observed, self.context.prefix);
+                Decision::StopsSoon {
+                    due,
+                    note: EventNote::stops_soon(observed, self.spec, due, prefix),
+                }
+            }
             (Decision::Wait { .. }, Enforced::At(due)) if is_next(&due) => {
                 Decision::Wait { due: Some(due) }
             }
@@ -88,25 +45,86 @@ impl ScheduledDecision<'_> {
         }
     }
 
+    /// The labels as they should be beside the count that is there.
+    fn put_right(&self, course: Course) -> Change {
+        let state = State {
+            phase: Some(self.state.phase.unwrap_or(Phase::Adopted)),
+            last: Some(course.last),
+            next: course.next,
+            saved: self.state.saved,
+            fingerprint: self.state.fingerprint.clone(),
+        };
+        let mut change = self.keep(ChangeKind::Heal, state);
+        if self.active.is_some() {
+            // While an override holds, another that is over goes when it ends.
+            (change.expired, change.note) = (Vec::new(), None);
+        }
+        let expired = || Some(EventNote::expired(*change.expired.first()?));
+        change.note = change.note.or_else(expired);
+        change.kind = if self.context.observed.error.is_some() {
+            ChangeKind::Resume
+        } else if !change.expired.is_empty() {
+            ChangeKind::Lift
+        } else if self.state.next != course.next {
+            ChangeKind::Reschedule
+        } else {
+            ChangeKind::Heal
+        };
+        change
+    }
+
+    /// The same, and the count of a stop.
+    fn enforce(&self, course: Course, replicas: Replicas, saved: Option<Replicas>) -> Change {
+        let change = self.put_right(course);
+        let phase = match change.state.phase {
+            Some(Phase::Adopted) => Some(Phase::Stopped),
+            phase => phase,
+        };
+        let raised = self.context.observed.replicas;
+        Change {
+            kind: ChangeKind::Enforce,
+            replicas,
+            state: State {
+                phase,
+                saved,
+                ..change.state
+            },
+            note: Some(EventNote::enforced(self.spec, raised, replicas)),
+            ..change
+        }
+    }
+
+    /// An older version of the fingerprint is as good until something is written. What a pause keeps
+    /// from being taken up stays the fingerprint of what was there before.
+    fn with_newest_fingerprint(&self, mut change: Change) -> Change {
+        if self.is_of_this_schedule() {
+            change.state.fingerprint = Some(self.fingerprint.clone());
+        }
+        change
+    }
+
     /// Whether the object shows a `last` that is too far ahead, and better is known.
     fn is_shown_from_future(&self) -> bool {
         let shown = self.context.observed.state().last;
-        let is_paused = matches!(self.over, Some(Override::Pause(_)));
+        let is_paused = matches!(self.active, Some(Override::Pause(_)));
         !is_paused && shown.is_some_and(|last| is_from_future(last, self.now))
     }
 
-    /// What `last` and `next` are to be while nothing is due: while something holds, its end is
-    /// next.
-    fn course(&self) -> (DateTime<Utc>, Option<DateTime<Utc>>) {
+    /// What `last` and `next` are to be while nothing is due: while an override holds, its end is next.
+    fn course(&self) -> Course {
         let last = self.state.last.unwrap_or_else(|| self.considered_now());
-        if let Some(over) = self.over {
-            return (last, over.until());
+        if let Some(active) = self.active {
+            let next = active.until();
+            return Course { last, next };
         }
         let following = |after| self.next_after(after).map(|next| next.at);
         match following(last) {
             // A boundary has gone by that was not the object's own next: it is not made up for.
-            Some(next) if next <= self.now => (whole_second(self.now), following(self.now)),
-            next => (last, next),
+            Some(next) if next <= self.now => Course {
+                last: whole_second(self.now),
+                next: following(self.now),
+            },
+            next => Course { last, next },
         }
     }
 
@@ -120,8 +138,8 @@ impl ScheduledDecision<'_> {
         }
         let now = || {
             let known = self.spec.remembered(seen, saved);
-            let (count, saved) = counts::stopped(seen, known, most);
-            Enforced::Now(count, saved)
+            let (replicas, saved) = counts::stopped(seen, known, most);
+            Enforced::Now { replicas, saved }
         };
         match self.overrides.enforce {
             Enforce::AtOnce if is_down_by_us => now(),
@@ -138,7 +156,7 @@ impl ScheduledDecision<'_> {
 
     /// Whether it was taken up as it is, and its schedule says stopped.
     fn has_appeared(&self) -> bool {
-        let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.over.is_none();
+        let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.active.is_none();
         let says = || self.spec.says(self.object(), self.now);
         is_adopted && says().is_some_and(|says| !says.brings_up())
     }
@@ -148,7 +166,7 @@ impl ScheduledDecision<'_> {
     /// nothing could be written to the object. That is not kept anywhere: after a restart the grace
     /// begins anew.
     fn grace_began(&self) -> Option<DateTime<Utc>> {
-        let told = self.context.memory.told_stop();
+        let told = self.context.memory.told_stop_at();
         told.filter(|told| (self.since_when_up()..=self.now).contains(told))
     }
 
@@ -156,13 +174,9 @@ impl ScheduledDecision<'_> {
     /// this process knows.
     fn since_when_up(&self) -> DateTime<Utc> {
         let seen = self.context.seen;
-        let seen = self
-            .context
-            .memory
-            .rose()
-            .map_or(seen, |rose| rose.max(seen));
-        let considered = self.state.last.map_or(seen, |last| last.max(seen));
-        considered.min(self.now)
+        let raised = self.context.memory.raised_at().unwrap_or(seen);
+        let considered = self.state.last.unwrap_or(seen);
+        seen.max(raised).max(considered).min(self.now)
     }
 }
 
@@ -176,5 +190,15 @@ enum Enforced {
     /// It is stopped at that time, as was told.
     At(DateTime<Utc>),
     /// It is stopped now, with this count and this saved count.
-    Now(Replicas, Option<Replicas>),
+    Now {
+        replicas: Replicas,
+        saved: Option<Replicas>,
+    },
+}
+
+/// Up to when all is considered, and what comes next: the labels `last` and `next`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Course {
+    last: DateTime<Utc>,
+    next: Option<DateTime<Utc>>,
 }

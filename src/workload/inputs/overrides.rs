@@ -137,7 +137,7 @@ impl Overrides {
 
     /// The annotations of the object itself that are over at `now`. Those of its Namespace are
     /// others' too, and are left there.
-    pub fn over_at(&self, now: DateTime<Utc>) -> Vec<Key> {
+    pub fn expired_at(&self, now: DateTime<Utc>) -> Vec<Key> {
         let is_over = |it: &Override| it.until().is_some_and(|until| until <= now);
         let over = self.own.all().filter(is_over);
         over.map(Override::annotation).collect()
@@ -240,7 +240,7 @@ mod tests {
             (3, None, &[Key::Pause, Key::WakeUntil, Key::SleepUntil]),
         ] {
             assert_eq!(all.at(hour(now)).map(Override::phase), expected, "{now}");
-            assert_eq!(all.over_at(hour(now)), over, "{now}");
+            assert_eq!(all.expired_at(hour(now)), over, "{now}");
         }
         let for_ever = Overrides {
             own: OverrideSet {
@@ -250,7 +250,7 @@ mod tests {
             ..all
         };
         assert_eq!(for_ever.at(hour(9)), Some(Override::Pause(Pause::Forever)));
-        assert_eq!(for_ever.over_at(hour(2)), [Key::WakeUntil]);
+        assert_eq!(for_ever.expired_at(hour(2)), [Key::WakeUntil]);
     }
 
     #[test]
@@ -276,6 +276,6 @@ mod tests {
             let holds = holds.map(|(origin, it)| (origin, it.phase()));
             assert_eq!(holds, expected, "{now}");
         }
-        assert_eq!(all.over_at(hour(4)), [Key::SleepUntil], "what may go");
+        assert_eq!(all.expired_at(hour(4)), [Key::SleepUntil], "what may go");
     }
 }
