@@ -176,7 +176,7 @@ impl Planner {
         }
         plan.boundaries.brings_back = plan.spec().map(|spec| {
             let seen = observed.replicas;
-            let remembered = spec.remembered(seen, state.remembered());
+            let remembered = spec.known_count(seen, state.remembered());
             let (count, saved) = stopped(seen, remembered, spec.stop_replicas);
             started(count, saved, None)
         });

@@ -111,7 +111,7 @@ impl ScheduleSpec {
     /// The count that somebody who wants it running now would have; what a switch keeps off
     /// stays off.
     fn as_started(&self, seen: Replicas, state: &State) -> Replicas {
-        let known = self.remembered(seen, state.remembered());
+        let known = self.known_count(seen, state.remembered());
         if self.counts.is_switch() {
             counts::started(seen, known, self.replicas)
         } else {

@@ -2,6 +2,7 @@
 //!
 //! `docs/schedules/behaviour.md` has the rules, as a user reads them.
 
+pub(super) mod adoption;
 pub(super) mod change;
 mod commands;
 pub(super) mod context;

@@ -72,18 +72,6 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// Why the schedule is to be adopted: the state is not that of this schedule on this object, or
-    /// cannot be believed. `None` where it is known what was done last.
-    fn why_to_adopt(&self) -> Option<Adoption> {
-        match self.state.last {
-            Some(last) if self.is_of_this_schedule() => {
-                is_from_future(last, self.now).then_some(Adoption::FromFuture)
-            }
-            _ if self.state.is_empty() => Some(Adoption::New),
-            _ => Some(Adoption::Changed),
-        }
-    }
-
     /// Whether the state is that of this schedule on this object.
     pub(in crate::workload) fn is_of_this_schedule(&self) -> bool {
         let observed = self.context.observed;
@@ -120,8 +108,8 @@ impl<'a> ScheduledDecision<'a> {
     /// leaves everything as it is.
     fn begin(&self, active: Override) -> Decision {
         let seen = self.context.observed.replicas;
-        let remembered = self.remembered();
-        let known = self.spec.remembered(seen, remembered);
+        let remembered = self.carried_over();
+        let known = self.spec.known_count(seen, remembered);
         let (kind, replicas, saved) = match active {
             Override::Pause(_) => (ChangeKind::Pause, seen, remembered),
             Override::Wake(_) => {
@@ -184,7 +172,7 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// When the override ended: at its time, or when its removal was seen; never before it began.
-    fn override_ended(&self) -> DateTime<Utc> {
+    pub(in crate::workload) fn override_ended(&self) -> DateTime<Utc> {
         let by_hand = || self.context.seen.min(self.now);
         let ended = self.override_ran_out().unwrap_or_else(by_hand);
         let begun = self.state.last.map(|last| last.min(self.now));
@@ -206,7 +194,7 @@ impl<'a> ScheduledDecision<'a> {
             return self.adopt(Adoption::Missed);
         }
         let seen = self.context.observed.replicas;
-        let known = self.spec.remembered(seen, self.state.remembered());
+        let known = self.spec.known_count(seen, self.state.remembered());
         let (kind, phase, replicas, saved) = match due.action {
             Action::Start => {
                 let count = counts::started(seen, known, self.spec.replicas);
@@ -243,81 +231,6 @@ impl<'a> ScheduledDecision<'a> {
             note: scaled.or(change.note),
             ..change
         })
-    }
-
-    /// The schedule is taken up as it is from now on; nothing is scaled.
-    pub(in crate::workload) fn adopt(&self, why: Adoption) -> Decision {
-        let last = whole_second(self.adopted_from(why));
-        let next = self.next_after(last);
-        let phase = self.active.map_or(Phase::Adopted, Override::phase);
-        // What a phase says by itself need not be saved.
-        let is_said = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
-        let state = State {
-            phase: Some(phase),
-            last: Some(last),
-            next: self.active.map_or(next.map(|it| it.at), Override::until),
-            saved: self.remembered().filter(|count| !is_said(count)),
-            fingerprint: Some(self.fingerprint.clone()),
-        };
-        let change = self.keep(ChangeKind::Adopt(why), state);
-        self.write(Change {
-            note: self.adoption_note(why, next).or(change.note),
-            ..change
-        })
-    }
-
-    /// What is known of the count when the object is taken up anew. While it is up, a copy
-    /// has nothing to do with what was saved for another object, nor has one whose schedule was
-    /// removed with what was left of it then.
-    fn remembered(&self) -> Option<Replicas> {
-        let (state, observed) = (&self.state, self.context.observed);
-        let fingerprint = state.fingerprint.as_ref();
-        let is_copy =
-            fingerprint.and_then(|it| it.is_of_object(&observed.object.uid)) == Some(false);
-        if is_copy || state.is_only_saved() {
-            let is_down = observed.replicas <= self.spec.stop_replicas;
-            state.saved.filter(|_| is_down)
-        } else {
-            state.remembered()
-        }
-    }
-
-    /// Since when the schedule counts: what has been missed is past, all else is from when it
-    /// was seen, or from the end of what held.
-    fn adopted_from(&self, why: Adoption) -> DateTime<Utc> {
-        if matches!(why, Adoption::Missed | Adoption::FromFuture) {
-            return self.now;
-        }
-        // The clock may have been set back since: what is to come is not considered yet.
-        let from = match (self.active, self.state.phase) {
-            (None, Some(Phase::Paused | Phase::Woken | Phase::Slept)) => self.override_ended(),
-            _ => self.context.seen.min(self.now),
-        };
-        let known = self.state.last.filter(|last| *last <= self.now);
-        known.map_or(from, |last| last.max(from))
-    }
-
-    fn adoption_note(&self, why: Adoption, next: Option<Boundary>) -> Option<EventNote> {
-        let DecisionContext {
-            observed, prefix, ..
-        } = self.context;
-        let (spec, now) = (self.spec, self.now);
-        match why {
-            Adoption::New if self.active.is_some() => None,
-            Adoption::New => EventNote::adopted(observed, spec, prefix, now),
-            Adoption::Changed => Some(match self.active {
-                Some(active) => EventNote::changed_below(active, spec),
-                None => EventNote::changed(observed, spec, prefix, now),
-            }),
-            Adoption::Over => Some(EventNote::resumed(observed, spec, prefix, now)),
-            Adoption::Missed => spec
-                .latest_at(&observed.object, now)
-                .map(|missed| EventNote::missed(spec, missed, next)),
-            Adoption::FromFuture => observed
-                .state()
-                .last
-                .map(|ahead| EventNote::from_future(spec, ahead, next)),
-        }
     }
 
     /// A change that leaves the count as it is and removes overrides that are over.

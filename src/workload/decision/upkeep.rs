@@ -137,7 +137,7 @@ impl ScheduledDecision<'_> {
             return Enforced::Never;
         }
         let now = || {
-            let known = self.spec.remembered(seen, saved);
+            let known = self.spec.known_count(seen, saved);
             let (replicas, saved) = counts::stopped(seen, known, most);
             Enforced::Now { replicas, saved }
         };

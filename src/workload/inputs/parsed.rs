@@ -94,9 +94,9 @@ impl ScheduleSpec {
         self.schedule.rule().largest_count().map(Replicas::new)
     }
 
-    /// What is remembered of a count that is now `seen`. What is off by a switch is off
-    /// because somebody wants it off.
-    pub fn remembered(&self, seen: Replicas, remembered: Option<Replicas>) -> Option<Replicas> {
+    /// What is known of the count of an object that has this one now: what is remembered of it, or a
+    /// 0 that is somebody's wish, as it is wherever a switch is off.
+    pub fn known_count(&self, seen: Replicas, remembered: Option<Replicas>) -> Option<Replicas> {
         let is_wish = self.counts.is_switch() && seen == Replicas::ZERO;
         remembered.or(is_wish.then_some(Replicas::ZERO))
     }

@@ -1,0 +1,103 @@
+//! Taking up a schedule that is new or edited, or that goes on: as it is from then on, without
+//! scaling.
+
+use chrono::{DateTime, Utc};
+
+use crate::schedule::Boundary;
+
+use super::change::{Adoption, Change, ChangeKind};
+use super::context::{Decision, DecisionContext};
+use super::event_note::EventNote;
+use super::scheduled::ScheduledDecision;
+use crate::workload::inputs::overrides::Override;
+use crate::workload::replicas::Replicas;
+use crate::workload::state::{Phase, State, is_from_future, whole_second};
+
+impl ScheduledDecision<'_> {
+    /// Why the schedule is to be adopted: the state is not that of this schedule on this object, or
+    /// cannot be believed. `None` where it is known what was done last.
+    pub(in crate::workload) fn why_to_adopt(&self) -> Option<Adoption> {
+        match self.state.last {
+            Some(last) if self.is_of_this_schedule() => {
+                is_from_future(last, self.now).then_some(Adoption::FromFuture)
+            }
+            _ if self.state.is_empty() => Some(Adoption::New),
+            _ => Some(Adoption::Changed),
+        }
+    }
+
+    /// The schedule is taken up as it is from now on; nothing is scaled.
+    pub(in crate::workload) fn adopt(&self, why: Adoption) -> Decision {
+        let last = whole_second(self.adopted_from(why));
+        let next = self.next_after(last);
+        let phase = self.active.map_or(Phase::Adopted, Override::phase);
+        // What a phase says by itself need not be saved.
+        let is_said = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
+        let state = State {
+            phase: Some(phase),
+            last: Some(last),
+            next: self.active.map_or(next.map(|it| it.at), Override::until),
+            saved: self.carried_over().filter(|count| !is_said(count)),
+            fingerprint: Some(self.fingerprint.clone()),
+        };
+        let change = self.keep(ChangeKind::Adopt(why), state);
+        self.write(Change {
+            note: self.adoption_note(why, next).or(change.note),
+            ..change
+        })
+    }
+
+    /// What is remembered of the count where the object is taken up anew. While it is up, a copy has
+    /// nothing to do with what was saved for another object, nor has one whose schedule was removed
+    /// with what was left of it then.
+    pub(in crate::workload) fn carried_over(&self) -> Option<Replicas> {
+        let (state, observed) = (&self.state, self.context.observed);
+        let fingerprint = state.fingerprint.as_ref();
+        let is_copy =
+            fingerprint.and_then(|it| it.is_of_object(&observed.object.uid)) == Some(false);
+        if is_copy || state.is_only_saved() {
+            let is_down = observed.replicas <= self.spec.stop_replicas;
+            state.saved.filter(|_| is_down)
+        } else {
+            state.remembered()
+        }
+    }
+
+    /// Since when the schedule counts: what has been missed is past, all else is from when it
+    /// was seen, or from the end of what held.
+    fn adopted_from(&self, why: Adoption) -> DateTime<Utc> {
+        if matches!(why, Adoption::Missed | Adoption::FromFuture) {
+            return self.now;
+        }
+        // The clock may have been set back since: what is to come is not considered yet.
+        let from = match (self.active, self.state.phase) {
+            (None, Some(Phase::Paused | Phase::Woken | Phase::Slept)) => self.override_ended(),
+            _ => self.context.seen.min(self.now),
+        };
+        let known = self.state.last.filter(|last| *last <= self.now);
+        known.map_or(from, |last| last.max(from))
+    }
+
+    fn adoption_note(&self, why: Adoption, next: Option<Boundary>) -> Option<EventNote> {
+        let DecisionContext {
+            observed, prefix, ..
+        } = self.context;
+        let (spec, now) = (self.spec, self.now);
+        match why {
+            Adoption::New if self.active.is_some() => None,
+            Adoption::New => EventNote::adopted(observed, spec, prefix, now),
+            Adoption::Changed => Some(match self.active {
+                Some(active) => EventNote::changed_below(active, spec),
+                None => EventNote::changed(observed, spec, prefix, now),
+            }),
+            Adoption::Over => Some(EventNote::resumed(observed, spec, prefix, now)),
+            Adoption::Missed => spec
+                .latest_at(&observed.object, now)
+                .map(|missed| EventNote::missed(spec, missed, next)),
+            Adoption::FromFuture => observed
+                .state()
+                .last
+                .map(|ahead| EventNote::from_future(spec, ahead, next)),
+        }
+    }
+}
