@@ -252,7 +252,7 @@ mod tests {
             ("de=", "write a name and a file"),
             (
                 "De=x.ics",
-                "a calendar's name has 1 to 63 of the characters",
+                "`De` is not the name of a calendar; write 1 to 63 of the characters",
             ),
             ("de=/nonexistent/x.ics", "/nonexistent/x.ics: No such file"),
             ("de=/dev/null", "/dev/null: it is not a regular file"),

@@ -1,4 +1,5 @@
-//! Jitter: how long the starts of many objects are spread over.
+//! Lengths of time, as people write them: `5m`, `1h30m`. A jitter is how long the starts of many
+//! objects are spread over, a grace how long what runs is let run.
 
 use chrono::TimeDelta;
 
@@ -7,8 +8,24 @@ use super::text::error::TextError;
 use super::text::piece::Piece;
 use super::text::reason::TextReason;
 
-/// The longest jitter, in seconds.
-const MOST: u32 = 3600;
+/// What a length of time is for says what to write, and how long it may be.
+struct Limits {
+    example: &'static str,
+    most: &'static str,
+    most_seconds: u32,
+}
+
+const JITTER: Limits = Limits {
+    example: "5m",
+    most: "1h",
+    most_seconds: 3600,
+};
+
+const GRACE: Limits = Limits {
+    example: "30m",
+    most: "24h",
+    most_seconds: 24 * 3600,
+};
 
 /// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m30s`, `1h`.
 ///
@@ -16,11 +33,8 @@ const MOST: u32 = 3600;
 /// The text is not whole hours, minutes and seconds in this order, or is longer than an hour. The
 /// span is in bytes of the text.
 pub fn parse_jitter(text: &str) -> Result<TimeDelta, TextError> {
-    length(text, "5m", MOST)
+    length(text, &JITTER)
 }
-
-/// The longest grace, in seconds.
-const MOST_GRACE: u32 = 24 * 3600;
 
 /// Reads a length of time in whole seconds, from one second to a day: `30m`, `1h30m`, `24h`.
 ///
@@ -28,15 +42,15 @@ const MOST_GRACE: u32 = 24 * 3600;
 /// The text is not whole hours, minutes and seconds in this order, or is 0 or longer than a day.
 /// The span is in bytes of the text.
 pub fn parse_grace(text: &str) -> Result<TimeDelta, TextError> {
-    let grace = length(text, "30m", MOST_GRACE)?;
+    let grace = length(text, &GRACE)?;
     if grace.is_zero() {
-        return Err(Piece::whole(text, "30m")?.fails(TextReason::NotALength));
+        return Err(Piece::whole(text, GRACE.example)?.fails(TextReason::NotADuration));
     }
     Ok(grace)
 }
 
-fn length(text: &str, example: &'static str, most: u32) -> Result<TimeDelta, TextError> {
-    let all = Piece::whole(text, example)?;
+fn length(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
+    let all = Piece::whole(text, limits.example)?;
     let mut rest = all;
     let mut total = 0_u32;
     let mut last_unit = u32::MAX;
@@ -46,17 +60,17 @@ fn length(text: &str, example: &'static str, most: u32) -> Result<TimeDelta, Tex
             Some(b'h') => 3600,
             Some(b'm') => 60,
             Some(b's') => 1,
-            _ => return Err(all.fails(TextReason::NotALength)),
+            _ => return Err(all.fails(TextReason::NotADuration)),
         };
         // From the greatest unit to the smallest, each at most once.
         if digits == 0 || unit >= last_unit {
-            return Err(all.fails(TextReason::NotALength));
+            return Err(all.fails(TextReason::NotADuration));
         }
         let count = number(rest.part(0..digits).text().as_bytes());
         total = count
             .and_then(|count| count.checked_mul(unit)?.checked_add(total))
-            .filter(|&total| total <= most)
-            .ok_or_else(|| all.fails(TextReason::TooMuchJitter))?;
+            .filter(|&total| total <= limits.most_seconds)
+            .ok_or_else(|| all.fails(TextReason::DurationTooLong { most: limits.most }))?;
         rest = rest.part(digits + 1..rest.text().len());
         last_unit = unit;
     }
@@ -85,22 +99,24 @@ mod tests {
         }
     }
 
+    const TOO_LONG: TextReason = TextReason::DurationTooLong { most: "1h" };
+
     #[test]
     fn refuses_what_is_no_length_or_too_long() {
         for (text, reason) in [
-            ("5", TextReason::NotALength),
-            ("5 m", TextReason::NotALength),
-            ("5min", TextReason::NotALength),
-            ("1.5h", TextReason::NotALength),
-            ("-5m", TextReason::NotALength),
-            ("m", TextReason::NotALength),
-            ("30s1m", TextReason::NotALength),
-            ("1m1m", TextReason::NotALength),
-            ("五m", TextReason::NotALength),
-            ("1h1s", TextReason::TooMuchJitter),
-            ("61m", TextReason::TooMuchJitter),
-            ("99999999999999999999s", TextReason::TooMuchJitter),
-            ("4294967295h", TextReason::TooMuchJitter),
+            ("5", TextReason::NotADuration),
+            ("5 m", TextReason::NotADuration),
+            ("5min", TextReason::NotADuration),
+            ("1.5h", TextReason::NotADuration),
+            ("-5m", TextReason::NotADuration),
+            ("m", TextReason::NotADuration),
+            ("30s1m", TextReason::NotADuration),
+            ("1m1m", TextReason::NotADuration),
+            ("五m", TextReason::NotADuration),
+            ("1h1s", TOO_LONG),
+            ("61m", TOO_LONG),
+            ("99999999999999999999s", TOO_LONG),
+            ("4294967295h", TOO_LONG),
         ] {
             let text = format!("\u{3000}{text}");
             let error = parse_jitter(&text).unwrap_err();
@@ -111,5 +127,15 @@ mod tests {
             );
         }
         assert_eq!(parse_jitter(" ").unwrap_err().span(), 0..1);
+    }
+
+    #[test]
+    fn says_how_long_it_may_be() {
+        for (error, expected) in [
+            (parse_jitter("61m"), "`61m` is too long; write at most `1h`"),
+            (parse_grace("25h"), "`25h` is too long; write at most `24h`"),
+        ] {
+            assert_eq!(error.unwrap_err().to_string(), expected);
+        }
     }
 }

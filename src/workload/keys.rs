@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::names::is_dns_label;
+use crate::{names::is_dns_label, text::quote};
 
 /// An annotation that a user writes. The order is the one in which they are documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -177,7 +177,7 @@ pub const PAUSED_REPLICAS: &str = "autoscaling.keda.sh/paused-replicas";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix(Arc<str>);
 
-/// Why a text cannot stand before the `/` of an annotation or label key.
+/// A text that cannot stand before the `/` of an annotation or label key, cut where it is long.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a prefix of Kubernetes keys; write a DNS name in lower case of at most 253 characters, such as dayshift or scaling.example.com"
@@ -193,7 +193,7 @@ impl Prefix {
         if text.len() <= 253 && text.split('.').all(is_dns_label) {
             Ok(Self(text.into()))
         } else {
-            Err(PrefixError(text.chars().take(60).collect()))
+            Err(PrefixError(quote(text)))
         }
     }
 

@@ -6,15 +6,18 @@ use super::calendar::Calendar;
 use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
 use crate::schedule::text::reason::TextReason;
+use crate::text::quote;
 
 /// The name of a calendar, such as `de`: as in `calendar:de` and `--calendar de=FILE.ics`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CalendarName(Arc<str>);
 
-/// A text that is not the name of a calendar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a calendar's name has 1 to 63 of the characters a-z, 0-9, `-`, `_` and `.`, such as `de`")]
-pub struct CalendarNameError;
+/// A text that is not the name of a calendar: the text, cut where it is long.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not the name of a calendar; write 1 to 63 of the characters a-z, 0-9, `-`, `_` and `.`, such as `de`"
+)]
+pub struct CalendarNameError(String);
 
 impl CalendarName {
     /// Reads a name.
@@ -26,7 +29,11 @@ impl CalendarName {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.')
         };
         let is_name = (1..=63).contains(&text.len()) && text.bytes().all(is_fine);
-        is_name.then(|| Self(text.into())).ok_or(CalendarNameError)
+        if is_name {
+            Ok(Self(text.into()))
+        } else {
+            Err(CalendarNameError(quote(text)))
+        }
     }
 
     /// The name.

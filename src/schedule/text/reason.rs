@@ -247,10 +247,13 @@ pub enum TextReason {
 
     /// A text that is not a duration.
     #[error("is not a duration; write for example `5m`, `90s` or `1h`")]
-    NotALength,
-    /// A jitter above one hour.
-    #[error("is longer than an hour; write at most `1h`")]
-    TooMuchJitter,
+    NotADuration,
+    /// A duration above the longest one that is allowed.
+    #[error("is too long; write at most `{most}`")]
+    DurationTooLong {
+        /// The longest one that is allowed.
+        most: &'static str,
+    },
 }
 
 /// A field of cron.
