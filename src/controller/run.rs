@@ -86,7 +86,7 @@ pub async fn run(
     let mut is_asked = false;
     tokio::pin!(shutdown);
     loop {
-        if engine.lists_anew() {
+        if engine.must_relist() {
             let Settings { scope, seed, .. } = &engine.settings;
             watches = streams::workloads(&client, scope, &engine.watches, *seed);
         }

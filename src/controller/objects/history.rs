@@ -11,66 +11,65 @@ use tokio::time::Instant;
 
 use crate::{cluster::Version, workload::Kind};
 
-/// Everything is listed anew for it no more often than this: two servers that know different
-/// histories may take turns.
-const SELDOM: Duration = Duration::from_secs(60);
-
-/// How a watch shows an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::controller) enum Sight {
-    /// In a list of what there is, which counts whatever was known before it was asked for.
-    Listed,
-    /// Because it has changed.
-    Changed,
-}
+/// Everything is listed anew no more often than this: two servers that know different histories may
+/// take turns.
+const RELIST_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The newest version of each kind, and whether the server has fallen behind it.
 #[derive(Default)]
 pub(in crate::controller) struct History {
     newest: HashMap<Kind, Version>,
     went_back: bool,
-    last: Option<Instant>,
+    relisted_at: Option<Instant>,
+}
+
+/// What was known when a write was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::controller) struct KnownVersions {
+    /// The version of the object that is written to.
+    pub(in crate::controller) object: Version,
+    /// The newest version of its kind that a watch had shown.
+    pub(in crate::controller) newest: Version,
 }
 
 impl History {
     /// A watch shows this version of an object.
-    pub(in crate::controller) fn shown(&mut self, kind: Kind, version: Version) {
+    pub(in crate::controller) fn note_shown(&mut self, kind: Kind, version: Version) {
         let newest = self.newest.entry(kind).or_default();
         if *newest == Version::default() || newest.is_before(version) {
             *newest = version;
         }
     }
 
-    /// The newest version of a kind that was shown so far.
-    pub(in crate::controller) fn newest(&self, kind: Kind) -> Version {
-        self.newest.get(&kind).copied().unwrap_or_default()
+    /// What is known now, where an object of this kind is known in this version.
+    pub(in crate::controller) fn known(&self, kind: Kind, object: Version) -> KnownVersions {
+        let newest = self.newest.get(&kind).copied().unwrap_or_default();
+        KnownVersions { object, newest }
     }
 
-    /// A write of ours has made this version of an object of which `known` was known, after `newest`
-    /// of its kind was shown. It is newer than that, unless the write has changed nothing; it may
-    /// well be older than what was shown while it was under way.
-    pub(in crate::controller) fn written(
-        &mut self,
-        version: Version,
-        (known, newest): (Version, Version),
-    ) {
-        self.went_back |= version.is_before(newest) && version != known;
+    /// A write of ours has made this version of an object. It is newer than all that was known when
+    /// the write was sent, unless the write has changed nothing; it may well be older than what was
+    /// shown while it was under way.
+    pub(in crate::controller) fn note_write(&mut self, version: Version, known: KnownVersions) {
+        self.went_back |= version.is_before(known.newest) && version != known.object;
     }
 
-    /// The server has answered with this version of an object, of which `known` is known.
-    pub(in crate::controller) fn answered(&mut self, version: Version, known: Version) {
+    /// The server has answered with this version of something that is known in another.
+    pub(in crate::controller) fn note_answer(&mut self, version: Version, known: Version) {
         self.went_back |= version.is_before(known);
     }
 
     /// Whether everything is to be listed anew now, because the history went back. What is shown
-    /// from now on counts.
-    pub(in crate::controller) fn is_to_be_listed(&mut self, now: Instant) -> bool {
-        let is_soon = self.last.is_some_and(|last| now < last + SELDOM);
+    /// from then on counts.
+    pub(in crate::controller) fn must_relist(&mut self, now: Instant) -> bool {
+        let is_soon = self
+            .relisted_at
+            .is_some_and(|at| now < at + RELIST_INTERVAL);
         if !self.went_back || is_soon {
             return false;
         }
         *self = Self {
-            last: Some(now),
+            relisted_at: Some(now),
             ..Self::default()
         };
         true
@@ -81,25 +80,57 @@ impl History {
 mod tests {
     use super::*;
 
+    const KIND: Kind = Kind::Deployment;
+
+    fn version(number: u32) -> Version {
+        Version::parse(&number.to_string())
+    }
+
+    /// A history of which this version was shown.
+    fn shown(newest: u32) -> History {
+        let mut history = History::default();
+        history.note_shown(KIND, version(newest));
+        history
+    }
+
     #[test]
-    fn a_write_before_what_was_shown_is_of_an_older_history_and_lists_once_a_minute() {
-        let (mut history, mut now) = (History::default(), Instant::now());
-        let version = |number: u32| Version::parse(&number.to_string());
-        history.shown(Kind::Deployment, version(90));
-        history.shown(Kind::Deployment, version(80));
-        let (known, newest) = (version(80), history.newest(Kind::Deployment));
-        history.shown(Kind::Deployment, version(92));
-        history.written(version(91), (known, newest));
-        history.written(version(7), (version(6), history.newest(Kind::StatefulSet)));
-        history.written(known, (known, newest));
-        assert!(!history.is_to_be_listed(now));
-        history.written(version(89), (known, newest));
-        assert!(history.is_to_be_listed(now) && !history.is_to_be_listed(now));
-        history.written(version(8), (version(7), history.newest(Kind::Deployment)));
-        assert!(!history.is_to_be_listed(now), "nothing was shown since");
-        history.answered(version(8), version(9));
-        assert!(!history.is_to_be_listed(now), "so soon");
-        now += SELDOM;
-        assert!(history.is_to_be_listed(now));
+    fn a_write_before_what_was_shown_is_of_an_older_history() {
+        for (written, expected) in [
+            (91, false),
+            (80, false), // it has changed nothing
+            (89, true),
+            (7, true),
+        ] {
+            let mut history = shown(90);
+            history.note_shown(KIND, version(80));
+            let known = history.known(KIND, version(80));
+            history.note_shown(KIND, version(92)); // while the write was under way
+            history.note_write(version(written), known);
+            assert_eq!(history.must_relist(Instant::now()), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_kind_of_which_nothing_was_shown_says_nothing() {
+        let mut history = shown(90);
+        let known = history.known(Kind::StatefulSet, version(6));
+        history.note_write(version(7), known);
+        assert!(!history.must_relist(Instant::now()));
+    }
+
+    #[test]
+    fn everything_is_listed_once_a_minute_at_most_and_counts_from_then_on() {
+        let (mut history, mut now) = (shown(90), Instant::now());
+        history.note_answer(version(8), version(9));
+        assert!(history.must_relist(now) && !history.must_relist(now));
+        let known = history.known(KIND, version(7));
+        history.note_write(version(8), known);
+        now += RELIST_INTERVAL;
+        assert!(!history.must_relist(now), "nothing was shown since");
+        history.note_answer(version(8), version(9));
+        assert!(history.must_relist(now));
+        history.note_answer(version(8), version(9));
+        assert!(!history.must_relist(now), "so soon");
+        assert!(history.must_relist(now + RELIST_INTERVAL));
     }
 }

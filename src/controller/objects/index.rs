@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::{Version, Workload},
+    schedule::Calendars,
     workload::{
         Annotations, Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide,
     },
@@ -16,9 +17,10 @@ use crate::controller::ids::{Id, WatchId};
 use crate::controller::objects::bystanders::Bystanders;
 use crate::controller::objects::entries::Entries;
 use crate::controller::objects::entry::Entry;
-use crate::controller::objects::history::{History, Sight};
+use crate::controller::objects::history::{History, KnownVersions};
 use crate::controller::objects::namespaces::Namespaces;
 use crate::controller::objects::parse_cache::ParseCache;
+use crate::controller::objects::shown_by::ShownBy;
 use crate::controller::objects::totals::Share;
 use crate::controller::objects::work::Work;
 use crate::controller::settings::{OwnPod, Settings};
@@ -68,13 +70,14 @@ impl Index {
     /// merely late, and so is a list that was asked for before an answer came.
     pub(in crate::controller) fn observe(
         &mut self,
-        (kind, workload): (Kind, &Workload),
-        (watch, sight): (WatchId, Sight),
+        kind: Kind,
+        workload: &Workload,
+        shown: ShownBy,
         seen_at: SeenAt,
     ) -> Observation {
         let name = (kind, full_name(workload.namespace(), workload.name()));
         let known = self.by_name.get(&name).copied();
-        self.history.shown(kind, workload.version());
+        self.history.note_shown(kind, workload.version());
         let own_pod = self.own_pod.as_ref();
         if own_pod.is_some_and(|pod| pod.is_of(kind, workload)) {
             if let Some(id) = known {
@@ -89,12 +92,11 @@ impl Index {
         let is_plain = defaults.is_none() && !workload.concerns(&self.prefix);
         if known.is_none() && is_plain {
             if self.namespaces.are_used() {
-                self.bystanders.keep(kind, workload, watch);
+                self.bystanders.keep(kind, workload, shown.watch);
             }
             return Observation::default();
         }
-        let may_be_late = sight == Sight::Changed;
-        if known.is_none() && may_be_late && self.bystanders.is_late(kind, workload) {
+        if known.is_none() && shown.may_be_late() && self.bystanders.is_late(kind, workload) {
             return Observation::default();
         }
         let observed = workload.observe(kind, &self.prefix);
@@ -104,7 +106,7 @@ impl Index {
             && entry.observed.object == observed.object
         {
             entry.listed = true;
-            let may_be_late = may_be_late || entry.is_answered;
+            let may_be_late = shown.may_be_late() || entry.is_answered;
             let is_news = !(may_be_late && workload.version().is_before(entry.version));
             if is_news {
                 self.update(id, observed, workload.version(), seen_at);
@@ -118,7 +120,7 @@ impl Index {
             self.forget(id);
         }
         Observation {
-            id: self.take_in(observed, workload.version(), watch, seen_at),
+            id: self.take_in(observed, workload.version(), shown.watch, seen_at),
             replaced: known,
         }
     }
@@ -176,7 +178,7 @@ impl Index {
         let observed = with_defaults(observed, defaults);
         let version = workload.version();
         if entry.version == known || !version.is_before(entry.version) {
-            self.history.answered(version, entry.version);
+            self.history.note_answer(version, entry.version);
             self.update(id, observed, version, seen_at);
             if let Some(entry) = self.entries.get_mut(id) {
                 entry.is_answered = true;
@@ -323,10 +325,35 @@ impl Index {
         self.entries.get_mut(id)
     }
 
-    /// All ids, in the order of first sight.
+    /// What is known of the versions of an object and its kind.
+    pub(in crate::controller) fn known_versions(&self, id: Id) -> Option<KnownVersions> {
+        let entry = self.entries.get(id)?;
+        Some(self.history.known(entry.object().kind, entry.version))
+    }
+
+    /// All ids, in the order in which the objects were first seen.
     pub(in crate::controller) fn ids(&self) -> Vec<Id> {
         let mut ids: Vec<_> = self.entries.iter().map(|(id, _)| id).collect();
         ids.sort_unstable();
+        ids
+    }
+
+    /// Other calendars from now on. Returns the objects that name any.
+    pub(in crate::controller) fn set_calendars(
+        &mut self,
+        calendars: Calendars,
+        seen_at: SeenAt,
+    ) -> Vec<Id> {
+        self.namespaces.set_calendars(calendars.clone());
+        self.parse_cache.set_calendars(calendars);
+        let mut ids = Vec::new();
+        for (id, entry) in self.entries.iter_mut() {
+            if entry.read_again(&mut self.parse_cache, seen_at) {
+                ids.push(id);
+            }
+        }
+        ids.sort_unstable();
+        self.entries.touch(&ids);
         ids
     }
 

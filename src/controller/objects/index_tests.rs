@@ -4,8 +4,8 @@ use serde_json::json;
 
 use chrono::DateTime;
 
-use crate::controller::objects::history::Sight;
 use crate::controller::objects::index::Index;
+use crate::controller::objects::shown_by::ShownBy;
 use crate::controller::settings::Settings;
 use crate::controller::time::guarded_clock::SeenAt;
 use crate::{
@@ -42,8 +42,9 @@ fn replicas_after_an_older_answer(known: u32) -> u32 {
     };
     let id = index
         .observe(
-            (Kind::Deployment, &web(100, 3)),
-            (0, Sight::Changed),
+            Kind::Deployment,
+            &web(100, 3),
+            ShownBy::change_of(0),
             seen_at,
         )
         .id
@@ -51,8 +52,9 @@ fn replicas_after_an_older_answer(known: u32) -> u32 {
     assert!(
         index
             .observe(
-                (Kind::Deployment, &web(50, 5)),
-                (0, Sight::Changed),
+                Kind::Deployment,
+                &web(50, 5),
+                ShownBy::change_of(0),
                 seen_at
             )
             .id
@@ -77,20 +79,19 @@ fn an_answer_is_late_where_the_watch_has_shown_something_newer_since_it_was_aske
 /// A watch may lag behind an answer; what a list shows is what there is.
 #[test]
 fn a_change_is_late_where_its_version_is_older_and_a_list_counts() {
-    for (sight, expected) in [(Sight::Changed, 3), (Sight::Listed, 5)] {
+    for (shown, expected) in [(ShownBy::change_of(0), 3), (ShownBy::list_of(0), 5)] {
         let mut index = Index::new(&Settings::default());
         let seen_at = SeenAt {
             by_clock: DateTime::UNIX_EPOCH,
             unsure: None,
         };
-        let mut show = |object: &Workload, sight: Sight| {
-            let shown = index.observe((Kind::Deployment, object), (0, sight), seen_at);
-            shown.id
+        let mut show = |object: &Workload, shown: ShownBy| {
+            index.observe(Kind::Deployment, object, shown, seen_at).id
         };
-        let id = show(&web(100, 3), Sight::Changed).unwrap();
-        show(&web(90, 5), sight);
+        let id = show(&web(100, 3), ShownBy::change_of(0)).unwrap();
+        show(&web(90, 5), shown);
         let replicas = index.get(id).unwrap().observed.replicas.get();
-        assert_eq!(replicas, expected, "{sight:?}");
+        assert_eq!(replicas, expected, "{shown:?}");
     }
 }
 
@@ -103,8 +104,8 @@ fn a_list_that_was_asked_for_before_an_answer_says_nothing_of_that_object() {
             unsure: None,
         };
         let shown = |index: &mut Index, object: &Workload| {
-            let sight = (0, Sight::Listed);
-            index.observe((Kind::Deployment, object), sight, seen_at).id
+            let shown = ShownBy::list_of(0);
+            index.observe(Kind::Deployment, object, shown, seen_at).id
         };
         let id = shown(&mut index, &web(90, 3)).unwrap();
         assert!(index.observe_answer(id, &web(100, 4), version(90), seen_at));
@@ -131,7 +132,7 @@ fn who_is_kept_stopped_is_told_of_those_for_which_that_has_changed() {
             if is_gone {
                 index.gone(kind, &object);
             } else {
-                index.observe((kind, &object), (0, Sight::Changed), seen_at);
+                index.observe(kind, &object, ShownBy::change_of(0), seen_at);
             }
         }
         index.totals(DateTime::UNIX_EPOCH);

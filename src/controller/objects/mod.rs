@@ -1,7 +1,6 @@
 //! Every object that concerns the controller: what is known of it and what is being done about it.
 
 pub(super) mod bystanders;
-mod calendars;
 mod census;
 pub(super) mod deadlines;
 mod entries;
@@ -14,5 +13,6 @@ mod namespace_events;
 pub(super) mod namespaces;
 pub(super) mod parse_cache;
 pub(super) mod reverts;
+pub(super) mod shown_by;
 pub(super) mod totals;
 pub(super) mod work;

@@ -2,9 +2,9 @@
 
 use crate::cluster::ObservedNamespace;
 use crate::controller::ids::{Id, WatchId};
-use crate::controller::objects::history::Sight;
 use crate::controller::objects::index::{Index, with_defaults};
 use crate::controller::objects::namespaces::{NamespaceNews, Namespaces};
+use crate::controller::objects::shown_by::ShownBy;
 use crate::controller::time::guarded_clock::SeenAt;
 
 impl Index {
@@ -13,10 +13,9 @@ impl Index {
     pub(in crate::controller) fn observe_namespace(
         &mut self,
         namespace: &ObservedNamespace,
-        (watch, sight): (WatchId, Sight),
+        shown: ShownBy,
         seen_at: SeenAt,
     ) -> (NamespaceNews, Vec<Id>) {
-        let shown = (watch, sight);
         let news = self.namespaces.observe(namespace, shown, &self.prefix);
         if !news.is_changed {
             return (news, Vec::new());

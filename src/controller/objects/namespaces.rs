@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use crate::{
     cluster::{ObservedNamespace, Version},
     controller::ids::WatchId,
-    controller::objects::history::Sight,
+    controller::objects::shown_by::ShownBy,
     controller::settings::Settings,
     schedule::Calendars,
     workload::{
@@ -139,7 +139,7 @@ impl Namespaces {
     pub(in crate::controller) fn observe(
         &mut self,
         namespace: &ObservedNamespace,
-        (watch, sight): (WatchId, Sight),
+        shown: ShownBy,
         prefix: &Prefix,
     ) -> NamespaceNews {
         let is_plain = namespace.annotations.is_empty() && !self.are_selected;
@@ -151,9 +151,9 @@ impl Namespaces {
         let mut has_come_back = false;
         if let Some(known) = known {
             known.listed = true;
-            known.watch = watch;
+            known.watch = shown.watch;
             has_come_back = std::mem::take(&mut known.is_gone);
-            let is_late = sight == Sight::Changed && namespace.version.is_before(known.version);
+            let is_late = shown.may_be_late() && namespace.version.is_before(known.version);
             if namespace.deleting || is_late {
                 return NamespaceNews::default();
             }
@@ -169,7 +169,7 @@ impl Namespaces {
         let before = if is_plain {
             self.known.remove(&namespace.name)
         } else {
-            let known = self.read(namespace, watch, prefix);
+            let known = self.read(namespace, shown.watch, prefix);
             self.known.insert(namespace.name.clone(), known)
         };
         // Another of that name is told what was told of the one before.

@@ -151,7 +151,7 @@ impl Work {
     /// Its patch was not answered, and may have taken effect all the same; so may an earlier try.
     pub(in crate::controller) fn may_have_been_patched(&mut self, mut sent: Sent) {
         if let Some(earlier) = &self.unconfirmed
-            && earlier.known == sent.known
+            && earlier.known.object == sent.known.object
         {
             sent.monotonic = earlier.monotonic;
         }

@@ -55,13 +55,14 @@ impl Engine {
         }
         match result {
             Ok(workload) => {
-                let (known, newest) = (sent.known, sent.newest);
+                let known = sent.known;
                 let (made, _) = workload.count(object.kind);
                 self.succeeded(sent, made);
                 let version = workload.version();
-                self.index.history.written(version, (known, newest));
+                self.index.history.note_write(version, known);
                 let seen_at = self.clock.seen_at();
-                self.index.observe_answer(id, &workload, known, seen_at);
+                self.index
+                    .observe_answer(id, &workload, known.object, seen_at);
                 self.idle(id);
             }
             Err(PatchError::Conflict) => self.conflicted(id),

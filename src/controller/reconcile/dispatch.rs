@@ -63,10 +63,9 @@ impl Engine {
 
     fn send_change(&mut self, id: Id, lane: Lane, change: Change) {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
-        let Some(kind) = self.index.get(id).map(|it| it.object().kind) else {
+        let Some(known) = self.index.known_versions(id) else {
             return;
         };
-        let newest = self.index.history.newest(kind);
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
@@ -80,8 +79,7 @@ impl Engine {
         let sent = Sent {
             id,
             observed: Arc::new(entry.observed.clone()),
-            known: entry.version,
-            newest,
+            known,
             change,
             at: now,
             monotonic,

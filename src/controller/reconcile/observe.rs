@@ -12,7 +12,7 @@ use crate::{
 
 use crate::controller::ids::WatchId;
 use crate::controller::objects::entry::Entry;
-use crate::controller::objects::history::Sight;
+use crate::controller::objects::shown_by::ShownBy;
 use crate::controller::objects::work::WorkState;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::settings::Watched;
@@ -43,10 +43,10 @@ impl Engine {
     fn observe_kind(&mut self, kind: Kind, watch: WatchId, event: watcher::Event<Workload>) {
         match event {
             watcher::Event::Apply(workload) => {
-                self.observe_workload(kind, &workload, (watch, Sight::Changed));
+                self.observe_workload(kind, &workload, ShownBy::change_of(watch));
             }
             watcher::Event::InitApply(workload) => {
-                self.observe_workload(kind, &workload, (watch, Sight::Listed));
+                self.observe_workload(kind, &workload, ShownBy::list_of(watch));
             }
             watcher::Event::Delete(workload) => {
                 // What was tried in vain may have been about this one, and is tried no more.
@@ -67,11 +67,11 @@ impl Engine {
         match event {
             watcher::Event::Apply(namespace) => {
                 self.exists(watch, true);
-                self.observe_namespace(&namespace, (watch, Sight::Changed));
+                self.observe_namespace(&namespace, ShownBy::change_of(watch));
             }
             watcher::Event::InitApply(namespace) => {
                 self.exists(watch, true);
-                self.observe_namespace(&namespace, (watch, Sight::Listed));
+                self.observe_namespace(&namespace, ShownBy::list_of(watch));
             }
             watcher::Event::Delete(namespace) => {
                 self.exists(watch, false);
@@ -118,7 +118,7 @@ impl Engine {
 
     /// The annotations of a Namespace are defaults: another text is an edit of everything that
     /// inherits it.
-    fn observe_namespace(&mut self, namespace: &NamespaceMeta, shown: (WatchId, Sight)) {
+    fn observe_namespace(&mut self, namespace: &NamespaceMeta, shown: ShownBy) {
         let namespace = ObservedNamespace::of(namespace, &self.settings.prefix);
         let seen_at = self.clock.seen_at();
         let (news, ids) = self.index.observe_namespace(&namespace, shown, seen_at);
@@ -152,7 +152,7 @@ impl Engine {
     /// The server has said how far its history is: less far than a watch has come, and it is another.
     pub(super) fn told_the_version(&mut self, early: Early, result: Result<Version, ReadError>) {
         match result {
-            Ok(version) => self.index.history.answered(version, early.version),
+            Ok(version) => self.index.history.note_answer(version, early.version),
             Err(ReadError::Unavailable(error)) => {
                 tracing::debug!(%error, "the API server does not say how far its history is");
                 self.resumed.ask_again(early, self.clock.monotonic());
@@ -163,15 +163,15 @@ impl Engine {
     }
 
     /// Whether everything is to be listed anew, because the server's history went back.
-    pub(in crate::controller) fn lists_anew(&mut self) -> bool {
-        let lists_anew = self.index.history.is_to_be_listed(self.clock.monotonic());
-        if lists_anew {
+    pub(in crate::controller) fn must_relist(&mut self) -> bool {
+        let must_relist = self.index.history.must_relist(self.clock.monotonic());
+        if must_relist {
             self.index.lists_will_count(None);
             tracing::warn!(
                 "the API server is behind what it has shown before, as after a restore from a backup; everything is listed anew"
             );
         }
-        lists_anew
+        must_relist
     }
 
     /// Other calendars are in force: what names them has other boundaries from now on.
@@ -223,9 +223,9 @@ impl Engine {
         }
     }
 
-    fn observe_workload(&mut self, kind: Kind, workload: &Workload, shown: (WatchId, Sight)) {
+    fn observe_workload(&mut self, kind: Kind, workload: &Workload, shown: ShownBy) {
         let seen_at = self.clock.seen_at();
-        let observation = self.index.observe((kind, workload), shown, seen_at);
+        let observation = self.index.observe(kind, workload, shown, seen_at);
         self.forgot(observation.replaced);
         if let Some(id) = observation.id {
             // The answer to what is under way will tell; it would be counted twice.

@@ -20,6 +20,7 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
+use crate::controller::objects::history::KnownVersions;
 use crate::controller::objects::reverts::Lookup;
 use crate::controller::send::events::PendingEvent;
 use crate::controller::send::queue::Lane;
@@ -64,10 +65,7 @@ pub(in crate::controller) struct Patched {
 pub(in crate::controller) struct Sent {
     pub(in crate::controller) id: Id,
     pub(in crate::controller) observed: Arc<Observed>,
-    /// The version of the object that was observed.
-    pub(in crate::controller) known: Version,
-    /// The newest version of its kind that was shown by then.
-    pub(in crate::controller) newest: Version,
+    pub(in crate::controller) known: KnownVersions,
     pub(in crate::controller) change: Change,
     pub(in crate::controller) at: DateTime<Utc>,
     pub(in crate::controller) monotonic: Instant,
