@@ -80,7 +80,8 @@ pub async fn run(
         GuardedClock::new(clock.clone(), server_clock, settings.max_clock_skew),
         settings,
         telemetry.clone(),
-        (states, resumed.clone()),
+        states,
+        resumed.clone(),
     );
     let snapshots = telemetry.snapshot_requests().answering();
     let mut is_asked = false;

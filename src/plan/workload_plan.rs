@@ -65,8 +65,11 @@ impl Serialize for WorkloadPlan {
                 fields.serialize_entry("savedMemoryGibHours", &round(saved.memory_gib_hours))?;
             }
             if let Some(price) = &self.price {
-                let money = (round(price.of(&saved)), price.currency());
-                fields.serialize_entry("savedCost", &Money::from(money))?;
+                let cost = Money {
+                    amount: round(price.of(&saved)),
+                    currency: Some(price.currency()).filter(|it| !it.is_empty()),
+                };
+                fields.serialize_entry("savedCost", &cost)?;
             }
         }
         fields.serialize_entry("problems", &self.problems)?;
@@ -79,13 +82,6 @@ impl Serialize for WorkloadPlan {
 struct Money<'p> {
     amount: f64,
     currency: Option<&'p str>,
-}
-
-impl<'p> From<(f64, &'p str)> for Money<'p> {
-    fn from((amount, currency): (f64, &'p str)) -> Self {
-        let currency = Some(currency).filter(|it| !it.is_empty());
-        Self { amount, currency }
-    }
 }
 
 /// What is wrong with one annotation.

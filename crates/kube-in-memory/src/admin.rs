@@ -14,22 +14,10 @@ use crate::write::{Deleted, PatchForm, Write, Writer};
 
 /// Where `kubectl apply` keeps what it applied last.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-const KUBECTL: Writer<'static> = Writer {
-    manager: "kubectl",
-    subresource: "",
-};
-const APPLY: Writer<'static> = Writer {
-    manager: "kubectl-client-side-apply",
-    subresource: "",
-};
-const REPLACE: Writer<'static> = Writer {
-    manager: "kubectl-replace",
-    subresource: "",
-};
-const SCALE: Writer<'static> = Writer {
-    manager: "kubectl",
-    subresource: "scale",
-};
+const KUBECTL: Writer<'static> = Writer::new("kubectl");
+const APPLY: Writer<'static> = Writer::new("kubectl-client-side-apply");
+const REPLACE: Writer<'static> = Writer::new("kubectl-replace");
+const SCALE: Writer<'static> = Writer::scaling("kubectl");
 
 impl Api {
     /// Creates an object from its manifest; without a namespace it goes to `default`.
@@ -95,23 +83,18 @@ impl Api {
         self.merge_as(KUBECTL, self.server.kind(kind)?, namespace, name, patch)
     }
 
-    /// The same by a field manager of that name, through a subresource such as `scale`, or none
-    /// where that is empty: `managedFields` says so afterwards.
+    /// The same by another writer, which `managedFields` names afterwards.
     ///
     /// # Errors
     /// As for [`Api::merge`].
     pub fn merge_by(
         &self,
-        (manager, subresource): (&str, &str),
+        writer: Writer<'_>,
         kind: &str,
         namespace: &str,
         name: &str,
         patch: &Value,
     ) -> Result<Value, Status> {
-        let writer = Writer {
-            manager,
-            subresource,
-        };
         self.merge_as(writer, self.server.kind(kind)?, namespace, name, patch)
     }
 

@@ -79,3 +79,4 @@ pub use fault::Fault;
 pub use request_log::RequestLine;
 pub use server::Admission;
 pub use status::{Details, Status};
+pub use write::Writer;

@@ -80,7 +80,8 @@ where
 /// that it does not have it at all is a list that fails.
 pub fn watch_of<D: WorkloadView>(
     client: Client,
-    (kind, namespace): (Kind, Option<&str>),
+    kind: Kind,
+    namespace: Option<&str>,
     config: watcher::Config,
 ) -> impl Stream<Item = Result<Event<D>, Error>> + Send + use<D> {
     let namespace = namespace.map(str::to_owned);

@@ -52,7 +52,7 @@ pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WatchEvents<D> 
             .iter()
             .map(|(kind, name)| {
                 let config = config.clone().fields(&format!("metadata.name={name}"));
-                events(client, (*kind, Some(namespace)), config, place.clone())
+                events(client, *kind, Some(namespace), config, place.clone())
             })
             .collect(),
         Query::All {
@@ -66,7 +66,7 @@ pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WatchEvents<D> 
                     Some(selector) => config.clone().labels(selector),
                     None => config.clone(),
                 };
-                events(client, (*kind, namespace.as_deref()), config, place.clone())
+                events(client, *kind, namespace.as_deref(), config, place.clone())
             })
             .collect(),
     };
@@ -90,11 +90,12 @@ fn complete_together<D: Send + 'static>(watches: Vec<WatchEvents<D>>) -> WatchEv
 
 fn events<D: WorkloadView>(
     client: &Client,
-    (kind, namespace): (Kind, Option<&str>),
+    kind: Kind,
+    namespace: Option<&str>,
     config: watcher::Config,
     place: String,
 ) -> WatchEvents<D> {
-    let events = watch_of(client.clone(), (kind, namespace), config).default_backoff();
+    let events = watch_of(client.clone(), kind, namespace, config).default_backoff();
     let mut known = Known::default();
     Box::pin(events.flat_map(move |event| {
         let seen = match event {

@@ -126,7 +126,8 @@ impl Reverts {
     /// Queues an object to be read for who it was.
     pub(in crate::controller) fn look_up(
         &mut self,
-        (id, object): (Id, WorkloadRef),
+        id: Id,
+        object: WorkloadRef,
         reverted: Reverted,
         gave_up: bool,
         now: Instant,
@@ -261,7 +262,7 @@ mod tests {
             reverts.wrote(id, shown(last).replicas, &stop(last), now);
             let observed = shown(last);
             let reverted = reverts.find(id, &observed, now).unwrap();
-            reverts.look_up((id, observed.object), reverted, false, now);
+            reverts.look_up(id, observed.object, reverted, false, now);
         }
         assert!(reverts.pop(true, now).is_some() && reverts.pop(true, now).is_none());
         let more = std::iter::from_fn(|| reverts.pop(false, now)).count();

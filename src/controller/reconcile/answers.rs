@@ -270,7 +270,7 @@ impl Engine {
         }
         let namespace = entry.object().namespace.clone();
         if why.kind == FailureKind::Failed {
-            self.retry.object_failed(now, (id, &namespace), why);
+            self.retry.object_failed(now, id, &namespace, why);
         }
         let failures = self.report(id, Trouble::Failed, &why.to_string());
         let delay = self.retry.delay(&Backoff::OBJECT, failures);

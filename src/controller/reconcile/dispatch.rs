@@ -99,7 +99,7 @@ impl Engine {
         let lane = entry.work.lane(Lane::Transition);
         entry.work.send();
         let (object, known) = (entry.object().clone(), entry.version);
-        self.sender.read(lane, (id, object), known, monotonic);
+        self.sender.read(lane, id, object, known, monotonic);
     }
 
     fn dispatch_events(&mut self) {

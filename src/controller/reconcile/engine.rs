@@ -70,7 +70,8 @@ impl Engine {
         clock: GuardedClock,
         settings: Settings,
         telemetry: Arc<Telemetry>,
-        (watches, resumed): (WatchStates, Resumed),
+        watches: WatchStates,
+        resumed: Resumed,
     ) -> Self {
         let places = settings.max_in_flight.get();
         Self {

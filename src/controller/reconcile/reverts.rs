@@ -33,7 +33,7 @@ impl Engine {
             Some(Decision::CorrectionLimitReached { .. }) => reverted.by == ChangeKind::Enforce,
             _ => false,
         };
-        self.reverts.look_up((id, object), reverted, gave_up, now);
+        self.reverts.look_up(id, object, reverted, gave_up, now);
     }
 
     /// Reads what was set back, as far as there are places, and tells what was gathered.

@@ -86,7 +86,8 @@ impl Backpressure {
     pub(in crate::controller) fn object_failed(
         &mut self,
         now: Instant,
-        (id, namespace): (Id, &Arc<str>),
+        id: Id,
+        namespace: &Arc<str>,
         why: &Unavailable,
         random: &mut fastrand::Rng,
     ) {
@@ -233,7 +234,7 @@ mod tests {
             for id in ids {
                 let namespace = &namespaces[usize::from(*id > 100)];
                 let why = failure(FailureKind::Failed);
-                pressure.object_failed(now, (*id, namespace), &why, &mut random);
+                pressure.object_failed(now, *id, namespace, &why, &mut random);
             }
         };
         fail(&mut pressure, before);

@@ -56,11 +56,12 @@ impl RetryPolicy {
     pub(in crate::controller) fn object_failed(
         &mut self,
         now: Instant,
-        object: (Id, &Arc<str>),
+        id: Id,
+        namespace: &Arc<str>,
         why: &Unavailable,
     ) {
         self.backpressure
-            .object_failed(now, object, why, &mut self.random);
+            .object_failed(now, id, namespace, why, &mut self.random);
     }
 
     /// An object has got no usable answer: whether the server is to be taken for away.

@@ -69,7 +69,8 @@ impl Sender {
     pub(in crate::controller) fn read(
         &mut self,
         lane: Lane,
-        (id, object): (Id, WorkloadRef),
+        id: Id,
+        object: WorkloadRef,
         known: Version,
         now: Instant,
     ) {

@@ -55,7 +55,7 @@ pub(in crate::controller) fn workloads(
                 .backoff(pauses)
                 .map(move |event| (id, Event::Namespace(event)))
                 .boxed(),
-            Watched::Kind(kind) => watch_of(client, (kind, namespace), workloads_in(scope))
+            Watched::Kind(kind) => watch_of(client, kind, namespace, workloads_in(scope))
                 .inspect_err(note)
                 .backoff(pauses)
                 .map(move |event| (id, Event::Workload(event)))

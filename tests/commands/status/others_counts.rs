@@ -1,10 +1,12 @@
 //! What `dayshift status` says of a count that somebody else has set.
 
+use kube_in_memory::Writer;
+
 use super::{OFFICE, STOPPED, evening, state};
 use crate::fake_server::Cluster;
 
 /// Stopped at 19:50, and set to 3 at 20:00 by that manager.
-fn set_back(cluster: &Cluster, name: &str, by: (&str, &str)) {
+fn set_back(cluster: &Cluster, name: &str, by: Writer<'_>) {
     cluster.deployment(
         name,
         0,
@@ -28,10 +30,14 @@ fn set_back(cluster: &Cluster, name: &str, by: (&str, &str)) {
 #[test]
 fn who_has_set_a_count_back_is_named_with_the_cure() {
     let cluster = evening();
-    set_back(&cluster, "argo", ("argocd-controller", ""));
-    set_back(&cluster, "applied", ("kubectl-client-side-apply", ""));
-    set_back(&cluster, "odd", ("\u{1b}[2J\u{202e}", ""));
-    set_back(&cluster, "person", ("kubectl", "scale"));
+    set_back(&cluster, "argo", Writer::new("argocd-controller"));
+    set_back(
+        &cluster,
+        "applied",
+        Writer::new("kubectl-client-side-apply"),
+    );
+    set_back(&cluster, "odd", Writer::new("\u{1b}[2J\u{202e}"));
+    set_back(&cluster, "person", Writer::scaling("kubectl"));
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "somebody has to do something");
     for line in [
@@ -69,7 +75,7 @@ fn a_program_that_comes_hours_later_is_a_note() {
     cluster.deployment("web", 0, OFFICE);
     state(&cluster, "web", STOPPED);
     let patch = serde_json::json!({"spec": {"replicas": 2}});
-    let by = ("helm", "");
+    let by = Writer::new("helm");
     cluster
         .api
         .merge_by(by, "Deployment", "dev", "web", &patch)
@@ -126,7 +132,7 @@ fn a_count_that_admission_has_changed_is_not_by_hand() {
     state(&cluster, "restored", &[("last", "2026-11-20T10.30.00Z")]);
     let patch = serde_json::json!({"spec": {"replicas": 2}});
     for name in ["raised", "restored"] {
-        let by = ("dayshift", "");
+        let by = Writer::new("dayshift");
         let api = &cluster.api;
         api.merge_by(by, "Deployment", "dev", name, &patch).unwrap();
     }

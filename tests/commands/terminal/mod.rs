@@ -179,7 +179,7 @@ fn answers_of_a_server() {
             "apps",
             asked.resource,
             asked.name,
-            (EVIL, EVIL),
+            EVIL,
             EVIL,
         ))
     });
@@ -198,9 +198,8 @@ fn logs_events_and_pages_of_a_scaler() {
         let scaler = objects::Scaler::start(&cluster, &["-vv", "--log-format", format]);
         objects::until(|| cluster.annotation("bad", "error").is_some());
         cluster.api.on_admission(|asked| {
-            let policy = (EVIL, EVIL);
             (asked.resource == "deployments" && asked.name == "late")
-                .then(|| Status::denied_by_policy("apps", asked.resource, asked.name, policy, EVIL))
+                .then(|| Status::denied_by_policy("apps", asked.resource, asked.name, EVIL, EVIL))
         });
         cluster.deployment("late", 1, &[("stop", "19:00"), ("timezone", EVIL)]);
         let of_late = |event: &serde_json::Value| event["regarding"]["name"] == "late";

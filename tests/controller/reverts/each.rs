@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use dayshift::controller::Settings;
-use kube_in_memory::RequestLine;
+use kube_in_memory::{RequestLine, Writer};
 use serde_json::json;
 
 use super::{ARGO_CD, counted, reads, set_by, stopped, told, web};
@@ -43,55 +43,55 @@ fn argo_cd_is_named_with_its_cure_by_one_read_and_one_event() {
 fn each_program_is_named() {
     for (by, name, label, cure) in [
         (
-            ("kustomize-controller", ""),
+            Writer::new("kustomize-controller"),
             "kustomize-controller (Flux Kustomization)",
             "flux-kustomization",
             "spec.ignore: [{paths: [/spec/replicas]",
         ),
         (
-            ("helm-controller", ""),
+            Writer::new("helm-controller"),
             "helm-controller (Flux HelmRelease)",
             "flux-helmrelease",
             "spec.driftDetection.ignore",
         ),
         (
-            ("helm", ""),
+            Writer::new("helm"),
             "helm",
             "helm",
             "leave replicas out of the chart",
         ),
         (
-            ("kube-controller-manager", "scale"),
+            Writer::scaling("kube-controller-manager"),
             "an HPA",
             "hpa",
             "leave out dayshift/stop-replicas",
         ),
         (
-            ("keda", "scale"),
+            Writer::scaling("keda"),
             "keda",
             "keda",
             "schedule the ScaledObject instead",
         ),
         (
-            ("kubectl-client-side-apply", ""),
+            Writer::new("kubectl-client-side-apply"),
             "kubectl-client-side-apply (kubectl apply)",
             "kubectl-apply",
             "kubectl apply edit-last-applied",
         ),
         (
-            ("kubectl-replace", ""),
+            Writer::new("kubectl-replace"),
             "kubectl-replace (kubectl replace)",
             "kubectl-replace",
             "use kubectl apply",
         ),
         (
-            ("spinnaker", ""),
+            Writer::new("spinnaker"),
             "spinnaker",
             "other",
             "have it leave /spec/replicas alone",
         ),
         (
-            ("evil\u{1b}[2J\u{202e}", ""),
+            Writer::new("evil\u{1b}[2J\u{202e}"),
             "evil\\u{1b}[2J\\u{202e}",
             "other",
             "have it leave",
@@ -114,10 +114,10 @@ fn each_program_is_named() {
 #[test]
 fn a_person_means_it() {
     for by in [
-        ("kubectl", "scale"),
-        ("kubectl-edit", ""),
-        ("k9s", "scale"),
-        ("dayshift", ""),
+        Writer::scaling("kubectl"),
+        Writer::new("kubectl-edit"),
+        Writer::scaling("k9s"),
+        Writer::new("dayshift"),
     ] {
         let story = stopped();
         set_by(&story, by, "web", 2);
@@ -152,10 +152,10 @@ fn only_what_goes_back_within_the_window_is_read() {
     // An autoscaler that takes over what was started.
     story.sleep_until("2026-11-23 09:00:01");
     assert_eq!(story.replicas("web"), 3);
-    set_by(&story, ("kube-controller-manager", "scale"), "web", 7);
+    set_by(&story, Writer::scaling("kube-controller-manager"), "web", 7);
     assert_eq!(reads(&story), 0);
     // And one that scales down is read, and is no news.
-    set_by(&story, ("kube-controller-manager", "scale"), "web", 2);
+    set_by(&story, Writer::scaling("kube-controller-manager"), "web", 2);
     assert_eq!((reads(&story), told(&story, "web").len()), (1, 0));
 }
 
@@ -232,8 +232,8 @@ fn it_is_told_once_a_night_and_of_each_program() {
     for (stop, by) in [
         ("18:30:02", ARGO_CD),
         ("19:30:02", ARGO_CD),
-        ("20:30:02", ("helm", "")),
-        ("21:30:02", ("helm", "")),
+        ("20:30:02", Writer::new("helm")),
+        ("21:30:02", Writer::new("helm")),
         ("22:30:02", ARGO_CD),
     ] {
         story.sleep_until(stop);

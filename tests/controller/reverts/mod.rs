@@ -4,11 +4,12 @@ mod admission;
 mod crowd;
 mod each;
 
+use kube_in_memory::Writer;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Deployment, Sandbox, deployment};
 
-const ARGO_CD: (&str, &str) = ("argocd-controller", "");
+const ARGO_CD: Writer<'static> = Writer::new("argocd-controller");
 
 fn web(name: &str) -> Deployment {
     deployment(name).replicas(3).hours("Mon-Fri 09:00-19:00")
@@ -24,7 +25,7 @@ fn stopped() -> Sandbox {
     story
 }
 
-fn set_by(story: &Sandbox, by: (&str, &str), name: &str, count: u32) {
+fn set_by(story: &Sandbox, by: Writer<'_>, name: &str, count: u32) {
     let patch = json!({"spec": {"replicas": count}});
     let api = &story.api;
     api.merge_by(by, "Deployment", "dev", name, &patch).unwrap();

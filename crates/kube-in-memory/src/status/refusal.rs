@@ -125,16 +125,17 @@ impl Status {
         }
     }
 
-    /// 422 of a ValidatingAdmissionPolicy; `why` is its message, and `plural` such as `deployments`.
+    /// 422 of a ValidatingAdmissionPolicy with a binding of the same name; `why` is its message, and
+    /// `plural` such as `deployments`.
     pub fn denied_by_policy(
         group: &str,
         plural: &str,
         name: &str,
-        (policy, binding): (&str, &str),
+        policy: &str,
         why: &str,
     ) -> Self {
         let message = format!(
-            "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' denied request: {why}"
+            "ValidatingAdmissionPolicy '{policy}' with binding '{policy}' denied request: {why}"
         );
         let mut status = Self::forbidden(group, plural, name, &message);
         (status.code, status.reason) = (422, "Invalid".into());

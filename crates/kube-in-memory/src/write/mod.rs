@@ -9,5 +9,5 @@ mod patch;
 
 pub(crate) use deletion::Deleted;
 pub(crate) use operation::Write;
-pub(crate) use ownership::Writer;
+pub use ownership::Writer;
 pub(crate) use patch::PatchForm;

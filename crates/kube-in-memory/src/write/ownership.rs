@@ -10,12 +10,30 @@ use serde_json::{Map, Value, json};
 use crate::objects::Resource;
 use crate::objects::metadata::timestamp;
 
-/// Who writes, and by which door.
+/// Who writes, as `managedFields` names it: a field manager, and a subresource where it goes through one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Writer<'a> {
-    pub manager: &'a str,
+pub struct Writer<'a> {
+    pub(crate) manager: &'a str,
     /// `scale`, or empty for the object itself.
-    pub subresource: &'a str,
+    pub(crate) subresource: &'a str,
+}
+
+impl<'a> Writer<'a> {
+    /// A field manager that writes the object itself.
+    pub const fn new(manager: &'a str) -> Self {
+        Self {
+            manager,
+            subresource: "",
+        }
+    }
+
+    /// A field manager that writes through the subresource `scale`.
+    pub const fn scaling(manager: &'a str) -> Self {
+        Self {
+            manager,
+            subresource: "scale",
+        }
+    }
 }
 
 /// A tree of field names as in `fieldsV1`; a leaf has no branches.

@@ -33,8 +33,7 @@ impl Backend<'_> {
             Self::Memory(api) => api.on_admission(move |asked| {
                 let refused = asked.verb == "update" && asked.new["spec"]["replicas"] == 0;
                 let denied = |name| {
-                    let policy = ("no-zero", "no-zero");
-                    Status::denied_by_policy("apps", asked.resource, name, policy, message)
+                    Status::denied_by_policy("apps", asked.resource, name, "no-zero", message)
                 };
                 refused.then(|| denied(asked.name))
             }),
