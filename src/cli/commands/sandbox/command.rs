@@ -7,10 +7,12 @@ use std::{
 };
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
-use serde_json::Value;
 use tokio::net::TcpListener;
 
-use super::dashboard::serve_played;
+use super::{
+    error::SandboxError,
+    input::{Input, Loaded},
+};
 use crate::{
     cli::{
         args::{
@@ -24,6 +26,7 @@ use crate::{
                 value_parsers::{loopback, parse_span},
             },
         },
+        commands::dashboard::serve_played,
         exit::{Exit, wrong_usage},
         output::{
             messages::print_error,
@@ -37,11 +40,10 @@ use crate::{
     cluster::Query,
     controller::{CalendarFeed, Scope, Settings},
     dashboard::{self, Dashboard},
-    manifest::{EXAMPLES, Source, Workload},
-    sandbox::{Simulation, Speed, example_actions, is_fragment, lacks},
+    manifest::Workload,
+    sandbox::{Simulation, Speed, UserAction, example_actions},
     schedule::Zone,
-    text::printable,
-    workload::{Inheritance, Kind, ParsedInputs, Prefix, read},
+    workload::{Inheritance, Kind, ParsedInputs, read},
 };
 
 /// Watch the controller at work on a cluster in memory, in simulated time
@@ -106,32 +108,6 @@ pub(crate) struct SandboxArgs {
 /// When the examples begin: on a Friday, two days before the clocks of Europe change.
 const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
 
-/// Why a simulation cannot begin or go on.
-#[derive(Debug, thiserror::Error)]
-enum SandboxError {
-    #[error("there is no workload of a kind that dayshift scales in {0}")]
-    Empty(String),
-    #[error("none of the files can be read")]
-    NothingRead,
-    #[error("the API server accepts none of the workloads")]
-    NoneTaken,
-    #[error("cannot create signals or timers: {0}")]
-    System(io::Error),
-    #[error("cannot listen on {address}: {source}; give another --dashboard, such as 127.0.0.1:0")]
-    Listen {
-        address: SocketAddr,
-        source: io::Error,
-    },
-    #[error("cannot write: {0}")]
-    Write(#[source] io::Error),
-}
-
-/// A workload, the whole object, and the file that it comes from.
-type Loaded = (String, Workload, Value);
-
-/// Workloads and Namespaces.
-type Read = (Vec<Loaded>, Vec<Value>);
-
 impl SandboxArgs {
     pub(crate) fn run(self) -> Exit {
         let inheritance = self.inheritance.inheritance(self.schedules.timezone);
@@ -140,13 +116,17 @@ impl SandboxArgs {
             Ok(asked) => asked,
             Err(error) => return wrong_usage(&error),
         };
-        let (files, unread) = self.read();
-        let outcome = files.and_then(|(workloads, namespaces)| {
-            block_on_paused_time(self.simulate(&workloads, &namespaces, from, inheritance))
-                .map_err(SandboxError::System)?
+        let prefix = &self.schedules.annotation_prefix;
+        let outcome = Input::read(&self.files, &self.exclude, prefix).and_then(|input| {
+            let simulated = block_on_paused_time(self.simulate(&input, from, inheritance));
+            let exit = simulated.map_err(SandboxError::System)??;
+            Ok(if input.is_incomplete {
+                Exit::CouldNotRun
+            } else {
+                exit
+            })
         });
         match outcome {
-            Ok(_) if unread => Exit::CouldNotRun,
             Ok(exit) => exit,
             // Who reads only the beginning has what they want.
             Err(SandboxError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -187,44 +167,6 @@ impl SandboxArgs {
         }
     }
 
-    /// The workloads and the Namespaces of the files, or of the examples; and whether anything
-    /// could not be read, which is reported.
-    fn read(&self) -> (Result<Read, SandboxError>, bool) {
-        let opened = self.exclude.open(&self.files);
-        let mut unread = !opened.errors.is_empty();
-        opened.errors.iter().for_each(print_error);
-        let mut sources = opened.sources;
-        if self.files.is_empty() {
-            let ours = Prefix::default().full("");
-            let prefix = self.schedules.annotation_prefix.full("");
-            let examples =
-                EXAMPLES.map(|(name, text)| Source::new(name, text.replace(&ours, &prefix)));
-            sources.extend(examples);
-        }
-        let (mut found, mut namespaces) = (Vec::new(), Vec::new());
-        for source in &sources {
-            let prefix = &self.schedules.annotation_prefix;
-            namespaces.extend(source.namespaces(prefix));
-            let (manifests, errors) = source.manifests(prefix, "default");
-            unread |= !errors.is_empty();
-            errors.iter().for_each(print_error);
-            found.extend(
-                manifests
-                    .into_iter()
-                    .map(|(workload, manifest)| (source.name().to_owned(), workload, manifest)),
-            );
-        }
-        let found = match (found.is_empty(), unread) {
-            (false, _) => Ok((found, namespaces)),
-            (true, true) => Err(SandboxError::NothingRead),
-            (true, false) => {
-                let names: Vec<_> = sources.iter().map(Source::name).collect();
-                Err(SandboxError::Empty(names.join(", ")))
-            }
-        };
-        (found, unread)
-    }
-
     /// The kinds of `--kinds`, and those of the files, unless a default schedule would take in
     /// what nobody means.
     fn kinds_of(&self, workloads: &[Loaded], inheritance: &Inheritance) -> Vec<Kind> {
@@ -232,7 +174,7 @@ impl SandboxArgs {
         if inheritance.default_schedule.is_some() {
             return kinds;
         }
-        for (_, workload, _) in workloads {
+        for Loaded { workload, .. } in workloads {
             if !kinds.contains(&workload.object.kind) {
                 kinds.push(workload.object.kind);
             }
@@ -249,29 +191,9 @@ impl SandboxArgs {
         listener.map(Some).map_err(refused)
     }
 
-    async fn simulate(
-        &self,
-        workloads: &[Loaded],
-        namespaces: &[Value],
-        from: DateTime<Utc>,
-        inheritance: Inheritance,
-    ) -> Result<Exit, SandboxError> {
-        let clock = Clock::simulated(from);
-        self.log.start_on(clock.clone());
-        let listener = self.listener().await?;
-        let kinds = self.kinds_of(workloads, &inheritance);
-        let looked_at = dashboard::Settings {
-            query: Query::All {
-                kinds: kinds.clone(),
-                namespace: None,
-                selector: None,
-            },
-            prefix: self.schedules.annotation_prefix.clone(),
-            context: self.schedules.context(),
-            inheritance: inheritance.clone(),
-            title: "sandbox: a cluster in memory, in simulated time".to_owned(),
-        };
-        let settings = Settings {
+    /// What the scaler is told.
+    fn settings(&self, kinds: Vec<Kind>, inheritance: Inheritance) -> Settings {
+        Settings {
             default_zone: self.schedules.timezone,
             calendars: CalendarFeed::fixed(self.schedules.context().calendars),
             prefix: self.schedules.annotation_prefix.clone(),
@@ -283,38 +205,54 @@ impl SandboxArgs {
                 ..Scope::default()
             },
             ..Settings::default()
-        };
-        let mut simulation = Simulation::new(clock.clone(), settings);
-        let mut taken = Vec::new();
-        for namespace in namespaces {
-            if let Err(status) = simulation.load_namespace(namespace) {
-                print_error(&status.message);
-            }
         }
-        for (file, workload, manifest) in workloads {
-            match simulation.load(manifest) {
-                Ok(()) => {
-                    if is_fragment(manifest) {
-                        made_up(workload);
-                    }
-                    taken.push(workload.clone());
-                }
-                Err(status) => refused(file, workload, &status.message),
-            }
+    }
+
+    /// What the dashboard is told.
+    fn dashboard_settings(
+        &self,
+        kinds: Vec<Kind>,
+        inheritance: Inheritance,
+    ) -> dashboard::Settings {
+        dashboard::Settings {
+            query: Query::All {
+                kinds,
+                namespace: None,
+                selector: None,
+            },
+            prefix: self.schedules.annotation_prefix.clone(),
+            context: self.schedules.context(),
+            inheritance,
+            title: "sandbox: a cluster in memory, in simulated time".to_owned(),
         }
+    }
+
+    /// What people do meanwhile: something with the examples, and nothing with other files.
+    fn user_actions(&self, workloads: &[Workload], from: DateTime<Utc>) -> Vec<UserAction> {
+        if !self.files.is_empty() {
+            return Vec::new();
+        }
+        let prefix = &self.schedules.annotation_prefix;
+        example_actions(workloads, from, prefix, &self.schedules.context())
+    }
+
+    async fn simulate(
+        &self,
+        input: &Input,
+        from: DateTime<Utc>,
+        inheritance: Inheritance,
+    ) -> Result<Exit, SandboxError> {
+        let clock = Clock::simulated(from);
+        self.log.start_on(clock.clone());
+        let listener = self.listener().await?;
+        let kinds = self.kinds_of(&input.workloads, &inheritance);
+        let dashboard = self.dashboard_settings(kinds.clone(), inheritance.clone());
+        let mut simulation = Simulation::new(clock.clone(), self.settings(kinds, inheritance));
+        let taken = input.load_into(&mut simulation);
         if taken.is_empty() {
             return Err(SandboxError::NoneTaken);
         }
-        let actions = if self.files.is_empty() {
-            example_actions(
-                &taken,
-                from,
-                &self.schedules.annotation_prefix,
-                &self.schedules.context(),
-            )
-        } else {
-            Vec::new()
-        };
+        let actions = self.user_actions(&taken, from);
         let mut out = io::stdout();
         let names: Vec<_> = taken.iter().map(|it| it.object.full_name()).collect();
         let page = Page::new(
@@ -322,13 +260,12 @@ impl SandboxArgs {
             self.zone_shown(&taken),
             names.iter().map(String::as_str),
         );
-        let speed = self
-            .speed
-            .unwrap_or(if out.is_terminal() && listener.is_none() {
-                Speed::DAY_A_SECOND
-            } else {
-                Speed::Max
-            });
+        let is_watched = out.is_terminal() && listener.is_none();
+        let speed = self.speed.unwrap_or(if is_watched {
+            Speed::DAY_A_SECOND
+        } else {
+            Speed::Max
+        });
         let until = from + self.span;
         let title = page.title(&Title {
             workloads: taken.len(),
@@ -346,11 +283,12 @@ impl SandboxArgs {
             .play(until, actions, speed, &mut tell, stop)
             .await
             .map_err(SandboxError::Write)?;
-        let summary_text = page.summary(&played.summary(), self.price.price.as_deref());
+        let price = &self.price.price;
+        let summary_text = page.summary(&played.summary(), price.as_deref());
         write!(io::stdout(), "\n{summary_text}").map_err(SandboxError::Write)?;
         if let Some(listener) = listener.filter(|_| !played.is_stopped()) {
-            let dashboard = Dashboard::new(played.client(), clock, looked_at)
-                .at_price(self.price.price.clone());
+            let dashboard =
+                Dashboard::new(played.client(), clock, dashboard).at_price(price.clone());
             let stop = async {
                 signals.next().await;
             };
@@ -359,42 +297,11 @@ impl SandboxArgs {
                 .map_err(SandboxError::Write)?;
         }
         let summary = played.finish().await;
-        Ok(if summary.refusals > 0 || taken.len() < workloads.len() {
-            Exit::Problems
-        } else {
+        let is_all_taken = taken.len() == input.workloads.len();
+        Ok(if summary.refusals == 0 && is_all_taken {
             Exit::Done
+        } else {
+            Exit::Problems
         })
-    }
-}
-
-/// Says that a manifest is good enough here, and what a cluster wants besides.
-fn made_up(workload: &Workload) {
-    let object = printable(&workload.object.full_name());
-    let lacks = lacks(workload.object.kind.name());
-    // Where nobody reads, nobody misses it.
-    let _ = writeln!(
-        io::stderr(),
-        "note: {object} has {lacks}, which a cluster wants; the sandbox makes it up"
-    );
-}
-
-/// Says where in its file a workload is not what the API server takes, or what it says.
-fn refused(file: &str, workload: &Workload, why: &str) {
-    let Workload { object, place, .. } = workload;
-    if workload.problems.is_empty() {
-        let (line, column) = (place.line, place.column);
-        print_error(&format!("{file}:{line}:{column}: {object}: {why}"));
-    }
-    for problem in &workload.problems {
-        let annotation = workload
-            .annotations
-            .iter()
-            .find(|annotation| annotation.name == problem.annotation);
-        let place = annotation.map_or(place, |annotation| &annotation.value);
-        let (line, column, name) = (place.line, place.column, &problem.annotation);
-        print_error(&format!(
-            "{file}:{line}:{column}: {object}: {name}: {}",
-            problem.message
-        ));
     }
 }
