@@ -15,7 +15,10 @@ use super::{
 use crate::{
     clock::Clock,
     cluster::{Autoscalers, FindError, NamespaceDefaults, WithManagers, server_time},
-    status::{KindWatches, LiveView, Unreadable, WorkloadStatus},
+    status::{
+        HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext, Unreadable,
+        WorkloadStatus, clock_ahead,
+    },
 };
 
 /// A cluster that is followed.
@@ -38,12 +41,6 @@ struct Seen {
 
 /// So long a view is good though nothing has changed: its times are told to the second.
 const FRESH: TimeDelta = TimeDelta::seconds(1);
-const NAMESPACE_REFRESH: TimeDelta = TimeDelta::seconds(3);
-const HPA_REFRESH: TimeDelta = TimeDelta::seconds(30);
-/// How often a server that broke off is asked whether it is back.
-const PROBE: TimeDelta = TimeDelta::seconds(3);
-/// Where the clocks differ by less, this machine's counts.
-const SAME_TIME: TimeDelta = TimeDelta::seconds(2);
 
 impl Followed {
     /// A cluster of which nothing is seen yet.
@@ -124,12 +121,7 @@ impl Followed {
         let Some(there) = server_time(&self.client).await else {
             return false;
         };
-        let ahead = there - here;
-        self.seen().ahead = if ahead.abs() < SAME_TIME {
-            TimeDelta::zero()
-        } else {
-            ahead
-        };
+        self.seen().ahead = clock_ahead(there, here);
         true
     }
 
@@ -186,15 +178,18 @@ fn view_of(settings: &Settings, seen: &Seen, now: DateTime<Utc>) -> View {
     let Settings {
         prefix, context, ..
     } = settings;
+    let status_context = StatusContext {
+        defaults: &seen.defaults,
+        autoscalers: &seen.autoscalers,
+        prefix,
+        parse_context: context,
+        now,
+    };
     let row = |(kind, managed): (_, &WithManagers)| {
-        let defaults = &seen.defaults;
-        let mut status = WorkloadStatus::of(kind, managed, defaults, prefix, context, now)?;
-        let object = &status.object;
-        let owners = seen
-            .autoscalers
-            .owners(kind, &object.namespace, &object.name);
-        status.owners.extend(owners);
-        let observed = defaults.applied(managed.workload.observe(kind, prefix));
+        let status = WorkloadStatus::of(kind, managed, &status_context)?;
+        let observed = seen
+            .defaults
+            .applied(managed.workload.observe(kind, prefix));
         Some(Row { status, observed })
     };
     let error = seen.ended.as_ref().or_else(|| seen.live.outage());

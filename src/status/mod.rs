@@ -1,6 +1,7 @@
 //! How scheduled workloads stand: when each starts or stops next, the active override, what
 //! is wrong with it, and who else has a hand on its count.
 
+mod following;
 mod kind_watches;
 mod live_view;
 mod note;
@@ -11,6 +12,7 @@ mod time_format;
 mod unreadable;
 mod workload_status;
 
+pub use following::{HPA_REFRESH, NAMESPACE_REFRESH, PROBE, clock_ahead};
 pub use kind_watches::{KindWatches, Shown};
 pub use live_view::LiveView;
 pub use note::Note;
@@ -18,4 +20,4 @@ pub use note_text::NoteText;
 pub use reverted::RevertedBy;
 pub use time_format::{clock, date_and_time, distance, duration, span, time_of_day};
 pub use unreadable::Unreadable;
-pub use workload_status::{ScheduleStatus, WorkloadStatus};
+pub use workload_status::{ScheduleStatus, StatusContext, WorkloadStatus};

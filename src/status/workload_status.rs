@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{note::Note, reverted::RevertedBy};
 use crate::{
-    cluster::{NamespaceDefaults, WithManagers},
+    cluster::{Autoscalers, NamespaceDefaults, WithManagers},
     schedule::{Action, Zone},
     workload::{
         Duty, Enforce, HeldDown, Kind, ManagerKind, Observed, Origin, Override, Owner,
@@ -76,19 +76,33 @@ pub enum ScheduleStatus {
     Followed,
 }
 
+/// What a status is made with, beside the workload.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusContext<'a> {
+    /// What workloads inherit.
+    pub defaults: &'a NamespaceDefaults,
+    /// Which autoscalers scale them.
+    pub autoscalers: &'a Autoscalers,
+    /// What stands before the slash of annotations and labels.
+    pub prefix: &'a Prefix,
+    /// How annotations are read. Local times without a zone of their own are in its zone.
+    pub parse_context: &'a ParseContext,
+    /// When: by the clock that schedules are followed by.
+    pub now: DateTime<Utc>,
+}
+
 impl WorkloadStatus {
-    /// How a workload stands at `now`; local times without a zone of their own are in
-    /// the default zone of the context. None where it has no schedule and nothing is left of one.
-    pub fn of(
-        kind: Kind,
-        managed: &WithManagers,
-        defaults: &NamespaceDefaults,
-        prefix: &Prefix,
-        context: &ParseContext,
-        now: DateTime<Utc>,
-    ) -> Option<Self> {
+    /// How a workload stands. `None` where it has no schedule and nothing is left of one.
+    pub fn of(kind: Kind, managed: &WithManagers, context: &StatusContext<'_>) -> Option<Self> {
+        let StatusContext {
+            defaults,
+            autoscalers,
+            prefix,
+            parse_context,
+            now,
+        } = *context;
         let observed = defaults.applied(managed.workload.observe(kind, prefix));
-        let parsed = read(&observed.inputs, context);
+        let parsed = read(&observed.inputs, parse_context);
         let is_scheduled = match parsed {
             // Its schedule may well be the Namespace's.
             ParsedInputs::Unscheduled if defaults.unreadable().is_some() => return None,
@@ -96,7 +110,7 @@ impl WorkloadStatus {
             ParsedInputs::Scheduled(_) => true,
         };
         let changed = is_scheduled.then(|| managed.changed()).flatten();
-        let zone = context.default_zone;
+        let zone = parse_context.default_zone;
         let mut status = Self::of_known(&observed, &parsed, changed, prefix, zone, now)?;
         status.created = managed.created();
         let managers = managed.managers(kind).into_iter();
@@ -106,6 +120,9 @@ impl WorkloadStatus {
                 _ => None,
             })
             .collect();
+        let object = &status.object;
+        let scaled_by = autoscalers.owners(kind, &object.namespace, &object.name);
+        status.owners.extend(scaled_by);
         if is_scheduled {
             status.find_revert(managed, &observed);
         }

@@ -25,7 +25,10 @@ use crate::{
         Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, WithManagers, find,
         missing_namespace, server_time,
     },
-    status::{KindWatches, LiveView, Unreadable, WorkloadStatus},
+    status::{
+        HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext, Unreadable,
+        WorkloadStatus, clock_ahead,
+    },
     text::counted,
     workload::{Inheritance, Price},
 };
@@ -41,15 +44,6 @@ pub(super) enum Output {
 
 /// How often a terminal shows that time passes.
 const TICK: TimeDelta = TimeDelta::seconds(1);
-
-/// How often `--watch` reads the HPAs again, which it does not watch.
-const HPA_REFRESH: TimeDelta = TimeDelta::seconds(30);
-
-/// How often `--watch` reads the Namespaces again.
-const NAMESPACE_REFRESH: TimeDelta = TimeDelta::seconds(3);
-
-/// How often a server that broke off is asked whether it is back.
-const PROBE: TimeDelta = TimeDelta::seconds(3);
 
 /// What is shown, and how.
 pub(super) struct View {
@@ -78,6 +72,14 @@ struct Shown {
     /// is nothing.
     beside: Vec<String>,
     exit: Exit,
+}
+
+impl Shown {
+    /// Says that beside the rest, after which the exit is at least as bad as this.
+    fn say(&mut self, exit: Exit, line: String) {
+        self.beside.push(line);
+        self.exit = self.exit.worse(exit);
+    }
 }
 
 impl View {
@@ -181,87 +183,96 @@ impl View {
         NamespaceDefaults::find(client, query.namespace(), prefix, &self.inheritance).await
     }
 
+    /// All that is shown of this at `now`, on a terminal of that style and width.
     fn of(
         &self,
-        Live {
-            found,
-            refused,
-            autoscalers,
-            defaults,
-        }: Live<'_>,
+        live: Live<'_>,
         query: &Query,
         now: DateTime<Utc>,
         style: Style,
         width: Option<usize>,
     ) -> Shown {
-        let ScheduleArgs {
-            annotation_prefix, ..
-        } = &self.schedules;
-        let context = self.schedules.context_of_others();
-        let unreadable = Unreadable::of(query, refused, defaults, autoscalers);
-        let (mut exit, mut beside) = (Exit::Done, Vec::new());
+        let unreadable = Unreadable::of(query, live.refused, live.defaults, live.autoscalers);
+        let mut shown = Shown {
+            out: Vec::new(),
+            beside: Vec::new(),
+            exit: Exit::Done,
+        };
         for it in &unreadable {
-            // What is not seen may have a problem.
-            let level = if it.hides_workloads {
-                exit = Exit::CouldNotRun;
-                "error"
+            if it.hides_workloads {
+                // What is not seen may have a problem.
+                shown.say(Exit::CouldNotRun, format!("error: {it}"));
             } else {
-                "note"
-            };
-            beside.push(format!("{level}: {it}"));
-        }
-        let mut statuses = Vec::new();
-        for (kind, managed) in &found.workloads {
-            match WorkloadStatus::of(*kind, managed, defaults, annotation_prefix, &context, now) {
-                Some(mut status) => {
-                    let object = &status.object;
-                    let owners = autoscalers.owners(*kind, &object.namespace, &object.name);
-                    status.owners.extend(owners);
-                    statuses.push(status);
-                }
-                None if query.is_by_name() => {
-                    let name = managed.workload.name();
-                    let (kind, group) = (kind.singular(), kind.group());
-                    beside.push(format!("error: {kind}.{group}/{name} has no schedule"));
-                    exit = exit.worse(Exit::Problems);
-                }
-                None => {}
+                shown.say(Exit::Done, format!("note: {it}"));
             }
         }
-        if !found.missing.is_empty() {
-            beside.extend(found.missing.iter().map(|it| format!("error: {it}")));
-            exit = Exit::CouldNotRun;
-        }
+        let mut statuses = self.statuses(live, query, now, &mut shown);
         if statuses.is_empty() && !query.is_by_name() {
-            let nothing = as_far_as_seen(query.nothing_scheduled(), !refused.is_empty());
-            beside.push(sentence(&nothing));
+            let is_partial = !live.refused.is_empty();
+            let nothing = as_far_as_seen(query.nothing_scheduled(), is_partial);
+            shown.say(Exit::Done, sentence(&nothing));
         } else if self.problems {
             let all = statuses.len();
             statuses.retain(WorkloadStatus::has_problem);
             if statuses.is_empty() {
-                beside.push(format!("No problem among {}.", counted(all, "workload")));
+                let none = format!("No problem among {}.", counted(all, "workload"));
+                shown.say(Exit::Done, none);
             }
         }
         let output = StatusOutput::new(
             &statuses,
             &unreadable,
-            annotation_prefix,
+            &self.schedules.annotation_prefix,
             now,
             self.sort_by,
             self.price.as_deref(),
         );
         if output.have_problems() {
-            exit = exit.worse(Exit::Problems);
+            shown.exit = shown.exit.worse(Exit::Problems);
         }
-        let mut out = Vec::new();
         // Writing to memory does not fail.
         let _ = match self.output {
-            Output::Table => output.write_table(&mut out, style, false, width),
-            Output::Wide => output.write_table(&mut out, style, true, width),
-            Output::Json => output.write_json(&mut out),
-            Output::Yaml => output.write_yaml(&mut out),
+            Output::Table => output.write_table(&mut shown.out, style, false, width),
+            Output::Wide => output.write_table(&mut shown.out, style, true, width),
+            Output::Json => output.write_json(&mut shown.out),
+            Output::Yaml => output.write_yaml(&mut shown.out),
         };
-        Shown { out, beside, exit }
+        shown
+    }
+
+    /// How the workloads stand that have a schedule; what was named and has none or is not there is
+    /// said beside them.
+    fn statuses(
+        &self,
+        live: Live<'_>,
+        query: &Query,
+        now: DateTime<Utc>,
+        shown: &mut Shown,
+    ) -> Vec<WorkloadStatus> {
+        let context = StatusContext {
+            defaults: live.defaults,
+            autoscalers: live.autoscalers,
+            prefix: &self.schedules.annotation_prefix,
+            parse_context: &self.schedules.context_of_others(),
+            now,
+        };
+        let mut statuses = Vec::new();
+        for (kind, managed) in &live.found.workloads {
+            match WorkloadStatus::of(*kind, managed, &context) {
+                Some(status) => statuses.push(status),
+                None if query.is_by_name() => {
+                    let name = managed.workload.name();
+                    let (kind, group) = (kind.singular(), kind.group());
+                    let error = format!("error: {kind}.{group}/{name} has no schedule");
+                    shown.say(Exit::Problems, error);
+                }
+                None => {}
+            }
+        }
+        for missing in &live.found.missing {
+            shown.say(Exit::CouldNotRun, format!("error: {missing}"));
+        }
+        statuses
     }
 }
 
@@ -293,14 +304,9 @@ fn sentence(text: &str) -> String {
     first.into_iter().chain(characters).chain(['.']).collect()
 }
 
-/// The time by which schedules are followed: the API server's, whose clock is known to be good,
-/// and this machine's where that does not differ by two seconds or more.
+/// The time by which schedules are followed.
 async fn now(client: &Client) -> DateTime<Utc> {
     let here = Clock::system().now();
     let there = server_time(client).await.unwrap_or(here);
-    if (there - here).abs() < TimeDelta::seconds(2) {
-        here
-    } else {
-        there
-    }
+    here + clock_ahead(there, here)
 }
