@@ -40,11 +40,15 @@ pub(super) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideR
     let counts = if before == after {
         match seen.object.kind.counts() {
             CountKind::Replicas => format!("replicas {after}"),
-            counts => counts.shown(after),
+            counts => counts.in_a_word(after),
         }
     } else {
         let counts = seen.object.kind.counts();
-        format!("{} -> {}", counts.shown(before), counts.shown(after))
+        format!(
+            "{} -> {}",
+            counts.in_a_word(before),
+            counts.in_a_word(after)
+        )
     };
     let outlook = match annotated.command {
         OverrideCommand::Begin(Override::Pause(Pause::Forever)) => {

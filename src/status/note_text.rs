@@ -57,11 +57,11 @@ impl WorkloadStatus {
                 String::new(),
             ),
             Note::SetByHand { says, until: end } => (
-                format!("held {} by hand {}", counts.held(replicas), until(end)),
+                format!("{} by hand {}", counts.held_at(replicas), until(end)),
                 format!("; `{sync}` {} now", verb(says)),
             ),
             Note::SetInOverride { until: end } => (
-                format!("held {} by hand {}", counts.held(replicas), until(end)),
+                format!("{} by hand {}", counts.held_at(replicas), until(end)),
                 String::new(),
             ),
             Note::Deleting => (
@@ -82,7 +82,7 @@ impl WorkloadStatus {
                         format!("the schedule says stopped; it runs {}", until(end))
                     }
                     Action::Start => {
-                        let stays = counts.it_stays(replicas);
+                        let stays = counts.it_stays_at(replicas);
                         format!("the schedule says running; {stays} {}", until(end))
                     }
                     Action::Scale(count) => {

@@ -47,7 +47,7 @@ impl WorkloadStatus {
             _ => "the start",
         };
         let counts = self.object.kind.counts();
-        let undone = counts.undone(self.saved.unwrap_or_default(), self.replicas);
+        let undone = counts.set_back(self.saved.unwrap_or_default(), self.replicas);
         let after = by.after.map_or_else(|| "after".to_owned(), later);
         Some(format!("{} {undone} {after} {was}", by.manager.name()))
     }

@@ -133,9 +133,9 @@ fn row(boundary: &PlannedBoundary, counts: CountKind) -> [Cell; 3] {
     let count = match boundary.replicas {
         _ if !boundary.applied => "<unchanged>".to_owned(),
         // A start lets it run, but where somebody turned it off.
-        None if counts.is_switch() => counts.shown(Replicas::ONE),
+        None if counts.is_switch() => counts.in_a_word(Replicas::ONE),
         None => "<saved>".to_owned(),
-        Some(count) => counts.shown(count),
+        Some(count) => counts.in_a_word(count),
     };
     let why = match boundary.ends {
         _ if !boundary.applied => ", skipped",

@@ -222,7 +222,12 @@ impl<'a> StatusOutput<'a> {
         [
             (&*status.object.namespace).into(),
             status.object.short_name().into(),
-            status.object.kind.counts().shown(status.replicas).into(),
+            status
+                .object
+                .kind
+                .counts()
+                .in_a_word(status.replicas)
+                .into(),
             state(status),
             status.since.map(at).into(),
             status.saved.map(|it| it.to_string()).into(),

@@ -83,7 +83,7 @@ impl Page<'_> {
                     dt { "Kind" }
                     dd { (status.object.kind.name()) }
                     dt { "Count" }
-                    dd { (counts.shown(status.replicas)) }
+                    dd { (counts.in_a_word(status.replicas)) }
                     dt { "State" }
                     dd {
                         (status.state_name())

@@ -151,7 +151,7 @@ impl EventNote {
             }
             _ => format!("by the {action} of {at}"),
         };
-        let changed = spec.counts.changed(from, to);
+        let changed = spec.counts.scaled_from(from, to);
         let text = format!("{changed} {why}; {}", coming(spec, next));
         (from != to).then(|| Self::new(reason, text))
     }
@@ -171,10 +171,13 @@ impl EventNote {
         let until = holding(active, spec);
         let text = match active {
             Override::Pause(_) => {
-                format!("{}, and nothing is done, {until}", spec.counts.stays(to))
+                format!(
+                    "{}, and nothing is done, {until}",
+                    spec.counts.count_stays(to)
+                )
             }
-            _ if from == to => format!("{} {until}", spec.counts.stays(to)),
-            _ => format!("{} {until}", spec.counts.changed(from, to)),
+            _ if from == to => format!("{} {until}", spec.counts.count_stays(to)),
+            _ => format!("{} {until}", spec.counts.scaled_from(from, to)),
         };
         Self::new(reason, text)
     }
@@ -204,7 +207,7 @@ impl EventNote {
         let text = match says {
             Action::Start => format!(
                 "the schedule says running; {} {until}. To start it now, run {command}",
-                spec.counts.it_stays(replicas)
+                spec.counts.it_stays_at(replicas)
             ),
             Action::Stop => {
                 format!("the schedule says stopped; it runs {until}. To stop it now, run {command}")
@@ -256,7 +259,7 @@ impl EventNote {
     pub(in crate::workload) fn enforced(spec: &ScheduleSpec, from: Replicas, to: Replicas) -> Self {
         let why = "it is stopped, and `enforce` is set";
         let text = if spec.counts.is_switch() {
-            format!("{} again: {why}", spec.counts.changed(from, to))
+            format!("{} again: {why}", spec.counts.scaled_from(from, to))
         } else {
             format!(
                 "scaled from {from} back to {to}: {why}; the larger count is saved for the next start"
@@ -300,7 +303,7 @@ impl EventNote {
     ) -> Self {
         let counts = object.kind.counts();
         let how = if counts.is_switch() {
-            format!("it was {}", counts.shown(running))
+            format!("it was {}", counts.in_a_word(running))
         } else {
             format!("{running} ran of {saved}")
         };

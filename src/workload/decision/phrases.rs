@@ -27,11 +27,11 @@ pub(super) fn taken_up(
     match says {
         Action::Start => format!(
             "nothing is scaled now; {next}. It says running now, but {}: to start it now, run {command}",
-            spec.counts.is_at(replicas)
+            spec.counts.count_is(replicas)
         ),
         Action::Stop => format!(
             "nothing is scaled now; {next}. It says stopped now, but {}: to stop it now, run {command}",
-            spec.counts.run(replicas)
+            spec.counts.so_many_run(replicas)
         ),
         Action::Scale(count) => format!(
             "nothing is scaled now; {next}. It says {count} now, but the count is {replicas}: to scale it now, run {command}"

@@ -1,6 +1,5 @@
 //! What the count of a kind means.
 
-use crate::text::counted;
 use crate::workload::keys::{Key, PAUSED_REPLICAS};
 use crate::workload::replicas::Replicas;
 
@@ -66,96 +65,6 @@ impl CountKind {
             Self::Replicas | Self::Minimum => true,
             Self::Suspend => !matches!(key, Key::Replicas | Key::StopReplicas | Key::Scale),
             Self::Pause => !matches!(key, Key::Replicas | Key::Scale),
-        }
-    }
-
-    /// What has become of an object, as in `scaled from 3 to 0`.
-    pub fn changed(self, from: Replicas, to: Replicas) -> String {
-        let is_down = to == Replicas::ZERO;
-        match self {
-            Self::Replicas => format!("scaled from {from} to {to}"),
-            Self::Minimum => format!("minReplicas set from {from} to {to}"),
-            Self::Suspend if is_down => "suspended".to_owned(),
-            Self::Suspend => "no longer suspended".to_owned(),
-            Self::Pause if is_down => "paused".to_owned(),
-            Self::Pause => "no longer paused".to_owned(),
-        }
-    }
-
-    /// What somebody else has made of a count of ours, as in `set 3 again`.
-    pub fn undone(self, from: Replicas, now: Replicas) -> String {
-        let again = if from == now { " again" } else { "" };
-        match self {
-            Self::Replicas => format!("set {now}{again}"),
-            Self::Minimum => format!("set minReplicas {now}{again}"),
-            Self::Suspend | Self::Pause => format!("made it {} again", self.shown(now)),
-        }
-    }
-
-    /// How it stands, as in `the count stays 3`.
-    pub fn stays(self, at: Replicas) -> String {
-        let is_down = at == Replicas::ZERO;
-        match self {
-            Self::Replicas => format!("the count stays {at}"),
-            Self::Minimum => format!("minReplicas stays {at}"),
-            Self::Suspend if is_down => "it stays suspended".to_owned(),
-            Self::Suspend => "it stays unsuspended".to_owned(),
-            Self::Pause if is_down => "it stays paused".to_owned(),
-            Self::Pause => "it stays unpaused".to_owned(),
-        }
-    }
-
-    /// How it stays, as in `it stays at 0`.
-    pub fn it_stays(self, at: Replicas) -> String {
-        match self {
-            Self::Replicas => format!("it stays at {at}"),
-            Self::Minimum | Self::Suspend | Self::Pause => self.stays(at),
-        }
-    }
-
-    /// How it stands, as in `but the count is 0`.
-    pub fn is_at(self, at: Replicas) -> String {
-        match self {
-            Self::Replicas => format!("the count is {at}"),
-            Self::Minimum => format!("minReplicas is {at}"),
-            Self::Suspend | Self::Pause => format!("it is {}", self.shown(at)),
-        }
-    }
-
-    /// What runs, as in `but 3 run`.
-    pub fn run(self, at: Replicas) -> String {
-        match self {
-            Self::Replicas => format!("{at} run"),
-            Self::Minimum | Self::Suspend | Self::Pause => self.is_at(at),
-        }
-    }
-
-    /// How it is held, as in `held at 3 by hand`.
-    pub fn held(self, at: Replicas) -> String {
-        if self.is_switch() {
-            self.shown(at)
-        } else {
-            format!("at {at}")
-        }
-    }
-
-    /// A count with what it counts, as in `at most 3 replicas`.
-    pub fn many(self, count: Replicas) -> String {
-        match self {
-            Self::Minimum => format!("minReplicas {count}"),
-            _ => counted(count.get(), "replica"),
-        }
-    }
-
-    /// A count in a column: `3`, or `suspended`.
-    pub fn shown(self, count: Replicas) -> String {
-        let is_down = count == Replicas::ZERO;
-        match self {
-            Self::Replicas => count.to_string(),
-            Self::Minimum => format!("min {count}"),
-            Self::Suspend if is_down => "suspended".to_owned(),
-            Self::Pause if is_down => "paused".to_owned(),
-            Self::Suspend | Self::Pause => "active".to_owned(),
         }
     }
 }

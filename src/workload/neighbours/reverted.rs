@@ -48,7 +48,7 @@ impl Reverted {
 
     /// What has become of it, as in `set 3 again 12 s after the stop`.
     pub fn words(&self, kind: Kind) -> String {
-        let undone = kind.counts().undone(self.from, self.now);
+        let undone = kind.counts().set_back(self.from, self.now);
         format!("{undone} {} {}", later(self.after), deed(self.by))
     }
 }
@@ -75,8 +75,8 @@ impl EventNote {
     /// The API server has stored another count, `made`, than the change asked for.
     pub fn overruled(change: &Change, made: Replicas, kind: Kind) -> Self {
         let counts = kind.counts();
-        let to = counts.shown(change.replicas);
-        let made = counts.shown(made);
+        let to = counts.in_a_word(change.replicas);
+        let made = counts.in_a_word(made);
         let by = match change.kind {
             ChangeKind::Enforce => "`enforce`".to_owned(),
             ChangeKind::Scale(_) => "the schedule".to_owned(),

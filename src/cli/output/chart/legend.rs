@@ -51,21 +51,21 @@ pub(super) fn counts(group: &Group<'_>) -> String {
     if let Some(largest) = spec.largest_count() {
         return format!(
             "Each time sets its own count, at most {}.",
-            spec.counts.many(largest)
+            spec.counts.with_unit(largest)
         );
     }
     let start = match (spec.counts, spec.replicas, group.brings_back()) {
         (CountKind::Suspend, ..) => "start lets it run".to_owned(),
         (CountKind::Pause, ..) => "start lets it scale".to_owned(),
-        (counts, Some(count), _) => format!("start sets {}", counts.many(count)),
-        (counts, None, Some(count)) => format!("start brings back {}", counts.many(count)),
+        (counts, Some(count), _) => format!("start sets {}", counts.with_unit(count)),
+        (counts, None, Some(count)) => format!("start brings back {}", counts.with_unit(count)),
         (_, None, None) => "start brings back the saved count".to_owned(),
     };
     let stop = match (spec.counts, spec.stop_replicas) {
         (CountKind::Suspend, _) => "stop suspends it".to_owned(),
         (CountKind::Pause, _) => "stop pauses it".to_owned(),
         (_, Replicas::ZERO) => "stop leaves 0".to_owned(),
-        (counts, count) => format!("stop leaves {}", counts.many(count)),
+        (counts, count) => format!("stop leaves {}", counts.with_unit(count)),
     };
     match spec.schedule.rule().only_action() {
         Some(Action::Start) => {
@@ -94,7 +94,11 @@ fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
         (CountKind::Pause, _) => format!(", {} paused ({percent}%)", hour(stopped)),
         (_, Replicas::ZERO) => format!(", {} stopped ({percent}%)", hour(stopped)),
         (counts, count) => {
-            format!(", {} at {} ({percent}%)", hour(stopped), counts.many(count))
+            format!(
+                ", {} at {} ({percent}%)",
+                hour(stopped),
+                counts.with_unit(count)
+            )
         }
     };
     if open > 0 {
