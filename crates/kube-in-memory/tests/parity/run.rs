@@ -99,7 +99,7 @@ async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> 
     let content = header("content-type");
     let (dated, wait) = (header("date").is_some(), header("retry-after"));
     let bodies = if step.lines > 0 && code == 200 {
-        lines(response.into_body(), step.lines).await
+        lines(response.into_body(), step).await
     } else {
         vec![
             response
@@ -118,9 +118,6 @@ async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> 
                 .unwrap_or_else(|_| json!(String::from_utf8_lossy(body).into_owned()))
         })
         .collect();
-    if step.without_bookmarks {
-        bodies.retain(|body| body["type"] != "BOOKMARK");
-    }
     let before = seen.versions.last().cloned();
     bodies.iter().for_each(|body| seen.note(body));
     let owned = (step.owners && code == 200).then(|| {
@@ -148,11 +145,15 @@ async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> 
     answer
 }
 
-async fn lines(mut body: Body, count: usize) -> Vec<Vec<u8>> {
+/// The lines of a watch that a step asks for, and `"end"` where it ends before.
+async fn lines(mut body: Body, step: &Step) -> Vec<Vec<u8>> {
     let (mut lines, mut rest) = (Vec::new(), Vec::new());
-    while lines.len() < count {
+    while lines.len() < step.lines {
         if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            lines.push(rest.drain(..=end).collect());
+            let line: Vec<u8> = rest.drain(..=end).collect();
+            if !(step.without_bookmarks && is_by_chance(&line)) {
+                lines.push(line);
+            }
             continue;
         }
         match body.frame().await {
@@ -164,6 +165,13 @@ async fn lines(mut body: Body, count: usize) -> Vec<Vec<u8>> {
         }
     }
     lines
+}
+
+/// Whether a line of a watch is a bookmark, but not the one that ends the initial events.
+fn is_by_chance(line: &[u8]) -> bool {
+    let event: Value = serde_json::from_slice(line).unwrap();
+    let annotations = &event["object"]["metadata"]["annotations"];
+    event["type"] == "BOOKMARK" && annotations["k8s.io/initial-events-end"].is_null()
 }
 
 /// Drops groups and resources of other names than these.

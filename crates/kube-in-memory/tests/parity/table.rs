@@ -34,7 +34,7 @@ pub struct Step {
     pub lines: usize,
     /// Compare the defaults that the server fills in too.
     pub whole: bool,
-    /// Of a watch, leave bookmarks out of the comparison: whether one comes is a matter of chance.
+    /// Of a watch, leave out the bookmarks that come by chance, before lines are counted.
     pub without_bookmarks: bool,
     /// Of groups and resources, compare those of these names; empty for all.
     pub only: Vec<&'static str>,
@@ -154,9 +154,10 @@ impl Case {
         self
     }
 
-    /// The last answer is compared but for bookmarks. A real server sends one before the end of a
-    /// watch only if it has heard of a later version meanwhile, which anybody's write to anything
-    /// may cause.
+    /// The last answer is compared but for bookmarks, where they do not end the initial events.
+    /// A real server sends none, one or two before the end of a watch of two or three seconds: only
+    /// if it has heard of a later version meanwhile, which anybody's write to anything may cause,
+    /// and as its clock stands within the second.
     pub fn without_bookmarks(mut self) -> Self {
         self.last().without_bookmarks = true;
         self

@@ -84,7 +84,7 @@ fn forms() -> Vec<Case> {
                     DEPLOYMENTS,
                     "resourceVersion={rv}&allowWatchBookmarks=true&timeoutSeconds=3",
                 ),
-                2,
+                1,
             )
             .shown_as(ONE)
             .without_bookmarks(),
