@@ -1,7 +1,10 @@
 //! An object as the API server showed it.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 
+use super::inputs::annotations::Annotations;
 use super::inputs::effective::Inputs;
 use super::inputs::overrides::Overrides;
 use super::inputs::parsed::ScheduleSpec;
@@ -74,6 +77,13 @@ impl Observed {
     pub fn overrides(&self, spec: &ScheduleSpec, state: &State, now: DateTime<Utc>) -> Overrides {
         let began = self.override_began.as_deref();
         spec.overrides.without_ended(began, state, now)
+    }
+
+    /// The same object with the annotations of its Namespace as defaults, in place of any other.
+    #[must_use]
+    pub fn with_defaults(self, defaults: Option<Arc<Annotations>>) -> Self {
+        let inputs = self.inputs.with_defaults(defaults);
+        Self { inputs, ..self }
     }
 
     /// Whether dayshift has anything to do with the object: an input, or something of its own.

@@ -101,9 +101,6 @@ impl NamespaceDefaults {
             None if self.unreadable.is_none() => of_scaler(),
             None => None,
         };
-        Observed {
-            inputs: observed.inputs.with_defaults(defaults),
-            ..observed
-        }
+        observed.with_defaults(defaults)
     }
 }

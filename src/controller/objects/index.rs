@@ -1,6 +1,6 @@
 //! Every object that concerns us, and what is known of it. No request leaves from here.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
@@ -8,9 +8,7 @@ use tokio::time::Instant;
 use crate::{
     cluster::{Version, Workload},
     schedule::Calendars,
-    workload::{
-        Annotations, Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide,
-    },
+    workload::{Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide},
 };
 
 use crate::controller::ids::{Id, WatchId};
@@ -100,7 +98,7 @@ impl Index {
             return Observation::default();
         }
         let observed = workload.observe(kind, &self.prefix);
-        let observed = with_defaults(observed, defaults);
+        let observed = observed.with_defaults(defaults);
         if let Some(id) = known
             && let Some(entry) = self.entries.get_mut(id)
             && entry.observed.object == observed.object
@@ -175,7 +173,7 @@ impl Index {
         }
         let observed = workload.observe(object.kind, &self.prefix);
         let defaults = self.namespaces.defaults(&observed.object.namespace);
-        let observed = with_defaults(observed, defaults);
+        let observed = observed.with_defaults(defaults);
         let version = workload.version();
         if entry.version == known || !version.is_before(entry.version) {
             self.history.note_answer(version, entry.version);
@@ -378,11 +376,6 @@ impl Index {
         }
         self.entries.touch_all();
     }
-}
-
-pub(super) fn with_defaults(observed: Observed, defaults: Option<Arc<Annotations>>) -> Observed {
-    let inputs = observed.inputs.with_defaults(defaults);
-    Observed { inputs, ..observed }
 }
 
 fn full_name(namespace: &str, name: &str) -> Box<str> {

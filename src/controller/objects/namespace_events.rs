@@ -2,7 +2,7 @@
 
 use crate::cluster::ObservedNamespace;
 use crate::controller::ids::{Id, WatchId};
-use crate::controller::objects::index::{Index, with_defaults};
+use crate::controller::objects::index::Index;
 use crate::controller::objects::namespaces::{NamespaceNews, Namespaces};
 use crate::controller::objects::shown_by::ShownBy;
 use crate::controller::time::guarded_clock::SeenAt;
@@ -34,7 +34,7 @@ impl Index {
         ids.sort_unstable();
         self.entries.touch(&ids);
         for (observed, version, watch) in self.bystanders.take(&namespace.name) {
-            let observed = with_defaults(observed, defaults.clone());
+            let observed = observed.with_defaults(defaults.clone());
             ids.extend(self.take_in(observed, version, watch, seen_at));
         }
         (news, ids)
