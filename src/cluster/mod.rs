@@ -21,6 +21,7 @@ pub use reading::discovery::discover;
 pub use reading::events::{SeenEvent, events_of};
 pub use reading::find::{
     FindError, Found, Missing, Part, Query, Refused, find, missing_namespace, namespace_exists,
+    no_namespace,
 };
 pub use reading::list_watch::{list_watch, watch_of};
 pub use reading::live_watch::{WatchEvent, WatchEvents, watch};

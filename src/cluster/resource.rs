@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::pod_template::requests;
-use crate::schedule::is_whole;
+use crate::schedule::is_too_long;
 use crate::text::quote;
 use crate::workload::{
     CountField, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, ResourceRequests, WorkloadRef,
@@ -177,7 +177,9 @@ impl Resource {
         let test = match &observed.count_field {
             CountField::Present => Some(value(observed.replicas).unwrap_or_default()),
             CountField::Absent => Some(Value::Null),
-            CountField::Text(text) => is_whole(text).then(|| json!(text)),
+            // Its end was not kept.
+            CountField::Text(text) if is_too_long(text) => None,
+            CountField::Text(text) => Some(json!(text)),
             CountField::Odd(_) => None,
         };
         CountPatch {

@@ -11,7 +11,7 @@ use serde::{
     de::{IgnoredAny, MapAccess, Visitor},
 };
 
-use crate::schedule::{is_whole, kept};
+use crate::schedule::{cut_too_long, is_too_long};
 use crate::workload::{
     CountField, Inputs, Kind, Label, Labels, Observed, Prefix, Replicas, ResourceRequests,
     WorkloadRef,
@@ -208,7 +208,7 @@ pub(super) struct Meta {
     resource_version: Option<String>,
     deletion_timestamp: Option<Time>,
     labels: Option<BTreeMap<String, String>>,
-    #[serde(deserialize_with = "without_last_applied")]
+    #[serde(deserialize_with = "trimmed_annotations")]
     annotations: Option<BTreeMap<String, String>>,
 }
 
@@ -236,7 +236,7 @@ pub(super) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-config
 
 /// The annotations, without kubectl's copy of the manifest and without the ends of texts that are
 /// too long.
-fn without_last_applied<'de, D: Deserializer<'de>>(
+fn trimmed_annotations<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<BTreeMap<String, String>>, D::Error> {
     struct Annotations;
@@ -261,8 +261,8 @@ fn without_last_applied<'de, D: Deserializer<'de>>(
                 } else {
                     text = map.next_value()?;
                 }
-                if !is_whole(&text) {
-                    text = kept(&text).to_owned();
+                if is_too_long(&text) {
+                    text = cut_too_long(&text).to_owned();
                 }
                 annotations.insert(key, text);
             }

@@ -4,7 +4,7 @@ use kube::Client;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    cluster::{FindError, RawList, get_raw, list_raw, namespace_exists},
+    cluster::{FindError, RawList, get_raw, list_raw, namespace_exists, no_namespace},
     manifest::Source,
 };
 
@@ -158,8 +158,7 @@ impl LiveSchedules {
                     && found.problems.is_empty()
                     && namespace_exists(client, name).await == Some(false)
                 {
-                    let missing = format!("namespace {name} does not exist");
-                    found.problems.push(missing);
+                    found.problems.push(no_namespace(name));
                 }
             }
         }

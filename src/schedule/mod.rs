@@ -34,7 +34,7 @@ pub use jitter::{parse_grace, parse_jitter};
 pub use moment::{parse_date_or_moment, parse_moment};
 pub use schedule::{Schedule, ScheduleRule};
 pub use text::error::TextError;
-pub use text::length::{MAX_TEXT, is_whole, kept};
+pub use text::length::{MAX_TEXT, cut_too_long, is_too_long};
 pub use text::piece::list_items;
 pub use text::reason::{CronField, TextReason};
 pub use text::wall_time::WallTime;

@@ -30,9 +30,9 @@ pub struct Observed {
     pub inputs: Inputs,
     /// The state labels, as texts.
     pub labels: Labels,
-    /// The text of our annotation `error`.
+    /// The text of our annotation `error`, of which no more is kept than of an input.
     pub error: Option<Box<str>>,
-    /// The text of our annotation `override-began`.
+    /// The text of our annotation `override-began`, likewise.
     pub override_began: Option<Box<str>>,
     /// Whether the object has any label at all, ours or not.
     pub has_labels: bool,

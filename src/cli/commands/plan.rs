@@ -22,7 +22,7 @@ use crate::{
         exit::{Exit, wrong_usage},
         output::{
             chart::Chart,
-            messages::{no_namespace, note_unreadable, print_error},
+            messages::{note_unreadable, print_error},
             plan_table::{WriteError, write_problems, write_saved, write_table},
             terminal,
         },
@@ -31,6 +31,7 @@ use crate::{
     clock::Clock,
     cluster::{
         ConnectError, FindError, Missing, NamespaceDefaults, Workload, find, missing_namespace,
+        no_namespace,
     },
     lint::conflicts,
     manifest::{self, OpenError, Source, SyntaxError, inherit},

@@ -8,14 +8,12 @@ use crate::{
         args::{connection::ConnectionArgs, override_args::ChosenArgs, targets::Targets},
         exit::{Exit, wrong_usage},
         output::{
-            messages::{
-                as_far_as_seen, left_alone, no_namespace, print_error, print_line, print_note,
-            },
+            messages::{as_far_as_seen, left_alone, print_error, print_line, print_note},
             progress::Progress,
         },
     },
     clock::Clock,
-    cluster::{FindError, missing_namespace},
+    cluster::{FindError, missing_namespace, no_namespace},
     operations::{Restore, Selection},
     workload::{Inheritance, Label, Observed, Prefix},
 };

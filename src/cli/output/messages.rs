@@ -59,11 +59,6 @@ pub(crate) fn print_warning(what: &str) {
     let _ = writeln!(io::stderr(), "warning: {}", printable(what));
 }
 
-/// What every command says of a namespace that is missing.
-pub(crate) fn no_namespace(name: &str) -> String {
-    format!("namespace {name} does not exist")
-}
-
 /// A line about what went wrong.
 pub(crate) fn print_error(what: &impl ToString) {
     let _ = writeln!(io::stderr(), "error: {}", printable(&what.to_string()));

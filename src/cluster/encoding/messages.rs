@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer, ser::Error as _, ser::SerializeMap as _};
 use crate::cluster::encoding::pod_template::requests;
 use crate::cluster::pod_template::Template;
 use crate::cluster::workload::LAST_APPLIED;
-use crate::schedule::kept;
+use crate::schedule::cut_too_long;
 
 #[derive(Clone, PartialEq, Message)]
 pub(in crate::cluster) struct Unknown {
@@ -194,7 +194,7 @@ fn as_map<S: Serializer>(entries: &[Entry], serializer: S) -> Result<S::Ok, S::E
     for Entry { key, text } in entries {
         let text = if key == LAST_APPLIED { &[] } else { &**text };
         let text = str::from_utf8(text).map_err(S::Error::custom)?;
-        map.serialize_entry(key, kept(text))?;
+        map.serialize_entry(key, cut_too_long(text))?;
     }
     map.end()
 }

@@ -210,6 +210,11 @@ pub async fn missing_namespace<'q>(client: &Client, query: &'q Query) -> Option<
     (namespace_exists(client, name).await == Some(false)).then_some(name)
 }
 
+/// What is said of a namespace that does not exist.
+pub fn no_namespace(name: &str) -> String {
+    format!("namespace {name} does not exist")
+}
+
 /// All of them, in pages.
 pub(in crate::cluster) async fn listed<D: Clone + Debug + DeserializeOwned>(
     api: &Api<D>,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cluster::reading::namespace::NamespaceMeta;
 use crate::cluster::resource::Resource;
-use crate::schedule::is_whole;
+use crate::schedule::is_too_long;
 use crate::workload::{Annotation, Change, Key, Label, Observed, PAUSED_REPLICAS, Prefix};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
@@ -164,7 +164,7 @@ impl Operations {
     /// Tests a text, but for one of which only the beginning was kept: it is refused, and the
     /// object stays as it is, whatever else the text may say by now.
     fn test_annotation(&mut self, name: &str, seen: Option<&str>) {
-        if seen.is_none_or(is_whole) {
+        if !seen.is_some_and(is_too_long) {
             self.test(&["metadata", "annotations", name], json!(seen));
         }
     }

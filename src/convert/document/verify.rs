@@ -70,8 +70,7 @@ fn is_metadata_changed(before: &Node<'_>, after: &Node<'_>, changes: &Changes) -
 /// Whether a document, or a list in it, holds an object.
 fn holds(document: &Rc<Node<'_>>, node: &Rc<Node<'_>>) -> bool {
     let items = document.get("items").map_or(&[][..], Node::items);
-    let mut all = [document].into_iter().chain(items);
-    all.any(|it| Rc::ptr_eq(it, node)) || items.iter().any(|it| holds(it, node))
+    Rc::ptr_eq(document, node) || items.iter().any(|it| holds(it, node))
 }
 
 /// The same object in the JSON of the document.
@@ -84,8 +83,7 @@ fn object_of<'v>(
         return Some(json);
     }
     let items = document.get("items")?.items();
-    let at = items.iter().position(|it| Rc::ptr_eq(it, node));
-    let at = at.or_else(|| items.iter().position(|it| holds(it, node)))?;
+    let at = items.iter().position(|it| holds(it, node))?;
     object_of(&items[at], json.get_mut("items")?.get_mut(at)?, node)
 }
 

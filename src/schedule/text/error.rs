@@ -34,7 +34,7 @@ impl TextError {
         }
     }
 
-    /// The refusal of a text that is not [whole](super::length::is_whole).
+    /// The refusal of a text that [is too long](super::length::is_too_long).
     pub(crate) fn too_long(text: &str) -> Self {
         let read = cut_bytes(text, MAX_TEXT).len();
         Self::new(read..text.len(), "", TextReason::TooLong)

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::TextError;
-use super::length::is_whole;
+use super::length::is_too_long;
 use super::reason::TextReason;
 
 /// Part of a text, and where in it the part stands.
@@ -21,7 +21,7 @@ impl<'a> Piece<'a> {
         text: &'a str,
         example: &'static str,
     ) -> Result<Self, TextError> {
-        if !is_whole(text) {
+        if is_too_long(text) {
             return Err(TextError::too_long(text));
         }
         let trimmed = Self {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::schedule::{is_whole, kept};
+use crate::schedule::{cut_too_long, is_too_long};
 use crate::workload::keys::{ERROR, Key, OVERRIDE_BEGAN, Prefix};
 
 /// What a user wrote on one object under the prefix: a text or none for every [`Key`], and the
-/// names of what is not a key. These are what a guarded patch tests; what is in force may come
-/// from elsewhere too and is [`Inputs`](crate::workload::Inputs).
+/// names of what is not a key. These are what a guarded patch tests, but for texts that are too
+/// long; what is in force may come from elsewhere too and is [`Inputs`](crate::workload::Inputs).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Annotations {
     texts: [Option<Box<str>>; Key::ALL.len()],
@@ -43,7 +43,7 @@ impl Annotations {
                 continue;
             };
             match Key::from_name(name) {
-                Some(key) => found.texts[key as usize] = Some(kept(text).into()),
+                Some(key) => found.texts[key as usize] = Some(cut_too_long(text).into()),
                 None if [ERROR, OVERRIDE_BEGAN].contains(&name) => {}
                 None => found.note_unknown(name, text.len()),
             }
@@ -87,16 +87,16 @@ impl Annotations {
         }
     }
 
-    /// The text of a key, as the user wrote it, or the [beginning](kept) of one that is too long;
-    /// `None` without it.
+    /// The text of a key, as the user wrote it, or the [beginning](cut_too_long) of one that is too
+    /// long; `None` without it.
     pub fn text(&self, key: Key) -> Option<&str> {
         self.texts[key as usize].as_deref()
     }
 
-    /// Whether no text of a key is too long.
-    pub(super) fn are_whole(&self) -> bool {
+    /// Whether the text of any key is too long.
+    pub(super) fn are_too_long(&self) -> bool {
         let mut texts = self.texts.iter().flatten();
-        texts.all(|text| is_whole(text))
+        texts.any(|text| is_too_long(text))
     }
 
     /// The first annotations that are no key, in order of the name.

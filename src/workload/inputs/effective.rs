@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::annotations::{Annotations, Unknown};
-use crate::schedule::is_whole;
+use crate::schedule::is_too_long;
 use crate::workload::keys::{Key, Prefix};
 use crate::workload::kinds::count_kind::CountKind;
 use crate::workload::replicas::Replicas;
@@ -215,7 +215,7 @@ impl Inputs {
 
 /// Reads `true` or `false`; case does not matter. A text that is too long is neither.
 pub(super) fn truth(text: &str) -> Option<bool> {
-    let is = |word: &str| is_whole(text) && text.trim().eq_ignore_ascii_case(word);
+    let is = |word: &str| !is_too_long(text) && text.trim().eq_ignore_ascii_case(word);
     if is("true") {
         Some(true)
     } else {

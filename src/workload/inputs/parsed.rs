@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::schedule::{
     Action, Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, TextError, TextReason, Times,
-    Zone, is_whole, parse_grace, parse_jitter, parse_moment, parse_scale,
+    Zone, is_too_long, parse_grace, parse_jitter, parse_moment, parse_scale,
 };
 use crate::text::quote;
 
@@ -110,11 +110,10 @@ impl ScheduleSpec {
 /// Reads what the inputs ask for. Local times are in the object's `timezone`, else in the default
 /// zone of the context. All problems are collected, not only the first one.
 pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
-    let mut problems = Problems::default();
-    problems.too_long(inputs);
-    if let Some(refusal) = InvalidSchedule::for_problems(std::mem::take(&mut problems.0)) {
+    if let Some(refusal) = InvalidSchedule::for_problems(too_long(inputs)) {
         return ParsedInputs::Invalid(refusal);
     }
+    let mut problems = Problems::default();
     if problems.switch(inputs, Key::Exclude) {
         return ParsedInputs::Unscheduled;
     }
@@ -144,6 +143,21 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     }
 }
 
+/// The texts that are too long. Only their beginnings are there, which would say something else.
+fn too_long(inputs: &Inputs) -> Vec<Problem> {
+    let defaults = inputs.defaults();
+    if !inputs.own().are_too_long() && !defaults.is_some_and(Annotations::are_too_long) {
+        return Vec::new();
+    }
+    let problem = |key: Key| {
+        let text = inputs.text(key).filter(|text| is_too_long(text))?;
+        let problem = Problem::of(key, &TextError::too_long(text));
+        let origin = inputs.origin(key)?;
+        Some(Problem { origin, ..problem })
+    };
+    Key::ALL.into_iter().filter_map(problem).collect()
+}
+
 fn unknown_key(name: &str, length: usize) -> Problem {
     let hint = match Key::nearest(name) {
         Some(key) => format!("did you mean `{key}`?"),
@@ -158,22 +172,6 @@ fn unknown_key(name: &str, length: usize) -> Problem {
 struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Refuses the texts that are too long. Only their beginnings are there, which would say
-    /// something else.
-    fn too_long(&mut self, inputs: &Inputs) {
-        if inputs.own().are_whole() && inputs.defaults().is_none_or(Annotations::are_whole) {
-            return;
-        }
-        for key in Key::ALL {
-            if let (Some(text), Some(origin)) = (inputs.text(key), inputs.origin(key))
-                && !is_whole(text)
-            {
-                let problem = Problem::of(key, &TextError::too_long(text));
-                self.0.push(Problem { origin, ..problem });
-            }
-        }
-    }
-
     fn spec(&mut self, inputs: &Inputs, context: &ParseContext) -> Option<ScheduleSpec> {
         let default_zone = context.default_zone;
         let zone = self.parse(inputs, Key::Timezone, Zone::parse);

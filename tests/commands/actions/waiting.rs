@@ -1,6 +1,6 @@
 //! Waiting until a scaler has acted: the real program on the API in memory.
 
-use std::{thread, time::Duration};
+use std::{sync::mpsc, thread};
 
 use kube_in_memory::{Fault, Status};
 
@@ -45,45 +45,30 @@ fn who_may_not_watch_is_told_so_and_not_that_nothing_has_acted() {
     assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
 }
 
+/// The watch begins once the object is annotated.
 #[test]
 fn an_object_that_is_deleted_ends_the_wait() {
-    let cluster = Cluster::new();
-    cluster.deployment("web", 3, RUNNING);
-    let api = cluster.api.clone();
-    cluster.api.on_request(move |line| {
-        // The watch has begun once the object is annotated.
-        if line.verb == "watch" {
-            let api = api.clone();
-            thread::spawn(move || api.delete("dev", "web"));
-        }
-        None
-    });
-    let ran = cluster.dayshift(&["pause", "web", "--timeout", "1h"]);
-    assert_eq!(
-        (ran.status, &*ran.err),
-        (1, "error: deployment.apps/web: annotated, then deleted\n")
-    );
-}
-
-/// No watch tells of it then.
-#[test]
-fn an_object_that_is_deleted_before_the_watch_ends_the_wait() {
-    let cluster = Cluster::new();
-    cluster.deployment("web", 3, RUNNING);
-    let api = cluster.api.clone();
-    cluster.api.on_request(move |line| {
-        if line.verb == "watch" {
-            let api = api.clone();
-            let deleted = thread::spawn(move || api.delete("dev", "web"));
-            deleted.join().unwrap().unwrap();
-        }
-        None
-    });
-    let ran = cluster.dayshift(&["pause", "web", "--timeout", "5s"]);
-    assert_eq!(
-        (ran.status, &*ran.err),
-        (1, "error: deployment.apps/web: annotated, then deleted\n")
-    );
+    // No watch tells of what is deleted before it begins.
+    for is_before_the_watch in [false, true] {
+        let cluster = Cluster::new();
+        cluster.deployment("web", 3, RUNNING);
+        let api = cluster.api.clone();
+        cluster.api.on_request(move |line| {
+            if line.verb == "watch" {
+                let api = api.clone();
+                let deleted = thread::spawn(move || api.delete("dev", "web"));
+                if is_before_the_watch {
+                    deleted.join().unwrap().unwrap();
+                }
+            }
+            None
+        });
+        let ran = cluster.dayshift(&["pause", "web", "--timeout", "1h"]);
+        assert_eq!(
+            (ran.status, &*ran.err),
+            (1, "error: deployment.apps/web: annotated, then deleted\n")
+        );
+    }
 }
 
 /// What a scaler has said of it before is not said of what comes.
@@ -99,9 +84,16 @@ fn what_was_wrong_before_is_not_taken_for_the_answer() {
     let still =
         "; its schedule was refused before: dayshift/wake-until: `tonight`; it will be woken";
     assert!(ran.status == 1 && ran.err.contains(still), "{ran:?}");
+    let (says, waits) = mpsc::channel();
+    cluster.api.on_request(move |line| {
+        if line.verb == "watch" {
+            let _ = says.send(());
+        }
+        None
+    });
     let ran = thread::scope(|scope| {
         let ran = scope.spawn(|| cluster.dayshift(&["wake", "web", "--for", "2h"]));
-        thread::sleep(Duration::from_secs(1));
+        waits.recv().unwrap();
         let _scaler = Scaler::on(&cluster);
         ran.join().unwrap()
     });

@@ -11,12 +11,12 @@ use crate::{
         args::{override_args::OverrideArgs, targets::Targets, values::until::UntilArgs},
         exit::{Exit, wrong_usage},
         output::{
-            messages::{as_far_as_seen, left_alone, no_namespace, note_unreadable, print_error},
+            messages::{as_far_as_seen, left_alone, note_unreadable, print_error},
             report::Report,
         },
     },
     clock::Clock,
-    cluster::{FindError, missing_namespace},
+    cluster::{FindError, missing_namespace, no_namespace},
     operations::{OverrideRequest, RequestedOverride, Selection, Until},
     workload::{Observed, ParsedInputs, read},
 };

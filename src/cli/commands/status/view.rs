@@ -14,7 +14,7 @@ use crate::{
         exit::Exit,
         output::{
             live_screen::LiveScreen,
-            messages::{as_far_as_seen, no_namespace, print_beside, print_error},
+            messages::{as_far_as_seen, print_beside, print_error},
             status_output::{SortBy, StatusOutput},
             style::Style,
             terminal::{stdout_width, style},
@@ -23,7 +23,7 @@ use crate::{
     clock::Clock,
     cluster::{
         Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, WithManagers, find,
-        missing_namespace, server_time,
+        missing_namespace, no_namespace, server_time,
     },
     status::{
         HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext, Unreadable,
