@@ -239,9 +239,7 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
         .filter(|each| each.uri.contains("continue="))
         .count();
     // How far is the server, where a watch goes on sooner than it should?
-    let questions = of_it()
-        .filter(|each| each.verb == "list" && each.uri.ends_with("?limit=1"))
-        .count();
+    let questions = of_it().filter(|each| each.is_small_list()).count();
     let refused_streams = of_it()
         .filter(|each| each.verb == "watch" && each.code == 422)
         .count();

@@ -71,6 +71,11 @@ impl Request {
         self.is_write() && self.is_of_workload() && self.code == 200
     }
 
+    /// A list of one object at most: how far is the server, or what time is it there?
+    pub(crate) fn is_small_list(&self) -> bool {
+        self.verb == "list" && self.uri.ends_with("?limit=1")
+    }
+
     /// Anything but `get`, `list` and `watch`.
     pub(crate) fn is_write(&self) -> bool {
         !matches!(self.verb.as_str(), "get" | "list" | "watch")
