@@ -68,7 +68,7 @@ impl Observer {
         let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
         let is_corrective = |it: &Outcome| {
             let applied = Applied::of(&it.state, it.error.as_ref());
-            known.is_corrective(it, &applied)
+            known.is_corrective(it, &applied).1
         };
         // A patch whose answer is lost may show on the object, and its sender counts it then.
         let is_lost = |sent: &&Sent| {

@@ -88,7 +88,7 @@ impl Observer {
         };
         if found
             .iter()
-            .all(|it| it.2 && it.1.corrections.0 >= MOST_CORRECTIONS)
+            .all(|it| it.2.0 && it.1.corrections.0 >= MOST_CORRECTIONS)
         {
             return Err("more than three corrections".into());
         }
@@ -97,7 +97,7 @@ impl Observer {
         };
         if found
             .iter()
-            .all(|it| it.2 && is_repeated(it.1) && it.0.changes_only_next(&it.1.object))
+            .all(|it| it.2.0 && is_repeated(it.1) && it.0.changes_only_next(&it.1.object))
         {
             return Err("more than one correction of what calendars bring about".into());
         }
@@ -117,8 +117,9 @@ impl Observer {
         }
         Ok(Done {
             applied: applied.clone(),
-            corrective: (found.iter().all(|it| it.2), found.iter().any(|it| it.2)),
+            corrective: (found.iter().all(|it| it.2.0), found.iter().any(|it| it.2.1)),
             begins_anew: found.iter().all(|it| it.0.what.begins_anew()),
+            sent_at: write.sent.at.clock,
         })
     }
 

@@ -227,9 +227,7 @@ impl Observer {
         }
         match checked {
             Ok(done) => {
-                if done.begins_anew {
-                    self.begins_anew(&write.sent.by, &new);
-                }
+                self.waits_for_answer(&write.sent.by, &new, &done);
                 self.sent[write.number].done = Some(done);
                 if old.replicas != new.replicas {
                     self.sets(&write.sent.by, &old, &new);
@@ -239,15 +237,16 @@ impl Observer {
         }
     }
 
-    /// Corrections count anew; also for whoever still waits for an answer, and takes it for their own.
-    fn begins_anew(&mut self, by: &str, new: &Object) {
+    /// A write was accepted: whoever still waits for an answer takes it for their own, and may never
+    /// have another answer.
+    fn waits_for_answer(&mut self, by: &str, new: &Object, done: &Done) {
         let of_this = |it: &Known| it.object.uid == new.uid;
         let waits = |it: &&Sent| !it.is_answered && it.known.iter().any(of_this);
         let waiting = self.sent.iter().filter(waits).map(|it| it.by.clone());
         let processes: Vec<_> = waiting.chain([by.to_owned()]).collect();
         for process in processes {
             let shown = &mut self.process(&process).shown;
-            shown.begins_anew(&new.namespace, &new.name);
+            shown.waits_for_answer(new, done, process == by);
         }
     }
 

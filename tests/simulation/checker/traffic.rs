@@ -13,6 +13,10 @@ use crate::{
 /// How many requests there may be while no time passes.
 const MOST_REQUESTS: u32 = 2_000;
 
+/// How long after a machine slept or a clock was set nobody asks how far the server is any more; in
+/// milliseconds.
+const CALM: i64 = 5 * 60_000;
+
 impl Observer {
     /// A request leaves a process; whether there is no end of them while no time passes.
     pub fn asks(&mut self) -> bool {
@@ -46,6 +50,21 @@ impl Observer {
             is_answered: false,
         });
         self.sent.len() - 1
+    }
+
+    /// A list of one object is asked for: for the server's time, or for how far its history is.
+    /// Nobody asks while nothing goes wrong.
+    pub fn asks_how_far(&mut self, by: &str) {
+        let at = self.instants(by);
+        let process = &self.processes[by];
+        let calm = [self.recovered, self.woke.0 + CALM, process.clock_set + CALM];
+        let is_calm = calm.iter().all(|since| *since <= at.truth);
+        if is_calm && !at.unsure && !self.troubled.any_hangs(at.truth - CALM) {
+            self.fail(
+                at.truth,
+                &format!("{by} asks for a list, and nothing happened"),
+            );
+        }
     }
 
     /// An object is read by itself.

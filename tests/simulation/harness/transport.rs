@@ -64,6 +64,9 @@ impl Service<Request<Body>> for Transport {
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
         } else if request.method() == http::Method::GET {
             self.observer().reads_object(&self.by, request.uri().path());
+            if request.uri().query() == Some("limit=1") {
+                self.observer().asks_how_far(&self.by);
+            }
         }
         if !self.streams {
             // Two are a page, so that there are pages beyond the first.

@@ -51,6 +51,8 @@ pub struct Known {
     pub state: State,
     /// What applied at its last write here.
     pub applied: Option<Applied>,
+    /// A write since, perhaps its own, whose answer it has not had.
+    unanswered: Option<Unanswered>,
     /// How often it has put something right since the last boundary: surely, and perhaps.
     pub corrections: (u8, u8),
     /// When it perhaps did so last, by its own clock in milliseconds.
@@ -74,6 +76,15 @@ pub struct Applied {
     error: Option<String>,
 }
 
+/// A write that was accepted, and whose sender may never have an answer: it takes what it is shown
+/// for its own.
+#[derive(Clone, Debug)]
+struct Unanswered {
+    applied: Applied,
+    /// What it wrote; `None` where it is another's.
+    state: Option<State>,
+}
+
 /// What a write has done, as far as the limit of corrections goes.
 #[derive(Clone, Debug)]
 pub struct Done {
@@ -82,6 +93,8 @@ pub struct Done {
     pub corrective: (bool, bool),
     /// Whether corrections count from here again.
     pub begins_anew: bool,
+    /// When it was sent, by its sender's clock in milliseconds.
+    pub sent_at: i64,
 }
 
 impl Applied {
@@ -111,6 +124,7 @@ impl Known {
             is_read_refused: false,
             state: first_state(&object.state),
             applied: None,
+            unanswered: None,
             corrections: (0, 0),
             corrected: None,
             told: 0,
@@ -149,7 +163,11 @@ impl Known {
         let newest = self.newest(at.clock.div_euclid(1000));
         let is_gone = !texts::is_scheduled(&self.object.in_force())
             && self.object.state.read() == newest.after_removal(self.object.replicas);
-        self.state = if is_gone {
+        let written = self.unanswered.as_ref().and_then(|it| it.state.as_ref());
+        // What is refused does not say what was to come, which is known all the same.
+        let is_refused = self.object.error.is_some();
+        let is_written = !is_refused && written.is_some_and(|it| *it == self.object.state);
+        self.state = if is_gone || is_written {
             self.object.state.read()
         } else {
             newest
@@ -170,15 +188,18 @@ impl Known {
             let owner = state.owner.as_ref();
             owner.and_then(|owner| texts::is_of_object(owner, uid)) == Some(true)
         };
-        // Another scaler has put right what is from the future, or adopted what is a copy.
+        let in_force = self.object.in_force();
+        let is_of = |owner: &String| texts::is_fingerprint(owner, &in_force, uid);
+        let is_of_schedule = |state: &State| state.owner.as_ref().is_some_and(is_of);
+        // Another scaler has put right what is from the future, or adopted what is a copy, or an edit
+        // of what is from the next hour.
         let is_right = is_ahead(known_last) && own.last.is_some_and(|last| !is_ahead(last));
         let is_adopted = own.owner != known.owner && is_ours(own) && !is_ours(known);
-        if is_right || is_adopted {
+        let has_come = known_last > now && own.last.is_some_and(|last| last <= now);
+        if is_right || is_adopted || has_come && is_of_schedule(own) && !is_of_schedule(known) {
             return own.clone();
         }
         let mut own = own.clone();
-        let in_force = self.object.in_force();
-        let is_of = |owner: &String| texts::is_fingerprint(owner, &in_force, uid);
         if own.last == known.last && known.owner.as_ref().is_some_and(is_of) {
             own.owner.clone_from(&known.owner);
         }
@@ -213,13 +234,35 @@ impl Known {
         }
     }
 
-    /// Whether an outcome puts right what somebody else has changed. It does not where a
-    /// boundary explains it, or calendars that are others since, or what applies now and did not
-    /// when something was written last. To a schedule that is refused other dates are no news: one
-    /// that names what no calendar is called goes on doing so.
-    pub fn is_corrective(&self, outcome: &Outcome, applied: &Applied) -> bool {
+    /// Whether an outcome puts right what somebody else has changed: surely, and perhaps. It does
+    /// not where a boundary explains it, or calendars that are others since, or what applies now and
+    /// did not when something was written last. To a schedule that is refused other dates are no
+    /// news: one that names what no calendar is called goes on doing so.
+    pub fn is_corrective(&self, outcome: &Outcome, applied: &Applied) -> (bool, bool) {
         let is_news = self.calendars_read.is_some() && applied.error.is_none();
-        !outcome.considers && !is_news && self.applied.as_ref() == Some(applied)
+        let is_explained = outcome.considers || is_news;
+        let is_as_answered = self.applied.as_ref() == Some(applied);
+        let is_as_shown = match &self.unanswered {
+            Some(unanswered) => unanswered.applied == *applied,
+            None => is_as_answered,
+        };
+        let is_corrective = |is_it: bool| is_it && !is_explained;
+        (
+            is_corrective(is_as_answered && is_as_shown),
+            is_corrective(is_as_answered || is_as_shown),
+        )
+    }
+
+    /// A write was accepted that it may take for its own, and it has no answer yet; what it wrote,
+    /// where it is its own.
+    pub(in crate::checker) fn waits_for_answer(&mut self, done: &Done, own: Option<&Object>) {
+        self.unanswered = Some(Unanswered {
+            applied: done.applied.clone(),
+            state: own.map(|written| written.state.clone()),
+        });
+        if done.begins_anew {
+            self.corrections.0 = 0;
+        }
     }
 
     /// When the last correction between two boundaries is made, where this outcome may be that: half a
@@ -244,7 +287,9 @@ impl Known {
         self.state.next = self.state.next.or(was_next);
         self.count = written.replicas;
         self.applied = Some(done.applied.clone());
-        self.calendars_read = None;
+        self.unanswered = None;
+        let is_later = |read: &Instants| read.clock > done.sent_at;
+        self.calendars_read = self.calendars_read.filter(is_later);
         let (surely, perhaps) = done.corrective;
         self.corrections.0 += u8::from(surely);
         self.corrections.1 += u8::from(perhaps);

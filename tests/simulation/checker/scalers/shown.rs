@@ -70,12 +70,13 @@ impl Shown {
             .unwrap_or(0)
     }
 
-    /// Its patch was accepted, after which corrections count anew: it sees so, where the answer is
-    /// lost.
-    pub fn begins_anew(&mut self, namespace: &str, name: &str) {
-        let track = self.tracks.get_mut(&(namespace.into(), name.into()));
+    /// A patch was accepted that may be its own, and is where `is_own`: it sees so, where the answer
+    /// is lost.
+    pub fn waits_for_answer(&mut self, written: &Object, done: &Done, is_own: bool) {
+        let name = (written.namespace.clone(), written.name.clone());
+        let track = self.tracks.get_mut(&name);
         if let Some(known) = track.and_then(|it| it.known.as_mut()) {
-            known.corrections.0 = 0;
+            known.waits_for_answer(done, is_own.then_some(written));
         }
     }
 

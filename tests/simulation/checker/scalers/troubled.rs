@@ -51,6 +51,11 @@ impl Troubled {
         self.objects.insert(object, until);
     }
 
+    /// Whether a request to any object may hang.
+    pub fn any_hangs(&self, at: i64) -> bool {
+        self.hanging.values().any(|until| at < *until)
+    }
+
     pub const fn set_events(&mut self) {
         self.is_any = true;
     }
