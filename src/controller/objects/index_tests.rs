@@ -9,8 +9,8 @@ use crate::controller::objects::shown_by::ShownBy;
 use crate::controller::settings::Settings;
 use crate::controller::time::guarded_clock::SeenAt;
 use crate::{
-    cluster::{Version, Workload},
-    workload::Kind,
+    cluster::{ObservedNamespace, Version, Workload},
+    workload::{Annotations, Key, Kind},
 };
 
 fn web(version: u32, replicas: u32) -> Workload {
@@ -92,6 +92,38 @@ fn a_change_is_late_where_its_version_is_older_and_a_list_counts() {
         show(&web(90, 5), shown);
         let replicas = index.get(id).unwrap().observed.replicas.get();
         assert_eq!(replicas, expected, "{shown:?}");
+    }
+}
+
+/// Whether it has said something since this process runs, or only before.
+#[test]
+fn what_a_namespace_said_before_it_said_nothing_is_late() {
+    let seen_at = SeenAt {
+        by_clock: DateTime::UNIX_EPOCH,
+        unsure: None,
+    };
+    for first in [&[(90, "19:00"), (100, "")][..], &[(100, "")]] {
+        let mut index = Index::new(&Settings::default());
+        let mut show = |(version, stop), shown| {
+            index.observe_namespace(&team(version, stop), shown, seen_at);
+            index.namespaces().defaults("team").is_some()
+        };
+        for one in first {
+            show(*one, ShownBy::list_of(1));
+        }
+        assert!(!show((90, "19:00"), ShownBy::change_of(1)), "{first:?}");
+        assert!(show((110, "19:00"), ShownBy::change_of(1)), "{first:?}");
+    }
+}
+
+fn team(version: u32, stop: &str) -> ObservedNamespace {
+    let texts = (!stop.is_empty()).then_some((Key::Stop, stop.to_owned()));
+    ObservedNamespace {
+        name: "team".into(),
+        uid: "team".into(),
+        version: self::version(version),
+        annotations: Annotations::of(texts),
+        deleting: false,
     }
 }
 

@@ -27,10 +27,13 @@ pub(in crate::controller) enum Knowledge {
     Complete,
 }
 
-/// The Namespaces that say anything, and how far they are known.
+/// The Namespaces, and how far they are known.
 pub(in crate::controller) struct Namespaces {
     knowledge: Knowledge,
+    /// Those that say nothing too: what one has said before may still be told, late.
     known: HashMap<Box<str>, Known>,
+    /// What such a one says, which they share.
+    nothing: Arc<Annotations>,
     context: ParseContext,
     /// Whether only those are in scope that a selector matches, which are all that is watched.
     are_selected: bool,
@@ -76,6 +79,7 @@ impl Namespaces {
                 Knowledge::Unused
             },
             known: HashMap::new(),
+            nothing: Arc::default(),
             context: settings.parse_context(),
             are_selected,
             inheritance: Inheritance {
@@ -146,6 +150,8 @@ impl Namespaces {
         let known = self.known.get_mut(&namespace.name);
         let is_new = known.is_none();
         if is_new && is_plain {
+            let known = self.read(namespace, shown.watch, prefix);
+            self.known.insert(namespace.name.clone(), known);
             return NamespaceNews::default();
         }
         let mut has_come_back = false;
@@ -166,12 +172,8 @@ impl Namespaces {
                 };
             }
         }
-        let before = if is_plain {
-            self.known.remove(&namespace.name)
-        } else {
-            let known = self.read(namespace, shown.watch, prefix);
-            self.known.insert(namespace.name.clone(), known)
-        };
+        let known = self.read(namespace, shown.watch, prefix);
+        let before = self.known.insert(namespace.name.clone(), known);
         // Another of that name is told what was told of the one before.
         let told = before.and_then(|it| it.told).filter(|_| !has_come_back);
         let error = self.known.get(&namespace.name);
@@ -184,10 +186,13 @@ impl Namespaces {
     }
 
     fn read(&self, namespace: &ObservedNamespace, watch: WatchId, prefix: &Prefix) -> Known {
-        let annotations = Arc::new(namespace.annotations.clone());
-        let refusal = self
-            .inheritance
-            .from_namespaces
+        let is_plain = namespace.annotations.is_empty();
+        let annotations = if is_plain {
+            self.nothing.clone()
+        } else {
+            Arc::new(namespace.annotations.clone())
+        };
+        let refusal = (self.inheritance.from_namespaces && !is_plain)
             .then(|| problems(&annotations, &self.context))
             .flatten();
         Known {
@@ -206,7 +211,8 @@ impl Namespaces {
     /// A Namespace is gone, or the selector matches it no more. Where there is none, it keeps what
     /// it said: the objects in it go too, and what is made in another of that name waits for it.
     pub(in crate::controller) fn gone(&mut self, namespace: &str) {
-        if self.are_selected {
+        let says = |known: &Known| !known.annotations.is_empty();
+        if self.are_selected || !self.known.get(namespace).is_some_and(says) {
             self.known.remove(namespace);
         } else if let Some(known) = self.known.get_mut(namespace) {
             known.is_gone = true;
