@@ -157,15 +157,21 @@ impl Memory {
     }
 
     /// Whether what is known counts no more beside what is seen: it is from the future, and another
-    /// scaler has put that right already; or it was never this object's but that of which it is a
-    /// copy, and another scaler has adopted it, perhaps by a clock that is behind.
+    /// scaler has put that right already, or has adopted the schedule that there is now; or it was
+    /// never this object's but that of which it is a copy, and another scaler has adopted it, perhaps
+    /// by a clock that is behind.
     fn is_overruled(&self, seen: &State, observed: &Observed, now: DateTime<Utc>) -> bool {
         let is_ahead = |state: &State| state.last.map(|last| is_from_future(last, now));
+        let is_to_come = |state: &State| state.last.map(|last| last > now);
+        let is_adopted = || is_own(seen, observed) && !is_own(&self.state, observed);
         let is_of_object = |state: &State| {
             let fingerprint = state.fingerprint.as_ref();
             fingerprint.and_then(|it| it.is_of_object(&observed.object.uid)) == Some(true)
         };
         is_ahead(&self.state) == Some(true) && is_ahead(seen) == Some(false)
+            || is_to_come(&self.state) == Some(true)
+                && is_to_come(seen) == Some(false)
+                && is_adopted()
             || seen.fingerprint != self.state.fingerprint
                 && is_of_object(seen)
                 && !is_of_object(&self.state)

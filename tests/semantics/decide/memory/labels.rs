@@ -263,6 +263,22 @@ mod a_wrong_clock {
         assert_eq!(object.writes, before);
     }
 
+    /// Nor one that is less than an hour ahead.
+    #[test]
+    fn an_edit_that_another_scaler_has_adopted_is_not_adopted_again() {
+        let mut object = office(3);
+        object.label(Label::Last, Some("2026-11-19T12.30.00Z"));
+        let mut other = object.clone();
+        for scaler in [&mut other, &mut object] {
+            scaler.edit("hours", Some("Mon-Fri 08:00-18:00"));
+        }
+        other.obey(); // it was quicker
+        object.observed.labels = other.observed.labels;
+        let before = object.writes;
+        object.scale(3).until("2026-11-19 12:45");
+        assert_eq!(object.writes, before);
+    }
+
     #[test]
     fn a_last_from_less_ahead_is_waited_for() {
         let mut object = office(3);
