@@ -39,6 +39,9 @@ pub(in crate::controller) struct Index {
     catch_up: TimeDelta,
     dry_run: bool,
     pub(super) parse_cache: ParseCache,
+    /// Where the calendars have changed last while the clock was wrong: when that was, by a clock
+    /// that no step touches.
+    calendars_unsure: Option<Instant>,
     pub(super) namespaces: Namespaces,
     pub(super) bystanders: Bystanders,
     pub(in crate::controller) history: History,
@@ -55,6 +58,7 @@ impl Index {
             catch_up: settings.catch_up,
             dry_run: settings.dry_run,
             parse_cache: ParseCache::new(settings.parse_context()),
+            calendars_unsure: None,
             namespaces: Namespaces::new(settings),
             bystanders: Bystanders::default(),
             history: History::default(),
@@ -303,7 +307,7 @@ impl Index {
     /// Makes the change here alone, for a dry run.
     pub(in crate::controller) fn pretend(&mut self, id: Id, change: &Change, now: DateTime<Utc>) {
         if let Some(entry) = self.entries.get_mut(id) {
-            entry.memory.wrote(&entry.observed, change, now);
+            entry.memory.wrote(&entry.observed, change, now, now);
             entry.observed.replicas = change.replicas;
             entry.observed.labels = change.state.to_labels();
             entry.observed.error.clone_from(&change.error);
@@ -344,6 +348,7 @@ impl Index {
     ) -> Vec<Id> {
         self.namespaces.set_calendars(calendars.clone());
         self.parse_cache.set_calendars(calendars);
+        self.calendars_unsure = seen_at.unsure;
         let mut ids = Vec::new();
         for (id, entry) in self.entries.iter_mut() {
             if entry.read_again(&mut self.parse_cache, seen_at) {
@@ -368,10 +373,17 @@ impl Index {
     /// is known at last. The clock may have been set, or the machine have slept: only how long
     /// ago it was tells.
     pub(in crate::controller) fn make_sure(&mut self, now: DateTime<Utc>, at: Instant) {
+        let wall_time = |seen: Instant| {
+            let ago = at.saturating_duration_since(seen);
+            now - TimeDelta::from_std(ago).unwrap_or_default()
+        };
+        let calendars_changed_at = self.calendars_unsure.take().map(wall_time);
         for (_, entry) in self.entries.iter_mut() {
             if let Some(seen) = entry.unsure.take() {
-                let ago = at.saturating_duration_since(seen);
-                entry.seen = now - TimeDelta::from_std(ago).unwrap_or_default();
+                entry.seen = wall_time(seen);
+            }
+            if let Some(changed_at) = calendars_changed_at {
+                entry.memory.date_calendar_change(changed_at);
             }
         }
         self.entries.touch_all();

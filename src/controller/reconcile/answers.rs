@@ -107,7 +107,7 @@ impl Engine {
         }
         let now = self.clock.now();
         if let Some(entry) = self.index.get_mut(id) {
-            entry.memory.wrote(&observed, &change, now);
+            entry.memory.wrote(&observed, &change, at, now);
         }
         if made != change.replicas && change.replicas != observed.replicas {
             self.overruled(id, &observed.object, &mut change, made);

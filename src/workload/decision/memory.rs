@@ -114,8 +114,15 @@ impl Memory {
         }
     }
 
-    /// Takes in a change of ours that the server has accepted at `now`.
-    pub fn wrote(&mut self, observed: &Observed, change: &Change, now: DateTime<Utc>) {
+    /// Takes in a change of ours that was sent at `sent_at`, and that the server has accepted at
+    /// `now`.
+    pub fn wrote(
+        &mut self,
+        observed: &Observed,
+        change: &Change,
+        sent_at: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) {
         self.uid = observed.object.uid.clone();
         // While its schedule is refused the object does not say what was to come.
         let was_next = self.state.next.filter(|_| change.error.is_some());
@@ -125,7 +132,9 @@ impl Memory {
         };
         self.applied = Some(Applied::by(change));
         self.count = change.replicas;
-        self.calendars_changed_at = None;
+        // What has changed since it was sent is still news.
+        let changed_at = self.calendars_changed_at;
+        self.calendars_changed_at = changed_at.filter(|changed_at| *changed_at > sent_at);
         let begins_anew = change.kind.is_transition()
             || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
         if change.cause == Cause::Correction {
@@ -185,6 +194,13 @@ impl Memory {
     /// Takes in that calendars which the schedule names have changed.
     pub fn note_calendar_change(&mut self, at: DateTime<Utc>) {
         self.calendars_changed_at = Some(at);
+    }
+
+    /// Takes in when the calendars have changed, of which it was known by a wrong clock.
+    pub fn date_calendar_change(&mut self, at: DateTime<Utc>) {
+        if let Some(changed_at) = &mut self.calendars_changed_at {
+            *changed_at = at;
+        }
     }
 
     /// When calendars have changed, since our last write: what they bring about before that is

@@ -1,7 +1,7 @@
 //! Dates by name: a calendar that changes acts forwards only.
 
 use crate::decide::object::{Object, utc};
-use dayshift::workload::{EventReason, Phase};
+use dayshift::workload::{Decision, EventReason, Label, Phase};
 
 /// Running hours of working days, but not on the dates of the calendar; seen on Thursday.
 fn with_hours(dates: &str) -> Object {
@@ -98,6 +98,26 @@ fn neither_is_one_where_no_boundary_was_to_come() {
     object.calendar(NO_DAY);
     object.until("2026-11-20 09:00");
     assert_eq!(object.replicas(), 1);
+}
+
+#[test]
+fn a_change_while_a_patch_is_on_its_way_is_not_forgotten() {
+    let mut object = Object::new("2026-11-19 12:00", 0);
+    object.calendar(FRIDAY);
+    let mut object = object
+        .annotate("start", "2026-11-20 09:00")
+        .annotate("except", "calendar:de");
+    object.until("2026-11-20 10:00");
+    object.observed.labels.set(Label::State, None);
+    let Decision::Write(correction) = object.decide() else {
+        panic!("nothing is put right");
+    };
+    let sent_at = object.now;
+    object.away_until("2026-11-20 10:00:01");
+    object.take_calendar(NO_DAY);
+    object.write_sent_at(sent_at, correction);
+    object.until("2026-11-20 12:00");
+    assert_eq!(object.replicas(), 0);
 }
 
 #[test]

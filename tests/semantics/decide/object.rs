@@ -164,6 +164,13 @@ impl Object {
     /// The scaler has this calendar now, as the text of excepted dates, by the name `de`. Given
     /// while it runs, it has changed.
     pub fn calendar(&mut self, dates: &str) -> &mut Self {
+        self.take_calendar(dates);
+        self.obey();
+        self
+    }
+
+    /// The same, before anything is decided from it.
+    pub fn take_calendar(&mut self, dates: &str) {
         let event = |date: &str| {
             let date = date.trim().replace('-', "");
             format!("BEGIN:VEVENT\nDTSTART:{date}\nEND:VEVENT\n")
@@ -174,8 +181,6 @@ impl Object {
         let name = CalendarName::parse("de").unwrap();
         self.context.calendars = Calendars::new([(name, Arc::new(calendar))]);
         self.memory.note_calendar_change(self.now);
-        self.obey();
-        self
     }
 
     /// The scaler is started anew, and its calendar is another than before.
@@ -251,7 +256,13 @@ impl Object {
     }
 
     pub fn write(&mut self, change: Change) {
-        self.memory.wrote(&self.observed, &change, self.now);
+        self.write_sent_at(self.now, change);
+    }
+
+    /// The same, as it was decided and sent at another time.
+    pub fn write_sent_at(&mut self, sent_at: DateTime<Utc>, change: Change) {
+        self.memory
+            .wrote(&self.observed, &change, sent_at, self.now);
         self.writes += 1;
         self.observed.replicas = change.replicas;
         self.observed.labels = change.state.to_labels();
