@@ -341,8 +341,11 @@ fn a_series_for_each_workload_is_asked_for() {
             story.apply(deployment(name).replicas(3).hours(OFFICE));
         }
         story.apply(stateful_set("db").replicas(2).stop("23:00"));
+        let least = deployment("misspelt").replicas(3).hours(OFFICE);
+        story.apply(least.annotation("stop-replicas", "1"));
         story.sleep_until("19:30");
         story.scale("raised", 1);
+        story.annotate("misspelt", "hours", Some("whenever"));
         story.sleep_until("19:31");
         let metrics = story.metrics();
         let mut series: Vec<_> = metrics
@@ -351,6 +354,7 @@ fn a_series_for_each_workload_is_asked_for() {
             .collect();
         series.sort_unstable();
         let expected = [
+            r#"dayshift_stopped{kind="Deployment",namespace="dev",name="misspelt"} 1"#,
             r#"dayshift_stopped{kind="Deployment",namespace="dev",name="raised"} 0"#,
             r#"dayshift_stopped{kind="Deployment",namespace="dev",name="web"} 1"#,
             r#"dayshift_stopped{kind="StatefulSet",namespace="dev",name="db"} 0"#,

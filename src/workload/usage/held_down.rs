@@ -49,7 +49,7 @@ pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<boo
     let stop = match parsed {
         ParsedInputs::Scheduled(spec) => spec.stop_replicas,
         // A schedule that is refused leaves the object as the last one made it.
-        ParsedInputs::Invalid(_) => Replicas::ZERO,
+        ParsedInputs::Invalid(_) => observed.inputs.stop_replicas(),
         ParsedInputs::Unscheduled => return None,
     };
     let is_down = observed.phase().is_some_and(Phase::follows_a_stop);
