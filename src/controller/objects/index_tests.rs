@@ -13,6 +13,11 @@ use crate::{
     workload::{Annotations, Key, Kind},
 };
 
+const EPOCH: SeenAt = SeenAt {
+    by_clock: DateTime::UNIX_EPOCH,
+    unsure: None,
+};
+
 fn web(version: u32, replicas: u32) -> Workload {
     named("web", version, replicas)
 }
@@ -36,32 +41,18 @@ fn version(of: u32) -> Version {
 /// What is known after an answer of an older version that was asked for when `known` was.
 fn replicas_after_an_older_answer(known: u32) -> u32 {
     let mut index = Index::new(&Settings::default());
-    let seen_at = SeenAt {
-        by_clock: DateTime::UNIX_EPOCH,
-        unsure: None,
-    };
     let id = index
-        .observe(
-            Kind::Deployment,
-            &web(100, 3),
-            ShownBy::change_of(0),
-            seen_at,
-        )
+        .observe(Kind::Deployment, &web(100, 3), ShownBy::change_of(0), EPOCH)
         .id
         .unwrap();
     assert!(
         index
-            .observe(
-                Kind::Deployment,
-                &web(50, 5),
-                ShownBy::change_of(0),
-                seen_at
-            )
+            .observe(Kind::Deployment, &web(50, 5), ShownBy::change_of(0), EPOCH)
             .id
             .is_none(),
         "it is merely late"
     );
-    assert!(index.observe_answer(id, &web(50, 5), version(known), seen_at));
+    assert!(index.observe_answer(id, &web(50, 5), version(known), EPOCH));
     index.get(id).unwrap().observed.replicas.get()
 }
 
@@ -81,12 +72,8 @@ fn an_answer_is_late_where_the_watch_has_shown_something_newer_since_it_was_aske
 fn a_change_is_late_where_its_version_is_older_and_a_list_counts() {
     for (shown, expected) in [(ShownBy::change_of(0), 3), (ShownBy::list_of(0), 5)] {
         let mut index = Index::new(&Settings::default());
-        let seen_at = SeenAt {
-            by_clock: DateTime::UNIX_EPOCH,
-            unsure: None,
-        };
         let mut show = |object: &Workload, shown: ShownBy| {
-            index.observe(Kind::Deployment, object, shown, seen_at).id
+            index.observe(Kind::Deployment, object, shown, EPOCH).id
         };
         let id = show(&web(100, 3), ShownBy::change_of(0)).unwrap();
         show(&web(90, 5), shown);
@@ -98,14 +85,10 @@ fn a_change_is_late_where_its_version_is_older_and_a_list_counts() {
 /// Whether it has said something since this process runs, or only before.
 #[test]
 fn what_a_namespace_said_before_it_said_nothing_is_late() {
-    let seen_at = SeenAt {
-        by_clock: DateTime::UNIX_EPOCH,
-        unsure: None,
-    };
     for first in [&[(90, "19:00"), (100, "")][..], &[(100, "")]] {
         let mut index = Index::new(&Settings::default());
         let mut show = |(version, stop), shown| {
-            index.observe_namespace(&team(version, stop), shown, seen_at);
+            index.observe_namespace(&team(version, stop), shown, EPOCH);
             index.namespaces().defaults("team").is_some()
         };
         for one in first {
@@ -113,6 +96,18 @@ fn what_a_namespace_said_before_it_said_nothing_is_late() {
         }
         assert!(!show((90, "19:00"), ShownBy::change_of(1)), "{first:?}");
         assert!(show((110, "19:00"), ShownBy::change_of(1)), "{first:?}");
+    }
+}
+
+#[test]
+fn no_late_change_brings_a_namespace_back_that_is_gone() {
+    let mut index = Index::new(&Settings::default());
+    index.observe_namespace(&team(100, "whenever"), ShownBy::list_of(1), EPOCH);
+    assert_eq!(index.invalid_namespaces(), 1);
+    index.namespace_gone("team");
+    for (version, invalid) in [(90, 0), (110, 1)] {
+        index.observe_namespace(&team(version, "whenever"), ShownBy::change_of(1), EPOCH);
+        assert_eq!(index.invalid_namespaces(), invalid);
     }
 }
 
@@ -131,16 +126,12 @@ fn team(version: u32, stop: &str) -> ObservedNamespace {
 fn a_list_that_was_asked_for_before_an_answer_says_nothing_of_that_object() {
     for (fails, expected) in [(None, 4), (Some(1), 4), (Some(0), 5)] {
         let mut index = Index::new(&Settings::default());
-        let seen_at = SeenAt {
-            by_clock: DateTime::UNIX_EPOCH,
-            unsure: None,
-        };
         let shown = |index: &mut Index, object: &Workload| {
             let shown = ShownBy::list_of(0);
-            index.observe(Kind::Deployment, object, shown, seen_at).id
+            index.observe(Kind::Deployment, object, shown, EPOCH).id
         };
         let id = shown(&mut index, &web(90, 3)).unwrap();
-        assert!(index.observe_answer(id, &web(100, 4), version(90), seen_at));
+        assert!(index.observe_answer(id, &web(100, 4), version(90), EPOCH));
         if let Some(watch) = fails {
             index.lists_will_count(Some(watch));
         }
@@ -154,17 +145,13 @@ fn a_list_that_was_asked_for_before_an_answer_says_nothing_of_that_object() {
 #[test]
 fn who_is_kept_stopped_is_told_of_those_for_which_that_has_changed() {
     let mut index = Index::new(&Settings::default());
-    let seen_at = SeenAt {
-        by_clock: DateTime::UNIX_EPOCH,
-        unsure: None,
-    };
     let mut told = |object: Option<Workload>, is_gone: bool| {
         if let Some(object) = object {
             let kind = Kind::Deployment;
             if is_gone {
                 index.gone(kind, &object);
             } else {
-                index.observe(kind, &object, ShownBy::change_of(0), seen_at);
+                index.observe(kind, &object, ShownBy::change_of(0), EPOCH);
             }
         }
         index.totals(DateTime::UNIX_EPOCH);

@@ -158,9 +158,12 @@ impl Namespaces {
         if let Some(known) = known {
             known.listed = true;
             known.watch = shown.watch;
-            has_come_back = std::mem::take(&mut known.is_gone);
             let is_late = shown.may_be_late() && namespace.version.is_before(known.version);
-            if namespace.deleting || is_late {
+            if is_late {
+                return NamespaceNews::default();
+            }
+            has_come_back = std::mem::take(&mut known.is_gone);
+            if namespace.deleting {
                 return NamespaceNews::default();
             }
             known.version = namespace.version;
