@@ -1,6 +1,6 @@
 //! What a process can know of one object. Each of its writes is checked against that.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     checker::{
@@ -17,6 +17,9 @@ use crate::{
 /// How far from the server's clock one may be that looks right, in seconds: 30, and what is lost
 /// because a `Date` has whole seconds.
 pub const LOOKS_RIGHT: i64 = 32;
+
+/// The longest text of an annotation that is kept whole, in bytes.
+const LONGEST_TEXT: usize = 4096;
 
 /// The most corrections between two boundaries.
 pub const MOST_CORRECTIONS: u8 = 3;
@@ -302,29 +305,37 @@ impl Known {
     }
 
     /// Whether a patch that was decided from this may be made of the object as it is: all that it
-    /// rests on is still so, but for annotations whose name nobody knows.
+    /// rests on is still so, but for annotations that it does not test.
     pub fn is_still(&self, object: &Object) -> bool {
-        let without_unknown = |object: &Object| {
+        let known = &self.object;
+        let tested = |object: &Object| {
             let mut texts = object.texts.clone();
-            texts.remove(Bad::UNKNOWN_KEY);
+            texts.retain(|key, _| self.is_tested(key));
             texts
         };
-        let known = &self.object;
-        without_unknown(known) == without_unknown(object)
+        tested(known) == tested(object)
             && (known.replicas, &known.state) == (object.replicas, &object.state)
             && (&known.uid, &known.error, &known.began)
                 == (&object.uid, &object.error, &object.began)
     }
 
+    /// Not one whose name nobody knows, nor one whose text is too long to be kept.
+    fn is_tested(&self, key: &str) -> bool {
+        let text = self.object.texts.get(key);
+        key != Bad::UNKNOWN_KEY && text.is_none_or(|text| text.len() <= LONGEST_TEXT)
+    }
+
     /// What a write made of the object, had it been as it is known.
     pub fn wrote(&self, old: &Object, new: &Object) -> Object {
         let mut new = new.clone();
-        let (was, knew) = (&old.texts, &self.object.texts);
-        if was.get(Bad::UNKNOWN_KEY) == new.texts.get(Bad::UNKNOWN_KEY) {
-            new.texts.remove(Bad::UNKNOWN_KEY);
-            let unknown = knew.get_key_value(Bad::UNKNOWN_KEY);
-            new.texts
-                .extend(unknown.map(|(key, text)| (key.clone(), text.clone())));
+        let keys: BTreeSet<_> = old.texts.keys().chain(self.object.texts.keys()).collect();
+        for key in keys.into_iter().filter(|key| !self.is_tested(key)) {
+            if old.texts.get(key) == new.texts.get(key) {
+                new.texts.remove(key);
+                let known = self.object.texts.get_key_value(key);
+                new.texts
+                    .extend(known.map(|(key, text)| (key.clone(), text.clone())));
+            }
         }
         new
     }
