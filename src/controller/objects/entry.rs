@@ -31,6 +31,8 @@ pub(in crate::controller) struct Entry {
     pub(in crate::controller) seen: DateTime<Utc>,
     /// Where `seen` is from a wrong clock: when it was, by a clock that no step touches.
     pub(in crate::controller) unsure: Option<Instant>,
+    /// When its state labels were last seen to change.
+    pub(super) labels_seen: DateTime<Utc>,
     pub(in crate::controller) watch: WatchId,
     pub(in crate::controller) listed: bool,
     /// Whether the server has answered about it since its watch has failed last, so that a list may
@@ -91,6 +93,9 @@ impl Entry {
         }
         self.take_inputs(&mut observed.inputs, parse_cache, seen_at);
         self.memory.observe(&observed, seen_at.by_clock);
+        if self.observed.labels != observed.labels {
+            self.labels_seen = seen_at.by_clock;
+        }
         self.observed = observed;
     }
 
@@ -156,9 +161,25 @@ impl Entry {
         (self.observed.inputs, self.parsed) = parse_cache.of(&inputs.without(keys));
     }
 
-    /// What should have been done about it by `now`.
+    /// What should have been done about it by `now`. Labels that somebody has changed are judged as
+    /// they will be put right: nobody asks for anything by them.
     pub(in crate::controller) fn overdue(&self, now: DateTime<Utc>) -> Option<Overdue> {
-        self.parsed.overdue(&self.observed, Some(self.seen), now)
+        let asked = Some(self.asked(now));
+        let newest = self.memory.newest(&self.observed, now);
+        if newest == self.observed.state() {
+            return self.parsed.overdue(&self.observed, asked, now);
+        }
+        let healed = Observed {
+            labels: newest.to_labels(),
+            ..self.observed.clone()
+        };
+        self.parsed.overdue(&healed, asked, now)
+    }
+
+    /// Since when its annotations and labels together ask for what they ask for.
+    fn asked(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        // A clock that was ahead may have dated the labels.
+        self.seen.max(self.labels_seen.min(now))
     }
 
     /// When it becomes overdue or did, if nothing is done about it; `None` where that cannot be
@@ -167,10 +188,12 @@ impl Entry {
         let ParsedInputs::Scheduled(_) = &*self.parsed else {
             return None;
         };
-        let next = self.observed.next();
+        let next = self.memory.newest(&self.observed, now).next;
         let due = match self.work.state() {
             WorkState::Idle => next?,
-            _ => next.filter(|next| *next <= now).unwrap_or(self.seen),
+            _ => next
+                .filter(|next| *next <= now)
+                .unwrap_or_else(|| self.asked(now)),
         };
         // In whole seconds, and not before the grace is over.
         let deadline = due + OVERDUE_GRACE;

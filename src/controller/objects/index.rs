@@ -207,6 +207,7 @@ impl Index {
             version,
             seen: seen_at.by_clock,
             unsure: seen_at.unsure,
+            labels_seen: seen_at.by_clock,
             watch,
             listed: true,
             is_answered: false,

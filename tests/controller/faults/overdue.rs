@@ -4,7 +4,7 @@ use dayshift::controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
 
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, deployment, logged};
 
 fn overdue(story: &Sandbox) -> String {
     let text = story.metrics();
@@ -130,4 +130,72 @@ fn what_is_being_deleted_is_not_overdue() {
     story.sleep_until("19:01:30");
     assert_eq!((story.replicas("api"), story.replicas("web")), (0, 3));
     assert_eq!(overdue(&story), "0");
+}
+
+/// The labels of the object as they are to be from now on; what is `null` is taken away.
+fn relabel(story: &Sandbox, labels: &serde_json::Value) {
+    let patch = json!({"metadata": {"labels": labels}});
+    story.api.merge("Deployment", "dev", "web", &patch).unwrap();
+}
+
+/// What somebody writes into the labels, and what the controller puts right at once: nothing was
+/// asked of it before.
+#[test]
+fn changed_labels_that_are_put_right_at_once_are_not_overdue() {
+    let none = json!({
+        "dayshift/state": null, "dayshift/last": null, "dayshift/next": null,
+        "dayshift/saved-replicas": null, "dayshift/fingerprint": null,
+    });
+    let this_morning = json!({
+        "dayshift/state": "running", "dayshift/last": "2026-11-20T09.00.00Z",
+        "dayshift/next": "2026-11-20T19.00.00Z", "dayshift/saved-replicas": null,
+    });
+    let slept = json!({"dayshift/state": "slept", "dayshift/last": "2026-11-20T19.00.02Z"});
+    let no_fingerprint = json!({"dayshift/fingerprint": null, "dayshift/last": null});
+    let another = json!({"dayshift/fingerprint": "0123456789abcdef-0123456789abcdef"});
+    for labels in [none, this_morning, slept, no_fingerprint, another] {
+        for wake_until in [None, Some("2026-11-20 19:30")] {
+            let (_guard, log) = logged();
+            let story = Sandbox::at("2026-11-20 18:00 UTC");
+            story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+            story.sleep_until("18:30");
+            story.annotate("web", "wake-until", wake_until);
+            story.sleep_until("19:00:03");
+            relabel(&story, &labels);
+            for time in ["19:00:04", "19:00:20", "20:00"] {
+                story.sleep_until(time);
+                assert_eq!(overdue(&story), "0", "{time}, {labels}, {wake_until:?}");
+            }
+            assert_eq!(story.replicas("web"), 0, "{labels}, {wake_until:?}");
+            let text = std::fs::read_to_string(log.path()).unwrap();
+            assert!(!text.contains("overdue"), "{labels}: {text}");
+        }
+    }
+}
+
+/// Once it is left alone, its next boundary counts all the same.
+#[test]
+fn a_boundary_is_overdue_although_the_labels_were_taken_away() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    for minute in 1..6 {
+        story.sleep_until(&format!("18:{minute:02}"));
+        relabel(
+            &story,
+            &json!({"dayshift/state": null, "dayshift/last": null, "dayshift/next": null}),
+        );
+    }
+    story.sleep_until("18:59");
+    assert_eq!((story.label("web", "last"), &*overdue(&story)), (None, "0"));
+    let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
+    story
+        .api
+        .on_request(move |line| (line.verb == "patch").then(no));
+    story.sleep_until("19:00:09");
+    assert_eq!(overdue(&story), "0", "within the grace");
+    story.sleep_until("19:00:11");
+    assert_eq!(overdue(&story), "1");
+    story.api.serve_well();
+    story.sleep_until("20:00");
+    assert_eq!((story.replicas("web"), &*overdue(&story)), (0, "0"));
 }
