@@ -56,10 +56,14 @@ impl ScheduleFinding {
     pub(in crate::lint) fn of_problem(problem: &Problem, prefix: &Prefix) -> Self {
         let key = Key::from_name(&problem.annotation);
         let example = key.or_else(|| Key::nearest(&problem.annotation));
+        let is_count = matches!(key, Some(Key::Replicas | Key::StopReplicas));
         let help = match problem.kind {
-            ProblemKind::Meaningless => {
-                format!("remove {}", prefix.full(&problem.annotation))
-            }
+            ProblemKind::Meaningless => format!("remove {}", prefix.full(&problem.annotation)),
+            ProblemKind::Beside if is_count => format!(
+                "remove {}, or write a schedule of its own, such as {}",
+                prefix.full(&problem.annotation),
+                right_line(prefix, Key::Hours)
+            ),
             _ => format!(
                 "write for example {}",
                 right_line(prefix, example.unwrap_or(Key::Start))
@@ -73,7 +77,8 @@ impl ScheduleFinding {
             help,
             origin: problem.origin,
             meant: problem.meant,
-            is_repairable: problem.kind != ProblemKind::Meaningless,
+            is_repairable: problem.kind != ProblemKind::Meaningless
+                && !(problem.kind == ProblemKind::Beside && is_count),
         }
     }
 
@@ -116,7 +121,9 @@ fn rule_of(kind: ProblemKind, key: Option<Key>) -> LintRule {
         (ProblemKind::NotText, _) => LintRule::NotText,
         (ProblemKind::Count, _) => LintRule::BadCount,
         (ProblemKind::Twice, _) => LintRule::DuplicateAnnotation,
-        (ProblemKind::Beside, Some(Key::Scale)) => LintRule::ScaleBesideOthers,
+        (ProblemKind::Beside, Some(Key::Scale | Key::Replicas | Key::StopReplicas)) => {
+            LintRule::ScaleBesideOthers
+        }
         (ProblemKind::Beside, _) => LintRule::HoursBesideTimes,
         (ProblemKind::Text | ProblemKind::Meaningless, Some(key)) => match key {
             Key::Start | Key::Stop => LintRule::BadTimes,

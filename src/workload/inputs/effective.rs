@@ -28,6 +28,15 @@ impl Origin {
             Self::Scaler => "scaler",
         }
     }
+
+    /// Where that is, in a sentence.
+    pub(super) const fn place(self) -> &'static str {
+        match self {
+            Self::Own => "on the object",
+            Self::Namespace => "on the Namespace",
+            Self::Scaler => "by the default of the scaler",
+        }
+    }
 }
 
 /// What is in force for one object: its own annotations and, where it has none for a key, the

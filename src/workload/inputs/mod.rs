@@ -2,6 +2,7 @@
 
 pub(super) mod annotations;
 pub(super) mod effective;
+mod exclusive;
 pub(super) mod fingerprint;
 pub(super) mod inheritance;
 pub(super) mod overrides;

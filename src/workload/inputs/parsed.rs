@@ -10,6 +10,7 @@ use crate::text::quote;
 
 use super::annotations::Annotations;
 use super::effective::{Inputs, Origin, truth};
+use super::exclusive::exclusive;
 use super::fingerprint::hash_of;
 use super::overrides::{Enforce, OverrideSet, Overrides, Pause};
 use super::parse_context::ParseContext;
@@ -186,24 +187,7 @@ impl Problems {
         let replicas = self.count(inputs, Key::Replicas);
         let stop_replicas = self.count(inputs, Key::StopReplicas);
         let overrides = self.overrides(inputs, zone.unwrap_or(default_zone));
-        self.beside(
-            inputs,
-            Key::Hours,
-            &[Key::Start, Key::Stop],
-            "write either hours, such as Mon-Fri 09:00-19:00, or start and stop",
-        );
-        self.beside(
-            inputs,
-            Key::Scale,
-            &[Key::Start, Key::Stop, Key::Hours],
-            "write either exact counts, such as Mon-Fri 08:00 = 5; 19:00 = 0, or start and stop, or hours",
-        );
-        self.beside(
-            inputs,
-            Key::Scale,
-            &[Key::Replicas, Key::StopReplicas],
-            "each time has its own count, such as Mon-Fri 08:00 = 5; 19:00 = 0: remove the other annotation",
-        );
+        self.0.extend(exclusive(inputs));
         self.least(inputs, replicas, Key::Replicas);
         self.least(inputs, stop_replicas, Key::StopReplicas);
         if let Some(entries) = &scale {
@@ -233,16 +217,6 @@ impl Problems {
             jitter: jitter.unwrap_or_default(),
             overrides,
         })
-    }
-
-    /// Refuses `key` where any of `others` is written too.
-    fn beside(&mut self, inputs: &Inputs, key: Key, others: &[Key], advice: &str) {
-        let other = others.iter().find(|other| inputs.text(**other).is_some());
-        if let (Some(text), Some(other)) = (inputs.text(key), other) {
-            let message = format!("`{}` stands beside `{other}`; {advice}", quote(text));
-            let problem = Problem::at(key.name(), 0..text.len(), message);
-            self.0.push(problem.of_kind(ProblemKind::Beside));
-        }
     }
 
     fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {
@@ -340,7 +314,7 @@ impl Problems {
     }
 
     fn wrong(&mut self, key: Key, text: &str, message: &str) {
-        self.0.push(wrong(key, text, message));
+        self.0.push(Problem::of_text(key, text, message));
     }
 
     /// Refuses a count on the object itself that is below what its kind can have. One of its
@@ -363,7 +337,7 @@ impl Problems {
             }
             _ => "has no meaning on a ScaledObject, whose counts are KEDA's; remove the annotation",
         };
-        let problem = wrong(key, text, message);
+        let problem = Problem::of_text(key, text, message);
         self.0.push(problem.of_kind(ProblemKind::Meaningless));
         None
     }
@@ -388,10 +362,4 @@ impl Problems {
         }
         count.ok()
     }
-}
-
-/// Something wrong with the whole text of a key.
-fn wrong(key: Key, text: &str, message: &str) -> Problem {
-    let message = format!("`{}` {message}", quote(text));
-    Problem::at(key.name(), 0..text.len(), message)
 }

@@ -4,7 +4,7 @@ use std::{fmt, ops::Range};
 
 use crate::{
     schedule::{TextError, TextReason},
-    text::{cut_bytes, cut_chars},
+    text::{cut_bytes, cut_chars, quote},
 };
 
 use super::effective::Origin;
@@ -60,6 +60,12 @@ impl Problem {
             meant: error.reason().meant(),
             ..Self::at(key.name(), error.span(), error.to_string())
         }
+    }
+
+    /// Something wrong with the whole text of a key.
+    pub(in crate::workload) fn of_text(key: Key, text: &str, message: &str) -> Self {
+        let message = format!("`{}` {message}", quote(text));
+        Self::at(key.name(), 0..text.len(), message)
     }
 
     pub(in crate::workload) fn at(annotation: &str, span: Range<usize>, message: String) -> Self {
@@ -125,9 +131,8 @@ impl InvalidSchedule {
             let separator = if text.is_empty() { "" } else { "\n" };
             let name = cut_chars(&problem.annotation, 60);
             let place = match problem.origin {
-                Origin::Own => "",
-                Origin::Namespace => " on the Namespace",
-                Origin::Scaler => " by the default of the scaler",
+                Origin::Own => String::new(),
+                elsewhere => format!(" {}", elsewhere.place()),
             };
             let name = match problem.kind {
                 ProblemKind::Count => name.to_owned(),

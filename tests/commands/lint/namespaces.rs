@@ -87,7 +87,7 @@ fn what_an_object_writes_itself_is_still_looked_at() {
     let steps = ["dayshift/scale: '09:00 = 2; 19:00 = 0'"];
     assert_eq!(
         both(&steps, &["dayshift/replicas: '2'"]),
-        ["scale-beside-others 8:1"]
+        ["scale-beside-others 13:25"]
     );
     // A suppression on the Namespace is for what is written there.
     let once = [
@@ -106,4 +106,19 @@ fn the_count_of_what_inherits_a_schedule_is_told() {
         found(&format!("{counted}---\n{hours}")),
         ["replicas-in-manifest 8:13"]
     );
+}
+
+/// The Namespace is right for everything else in it.
+#[test]
+fn an_own_count_beside_the_scale_of_the_namespace_is_found_on_the_object() {
+    let scale = ["dayshift/scale: 'Mon-Fri 08:00 = 5; 19:00 = 0'"];
+    let own = ["dayshift/replicas: '2'", "dayshift/stop-replicas: '1'"];
+    let text = format!("{}---\n{}", namespace(&scale), web(&own));
+    let found = found(&text);
+    assert_eq!(
+        found,
+        ["scale-beside-others 13:25", "scale-beside-others 14:30"]
+    );
+    let (_, help, _) = lint_of(&["-"], &text);
+    assert!(help.contains("remove dayshift/replicas"), "{help}");
 }

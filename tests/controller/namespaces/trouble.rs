@@ -270,3 +270,21 @@ fn what_is_wrong_with_a_namespace_goes_with_it_and_is_told_of_the_next_one() {
     make();
     assert_eq!(told(), (1, "1".to_owned()));
 }
+
+/// Nobody but whoever wrote on the object can put that right, so that is where it is told.
+#[test]
+fn an_own_count_beside_the_scale_of_the_namespace_is_told_on_the_object() {
+    let story = Sandbox::at("2026-11-20 12:00 UTC");
+    story.apply(deployment("web").replicas(3).annotation("replicas", "2"));
+    story.apply(deployment("api").replicas(3));
+    annotate(&story, "dev", &[("scale", Some("12:30 = 5; 19:00 = 0"))]);
+    story.sleep_until("12:31");
+    assert_eq!((story.replicas("web"), story.replicas("api")), (3, 5));
+    let error = story.error("web").unwrap();
+    assert!(
+        error.contains("dayshift/replicas") && error.contains("`scale` on the Namespace"),
+        "{error}"
+    );
+    assert_eq!(story.events("web"), ["InvalidSchedule"]);
+    assert_eq!(story.events("dev"), [""; 0], "the Namespace is right");
+}

@@ -1,7 +1,7 @@
 //! A bad schedule changes nothing.
 
 use crate::decide::object::{Object, at_night, office};
-use dayshift::workload::Phase;
+use dayshift::workload::{Annotations, Inputs, Key, Kind, ParseContext, ParsedInputs, Phase, read};
 
 #[test]
 fn it_is_told_once_and_the_state_stays() {
@@ -93,4 +93,110 @@ fn a_misspelt_override_is_refused_rather_than_passed_over() {
         assert_eq!(object.replicas(), 3, "{key}");
         assert!(object.observed.error.as_deref().unwrap().contains(key));
     }
+}
+
+/// The count is somebody's who wrote it on the object, and the Namespace is right for everything
+/// else in it: nobody but whoever wrote the count can put it right.
+#[test]
+fn an_own_count_beside_the_scale_of_the_namespace_is_told_on_the_object() {
+    for key in ["replicas", "stop-replicas"] {
+        let mut object = Object::new("2026-11-20 10:00", 3).annotate(key, "2");
+        object.in_namespace(&[("scale", "09:00 = 5; 19:00 = 0")]);
+        object.until("2026-11-20 12:00");
+        assert_eq!(object.told(), ["InvalidSchedule"], "{key}");
+        let error = object.observed.error.clone().unwrap();
+        let own = format!("dayshift/{key}: `2` on the object");
+        assert!(
+            error.starts_with(&own) && error.contains("beside `scale` on the Namespace"),
+            "{error}"
+        );
+        assert_eq!(object.replicas(), 3);
+        object.edit(key, None).until("2026-11-20 19:01");
+        assert_eq!(
+            (object.replicas(), object.observed.error.as_deref()),
+            (0, None)
+        );
+    }
+}
+
+#[test]
+fn an_own_schedule_beside_the_counts_of_the_namespace_is_followed() {
+    let mut steps = Object::new("2026-11-20 08:00", 3).annotate("scale", "09:00 = 5; 19:00 = 0");
+    steps.in_namespace(&[("replicas", "2"), ("stop-replicas", "1")]);
+    steps.until("2026-11-20 10:00");
+    assert_eq!(
+        (steps.replicas(), steps.observed.error.as_deref()),
+        (5, None)
+    );
+    // With hours of its own the scale of the Namespace is not in force, and its count is of use.
+    let mut hours = Object::new("2026-11-20 08:00", 3)
+        .annotate("hours", "09:00-19:00")
+        .annotate("replicas", "2");
+    hours.in_namespace(&[("scale", "09:00 = 5; 19:00 = 0")]);
+    hours.until("2026-11-20 10:00");
+    assert_eq!(
+        (hours.replicas(), hours.observed.error.as_deref()),
+        (2, None)
+    );
+}
+
+/// An object is told what is wrong with it unless its Namespace is, which by itself has to be wrong
+/// for that: else nobody hears why nothing is scaled.
+#[test]
+fn whatever_is_refused_is_told_to_somebody() {
+    let texts = |key: Key| match key {
+        Key::Start => &["08:00", "* * * * * *", "25:00"][..],
+        Key::Stop => &["19:00", "* * * * * *", "25:00"],
+        Key::Hours => &["08:00-19:00", "19"],
+        Key::Scale => &["08:00 = 3; 19:00 = 0", "08:00"],
+        Key::Timezone => &["Asia/Tokyo", "Asia/Tokio"],
+        Key::Replicas | Key::StopReplicas => &["2", "two"],
+        Key::Jitter => &["1h", "2h"],
+        Key::Except => &["2026-12-24", "calendar:none"],
+        Key::WakeUntil | Key::SleepUntil => &["2026-12-24 18:00", "tonight"],
+        _ => &["true", "maybe"],
+    };
+    let each = Key::ALL
+        .into_iter()
+        .flat_map(|key| texts(key).iter().map(move |it| (key, *it)));
+    let each: Vec<_> = each.collect();
+    let two = each.iter().flat_map(|a| each.iter().map(|b| vec![*a, *b]));
+    let two = two.filter(|it| it[0].0 < it[1].0);
+    let pairs: Vec<_> = each.iter().map(|it| vec![*it]).chain(two).collect();
+    let read_with = |kind: Kind, own: &[(Key, &str)], defaults: &[(Key, &str)]| {
+        let inputs = own.iter().fold(Inputs::default(), |inputs, (key, text)| {
+            inputs.with(*key, text)
+        });
+        let defaults = defaults
+            .iter()
+            .map(|(key, text)| (*key, (*text).to_owned()));
+        let defaults = Annotations::of(defaults);
+        let inputs = inputs
+            .with_counts(kind.counts())
+            .with_defaults(Some(defaults.into()));
+        read(&inputs, &ParseContext::default())
+    };
+    let mut silent = Vec::new();
+    for defaults in &pairs {
+        // As the controller reads a Namespace: with hours, where it has no schedule.
+        let has_schedule = defaults.iter().any(|(key, _)| Key::SCHEDULE.contains(key));
+        let hours = [(Key::Hours, "00:00-24:00")];
+        let beside = if has_schedule { &[][..] } else { &hours[..] };
+        let alone = read_with(Kind::Deployment, beside, defaults);
+        if matches!(alone, ParsedInputs::Invalid(_)) {
+            continue;
+        }
+        let own = pairs.iter().filter(|own| own.len() + defaults.len() < 4);
+        for own in own {
+            for kind in Kind::BUILT_IN {
+                let read = read_with(kind, own, defaults);
+                if let ParsedInputs::Invalid(refusal) = read
+                    && refusal.is_inherited()
+                {
+                    silent.push(format!("{kind} {own:?} in {defaults:?}: {refusal}"));
+                }
+            }
+        }
+    }
+    assert_eq!(silent.first(), None, "{} of them", silent.len());
 }
