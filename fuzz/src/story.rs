@@ -186,9 +186,7 @@ impl Story {
         let exact = self.object.inputs.text(Key::Replicas).is_some();
         let is_start = matches!(change.kind, ChangeKind::Start | ChangeKind::Wake);
         let is_left = (state.phase, state.last, &state.fingerprint) == (None, None, &None);
-        let is_copy = state
-            .fingerprint
-            .is_some_and(|it| it.is_of_object("1") == Some(false));
+        let is_copy = state.fingerprint.is_some_and(|it| !it.is_of_object("1"));
         let is_up = self.object.replicas > self.object.inputs.stop_replicas();
         assert!(
             reached || is_start && exact || is_up && (is_left || is_copy),

@@ -51,7 +51,7 @@ impl ScheduleSpec {
         now: DateTime<Utc>,
     ) -> Option<Overdue> {
         let state = observed.state();
-        if observed.deleting || state.is_of_a_later_version() {
+        if observed.deleting || observed.labels.are_of_a_later_version() {
             return None;
         }
         let overrides = observed.overrides(self, &state, now);
@@ -73,7 +73,7 @@ impl ScheduleSpec {
     /// Whether the state is that of this schedule on this object.
     fn is_followed(&self, observed: &Observed, state: &State) -> bool {
         let (inputs, uid) = (&observed.inputs, &observed.object.uid);
-        let fingerprint = state.fingerprint.as_ref();
+        let fingerprint = state.fingerprint;
         // One that is missing was taken away: the rest of the state tells as much as it can.
         fingerprint.is_none_or(|it| it.is_of(inputs, uid))
     }

@@ -40,7 +40,7 @@ pub fn restored(observed: &Observed, now: DateTime<Utc>) -> Result<Option<Change
     let state = observed.state();
     let change = match state.saved {
         _ if observed.deleting => return Err(NotRestored::Deleting),
-        _ if state.is_of_a_later_version() => return Err(NotRestored::LaterVersion),
+        _ if observed.labels.are_of_a_later_version() => return Err(NotRestored::LaterVersion),
         None => return Err(NotRestored::Unreadable(text.to_owned())),
         Some(saved) if saved <= observed.replicas => return Ok(None),
         Some(saved) => Change {

@@ -159,11 +159,6 @@ impl State {
         Some(began.into())
     }
 
-    /// Whether a later version wrote it, whose object is left alone.
-    pub fn is_of_a_later_version(&self) -> bool {
-        matches!(self.fingerprint, Some(Fingerprint::Newer(_)))
-    }
-
     /// Whether none of the labels is there.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

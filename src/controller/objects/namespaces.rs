@@ -249,8 +249,8 @@ impl Namespaces {
             Knowledge::Awaited => false,
             Knowledge::Unreadable => {
                 let (inputs, state) = (&observed.inputs, observed.state());
-                let is_own = |it: &Fingerprint| it.is_of(inputs, &observed.object.uid);
-                let agrees = state.fingerprint.as_ref().is_none_or(is_own);
+                let is_own = |it: Fingerprint| it.is_of(inputs, &observed.object.uid);
+                let agrees = state.fingerprint.is_none_or(is_own);
                 inputs.own().has_schedule() && agrees
             }
         }

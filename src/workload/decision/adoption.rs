@@ -9,6 +9,7 @@ use super::change::{Adoption, Change, ChangeKind};
 use super::context::{Decision, DecisionContext};
 use super::event_note::EventNote;
 use super::scheduled::ScheduledDecision;
+use crate::workload::inputs::fingerprint::Fingerprint;
 use crate::workload::inputs::overrides::Override;
 use crate::workload::replicas::Replicas;
 use crate::workload::state::{Phase, State, is_from_future, whole_second};
@@ -38,7 +39,7 @@ impl ScheduledDecision<'_> {
             last: Some(last),
             next: self.active.map_or(next.map(|it| it.at), Override::until),
             saved: self.carried_over().filter(|count| !is_said(count)),
-            fingerprint: Some(self.fingerprint.clone()),
+            fingerprint: Some(self.fingerprint),
         };
         let change = self.keep(ChangeKind::Adopt(why), state);
         self.write(Change {
@@ -52,9 +53,8 @@ impl ScheduledDecision<'_> {
     /// with what was left of it then.
     pub(in crate::workload) fn carried_over(&self) -> Option<Replicas> {
         let (state, observed) = (&self.state, self.context.observed);
-        let fingerprint = state.fingerprint.as_ref();
-        let is_copy =
-            fingerprint.and_then(|it| it.is_of_object(&observed.object.uid)) == Some(false);
+        let is_ours = |it: Fingerprint| it.is_of_object(&observed.object.uid);
+        let is_copy = state.fingerprint.is_some_and(|it| !is_ours(it));
         if is_copy || state.is_only_saved() {
             let is_down = observed.replicas <= self.spec.stop_replicas;
             state.saved.filter(|_| is_down)

@@ -18,10 +18,10 @@ use crate::workload::state::State;
 /// once its change is made it decides to wait.
 pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
     let observed = context.observed;
-    let state = context.memory.newest(observed, now);
-    if observed.deleting || state.is_of_a_later_version() {
+    if observed.deleting || observed.labels.are_of_a_later_version() {
         return Decision::Wait { due: None };
     }
+    let state = context.memory.newest(observed, now);
     match (context.parsed, &observed.count_field) {
         (ParsedInputs::Unscheduled, _) => context.unscheduled(&state, now),
         (ParsedInputs::Invalid(refusal), _) if refusal.is_inherited() => {

@@ -69,7 +69,7 @@ impl Applied {
         }
         let phase = state.phase.filter(|phase| phase.is_override());
         Self {
-            schedule: state.fingerprint.clone(),
+            schedule: state.fingerprint,
             held: phase.map(|phase| (phase, state.next)),
             error: None,
         }
@@ -81,9 +81,11 @@ impl Memory {
     pub fn of(observed: &Observed) -> Self {
         Self {
             uid: observed.object.uid.clone(),
-            state: Some(observed.state())
-                .filter(|state| !state.is_of_a_later_version())
-                .unwrap_or_default(),
+            state: if observed.labels.are_of_a_later_version() {
+                State::default()
+            } else {
+                observed.state()
+            },
             applied: None,
             corrections: 0,
             last_corrected_at: None,
@@ -109,7 +111,7 @@ impl Memory {
         let newest = self.newest(observed, now);
         if is_removed(observed, &newest) {
             self.state = observed.state();
-        } else if !newest.is_of_a_later_version() {
+        } else if !observed.labels.are_of_a_later_version() {
             self.state = newest;
         }
     }
@@ -153,7 +155,7 @@ impl Memory {
         let Some(known_last) = known.last.filter(|_| self.uid == observed.object.uid) else {
             return seen;
         };
-        if seen.is_of_a_later_version() || self.is_overruled(&seen, observed, now) {
+        if observed.labels.are_of_a_later_version() || self.is_overruled(&seen, observed, now) {
             return seen;
         }
         let is_ahead = |last| is_from_future(last, now) && !is_from_future(known_last, now);
@@ -174,8 +176,8 @@ impl Memory {
         let is_to_come = |state: &State| state.last.map(|last| last > now);
         let is_adopted = || is_own(seen, observed) && !is_own(&self.state, observed);
         let is_of_object = |state: &State| {
-            let fingerprint = state.fingerprint.as_ref();
-            fingerprint.and_then(|it| it.is_of_object(&observed.object.uid)) == Some(true)
+            let fingerprint = state.fingerprint;
+            fingerprint.is_some_and(|it| it.is_of_object(&observed.object.uid))
         };
         is_ahead(&self.state) == Some(true) && is_ahead(seen) == Some(false)
             || is_to_come(&self.state) == Some(true)
@@ -267,7 +269,7 @@ fn of_the_same_second(mut seen: State, known: &State, observed: &Observed) -> St
     // Another scaler changes more than the phase, or the fingerprint of what has not changed: those
     // alone somebody else wrote.
     if seen.fingerprint != known.fingerprint && is_own(known, observed) {
-        seen.fingerprint.clone_from(&known.fingerprint);
+        seen.fingerprint = known.fingerprint;
     }
     let but_for_the_phase = State {
         phase: known.phase,
@@ -282,7 +284,7 @@ fn of_the_same_second(mut seen: State, known: &State, observed: &Observed) -> St
         last: known.last,
         next: seen.next.or(known.next),
         saved: seen.saved.or(known.saved),
-        fingerprint: seen.fingerprint.or_else(|| known.fingerprint.clone()),
+        fingerprint: seen.fingerprint.or(known.fingerprint),
     }
 }
 
@@ -303,7 +305,7 @@ fn put_back(seen: &State, known: &State, observed: &Observed) -> State {
 
 /// Whether a state was written for this object and its schedule as it is.
 fn is_own(state: &State, observed: &Observed) -> bool {
-    let fingerprint = state.fingerprint.as_ref();
+    let fingerprint = state.fingerprint;
     fingerprint.is_some_and(|it| it.is_of(&observed.inputs, &observed.object.uid))
 }
 

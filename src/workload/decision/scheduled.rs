@@ -74,10 +74,7 @@ impl<'a> ScheduledDecision<'a> {
 
     /// Whether the state is that of this schedule on this object.
     pub(in crate::workload) fn is_of_this_schedule(&self) -> bool {
-        let observed = self.context.observed;
-        let of_version_1 = |it: &Fingerprint| it.is_of(&observed.inputs, &observed.object.uid);
-        let fingerprint = self.state.fingerprint.as_ref();
-        fingerprint.is_some_and(|it| *it == self.fingerprint || of_version_1(it))
+        self.state.fingerprint == Some(self.fingerprint)
     }
 
     /// No override holds, and the state is known: the last boundary wins, if it is due.
@@ -129,7 +126,7 @@ impl<'a> ScheduledDecision<'a> {
             last: Some(self.considered_now()),
             next: active.until(),
             saved,
-            fingerprint: Some(self.fingerprint.clone()),
+            fingerprint: Some(self.fingerprint),
         };
         // Another override may have hidden it until it was over.
         let revealed = self.override_ran_out();
@@ -219,7 +216,7 @@ impl<'a> ScheduledDecision<'a> {
             last: Some(last),
             next: next.map(|next| next.at),
             saved,
-            fingerprint: Some(self.fingerprint.clone()),
+            fingerprint: Some(self.fingerprint),
         };
         let change = self.keep(kind, state);
         let before = self.state.phase;

@@ -26,7 +26,7 @@ impl ScheduledDecision<'_> {
         } else if self.is_shown_from_future() {
             return self.adopt(Adoption::FromFuture);
         } else {
-            self.write(self.with_newest_fingerprint(change))
+            self.write(change)
         };
         // `enforce` acts before the next boundary or not at all: there it is decided anew.
         let is_next = |due: &DateTime<Utc>| course.next.is_none_or(|next| *due < next);
@@ -52,7 +52,7 @@ impl ScheduledDecision<'_> {
             last: Some(course.last),
             next: course.next,
             saved: self.state.saved,
-            fingerprint: self.state.fingerprint.clone(),
+            fingerprint: self.state.fingerprint,
         };
         let mut change = self.keep(ChangeKind::Heal, state);
         if self.active.is_some() {
@@ -92,15 +92,6 @@ impl ScheduledDecision<'_> {
             note: Some(EventNote::enforced(self.spec, raised, replicas)),
             ..change
         }
-    }
-
-    /// An older version of the fingerprint is as good until something is written. What a pause keeps
-    /// from being taken up stays the fingerprint of what was there before.
-    fn with_newest_fingerprint(&self, mut change: Change) -> Change {
-        if self.is_of_this_schedule() {
-            change.state.fingerprint = Some(self.fingerprint.clone());
-        }
-        change
     }
 
     /// Whether the object shows a `last` that is too far ahead, and better is known.

@@ -195,7 +195,7 @@ fn an_export_of_a_cluster_is_adopted() {
             "labels": {
                 "other/state": "stopped", "other/last": "2026-11-19T19.00.00Z",
                 "other/next": "2026-11-20T09.00.00Z", "other/saved-replicas": "4",
-                "other/fingerprint": "v1-0000000000000000",
+                "other/fingerprint": "v2-0000000000000000-0000000000000000",
             },
         },
         "spec": {

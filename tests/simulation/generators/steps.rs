@@ -95,7 +95,7 @@ pub(crate) struct Steps<'a> {
 impl Steps<'_> {
     fn write(&mut self) {
         self.objects = self.random.choice([1, 1, 1, 2, 2, 3, 4]).unwrap();
-        let from_v1 = self.random.u8(..8) == 0;
+        let with_state = self.random.u8(..8) == 0;
         for slot in 0..self.objects {
             let (count, plan) = (self.count(), self.random.usize(..self.story.plans.len()));
             let at = self.random.u32(..2000);
@@ -106,9 +106,9 @@ impl Steps<'_> {
                     Op::Defaults(usize::from(slot > 1), Asked::Plan(Some(plan))),
                 );
                 Op::MakePlain(slot, count)
-            } else if from_v1 {
+            } else if with_state {
                 let hours = self.random.choice([0, 0, 1, 9, 30]).unwrap();
-                Op::MakeFromV1(slot, count, plan, hours)
+                Op::MakeWithState(slot, count, plan, hours)
             } else {
                 Op::Make(slot, count, plan)
             };

@@ -45,9 +45,8 @@ impl Harness<'_> {
         self.merge(slot, &json!({"metadata": {"labels": labels}}));
     }
 
-    /// What the last version that wrote `v1-` fingerprints has left on an object, so many hours
-    /// ago: none where the schedule cannot be read.
-    pub(super) fn state_of_v1(&self, slot: Slot, count: u32, hours: i64) -> Option<Value> {
+    /// What a scaler has left on an object, so many hours ago: none where the schedule cannot be read.
+    pub(super) fn state_left(&self, slot: Slot, count: u32, hours: i64) -> Option<Value> {
         let object = Object::shown(&self.object_of(slot)?);
         let holidays = self.files.at_start()?;
         let assumed = assumptions::of(&object, self.zone, &holidays);
@@ -70,7 +69,7 @@ impl Harness<'_> {
             "dayshift/last": label_of(newest.map_or(ended, |(at, _)| at)),
             "dayshift/next": boundaries.get(following).map(|(at, _)| label_of(*at)),
             "dayshift/saved-replicas": saved,
-            "dayshift/fingerprint": texts::first_fingerprint(&object.texts, &object.uid),
+            "dayshift/fingerprint": texts::fingerprint(&object.texts, &object.uid),
         });
         Some(json!({"metadata": {"labels": labels}, "spec": self.count(slot, replicas)}))
     }

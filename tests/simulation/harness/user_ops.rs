@@ -20,7 +20,7 @@ use crate::{
 pub fn slot(op: &Op) -> Option<Slot> {
     match op {
         Op::Make(slot, ..)
-        | Op::MakeFromV1(slot, ..)
+        | Op::MakeWithState(slot, ..)
         | Op::PlanAndStopReplicas(slot, ..)
         | Op::Tamper(slot, _)
         | Op::Scale(slot, _)
@@ -75,7 +75,7 @@ impl Harness<'_> {
         match op {
             Op::Make(_, count, plan) => self.make_anew(slot, *count, Some(*plan)),
             Op::MakePlain(_, count) => self.make_anew(slot, *count, None),
-            Op::MakeFromV1(_, count, plan, hours) => {
+            Op::MakeWithState(_, count, plan, hours) => {
                 let most = if self.story.is_switch(slot) {
                     1
                 } else {
@@ -83,7 +83,7 @@ impl Harness<'_> {
                 };
                 let count = most.min(*count);
                 self.make_anew(slot, count, Some(*plan));
-                if let Some(patch) = self.state_of_v1(slot, count, (*hours).into()) {
+                if let Some(patch) = self.state_left(slot, count, (*hours).into()) {
                     self.merge(slot, &patch);
                 }
             }

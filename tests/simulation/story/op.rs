@@ -48,9 +48,8 @@ pub fn place(slot: Slot) -> (&'static str, String) {
 pub enum Op {
     Make(Slot, u32, usize),
     Scale(Slot, u32),
-    /// Creates an object with the state that a version with `v1-` fingerprints left on it, so many
-    /// hours ago.
-    MakeFromV1(Slot, u32, usize, u8),
+    /// Creates an object with the state that a scaler left on it, so many hours ago.
+    MakeWithState(Slot, u32, usize, u8),
     /// Creates this many objects at once, with a count and a plan.
     MakeFleet(usize, u32, usize),
     /// The fault of writes to each object of the fleet from now on; `None` ends it.

@@ -22,9 +22,9 @@ pub enum Tampering {
     Next(i32),
     /// A fingerprint of a version that does not exist yet.
     LaterFingerprint,
-    /// A fingerprint of version 1 that belongs to no object.
+    /// A text that is not a fingerprint any more.
     OtherFingerprint,
-    /// A fingerprint of version 2 of another object.
+    /// The fingerprint of another object.
     ForeignFingerprint,
     DropError,
 }

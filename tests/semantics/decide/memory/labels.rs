@@ -135,18 +135,7 @@ mod copies_adopt {
     }
 
     #[test]
-    fn a_fingerprint_of_a_later_version_is_left_alone() {
-        let mut object = at_night(3);
-        let before = object.writes;
-        object
-            .label(Label::Fingerprint, Some("v3-x"))
-            .restart()
-            .until("2026-11-23 12:00");
-        assert_eq!((object.replicas(), object.writes), (0, before));
-    }
-
-    #[test]
-    fn even_with_the_other_labels_gone_and_ours_again_without_it() {
+    fn a_later_version_is_left_alone_until_its_fingerprint_is_gone() {
         let mut object = at_night(3);
         let before = object.writes;
         object

@@ -1,102 +1,79 @@
-//! The fingerprint of the version before.
+//! Fingerprints of other versions than this one's.
 
 use dayshift::workload::{Label, Phase};
 
 use crate::decide::object::{Object, at_night, office};
 
-/// `printf 'u1\nhours=19:Mon-Fri 09:00-19:00' | sha256sum`
-const V1: &str = "v1-bdd742bc2f61eed5";
+/// What can stand there that is not a fingerprint of this version: among them one hash of the UID and
+/// the text, `printf 'u1\nhours=19:Mon-Fri 09:00-19:00' | sha256sum`.
+const UNREADABLE: [&str; 5] = [
+    "v1-bdd742bc2f61eed5",
+    "v1-bdd742bc2f61eed5-bdd742bc2f61eed5",
+    "v0-x",
+    "v2-bdd742bc2f61eed5",
+    "yes",
+];
 
-fn of_version_1(mut object: Object) -> Object {
-    object.label(Label::Fingerprint, Some(V1)).restart();
-    object
-}
-
-fn fingerprint(object: &Object) -> String {
-    object
-        .observed
-        .labels
-        .text(Label::Fingerprint)
-        .unwrap()
-        .to_owned()
+fn fingerprint(object: &Object) -> &str {
+    object.observed.labels.text(Label::Fingerprint).unwrap()
 }
 
 #[test]
-fn it_is_taken_over_without_a_write_and_replaced_by_the_next_one() {
-    for object in [office(3), at_night(3)] {
-        let mut object = of_version_1(object);
-        let (writes, phase) = (object.writes, object.phase());
-        object.obey();
-        assert_eq!((object.writes, object.phase()), (writes, phase));
-        assert_eq!(fingerprint(&object), V1);
-        object.until("2026-11-23 09:00");
-        assert_eq!(object.replicas(), 3);
-        assert!(fingerprint(&object).starts_with("v2-"));
+fn an_object_whose_fingerprint_cannot_be_read_is_adopted_and_keeps_its_count() {
+    for text in UNREADABLE {
+        for (mut object, count) in [(office(3), 3), (at_night(3), 0)] {
+            let ours = fingerprint(&object).to_owned();
+            let saved = object.saved();
+            object
+                .label(Label::Fingerprint, Some(text))
+                .restart()
+                .obey();
+            assert_eq!(object.phase(), Some(Phase::Adopted), "{text}");
+            assert_eq!(
+                (object.replicas(), object.saved()),
+                (count, saved),
+                "{text}"
+            );
+            assert_eq!(fingerprint(&object), ours, "{text}");
+            object.until("2026-11-23 09:00");
+            assert_eq!(object.replicas(), 3, "{text}");
+        }
     }
 }
 
 #[test]
-fn whatever_is_written_next_replaces_it() {
-    let mut object = of_version_1(at_night(3));
-    object.edit("wake-until", Some("2026-11-20 22:00")).obey();
-    assert!(fingerprint(&object).starts_with("v2-"));
-
-    let mut object = of_version_1(at_night(3));
-    object.label(Label::Next, None).obey();
-    assert!(fingerprint(&object).starts_with("v2-"), "healed");
-
-    let mut object = of_version_1(at_night(3));
-    object.edit("pause", Some("true")).obey();
-    assert!(fingerprint(&object).starts_with("v2-"));
+fn the_running_scaler_puts_back_a_fingerprint_that_it_knows() {
+    for text in UNREADABLE {
+        let mut object = at_night(3);
+        let ours = fingerprint(&object).to_owned();
+        object.label(Label::Fingerprint, Some(text)).obey();
+        assert_eq!(object.phase(), Some(Phase::Stopped), "{text}");
+        assert_eq!(fingerprint(&object), ours, "{text}");
+    }
 }
 
 #[test]
-fn an_edit_or_a_copy_of_it_keeps_the_count_because_it_does_not_say_which() {
-    let mut edited = of_version_1(at_night(5));
-    edited
-        .scale(1)
-        .edit("hours", Some("Mon-Fri 08:00-19:00"))
+fn an_object_with_a_fingerprint_of_a_later_version_is_left_alone() {
+    for text in ["v3-x", "v3-0123456789abcdef-0123456789abcdef", "v27-"] {
+        let mut object = at_night(3);
+        let writes = object.writes;
+        object
+            .label(Label::Fingerprint, Some(text))
+            .restart()
+            .until("2026-11-23 12:00");
+        assert_eq!((object.replicas(), object.writes), (0, writes), "{text}");
+    }
+}
+
+#[test]
+fn a_returned_schedule_is_a_new_one() {
+    let mut object = at_night(5);
+    object.edit("hours", None).obey();
+    object
+        .edit("hours", Some("Mon-Fri 09:00-19:00"))
         .restart()
         .obey();
-    assert_eq!(edited.phase(), Some(Phase::Adopted));
-    assert_eq!(edited.saved(), Some(5));
-
-    let mut copy = of_version_1(at_night(5));
-    copy.copy().scale(1).obey();
-    assert_eq!(copy.phase(), Some(Phase::Adopted));
-    assert_eq!(copy.saved(), Some(5), "as today's do while they are down");
-}
-
-#[test]
-fn an_override_that_began_under_it_ends_and_stays_ended() {
-    let mut object = office(3);
-    object.until("2026-11-20 10:00");
-    object.edit("sleep-until", Some("2026-11-20 18:00")).obey();
-    object.observed.override_began = None;
-    let mut object = of_version_1(object);
-    object.obey();
-    assert_eq!((object.replicas(), object.phase()), (0, Some(Phase::Slept)));
-    assert_eq!(object.began(), Some("2026-11-20T10:00:00Z"));
-    let during = object.clone();
-    object.edit("sleep-until", None).obey();
-    object.undo(&during).obey();
-    assert_eq!(object.replicas(), 3);
-}
-
-#[test]
-fn a_returned_schedule_is_a_new_one_by_either_version() {
-    for version_1 in [false, true] {
-        let mut object = at_night(5);
-        if version_1 {
-            object = of_version_1(object);
-        }
-        object.edit("hours", None).obey();
-        object
-            .edit("hours", Some("Mon-Fri 09:00-19:00"))
-            .restart()
-            .obey();
-        assert_eq!(object.phase(), Some(Phase::Adopted));
-        object.until("2026-11-23 09:00");
-        assert_eq!(object.replicas(), 5);
-    }
+    assert_eq!(object.phase(), Some(Phase::Adopted));
+    object.until("2026-11-23 09:00");
+    assert_eq!(object.replicas(), 5);
 }

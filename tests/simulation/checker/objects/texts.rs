@@ -71,25 +71,19 @@ pub fn fingerprint(texts: &BTreeMap<String, String>, uid: &str) -> String {
     format!("v2-{}-{text}", digits(uid))
 }
 
-/// Whether a label `fingerprint`, of any version, is that of the schedule on this object.
+/// Whether a label `fingerprint` is that of the schedule on this object.
 pub fn is_fingerprint(label: &str, texts: &BTreeMap<String, String>, uid: &str) -> bool {
-    label == fingerprint(texts, uid) || label == first_fingerprint(texts, uid)
+    label == fingerprint(texts, uid)
 }
 
-/// As version 1 has it.
-pub fn first_fingerprint(texts: &BTreeMap<String, String>, uid: &str) -> String {
-    format!("v1-{}", digits(&(uid.to_owned() + &fingerprinted(texts))))
-}
-
-/// Whether a text is a fingerprint of any version, known or not.
+/// Whether a text is a fingerprint of this version or of a later one.
 pub fn is_any_fingerprint(label: &str) -> bool {
     let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|it| it.is_ascii_hexdigit());
     let Some((version, rest)) = label.strip_prefix('v').and_then(|it| it.split_once('-')) else {
         return false;
     };
     match version.parse() {
-        Ok(1_u32) => is_hash(rest),
-        Ok(2) => rest.split('-').count() == 2 && rest.split('-').all(is_hash),
+        Ok(2_u32) => rest.split('-').count() == 2 && rest.split('-').all(is_hash),
         Ok(version) => version > 2,
         Err(_) => false,
     }
@@ -97,10 +91,10 @@ pub fn is_any_fingerprint(label: &str) -> bool {
 
 /// Whether a fingerprint is of a version that does not exist yet.
 pub fn is_of_later_version(label: &str) -> bool {
-    !label.starts_with("v1-") && !label.starts_with("v2-")
+    !label.starts_with("v2-")
 }
 
-/// Whether a label `fingerprint` was made for this object; none where it does not say.
+/// Whether a label `fingerprint` was made for this object; none for a later version.
 pub fn is_of_object(label: &str, uid: &str) -> Option<bool> {
     let (object, _) = label.strip_prefix("v2-")?.split_once('-')?;
     Some(object == digits(uid))
@@ -138,11 +132,11 @@ pub fn local(text: &str, zone: Tz) -> String {
     )
 }
 
-/// Anybody can compute it: `printf 'uid-1\nstart=13:Mon-Fri 09:00' | sha256sum`.
+/// Anybody can compute it: `printf uid-1 | sha256sum` and
+/// `printf '\nstart=13:Mon-Fri 09:00' | sha256sum`.
 #[test]
-fn fingerprints_are_the_documented_hashes() {
+fn a_fingerprint_is_the_documented_hashes() {
     let texts = BTreeMap::from([("start".to_owned(), "Mon-Fri 09:00".to_owned())]);
-    assert_eq!(first_fingerprint(&texts, "uid-1"), "v1-e88ac71724f40589");
-    let second = "v2-4a49acf8a6bd7277-cdb276bb89557700";
-    assert_eq!(fingerprint(&texts, "uid-1"), second);
+    let documented = "v2-4a49acf8a6bd7277-cdb276bb89557700";
+    assert_eq!(fingerprint(&texts, "uid-1"), documented);
 }
