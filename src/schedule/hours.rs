@@ -1,18 +1,23 @@
-//! Running hours: windows on days of the week, such as `Mon-Fri 09:00-19:00`.
+//! Running hours: windows on days of the week or of the month, such as `Mon-Fri 09:00-19:00`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
 
+use super::day::{Day, Shown};
 use super::except::ExceptedDates;
 use super::text::error::TextError;
-use super::windows::{DAY, read_windows};
+use super::text::month_days::MonthDays;
+use super::windows::{DAY, Windows, read_windows};
 use super::zone::local::{Local, weekday};
 
-/// Windows of every week. Where they overlap or touch they are one.
+/// Windows of every week and every month. Where they overlap or touch they are one.
 ///
 /// ```
 /// use dayshift::schedule::Hours;
 ///
-/// for text in ["Mon-Fri 09:00-19:00; Sat 10:00-14:00", "22:00-06:00", "weekends 00:00-24:00"] {
+/// for text in ["Mon-Fri 09:00-19:00; Sat 10:00-14:00", "22:00-06:00", "last Fri 00:00-24:00"] {
 ///     assert!(Hours::parse(text).is_ok());
 /// }
 /// ```
@@ -20,16 +25,8 @@ use super::zone::local::{Local, weekday};
 pub struct Hours {
     /// What begins on each day of the week, from Monday.
     pub(super) days: [Day; 7],
-}
-
-/// The windows that begin on one day of the week.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Day {
-    /// Their parts on the day itself, from and to which second; in order, with a second or more
-    /// between two.
-    pub(super) own: Box<[(u32, u32)]>,
-    /// Up to which second of the next day the longest goes on.
-    pub(super) tail: u32,
+    /// What begins besides on days within the month; each of those days once.
+    pub(super) monthly: Box<[(MonthDays, Day)]>,
 }
 
 impl Hours {
@@ -40,8 +37,10 @@ impl Hours {
     /// An item is not a window, or is cron or a date, which hours do not take. The span is in bytes
     /// of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
+        let Windows { weekly, monthly } = read_windows(text)?;
         Ok(Self {
-            days: read_windows(text)?.map(Day::new),
+            days: weekly.map(Day::new),
+            monthly: group(monthly),
         })
     }
 
@@ -66,11 +65,21 @@ impl Hours {
                 return Some(Local::on(day, second));
             }
             from = 0;
-            plain = if is_plain(day, except) { plain + 1 } else { 0 };
+            plain = if self.is_plain(day, except) {
+                plain + 1
+            } else {
+                0
+            };
             day = match except.range_of(day) {
                 // Nothing begins before the range is over.
                 Some((_, last)) if wanted => last + 1,
-                _ if plain > DAYS_TO_KNOW => except.next_from(day + 1)?,
+                _ if plain > DAYS_TO_KNOW => {
+                    let others = [
+                        except.next_from(day + 1),
+                        self.of_month().next_from(day + 1),
+                    ];
+                    others.into_iter().flatten().min()?
+                }
                 _ => day + 1,
             };
         }
@@ -87,12 +96,19 @@ impl Hours {
                 return Some(Local::on(day, second).after()).filter(|it| it.is_in_range());
             }
             to = DAY;
-            plain = if is_plain(day, except) { plain + 1 } else { 0 };
+            plain = if self.is_plain(day, except) {
+                plain + 1
+            } else {
+                0
+            };
             day = match except.range_of(day) {
                 // On the first day of the range a window of the day before may end.
                 Some((first, _)) if wanted && day > first => first,
                 // The day after an excepted date lacks what would have begun on it.
-                _ if plain > DAYS_TO_KNOW => (except.last_to(day - 1)? + 1).min(day - 1),
+                _ if plain > DAYS_TO_KNOW => {
+                    let others = [except.last_to(day - 1), self.of_month().last_to(day - 1)];
+                    (others.into_iter().flatten().max()? + 1).min(day - 1)
+                }
                 _ => day - 1,
             };
         }
@@ -101,103 +117,68 @@ impl Hours {
 
     fn shown(&self, day: i32, except: &ExceptedDates) -> Shown<'_> {
         let begun_on = |day| {
-            self.days
-                .get(weekday(day))
-                .filter(|_| except.range_of(day).is_none())
+            let kept = except.range_of(day).is_none();
+            kept.then(|| self.begun_on(day)).unwrap_or_default()
         };
+        let tail = begun_on(day - 1).tail;
         Shown {
-            tail: begun_on(day - 1).map_or(0, |day| day.tail),
-            own: begun_on(day).map_or(&[], |day| &day.own),
+            tail,
+            own: match begun_on(day) {
+                Cow::Borrowed(day) => Cow::Borrowed(&*day.own),
+                Cow::Owned(day) => Cow::Owned(day.own.into()),
+            },
         }
     }
+
+    /// The windows that begin on a date, whether it is excepted or not.
+    fn begun_on(&self, day: i32) -> Cow<'_, Day> {
+        let weekly = self
+            .days
+            .get(weekday(day))
+            .map_or_else(Cow::default, Cow::Borrowed);
+        if self.monthly.is_empty() {
+            return weekly;
+        }
+        let monthly = self.monthly.iter().filter(|(days, _)| days.hold(day));
+        monthly.fold(weekly, |all, (_, more)| Cow::Owned(all.with(more)))
+    }
+
+    /// The days within the month on which something begins.
+    fn of_month(&self) -> MonthDays {
+        let days = self.monthly.iter().map(|(days, _)| *days);
+        days.fold(MonthDays::NONE, MonthDays::and)
+    }
+
+    /// Whether the windows of a day are those of every week.
+    fn is_plain(&self, day: i32, except: &ExceptedDates) -> bool {
+        let days = self.of_month();
+        let is_plain = |day| except.range_of(day).is_none() && !days.hold(day);
+        is_plain(day) && is_plain(day - 1)
+    }
+}
+
+/// Windows by the days on which they begin, in a form of its own: equal windows are equal however
+/// they were written.
+fn group(windows: Vec<(MonthDays, (u32, u32))>) -> Box<[(MonthDays, Day)]> {
+    let mut each: BTreeMap<MonthDays, Vec<(u32, u32)>> = BTreeMap::new();
+    for (days, window) in windows {
+        for day in days.each() {
+            each.entry(day).or_default().push(window);
+        }
+    }
+    let mut groups: Vec<(MonthDays, Day)> = Vec::new();
+    for (days, windows) in each {
+        let day = Day::new(windows);
+        match groups.iter_mut().find(|(_, known)| *known == day) {
+            Some((known, _)) => *known = known.and(days),
+            None => groups.push((days, day)),
+        }
+    }
+    groups.into()
 }
 
 /// After so many plain days without a change no plain day has one: that was a whole week.
 const DAYS_TO_KNOW: u32 = 8;
-
-/// Whether the windows of a day are those of every week.
-fn is_plain(day: i32, except: &ExceptedDates) -> bool {
-    except.range_of(day).is_none() && except.range_of(day - 1).is_none()
-}
-
-/// One date: what goes on from the day before, and what begins.
-struct Shown<'a> {
-    tail: u32,
-    own: &'a [(u32, u32)],
-}
-
-impl Shown<'_> {
-    fn covers(&self, second: u32) -> bool {
-        second < self.tail || self.own_window(second).is_some()
-    }
-
-    fn own_window(&self, second: u32) -> Option<(u32, u32)> {
-        let at = self.own.partition_point(|&(_, to)| to <= second);
-        self.own
-            .get(at)
-            .copied()
-            .filter(|&(from, _)| from <= second)
-    }
-
-    /// The first second from `from` on that is covered, or is not, as `wanted`.
-    fn first(&self, from: u32, wanted: bool) -> Option<u32> {
-        if wanted {
-            if from < self.tail {
-                return Some(from);
-            }
-            let at = self.own.partition_point(|&(_, to)| to <= from);
-            return self.own.get(at).map(|&(begin, _)| begin.max(from));
-        }
-        let free = from.max(self.tail);
-        let free = self.own_window(free).map_or(free, |(_, to)| to);
-        (free < DAY).then_some(free)
-    }
-
-    /// The last second before `to` that is covered, or is not, as `wanted`.
-    fn last(&self, to: u32, wanted: bool) -> Option<u32> {
-        let last = to.checked_sub(1)?;
-        if wanted {
-            let at = self.own.partition_point(|&(from, _)| from <= last);
-            let own = self
-                .own
-                .get(..at)?
-                .last()
-                .map(|&(_, end)| last.min(end - 1));
-            return own.max(self.tail.checked_sub(1).map(|end| last.min(end)));
-        }
-        let free = match self.own_window(last) {
-            Some((from, _)) => from.checked_sub(1)?,
-            None => last,
-        };
-        (free >= self.tail).then_some(free)
-    }
-}
-
-impl Day {
-    /// Windows in seconds from midnight; those that reach the next day end after 24:00.
-    fn new(mut windows: Vec<(u32, u32)>) -> Self {
-        let tail = windows
-            .iter()
-            .map(|&(_, to)| to.saturating_sub(DAY))
-            .max()
-            .unwrap_or_default();
-        windows.sort_unstable();
-        windows.dedup_by(|next, kept| {
-            let touches = next.0 <= kept.1;
-            if touches {
-                kept.1 = kept.1.max(next.1);
-            }
-            touches
-        });
-        Self {
-            own: windows
-                .into_iter()
-                .map(|(from, to)| (from, to.min(DAY)))
-                .collect(),
-            tail,
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -7,11 +7,14 @@
 mod boundary;
 mod calendar;
 mod cron;
+mod day;
 mod entry;
 mod except;
 mod hours;
 mod jitter;
 mod moment;
+mod month;
+mod monthly;
 mod print;
 mod ranges;
 #[expect(clippy::module_inception, reason = "the type is named as its room is")]

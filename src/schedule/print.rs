@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::cron::expression::Cron;
-use super::hours::{Day, Hours};
+use super::day::Day;
+use super::hours::Hours;
 use super::text::days::Days;
 use super::times::Times;
 use super::windows::DAY;
@@ -25,9 +26,13 @@ impl fmt::Display for Times {
         let weekly = times_on
             .into_iter()
             .map(|(days, times)| format!("{days}{}", times.join(",")));
+        let monthly = self.monthly.iter().map(|(days, times)| {
+            let times: Vec<_> = times.iter().copied().map(clock).collect();
+            format!("{days}{}", times.join(","))
+        });
         let moments = self.moments.iter().copied().map(moment);
         let crons = self.crons.iter().map(Cron::to_string);
-        let items: Vec<_> = weekly.chain(moments).chain(crons).collect();
+        let items: Vec<_> = weekly.chain(monthly).chain(moments).chain(crons).collect();
         f.write_str(&items.join("; "))
     }
 }
@@ -43,10 +48,11 @@ impl fmt::Display for Hours {
                 *days = days.and(Days::of(number));
             }
         }
-        let items: Vec<_> = days_of
-            .into_iter()
-            .map(|(windows, days)| format!("{days}{windows}"))
-            .collect();
+        let weekly = days_of.into_iter();
+        let weekly = weekly.map(|(windows, days)| format!("{days}{windows}"));
+        let monthly = self.monthly.iter();
+        let monthly = monthly.map(|(days, day)| format!("{days}{}", windows(day).join(",")));
+        let items: Vec<_> = weekly.chain(monthly).collect();
         f.write_str(&items.join("; "))
     }
 }
@@ -134,6 +140,14 @@ mod tests {
                 "weekends 10:00; Fri-Mon 22:00",
                 "Sat,Sun 10:00; Mon,Fri,Sat,Sun 22:00",
             ),
+            (
+                "last weekday 9:00; FIRST Monday 09:00; third day 8:00; second Sun 07:00",
+                "second Sun 07:00; third day 08:00; first Mon,last weekday 09:00",
+            ),
+            (
+                "first Mon 09:00; last day 10:00,09:00",
+                "last day 10:00; first Mon,last day 09:00",
+            ),
             ("2026-12-24 18:00; 07:00", "07:00; 2026-12-24 18:00"),
             ("*/20 9-17 * * Mon-Fri", "0 0,20,40 9-17 * 1-12 1-5"),
             ("0 0 1-31 * 1", "0 0 0 1-31 1-12 1"),
@@ -152,6 +166,14 @@ mod tests {
             ("09:00-12:00,12:00-19:00", "09:00-19:00"),
             ("Sat 10:00-14:00; Fri 10:00-14:00", "Fri,Sat 10:00-14:00"),
             ("Mon 00:00-24:00", "Mon 00:00-24:00"),
+            (
+                "last Fri 22:00-06:00; Mon 09:00-10:00; first day,last Fri 08:00-09:00",
+                "Mon 09:00-10:00; first day 08:00-09:00; last Fri 08:00-09:00,22:00-24:00,23:59-06:00",
+            ),
+            (
+                "first Mon 09:00-12:00,11:00-13:00; last day 09:00-13:00",
+                "first Mon,last day 09:00-13:00",
+            ),
             ("Sun 22:00-06:00", "Sun 22:00-24:00,23:59-06:00"),
             (
                 "Tue 00:00-12:00; Tue 10:00-09:00",

@@ -3,6 +3,7 @@
 use chrono::NaiveDateTime;
 
 use super::cron::expression::Cron;
+use super::monthly::Monthly;
 use super::text::error::TextError;
 use super::text::piece::Piece;
 use super::times_text::{EXAMPLE, TimesItems};
@@ -18,6 +19,7 @@ use super::zone::local::Local;
 ///     "09:00",
 ///     "Mon-Fri 09:00; Sat,Sun 10:00,22:00",
 ///     "weekdays 09:00; 2026-12-24 14:00",
+///     "first Mon,last Fri 09:00; last weekday 18:00",
 ///     "0 9 * * Mon-Fri; @monthly",
 ///     "*/10 0 9 * * *", // with a leading field of seconds
 /// ] {
@@ -27,6 +29,7 @@ use super::zone::local::Local;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Times {
     pub(super) weekly: Weekly,
+    pub(super) monthly: Monthly,
     /// Single moments, in order, each once.
     pub(super) moments: Box<[Local]>,
     /// Cron texts, each once.
@@ -52,9 +55,17 @@ impl Times {
     pub(super) fn of(items: TimesItems) -> Self {
         Self {
             weekly: Weekly::new(items.weekly),
+            monthly: Monthly::new(items.monthly),
             moments: set(items.moments),
             crons: set(items.crons),
         }
+    }
+
+    /// Whether cron among them has both fields of days restricted, so that either will do; and then
+    /// the text for the days that match both, if days within the month say it.
+    pub fn either_day(&self) -> Option<Option<String>> {
+        let cron = self.crons.iter().find(|cron| cron.either_day)?;
+        Some(cron.on_both_days())
     }
 
     /// The first of these times after a local time. No zone counts: clock changes are ignored.
@@ -69,7 +80,8 @@ impl Times {
             .get(self.moments.partition_point(|&it| it <= local))
             .copied();
         let cron = self.crons.iter().filter_map(|cron| cron.next(local)).min();
-        [self.weekly.next(local), moment, cron]
+        let monthly = self.monthly.next(local);
+        [self.weekly.next(local), monthly, moment, cron]
             .into_iter()
             .flatten()
             .min()
@@ -86,7 +98,8 @@ impl Times {
             .iter()
             .filter_map(|cron| cron.previous(local))
             .max();
-        [self.weekly.previous(local), moment, cron]
+        let monthly = self.monthly.previous(local);
+        [self.weekly.previous(local), monthly, moment, cron]
             .into_iter()
             .flatten()
             .max()
@@ -159,6 +172,18 @@ mod tests {
                 ["Tue 24 18:00", "Sun 29 23:59", "Sun 06 23:59"],
             ),
             (
+                "FIRST Monday 09:00; second  tue 8:00",
+                ["Mon 07 09:00", "Tue 08 08:00", "Mon 04 09:00"],
+            ),
+            (
+                "first day,last weekday 18:00,06:00",
+                ["Mon 30 06:00", "Mon 30 18:00", "Tue 01 06:00"],
+            ),
+            (
+                "fourth weekday , last Sun 10:00; Tue 07:00",
+                ["Tue 24 07:00", "Sun 29 10:00", "Tue 01 07:00"],
+            ),
+            (
                 "0 9 * * 1-5",
                 ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
             ),
@@ -202,6 +227,41 @@ mod tests {
                 "has no comma before it; write days as `Mon,Wed`",
             ),
             ("Mon-09:00", "09:00", "is not a day"),
+            ("frist Mon 09:00", "frist", "(did you mean `first`?)"),
+            ("last 09:00", "last", "has no day after it; write"),
+            ("last", "last", "has no day after it"),
+            ("first,Mon 09:00", "first", "has no day after it"),
+            (
+                "first weekdays 09:00",
+                "weekdays",
+                "cannot follow first, second, third, fourth or last",
+            ),
+            ("last first Fri 09:00", "first", "cannot follow"),
+            ("last month 09:00", "month", "as in `first Mon 09:00`"),
+            (
+                "first Mon-Fri 09:00",
+                "first Mon-Fri",
+                "is a range, which days within the month do not make",
+            ),
+            ("Mon-last Fri 09:00", "Mon-last", "is a range"),
+            (
+                "first day - last day 09:00",
+                "first day - last",
+                "is a range",
+            ),
+            ("first-Mon 09:00", "first", "has no day after it"),
+            (
+                "first Mon,Wed 09:00",
+                "first Mon,Wed",
+                "mixes days within the month with days of every week; write two items",
+            ),
+            ("daily,last Fri 09:00", "daily,last Fri", "mixes"),
+            ("first Mon Tue 09:00", "Tue", "has no comma before it"),
+            ("Mon first Tue 09:00", "first", "has no comma before it"),
+            ("first Mon", "first Mon", "has no time of day"),
+            ("fifth Mon 09:00", "fifth", "is not a day"),
+            ("weekday 09:00", "weekday", "is not a day"),
+            ("09:00 first Mon", "first", "comes after the time"),
             ("Mon, 09:00", ",", "is not expected here"),
             ("Mon- 09:00-", "09:00", "is not a day"),
             ("Mon–Fri 09:00", "–", "is not the plain `-` of the keyboard"),
@@ -286,6 +346,7 @@ mod tests {
             "Mon 00:00; Sun 23:59",
             "*/7 */5 * * *; 2026-11-24 18:00",
             "0 0 29 2 *",
+            "first Mon,last day 00:00,23:59; third weekday 12:00",
         ] {
             let times = Times::parse(text).unwrap();
             let mut forwards = Vec::new();

@@ -3,7 +3,9 @@
 use super::cron::expression::Cron;
 use super::cron::text as cron_text;
 use super::moment;
+use super::text::days::ItemDays;
 use super::text::error::TextError;
+use super::text::month_days::MonthDays;
 use super::text::piece::Piece;
 use super::text::reason::TextReason;
 use super::text::tokens::{Kind, Tokens};
@@ -17,6 +19,8 @@ pub(super) const EXAMPLE: &str = "Mon-Fri 09:00";
 pub(super) struct TimesItems {
     /// Seconds from Monday 00:00.
     pub(super) weekly: Vec<u32>,
+    /// Seconds from midnight, and on which days.
+    pub(super) monthly: Vec<(u32, MonthDays)>,
     pub(super) moments: Vec<Local>,
     pub(super) crons: Vec<Cron>,
 }
@@ -27,14 +31,41 @@ impl TimesItems {
         match Form::of(item) {
             Form::Cron => self.crons.push(cron_text::parse(item)?),
             Form::Moment => self.moments.push(moment::parse_local(item)?),
-            Form::Days => read_weekly(item, &mut self.weekly)?,
+            Form::Days => self.add_days(item)?,
         }
         Ok(())
+    }
+
+    /// `[days] HH:MM[,HH:MM…]`
+    fn add_days(&mut self, item: Piece<'_>) -> Result<(), TextError> {
+        let mut tokens = Tokens::of(item, EXAMPLE);
+        let days = tokens.days()?;
+        let mut before = item;
+        loop {
+            let word = tokens.word_after(before)?;
+            let second = WallTime::parse(word)?.seconds();
+            if let Some(dash) = tokens.take(Kind::Dash)? {
+                let end = tokens.take(Kind::Word)?.unwrap_or(dash);
+                return Err(word.to(end).fails(TextReason::WindowInTimes));
+            }
+            match days {
+                ItemDays::Week(days) => {
+                    let times = days.iter().map(|day| day_start(day) + second);
+                    self.weekly.extend(times);
+                }
+                ItemDays::Month(days) => self.monthly.push((second, days)),
+            }
+            match tokens.take(Kind::Comma)? {
+                Some(comma) => before = comma,
+                None => return tokens.end(),
+            }
+        }
     }
 
     /// Adds all that another one has.
     pub(super) fn append(&mut self, other: Self) {
         self.weekly.extend(other.weekly);
+        self.monthly.extend(other.monthly);
         self.moments.extend(other.moments);
         self.crons.extend(other.crons);
     }
@@ -71,26 +102,6 @@ impl Form {
             Self::Cron
         } else {
             Self::Days
-        }
-    }
-}
-
-/// `[days] HH:MM[,HH:MM…]`
-fn read_weekly(item: Piece<'_>, weekly: &mut Vec<u32>) -> Result<(), TextError> {
-    let mut tokens = Tokens::of(item, EXAMPLE);
-    let days = tokens.days()?;
-    let mut before = item;
-    loop {
-        let word = tokens.word_after(before)?;
-        let time = WallTime::parse(word)?;
-        if let Some(dash) = tokens.take(Kind::Dash)? {
-            let end = tokens.take(Kind::Word)?.unwrap_or(dash);
-            return Err(word.to(end).fails(TextReason::WindowInTimes));
-        }
-        weekly.extend(days.iter().map(|day| day_start(day) + time.seconds()));
-        match tokens.take(Kind::Comma)? {
-            Some(comma) => before = comma,
-            None => return tokens.end(),
         }
     }
 }

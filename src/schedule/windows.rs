@@ -1,6 +1,8 @@
-//! Windows on days of the week as text: `Mon-Fri 09:00-19:00; Sat 22:00-06:00`.
+//! Windows on days as text: `Mon-Fri 09:00-19:00; last Sat 22:00-06:00`.
 
+use super::text::days::ItemDays;
 use super::text::error::TextError;
+use super::text::month_days::MonthDays;
 use super::text::piece::Piece;
 use super::text::reason::TextReason;
 use super::text::tokens::{Kind, Tokens};
@@ -11,18 +13,26 @@ const EXAMPLE: &str = "Mon-Fri 09:00-19:00";
 /// Seconds of a day.
 pub(super) const DAY: u32 = 86_400;
 
-/// The windows that begin on each day of the week from Monday, in seconds from midnight. One that
-/// reaches the next day ends after 24:00.
-pub(super) fn read_windows(text: &str) -> Result<[Vec<(u32, u32)>; 7], TextError> {
-    let mut days: [Vec<(u32, u32)>; 7] = Default::default();
+/// Windows in seconds from midnight of the day on which they begin. One that reaches the next day
+/// ends after 24:00.
+#[derive(Default)]
+pub(super) struct Windows {
+    /// On each day of the week, from Monday.
+    pub(super) weekly: [Vec<(u32, u32)>; 7],
+    /// On days within the month.
+    pub(super) monthly: Vec<(MonthDays, (u32, u32))>,
+}
+
+pub(super) fn read_windows(text: &str) -> Result<Windows, TextError> {
+    let mut windows = Windows::default();
     for item in Piece::items(text, EXAMPLE)? {
-        read_item(item?, &mut days)?;
+        read_item(item?, &mut windows)?;
     }
-    Ok(days)
+    Ok(windows)
 }
 
 /// `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`
-fn read_item(item: Piece<'_>, days: &mut [Vec<(u32, u32)>; 7]) -> Result<(), TextError> {
+fn read_item(item: Piece<'_>, windows: &mut Windows) -> Result<(), TextError> {
     refuse_other_forms(item)?;
     let mut tokens = Tokens::of(item, EXAMPLE);
     let on = tokens.days()?;
@@ -43,10 +53,14 @@ fn read_item(item: Piece<'_>, days: &mut [Vec<(u32, u32)>; 7]) -> Result<(), Tex
         }
         let (from, to) = (from.seconds(), to.seconds());
         let to = if to > from { to } else { to + DAY };
-        for day in on.iter() {
-            days.get_mut(day)
-                .into_iter()
-                .for_each(|windows| windows.push((from, to)));
+        match on {
+            ItemDays::Month(days) => windows.monthly.push((days, (from, to))),
+            ItemDays::Week(days) => {
+                for day in days.iter() {
+                    let known = windows.weekly.get_mut(day).into_iter();
+                    known.for_each(|known| known.push((from, to)));
+                }
+            }
         }
         match tokens.take(Kind::Comma)? {
             Some(comma) => before = comma,
@@ -111,6 +125,8 @@ mod tests {
             ("09:00–17:00", "–", "is not the plain `-`"),
             ("09:00 to 17:00", "09:00", "has no end"),
             ("09:00-17:00 Mon", "Mon", "comes after the time"),
+            ("last 09:00-17:00", "last", "has no day after it"),
+            ("first Mon,Tue 09:00-17:00", "first Mon,Tue", "mixes days"),
             ("Mön 09:00-17:00", "Mön", "is not a day"),
             ("0 9 * * 1-5", "0 9 * * 1-5", "is cron, which has no end"),
             ("0 9 1 1 1", "0 9 1 1 1", "is cron, which has no end"),
@@ -122,11 +138,11 @@ mod tests {
             ),
         ] {
             let text = format!("weekdays 10:00-11:00;\u{3000}{item} ; Sun 09:00-10:00");
-            let error = read_windows(&text).unwrap_err();
+            let error = read_windows(&text).err().unwrap();
             let at = 24 + item.find(found).unwrap();
             assert_eq!(error.span(), at..at + found.len(), "{item}: {error}");
             assert!(error.to_string().contains(message), "{item}: {error}");
         }
-        assert_eq!(read_windows("09:00-10:00;").unwrap_err().span(), 11..12);
+        assert_eq!(read_windows("09:00-10:00;").err().unwrap().span(), 11..12);
     }
 }

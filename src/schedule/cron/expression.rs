@@ -1,8 +1,7 @@
 //! Cron as sets of bits: which local times it means, in both directions.
 
-use chrono::{Datelike, NaiveDate};
-
-use crate::schedule::zone::local::{Local, day_number, weekday};
+use crate::schedule::month::{self, Month, has, highest_to, lowest_from, month_length};
+use crate::schedule::zone::local::Local;
 
 /// The local times that a cron text means. Bit `n` of a field is the value `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,24 +70,12 @@ impl Cron {
 
     /// The first day from `day` on, both in days since 1970-01-01.
     fn day_from(&self, day: i32) -> Option<i32> {
-        let (mut month, mut of_month) = Month::of(day)?;
-        loop {
-            if let Some(found) = lowest_from(self.days_in(&month), of_month) {
-                return Some(month.day(found)).filter(|&day| Local::on(day, 0).is_in_range());
-            }
-            (month, of_month) = (month.next()?, 1);
-        }
+        month::day_from(day, |month| self.days_in(month))
     }
 
     /// The last day up to `day`.
     fn day_to(&self, day: i32) -> Option<i32> {
-        let (mut month, mut of_month) = Month::of(day)?;
-        loop {
-            if let Some(found) = highest_to(self.days_in(&month), of_month) {
-                return Some(month.day(found));
-            }
-            (month, of_month) = (month.previous()?, 31);
-        }
+        month::day_to(day, |month| self.days_in(month))
     }
 
     /// The days of a month; bit 1 is the first.
@@ -148,78 +135,4 @@ impl Cron {
         }
         Some(highest_to(self.hours, hour.checked_sub(1)?)? * 3600 + in_hour(59)?)
     }
-}
-
-/// A month of a year, as a calendar page shows it.
-struct Month {
-    year: i32,
-    number: u32,
-    length: u32,
-    /// Day number of the first, since 1970-01-01.
-    first: i32,
-    /// 0 is Monday.
-    first_weekday: usize,
-}
-
-impl Month {
-    fn new(year: i32, number: u32) -> Option<Self> {
-        let first = day_number(NaiveDate::from_ymd_opt(year, number, 1)?);
-        let in_range = (1970..2200).contains(&year);
-        in_range.then(|| Self {
-            year,
-            number,
-            length: month_length(year, number),
-            first,
-            first_weekday: weekday(first),
-        })
-    }
-
-    /// The month of a day since 1970-01-01, and which of its days that is.
-    fn of(day: i32) -> Option<(Self, u32)> {
-        let date = NaiveDate::from_epoch_days(day)?;
-        Some((Self::new(date.year(), date.month())?, date.day()))
-    }
-
-    fn next(&self) -> Option<Self> {
-        if self.number == 12 {
-            Self::new(self.year + 1, 1)
-        } else {
-            Self::new(self.year, self.number + 1)
-        }
-    }
-
-    fn previous(&self) -> Option<Self> {
-        if self.number == 1 {
-            Self::new(self.year - 1, 12)
-        } else {
-            Self::new(self.year, self.number - 1)
-        }
-    }
-
-    fn day(&self, of_month: u32) -> i32 {
-        self.first + of_month.cast_signed() - 1
-    }
-}
-
-fn month_length(year: i32, month: u32) -> u32 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    }
-}
-
-fn has(bits: u64, value: u32) -> bool {
-    bits >> value & 1 == 1
-}
-
-fn lowest_from(bits: u64, from: u32) -> Option<u32> {
-    let rest = bits & u64::MAX << from;
-    (rest != 0).then(|| rest.trailing_zeros())
-}
-
-fn highest_to(bits: u64, to: u32) -> Option<u32> {
-    let rest = bits & u64::MAX >> (63 - to);
-    (rest != 0).then(|| 63 - rest.leading_zeros())
 }

@@ -158,19 +158,25 @@ fn other_dialect(value: &str, field: CronField) -> Option<TextReason> {
     let value = value.to_ascii_lowercase();
     let of_days = matches!(field, CronField::DayOfMonth | CronField::DayOfWeek);
     let is_number = |text: &str| text.is_empty() || digits(text).is_some();
+    let within_month = |what| {
+        Some(TextReason::WithinMonth {
+            what,
+            instead: None,
+        })
+    };
     if value.contains('+') {
         Some(TextReason::Plus)
     } else if of_days && value.contains('#') {
-        Some(TextReason::NthWeekday)
+        within_month("the nth weekday")
     } else if of_days && (value == "lw" || value.strip_suffix('w').is_some_and(is_number)) {
-        Some(TextReason::NearestWeekday)
+        within_month("the nearest weekday")
     } else if of_days
         && (value.strip_prefix("l-").is_some_and(is_number)
             || value
                 .strip_suffix('l')
                 .is_some_and(|day| is_number(day) || DAYS.contains(&day)))
     {
-        Some(TextReason::Last)
+        within_month("the last day")
     } else {
         None
     }

@@ -3,3 +3,4 @@
 pub(super) mod expression;
 pub(super) mod field;
 pub(super) mod text;
+mod within_month;

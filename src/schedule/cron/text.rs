@@ -5,6 +5,7 @@
 
 use super::expression::Cron;
 use super::field::Values;
+use super::within_month::days_meant;
 use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
 use crate::schedule::text::reason::{CronField, TextReason};
@@ -77,7 +78,25 @@ fn fields(item: Piece<'_>) -> Result<Cron, TextError> {
             }));
         }
     };
-    let [minute, hour, day, month, week] = rest;
+    let [_, _, day, _, week] = rest;
+    read(second, rest).map_err(|error| match *error.reason() {
+        TextReason::WithinMonth { what, .. } => {
+            let instead = || {
+                let any = Piece::whole("*", "").ok()?;
+                let [minute, hour, _, month, _] = rest;
+                let daily = read(second, [minute, hour, any, month, any]).ok()?;
+                daily.on(days_meant(day.text(), week.text())?)
+            };
+            let instead = instead().map(Into::into);
+            error.because(TextReason::WithinMonth { what, instead })
+        }
+        _ => error,
+    })
+}
+
+/// Reads the fields from the minute on, and the seconds where there are some.
+fn read(second: Option<Piece<'_>>, fields: [Piece<'_>; 5]) -> Result<Cron, TextError> {
+    let [minute, hour, day, month, week] = fields;
     let seconds = match second {
         Some(second) => Values::parse(second, CronField::Second)?.bits,
         None => 1,
@@ -185,21 +204,34 @@ mod tests {
             ("1-2-3 * * * *", "1-2-3", "is not a range"),
             ("*-5 * * * *", "*-5", "`*` is every value by itself"),
             (", * * * *", ",", "has no minute"),
-            ("0 0 L * *", "L", "is the last day in other crons"),
-            ("0 0 L-3 * *", "L-3", "is the last day in other crons"),
-            ("0 0 * * 5L", "5L", "is the last day in other crons"),
-            ("0 0 * * friL", "friL", "is the last day in other crons"),
+            (
+                "30 18 L * *",
+                "L",
+                "is the last day in other crons and is not supported; write `last day 18:30`",
+            ),
+            ("0 0 L-3 * *", "L-3", "such as `last Fri 18:00`"),
+            // In some crons 5 is Thursday.
+            ("0 0 * * 5L", "5L", "such as `last Fri 18:00`"),
+            ("0 9,17 ? * friL", "friL", "write `last Fri 09:00,17:00`"),
+            ("0 9 * 6 FriL", "FriL", "such as `last Fri 18:00`"),
+            ("0 9 L * Mon", "L", "such as `last Fri 18:00`"),
+            ("* * L * *", "L", "such as `last Fri 18:00`"),
+            ("30 0 9 L * *", "L", "such as `last Fri 18:00`"),
+            ("0 0 9 L * ?", "L", "write `last day 09:00`"),
             (
                 "0 0 15W * *",
                 "15W",
                 "is the nearest weekday in other crons",
             ),
-            ("0 0 LW * *", "LW", "is the nearest weekday in other crons"),
+            ("0 7 lw * *", "lw", "write `last weekday 07:00`"),
+            ("0 7 1W * *", "1W", "write `first weekday 07:00`"),
             (
-                "0 0 * * Mon#2",
+                "0 7 * * Mon#2",
                 "Mon#2",
-                "is the nth weekday in other crons",
+                "is the nth weekday in other crons and is not supported; write `second Mon 07:00`",
             ),
+            ("0 7 * * Mon#5", "Mon#5", "such as `last Fri 18:00`"),
+            ("0 7 * * 1#2", "1#2", "such as `last Fri 18:00`"),
             ("+5 * * * *", "+5", "has a `+`"),
             ("0 0 1 * +Mon", "+Mon", "has a `+`"),
             ("0 0 30 2 *", "30 2", "is a date that never comes"),

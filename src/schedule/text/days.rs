@@ -3,8 +3,29 @@
 use std::fmt;
 
 use super::error::TextError;
+use super::month_days::MonthDays;
 use super::piece::Piece;
 use super::reason::TextReason;
+
+/// The days of an item: the same in every week, or in every month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::schedule) enum ItemDays {
+    /// `Mon-Fri`
+    Week(Days),
+    /// `first Mon,last Fri`
+    Month(MonthDays),
+}
+
+impl ItemDays {
+    /// The days of both; `None` where one is of the week and the other of the month.
+    pub(in crate::schedule) fn and(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Week(days), Self::Week(more)) => Some(Self::Week(days.and(more))),
+            (Self::Month(days), Self::Month(more)) => Some(Self::Month(days.and(more))),
+            _ => None,
+        }
+    }
+}
 
 /// A set of weekdays; bit 0 is Monday.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +99,8 @@ impl Days {
     }
 }
 
-fn day_of(text: &str) -> Option<usize> {
+/// The day of the week of that name, in three letters or in full; 0 is Monday.
+pub(super) fn day_of(text: &str) -> Option<usize> {
     NAMES.iter().position(|name| {
         text.eq_ignore_ascii_case(name)
             || name
@@ -93,7 +115,8 @@ fn unknown(word: Piece<'_>) -> TextError {
     })
 }
 
-/// A name that is at most two letters different; `None` for words of two letters or fewer.
+/// A name that is at most two letters different, or one of the short `first` and the like; `None`
+/// for words of three letters or fewer.
 fn nearest(text: &str) -> Option<&'static str> {
     if !(4..=12).contains(&text.len()) {
         return None;
@@ -102,11 +125,20 @@ fn nearest(text: &str) -> Option<&'static str> {
     let names = NAMES
         .iter()
         .copied()
-        .chain(GROUPS.iter().map(|&(name, _)| name));
+        .chain(GROUPS.iter().map(|&(name, _)| name))
+        .map(|name| (2, name));
     names
-        .map(|name| (strsim::osa_distance(&wanted, &name.to_lowercase()), name))
+        .chain(MonthDays::ordinals().map(|name| (1, name)))
+        .map(|(most, name)| {
+            (
+                most,
+                strsim::osa_distance(&wanted, &name.to_lowercase()),
+                name,
+            )
+        })
+        .filter(|(most, distance, _)| distance <= most)
+        .map(|(_, distance, name)| (distance, name))
         .min()
-        .filter(|&(distance, _)| distance <= 2)
         .map(|(_, name)| name)
 }
 
@@ -162,6 +194,9 @@ mod tests {
             ("Wendesday", Some("Wednesday")),
             ("weekday", Some("weekdays")),
             ("Thurs", None),
+            ("frist", Some("first")),
+            ("forth", Some("fourth")),
+            ("third", Some("third")),
             ("Fry", None),
             ("everyday", None),
         ] {

@@ -40,6 +40,11 @@ impl TextError {
         Self::new(read..text.len(), "", TextReason::TooLong)
     }
 
+    /// The same of the same words, for another reason.
+    pub(in crate::schedule) fn because(self, reason: TextReason) -> Self {
+        Self { reason, ..self }
+    }
+
     /// Bytes of the parsed text that are at fault: on character boundaries, and as narrow as the
     /// word or field. Empty only where the whole text is.
     pub fn span(&self) -> Range<usize> {

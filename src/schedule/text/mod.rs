@@ -5,6 +5,7 @@ pub(super) mod date;
 pub(super) mod days;
 pub(super) mod error;
 pub(super) mod length;
+pub(super) mod month_days;
 pub(super) mod piece;
 pub(super) mod reason;
 pub(super) mod tokens;

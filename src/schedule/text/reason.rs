@@ -39,6 +39,24 @@ pub enum TextReason {
         /// The word that may have been meant.
         nearest: Option<&'static str>,
     },
+    /// `first` and the like with no day after it.
+    #[error("has no day after it; write for example `first Mon`, `first day` or `first weekday`")]
+    NthOfNothing,
+    /// A word after `first` and the like that is not one day.
+    #[error(
+        "cannot follow first, second, third, fourth or last; write one day of the week, `day` or `weekday`, as in `first Mon 09:00`"
+    )]
+    NotInMonth,
+    /// A range of days of which one is within the month.
+    #[error(
+        "is a range, which days within the month do not make; write each of them, as in `first Mon,first Tue`"
+    )]
+    RangeInMonth,
+    /// Days within the month beside days of every week.
+    #[error(
+        "mixes days within the month with days of every week; write two items, such as `first Mon 09:00; Fri 09:00`"
+    )]
+    MixedDays,
     /// A word that is not `HH:MM`.
     #[error("is not a time of day; write for example `{meant}`")]
     NotATime {
@@ -142,21 +160,14 @@ pub enum TextReason {
         /// The field.
         field: CronField,
     },
-    /// `L`: the last day.
-    #[error(
-        "is the last day in other crons and is not supported; write local moments such as `2026-12-31 18:00`, or days such as `28-31`"
-    )]
-    Last,
-    /// `W`: the nearest weekday.
-    #[error(
-        "is the nearest weekday in other crons and is not supported; write days of the week such as `0 9 * * Mon-Fri`"
-    )]
-    NearestWeekday,
-    /// `#`: the nth weekday of a month.
-    #[error(
-        "is the nth weekday in other crons and is not supported; write local moments such as `2026-12-07 09:00`"
-    )]
-    NthWeekday,
+    /// `L`, `W` or `#`: the last day, the nearest weekday or the nth weekday.
+    #[error("is {what} in other crons and is not supported; write {}", within_month(.instead))]
+    WithinMonth {
+        /// What it is in other crons.
+        what: &'static str,
+        /// Times that mean the same, where there are such.
+        instead: Option<Box<str>>,
+    },
     /// `+`, by which other crons join day of month and day of week.
     #[error(
         "has a `+`, which cron's fields do not take; write the plain value, and `*` in the field of days to ignore"
@@ -331,6 +342,13 @@ fn unknown_calendar(known: &str) -> String {
     } else {
         format!("is not a calendar that is known here; the known ones are: {known}")
     }
+}
+
+fn within_month(instead: &Option<Box<str>>) -> String {
+    instead.as_ref().map_or_else(
+        || "days within the month before a time, such as `last Fri 18:00`".to_owned(),
+        |instead| format!("`{instead}`"),
+    )
 }
 
 fn did_you_mean(nearest: &Option<&'static str>) -> String {

@@ -1,7 +1,8 @@
 //! The words, dashes and commas of an item such as `Mon-Wed,Sat 09:00-12:00`.
 
-use super::days::Days;
+use super::days::{Days, ItemDays};
 use super::error::TextError;
+use super::month_days::MonthDays;
 use super::piece::Piece;
 use super::reason::TextReason;
 
@@ -91,18 +92,22 @@ impl<'a> Tokens<'a> {
     }
 
     /// The days that the item begins with; every day if it names no days.
-    pub(in crate::schedule) fn days(&mut self) -> Result<Days, TextError> {
+    pub(in crate::schedule) fn days(&mut self) -> Result<ItemDays, TextError> {
         let Some(first) = self.rest_is_days()? else {
-            return Ok(Days::ALL);
+            return Ok(ItemDays::Week(Days::ALL));
         };
-        let mut days = Days::NONE;
+        let mut days: Option<ItemDays> = None;
         let mut word = first;
         loop {
             self.advance(word);
-            days = days.and(match self.take(Kind::Dash)? {
-                Some(dash) => Days::range(word, self.word_after(dash)?)?,
-                None => Days::parse(word)?,
-            });
+            let (more, last) = self.one_or_range(word)?;
+            days = match days {
+                None => Some(more),
+                Some(days) => days.and(more),
+            };
+            if days.is_none() {
+                return Err(first.to(last).fails(TextReason::MixedDays));
+            }
             let Some(comma) = self.take(Kind::Comma)? else {
                 break;
             };
@@ -113,15 +118,45 @@ impl<'a> Tokens<'a> {
             })?;
         }
         match self.rest_is_days()? {
-            Some(word) if Days::parse(word).is_ok() => Err(word.fails(TextReason::NoComma)),
+            Some(word) if Days::parse(word).is_ok() || MonthDays::is_ordinal(word) => {
+                Err(word.fails(TextReason::NoComma))
+            }
             None if self.peek()?.is_none() => {
                 let all = first.to(self.rest).trim();
                 Err(all.fails(TextReason::NoTime {
                     example: self.example,
                 }))
             }
-            _ => Ok(days),
+            _ => Ok(days.unwrap_or(ItemDays::Week(Days::ALL))),
         }
+    }
+
+    /// What a part of the days means that begins with this word, and its last word: `Mon`,
+    /// `Mon-Fri` or `first Mon`.
+    fn one_or_range(&mut self, word: Piece<'a>) -> Result<(ItemDays, Piece<'a>), TextError> {
+        if MonthDays::is_ordinal(word) {
+            let unit = self.rest_is_days()?;
+            let unit = unit.ok_or_else(|| word.fails(TextReason::NthOfNothing))?;
+            self.advance(unit);
+            let day = MonthDays::parse(word, unit)?;
+            return match self.take(Kind::Dash)? {
+                Some(dash) => {
+                    let end = self.take(Kind::Word)?.unwrap_or(dash);
+                    Err(word.to(end).fails(TextReason::RangeInMonth))
+                }
+                None => Ok((ItemDays::Month(day), unit)),
+            };
+        }
+        Ok(match self.take(Kind::Dash)? {
+            Some(dash) => {
+                let last = self.word_after(dash)?;
+                if MonthDays::is_ordinal(last) {
+                    return Err(word.to(last).fails(TextReason::RangeInMonth));
+                }
+                (ItemDays::Week(Days::range(word, last)?), last)
+            }
+            None => (ItemDays::Week(Days::parse(word)?), word),
+        })
     }
 
     /// The next token if it is a word and does not begin as a time does.

@@ -135,6 +135,7 @@ const SEEDS: [(&str, &[&str]); 11] = [
             "@daily",
             "@Hourly; 2026-12-24 18:00",
             "2199-12-31  23:59",
+            "first Mon,last Friday 09:00; second  weekday 8:00",
         ],
     ),
     ("stop", &["Mon-Fri 19:00; Sat 14:00", "0 19 * * 1-5"]),
@@ -145,6 +146,7 @@ const SEEDS: [(&str, &[&str]); 11] = [
             "22:00-06:00",
             "weekends 00:00 - 24:00",
             "mon,wed-fri 8:00-12:00,13:00-17:00;Sun 9:00-10:00",
+            "Last Day 22:00-06:00; third tue, fourth Wed 09:00-17:00",
         ],
     ),
     (
@@ -152,6 +154,7 @@ const SEEDS: [(&str, &[&str]); 11] = [
         &[
             "Mon-Fri 08:00 = 5; 12:00=10; 19:00 = 0",
             "0 8 * * 1-5 = 3",
+            "first day 08:00 = 5; last weekday 20:00=0",
             "2026-12-24 18:00 = 2147483647",
         ],
     ),
@@ -184,7 +187,7 @@ const SEEDS: [(&str, &[&str]); 11] = [
 
 /// Signs that are put into texts: what texts are made of, blanks of Unicode, and what is none.
 const SIGNS: &str =
-    " \t\u{a0}\u{2003}\u{3000};,-:=*?/@.0123456789TZtzMonFriSatweekdaysjanhms+\u{2013}é";
+    " \t\u{a0}\u{2003}\u{3000};,-:=*?/@.0123456789TZtzMonFriSatfirstlastweekdaysjanhms+\u{2013}é";
 
 /// Numbers without a pattern, the same in each run.
 struct Numbers(u64);
@@ -347,7 +350,7 @@ fn the_policy_costs_less_than_a_tenth_of_the_budget(plane: &ControlPlane) {
         policy.refusal(bad).map(drop)
     });
     for (key, item) in [
-        ("start", "weekdays,Saturday 09:00,10:00"),
+        ("start", "first weekday,last Saturday 09:00,10:00"),
         ("hours", "weekdays,Saturday 09:00-10:00,11:00-24:00"),
         ("scale", "*/15 8-18/2 1,15 jan-dec ? = 5"),
         ("except", "2026-12-28..2027-01-03"),

@@ -8,7 +8,7 @@ use chrono_tz::Tz;
 use dayshift::schedule::{Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone};
 
 use crate::schedule::model::{Clocks, moved};
-use crate::schedule::texts::{Item, Window, dates_text, joined};
+use crate::schedule::texts::{Item, On, Window, dates_text, joined};
 
 /// Zones, and in which years to look for their clock changes.
 const ZONES: [(&str, i32, i32); 24] = [
@@ -182,7 +182,10 @@ fn starts_and_stops_keep_the_rules_on_every_clock_change() {
             Item::cron(&[0, 10, 20, 30, 40, 50], &night),
         ),
         (
-            Item::Weekly(0b100_0000, vec![crate::schedule::texts::clock("02:15")]),
+            Item::Days(
+                On::Week(0b100_0000),
+                vec![crate::schedule::texts::clock("02:15")],
+            ),
             Item::daily(&["03:00"]),
         ),
     ];
@@ -228,7 +231,7 @@ fn hours_keep_the_rules_on_every_clock_change() {
             Window::daily("00:45", "01:15"),
         ],
         vec![Window(
-            0b100_0000,
+            On::Week(0b100_0000),
             crate::schedule::texts::clock("00:00"),
             crate::schedule::texts::clock("00:00"),
         )],

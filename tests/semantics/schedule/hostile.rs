@@ -75,6 +75,14 @@ fn the_longest_lists_are_still_answered() {
         many(&|it| format!("{} * * * *", it % 60), 300),
         many(&|it| format!("0 0 29 2 *; {} 0 1 1 *", it % 60), 150),
         many(&|it| format!("20{:02}-01-01 00:00", it % 100), 240),
+        many(
+            &|it| {
+                let unit = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "day"][it % 8];
+                let nth = ["first", "third", "last"][it % 3];
+                format!("{nth} {unit} {}:{:02}", it / 60, it % 60)
+            },
+            250,
+        ),
     ];
     let except = many(
         &|it| format!("{}-01-02..{}-12-31", 1970 + it, 1970 + it),
@@ -153,6 +161,7 @@ proptest! {
         text in prop::sample::select(vec![
             "Mon-Fri 09:00; Sat 10:00,22:00; 2026-12-24 18:00; */5 9-17 1,15 * Mon-Fri",
             "Mon-Fri 09:00-19:00; Sat 22:00-06:00, 07:00-24:00",
+            "first Mon,last weekday 09:00; second day 22:00-06:00",
             "2026-12-28..2027-01-03; 2027-01-11",
             "1h30m10s",
             "2026-12-24T18:00:00.5+09:00",

@@ -7,5 +7,6 @@ mod clock_changes;
 mod cron;
 mod hostile;
 mod model;
+mod month;
 mod properties;
 mod texts;

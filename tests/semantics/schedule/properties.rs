@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift::schedule::{
     Action, Boundary, Entry, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone, parse_scale,
@@ -12,16 +12,17 @@ use proptest::prelude::*;
 
 use crate::schedule::clock_changes::{CHANGES, compare};
 use crate::schedule::model::{Clocks, moved};
-use crate::schedule::texts::{Item, Window, dates_text, joined};
+use crate::schedule::texts::{Item, Nth, On, Window, dates_text, joined};
 
-/// A zone, and an instant within a day of one of its clock changes or in the quiet between.
+/// A zone, and an instant within a day of one of its clock changes, of the end of a month, or in the
+/// quiet between.
 fn places() -> impl Strategy<Value = (Tz, DateTime<Utc>)> {
     let changes = prop::sample::select(CHANGES.as_slice());
-    (changes, -30_i64..30, any::<bool>()).prop_map(|((zone, change), hours, quiet)| {
-        let away = if quiet {
-            TimeDelta::days(40)
-        } else {
-            TimeDelta::zero()
+    (changes, -30_i64..30, 0..4).prop_map(|((zone, change), hours, place)| {
+        let away = match place {
+            0 => TimeDelta::days(40),
+            1 => TimeDelta::days(i64::from(change.num_days_in_month()) - i64::from(change.day())),
+            _ => TimeDelta::zero(),
         };
         (zone, change + TimeDelta::hours(hours) + away)
     })
@@ -37,13 +38,21 @@ fn days() -> impl Strategy<Value = u8> {
     prop_oneof![3 => Just(0x7f_u8), 2 => 1_u8..0x7f]
 }
 
+fn on() -> impl Strategy<Value = On> {
+    let nth = (0_usize..5, 0_usize..9).prop_map(|(nth, unit)| Nth(nth, unit));
+    prop_oneof![
+        days().prop_map(On::Week),
+        vec(nth, 1..4).prop_map(On::Month)
+    ]
+}
+
 fn items(near: NaiveDate) -> impl Strategy<Value = Item> {
     let moment = (-2_i64..3, clock_times())
         .prop_map(move |(day, time)| Item::Moment((near + TimeDelta::days(day)).and_time(time)));
     let minutes = vec((0_u32..12).prop_map(|five| five * 5), 1..4);
     let hours = vec(prop_oneof![3 => 0_u32..4, 1 => 4_u32..24], 1..4);
     prop_oneof![
-        (days(), vec(clock_times(), 1..4)).prop_map(|(days, times)| Item::Weekly(days, times)),
+        (on(), vec(clock_times(), 1..4)).prop_map(|(on, times)| Item::Days(on, times)),
         (minutes, hours, days())
             .prop_map(|(minutes, hours, days)| Item::Cron(minutes, hours, days)),
         moment,
@@ -51,7 +60,7 @@ fn items(near: NaiveDate) -> impl Strategy<Value = Item> {
 }
 
 fn windows() -> impl Strategy<Value = Window> {
-    (days(), clock_times(), clock_times()).prop_map(|(days, from, to)| {
+    (on(), clock_times(), clock_times()).prop_map(|(days, from, to)| {
         // What ends where it begins is no window, but for the whole day.
         let to = if from == to { NaiveTime::MIN } else { to };
         Window(days, from, to)

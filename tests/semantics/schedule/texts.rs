@@ -4,11 +4,79 @@ use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike}
 
 pub(crate) const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
+/// Days as they stand before a time of day.
+#[derive(Clone, Debug)]
+pub(crate) enum On {
+    /// Days of the week; bit 0 is Monday.
+    Week(u8),
+    /// Days within the month.
+    Month(Vec<Nth>),
+}
+
+impl On {
+    pub(crate) const DAILY: Self = Self::Week(0x7f);
+
+    fn text(&self) -> String {
+        match self {
+            Self::Week(days) => days_text(*days),
+            Self::Month(days) => {
+                let days: Vec<_> = days.iter().map(Nth::text).collect();
+                format!("{} ", days.join(","))
+            }
+        }
+    }
+
+    fn holds(&self, date: NaiveDate) -> bool {
+        match self {
+            Self::Week(days) => days & 1 << date.weekday().num_days_from_monday() != 0,
+            Self::Month(days) => days.iter().any(|it| it.holds(date)),
+        }
+    }
+}
+
+/// Which of the days of a month (of five, the last of which counts from the end), and of which
+/// days: of a day of the week, of all, or of those from Monday to Friday.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nth(pub(crate) usize, pub(crate) usize);
+
+pub(crate) const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "last"];
+pub(crate) const UNITS: [&str; 9] = [
+    "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "day", "weekday",
+];
+
+impl Nth {
+    pub(crate) fn text(&self) -> String {
+        format!("{} {}", ORDINALS[self.0], UNITS[self.1])
+    }
+
+    /// Looks through the days of the month, from its end for the last.
+    pub(crate) fn holds(self, date: NaiveDate) -> bool {
+        let first = date.with_day(1).unwrap();
+        let in_month = first
+            .iter_days()
+            .take_while(|it| it.month() == date.month());
+        let counted = in_month.filter(|it| {
+            let weekday = it.weekday().num_days_from_monday() as usize;
+            match self.1 {
+                7 => true,
+                8 => weekday < 5,
+                day => weekday == day,
+            }
+        });
+        let counted: Vec<_> = counted.collect();
+        let found = match self.0 {
+            4 => counted.last(),
+            nth => counted.get(nth),
+        };
+        found == Some(&date)
+    }
+}
+
 /// An item of start or stop.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
-    /// Days of the week (bit 0 is Monday) and times of day.
-    Weekly(u8, Vec<NaiveTime>),
+    /// Days and times of day.
+    Days(On, Vec<NaiveTime>),
     /// Minutes, hours, and days of the week as above.
     Cron(Vec<u32>, Vec<u32>, u8),
     /// One local moment.
@@ -17,7 +85,7 @@ pub(crate) enum Item {
 
 impl Item {
     pub(crate) fn daily(times: &[&str]) -> Self {
-        Self::Weekly(0x7f, times.iter().map(|time| clock(time)).collect())
+        Self::Days(On::DAILY, times.iter().map(|time| clock(time)).collect())
     }
 
     pub(crate) fn cron(minutes: &[u32], hours: &[u32]) -> Self {
@@ -26,12 +94,12 @@ impl Item {
 
     pub(crate) fn text(&self) -> String {
         match self {
-            Self::Weekly(days, times) => {
+            Self::Days(days, times) => {
                 let times: Vec<_> = times
                     .iter()
                     .map(|time| time.format("%H:%M").to_string())
                     .collect();
-                format!("{}{}", days_text(*days), times.join(","))
+                format!("{}{}", days.text(), times.join(","))
             }
             Self::Cron(minutes, hours, days) => {
                 let week: Vec<_> = (0..7)
@@ -51,9 +119,9 @@ impl Item {
 
     pub(crate) fn holds(&self, local: NaiveDateTime) -> bool {
         match self {
-            Self::Weekly(days, times) => on(*days, local) && times.contains(&local.time()),
+            Self::Days(days, times) => days.holds(local.date()) && times.contains(&local.time()),
             Self::Cron(minutes, hours, days) => {
-                on(*days, local)
+                On::Week(*days).holds(local.date())
                     && minutes.contains(&local.minute())
                     && hours.contains(&local.hour())
             }
@@ -64,11 +132,11 @@ impl Item {
 
 /// A window of hours: days, beginning and end (midnight at the end is 24:00).
 #[derive(Clone, Debug)]
-pub(crate) struct Window(pub(crate) u8, pub(crate) NaiveTime, pub(crate) NaiveTime);
+pub(crate) struct Window(pub(crate) On, pub(crate) NaiveTime, pub(crate) NaiveTime);
 
 impl Window {
     pub(crate) fn daily(from: &str, to: &str) -> Self {
-        Self(0x7f, clock(from), clock(to))
+        Self(On::DAILY, clock(from), clock(to))
     }
 
     pub(crate) fn text(&self) -> String {
@@ -78,11 +146,11 @@ impl Window {
         } else {
             to.format("%H:%M").to_string()
         };
-        format!("{}{}-{to}", days_text(*days), from.format("%H:%M"))
+        format!("{}{}-{to}", days.text(), from.format("%H:%M"))
     }
 
     pub(crate) fn begins(&self, local: NaiveDateTime) -> bool {
-        on(self.0, local) && local.time() == self.1
+        self.0.holds(local.date()) && local.time() == self.1
     }
 
     /// When the window ends that begins at `local`.
@@ -106,10 +174,6 @@ pub(crate) fn joined(items: impl IntoIterator<Item = String>) -> String {
 
 pub(crate) fn dates_text<'a>(dates: impl IntoIterator<Item = &'a NaiveDate>) -> String {
     joined(dates.into_iter().map(ToString::to_string))
-}
-
-fn on(days: u8, local: NaiveDateTime) -> bool {
-    days & 1 << local.weekday().num_days_from_monday() != 0
 }
 
 fn days_text(days: u8) -> String {

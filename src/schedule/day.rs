@@ -1,0 +1,104 @@
+//! The windows of one day.
+
+use std::borrow::Cow;
+
+use super::windows::DAY;
+
+/// The windows that begin on one day.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Day {
+    /// Their parts on the day itself, from and to which second; in order, with a second or more
+    /// between two.
+    pub(super) own: Box<[(u32, u32)]>,
+    /// Up to which second of the next day the longest goes on.
+    pub(super) tail: u32,
+}
+
+/// One date: what goes on from the day before, and what begins.
+pub(super) struct Shown<'a> {
+    pub(super) tail: u32,
+    pub(super) own: Cow<'a, [(u32, u32)]>,
+}
+
+impl Shown<'_> {
+    pub(super) fn covers(&self, second: u32) -> bool {
+        second < self.tail || self.own_window(second).is_some()
+    }
+
+    fn own_window(&self, second: u32) -> Option<(u32, u32)> {
+        let at = self.own.partition_point(|&(_, to)| to <= second);
+        self.own
+            .get(at)
+            .copied()
+            .filter(|&(from, _)| from <= second)
+    }
+
+    /// The first second from `from` on that is covered, or is not, as `wanted`.
+    pub(super) fn first(&self, from: u32, wanted: bool) -> Option<u32> {
+        if wanted {
+            if from < self.tail {
+                return Some(from);
+            }
+            let at = self.own.partition_point(|&(_, to)| to <= from);
+            return self.own.get(at).map(|&(begin, _)| begin.max(from));
+        }
+        let free = from.max(self.tail);
+        let free = self.own_window(free).map_or(free, |(_, to)| to);
+        (free < DAY).then_some(free)
+    }
+
+    /// The last second before `to` that is covered, or is not, as `wanted`.
+    pub(super) fn last(&self, to: u32, wanted: bool) -> Option<u32> {
+        let last = to.checked_sub(1)?;
+        if wanted {
+            let at = self.own.partition_point(|&(from, _)| from <= last);
+            let own = self
+                .own
+                .get(..at)?
+                .last()
+                .map(|&(_, end)| last.min(end - 1));
+            return own.max(self.tail.checked_sub(1).map(|end| last.min(end)));
+        }
+        let free = match self.own_window(last) {
+            Some((from, _)) => from.checked_sub(1)?,
+            None => last,
+        };
+        (free >= self.tail).then_some(free)
+    }
+}
+
+impl Day {
+    /// The windows of both.
+    pub(super) fn with(&self, other: &Self) -> Self {
+        let own = [&*self.own, &*other.own].concat();
+        let tail = self.tail.max(other.tail);
+        Self {
+            tail,
+            ..Self::new(own)
+        }
+    }
+
+    /// Windows in seconds from midnight; those that reach the next day end after 24:00.
+    pub(super) fn new(mut windows: Vec<(u32, u32)>) -> Self {
+        let tail = windows
+            .iter()
+            .map(|&(_, to)| to.saturating_sub(DAY))
+            .max()
+            .unwrap_or_default();
+        windows.sort_unstable();
+        windows.dedup_by(|next, kept| {
+            let touches = next.0 <= kept.1;
+            if touches {
+                kept.1 = kept.1.max(next.1);
+            }
+            touches
+        });
+        Self {
+            own: windows
+                .into_iter()
+                .map(|(from, to)| (from, to.min(DAY)))
+                .collect(),
+            tail,
+        }
+    }
+}
