@@ -53,6 +53,12 @@ pub enum Note {
     UnknownCalendars,
     /// It is stopped, and no start is to come.
     NoStart,
+    /// It is down, and nothing is known of the count that it had: a start leaves this one. Its
+    /// labels may have been taken away while no scaler ran.
+    NothingSaved {
+        /// The count after a start.
+        count: Replicas,
+    },
 }
 
 impl Note {
@@ -60,7 +66,10 @@ impl Note {
     pub const fn is_warning(self) -> bool {
         matches!(
             self,
-            Self::Overdue(_) | Self::LeftDown { .. } | Self::Reverted { soon: true, .. }
+            Self::Overdue(_)
+                | Self::LeftDown { .. }
+                | Self::Reverted { soon: true, .. }
+                | Self::NothingSaved { .. }
         )
     }
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     schedule::Action,
-    workload::{Duty, Overdue, Override, Phase, Prefix},
+    workload::{Duty, Key, Overdue, Override, Phase, Prefix},
 };
 
 /// What is said of an object, without its name.
@@ -105,6 +105,14 @@ impl WorkloadStatus {
                  known here"
                     .to_owned(),
                 "; give them with --calendar NAME=FILE".to_owned(),
+            ),
+            Note::NothingSaved { count } => (
+                format!(
+                    "no count is saved for it, so after a start it has {count}; if it had more, \
+                     write {}, such as \"3\"",
+                    prefix.annotation(Key::Replicas)
+                ),
+                String::new(),
             ),
             Note::NoStart => (
                 "nothing will start it again: its schedule has no start to come".to_owned(),

@@ -11,7 +11,7 @@ use crate::{
     workload::{
         Duty, Enforce, HeldDown, Kind, ManagerKind, Observed, Origin, Override, Owner,
         ParseContext, ParsedInputs, Phase, Prefix, Problem, Replicas, ResourceRequests,
-        ScheduleSpec, State, WorkloadRef, done_as_it_ends, held_down, read,
+        ScheduleSpec, State, WorkloadRef, done_as_it_ends, held_down, read, started,
     },
 };
 
@@ -235,6 +235,7 @@ impl WorkloadStatus {
             self.notes.push(Note::Unseen);
         }
         self.notes.extend(overdue.map(Note::Overdue));
+        self.notes.extend(nothing_saved(spec, observed, state, now));
         let before = self.notes.len();
         // What is due at this moment may be done at the next.
         let is_due = state.next.is_some_and(|next| next <= now)
@@ -312,6 +313,30 @@ impl WorkloadStatus {
             prefix.flag()
         )
     }
+}
+
+/// Whether it is down, and the next start cannot bring back what ran, as nothing is known of that. A
+/// count above 0 tells of a stop only while the schedule says stopped.
+fn nothing_saved(
+    spec: &ScheduleSpec,
+    observed: &Observed,
+    state: &State,
+    now: DateTime<Utc>,
+) -> Option<Note> {
+    let (object, replicas) = (&observed.object, observed.replicas);
+    let is_own = observed.inputs.schedule_origin() == Some(Origin::Own);
+    let sets_count = spec.replicas.is_some() || spec.largest_count().is_some();
+    let is_known = spec.known_count(replicas, state.remembered()).is_some();
+    if !is_own || sets_count || is_known || replicas > spec.stop_replicas {
+        return None;
+    }
+    let is_stopped = || spec.says(object, now) == Some(Action::Stop);
+    if replicas > Replicas::ZERO && !is_stopped() {
+        return None;
+    }
+    spec.next_that(true, object, now)?;
+    let count = started(replicas, None, None);
+    Some(Note::NothingSaved { count })
 }
 
 /// What is to be said of a count that the schedule does not explain.

@@ -5,6 +5,7 @@
 
 mod forbidden;
 mod notes;
+mod nothing_saved;
 mod others_counts;
 mod screen;
 mod watch;

@@ -1,0 +1,139 @@
+//! An object that is down and of whose count nothing is saved: its labels may have been taken away
+//! while no scaler ran, as by Terraform or `kubectl replace`.
+
+use kube_in_memory::Api;
+
+use super::{OFFICE, STOPPED, evening, state};
+use crate::fake_server::Cluster;
+
+const WARNING: &str = "no count is saved for it, so after a start it has";
+
+fn with<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    [OFFICE, more].concat()
+}
+
+/// What `status` says of each object, and how it ends.
+fn told(cluster: &Cluster) -> (i32, Vec<String>) {
+    let ran = cluster.dayshift(&["status", "--problems", "--sort-by", "name", "-o", "wide"]);
+    let lines = ran.out.lines().filter(|line| line.contains(WARNING));
+    (ran.status, lines.map(str::to_owned).collect())
+}
+
+fn take_labels(api: &Api, name: &str) {
+    for (label, _) in STOPPED {
+        let label = format!("dayshift/{label}");
+        api.label("dev", name, &label, None).unwrap();
+    }
+}
+
+#[test]
+fn labels_that_are_gone_are_a_problem_as_a_start_makes_one() {
+    let cluster = evening();
+    cluster.deployment("web", 0, OFFICE);
+    state(&cluster, "web", STOPPED);
+    assert_eq!(told(&cluster), (0, vec![]), "3 is saved");
+    take_labels(&cluster.api, "web");
+    let warning = format!(
+        "warning: dev/web: {WARNING} 1; if it had more, write dayshift/replicas, such as \"3\""
+    );
+    assert_eq!(told(&cluster), (1, vec![warning.clone()]));
+    // A scaler that is started then adopts it as it is.
+    let adopted = [
+        ("state", "adopted"),
+        ("last", "2026-11-20T10.30.00Z"),
+        ("next", "2026-11-23T00.00.00Z"),
+    ];
+    state(&cluster, "web", &adopted);
+    assert_eq!(told(&cluster), (1, vec![warning]));
+    // As it advises.
+    let replicas = ("dayshift/replicas", Some("3"));
+    let api = &cluster.api;
+    api.annotate_of("Deployment", "dev", "web", replicas.0, replicas.1)
+        .unwrap();
+    assert_eq!(told(&cluster), (0, vec![]));
+}
+
+#[test]
+fn a_count_that_a_stop_leaves_is_told_while_the_schedule_says_stopped() {
+    let cluster = evening();
+    let least = with(&[("stop-replicas", "2")]);
+    cluster.deployment("two", 2, &least);
+    cluster.deployment("one", 1, &least);
+    cluster.deployment("three", 3, &least);
+    let day = [("hours", "Mon-Fri 09:00-22:00"), OFFICE[1], least[2]];
+    cluster.deployment("by-day", 2, &day);
+    let (status, lines) = told(&cluster);
+    let counts = |name: &str| {
+        let begin = format!("warning: dev/{name}: {WARNING} ");
+        let line = lines.iter().find_map(|line| line.strip_prefix(&begin));
+        line.and_then(|line| line.split(';').next())
+            .map(str::to_owned)
+    };
+    assert_eq!(status, 1);
+    let found = ["one", "two", "three", "by-day"].map(counts);
+    let expected = [Some("1"), Some("2"), None, None];
+    assert_eq!(found, expected.map(|it| it.map(str::to_owned)));
+}
+
+#[test]
+fn what_a_start_leaves_as_somebody_wants_it_is_no_problem() {
+    let cluster = evening();
+    let deployments = [
+        // A start of ours came before: its 0 is somebody's wish.
+        ("scaled-down", OFFICE.to_vec(), &[("state", "running")][..]),
+        (
+            "wake",
+            with(&[("wake-until", "2026-11-20 22:00")]),
+            &[("state", "woken")],
+        ),
+        (
+            "zero",
+            OFFICE.to_vec(),
+            &[("state", "adopted"), ("saved-replicas", "0")],
+        ),
+        ("saved", OFFICE.to_vec(), STOPPED),
+        // The start sets its count, or there is none.
+        ("exact", with(&[("replicas", "3")]), &[]),
+        (
+            "steps",
+            vec![("scale", "Mon-Fri 09:00 = 5; 19:00 = 0"), OFFICE[1]],
+            &[],
+        ),
+        ("stop-only", vec![("stop", "Mon-Fri 19:00"), OFFICE[1]], &[]),
+        ("excluded", with(&[("exclude", "true")]), &[]),
+    ];
+    let at = [
+        ("last", "2026-11-20T10.30.00Z"),
+        ("next", "2026-11-23T00.00.00Z"),
+    ];
+    for (name, annotations, labels) in deployments {
+        cluster.deployment(name, 0, &annotations);
+        if !labels.is_empty() {
+            state(&cluster, name, &at);
+            state(&cluster, name, labels);
+        }
+    }
+    cluster.cron_job("report", OFFICE);
+    let api = &cluster.api;
+    api.merge(
+        "CronJob",
+        "dev",
+        "report",
+        &serde_json::json!({"spec": {"suspend": true}}),
+    )
+    .unwrap();
+    let (_, lines) = told(&cluster);
+    assert_eq!(lines, [""; 0]);
+}
+
+/// A Namespace's schedule is no wish to run what somebody keeps at 0: a start leaves it there.
+#[test]
+fn one_that_inherits_its_schedule_is_no_problem() {
+    let cluster = evening();
+    let hours = ("dayshift/hours", Some("Mon-Fri 09:00-19:00"));
+    let api = &cluster.api;
+    api.annotate_of("Namespace", "", "dev", hours.0, hours.1)
+        .unwrap();
+    cluster.deployment("web", 0, &[]);
+    assert_eq!(told(&cluster), (0, vec![]));
+}
