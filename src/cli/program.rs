@@ -29,6 +29,7 @@ use crate::{
         exit::{Exit, wrong_usage},
         variables::{subcommand_first, with_variables},
     },
+    schedule::Tzdata,
     text::printable,
 };
 
@@ -80,7 +81,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     format!(
         "{} (tzdata {})",
         env!("CARGO_PKG_VERSION"),
-        chrono_tz::IANA_TZDB_VERSION
+        Tzdata::in_use().version()
     )
 });
 

@@ -105,7 +105,7 @@ struct Estimate {
 
 /// When today, this week and this month began on the clocks of a zone.
 pub(super) fn starts(now: DateTime<Utc>, zone: Zone) -> Starts {
-    let today = now.with_timezone(&zone.tz()).date_naive();
+    let today = now.with_timezone(&zone).date_naive();
     let monday = today - Days::new(today.weekday().num_days_from_monday().into());
     let first = today.with_day(1).unwrap_or(today);
     [today, monday, first].map(|date| zone.instant(date.and_time(NaiveTime::MIN)))

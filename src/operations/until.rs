@@ -63,7 +63,7 @@ impl Until {
                 until => Ok(until),
             };
         }
-        let today = now.with_timezone(&zone.tz()).date_naive();
+        let today = now.with_timezone(&zone).date_naive();
         let (first, step) = match weekday {
             Some(day) => (u64::from(day.days_since(today.weekday())), 7),
             None => (0, 1),

@@ -1,12 +1,11 @@
 //! The boundaries of one object in a period, as a plan shows them.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 
 use super::{occurrence::occurrences, period::Period};
 use crate::{
-    schedule::Action,
+    schedule::{Action, Zone},
     workload::{Key, Override, Replicas, ScheduleSpec},
 };
 
@@ -15,7 +14,7 @@ use crate::{
 pub struct PlannedBoundary {
     /// When; in JSON as RFC 3339 with the offset of the object's zone.
     #[serde(serialize_with = "rfc_3339")]
-    pub at: DateTime<Tz>,
+    pub at: DateTime<Zone>,
     /// What.
     #[serde(serialize_with = "name")]
     pub action: Action,
@@ -44,7 +43,7 @@ pub(super) struct Boundaries {
 impl Boundaries {
     pub(super) fn iter(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
         self.spec.iter().flat_map(move |spec| {
-            let zone = spec.schedule.zone().tz();
+            let zone = spec.schedule.zone();
             let from = self.period.from();
             let found = occurrences(spec, self.delay, self.period, from);
             found.map(move |it| PlannedBoundary {
@@ -80,7 +79,7 @@ impl Serialize for Boundaries {
     }
 }
 
-fn rfc_3339<S: Serializer>(at: &DateTime<Tz>, serializer: S) -> Result<S::Ok, S::Error> {
+fn rfc_3339<S: Serializer>(at: &DateTime<Zone>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&at.to_rfc3339())
 }
 

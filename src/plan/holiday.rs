@@ -25,7 +25,7 @@ pub(super) fn holidays(schedule: &Schedule, period: Period) -> Vec<Holiday> {
     if except.calendars().next().is_none() {
         return Vec::new();
     }
-    let zone = schedule.zone().tz();
+    let zone = schedule.zone();
     let first = period.from().with_timezone(&zone).date_naive();
     let end = period.until() - TimeDelta::seconds(1);
     let last = end.with_timezone(&zone).date_naive();

@@ -46,7 +46,7 @@ impl Period {
     /// # Errors
     /// Where `days` is 0 or the end is out of range.
     pub fn days(from: DateTime<Utc>, days: u32, zone: Zone) -> Result<Self, PeriodError> {
-        let local = from.with_timezone(&zone.tz()).naive_local();
+        let local = from.with_timezone(&zone).naive_local();
         let midnight = local.date().and_time(NaiveTime::MIN);
         let local = if zone.instant(midnight) == from {
             midnight

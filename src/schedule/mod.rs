@@ -43,4 +43,6 @@ pub use text::reason::{CronField, TextReason};
 pub use text::wall_time::WallTime;
 pub use times::Times;
 pub use zone::gap::Gap;
-pub use zone::time_zone::{ClockChange, Zone};
+pub use zone::rules::ZoneFileError;
+pub use zone::time_zone::{ClockChange, Zone, ZoneOffset};
+pub use zone::tzdata::Tzdata;

@@ -133,7 +133,7 @@ impl WorkloadStatus {
         };
         match overdue.duty {
             Duty::Boundary(it) => {
-                let time = it.at.with_timezone(&self.zone.tz());
+                let time = it.at.with_timezone(&self.zone);
                 let time = if now - it.at < chrono::TimeDelta::hours(24) {
                     time.format("%H:%M:%S").to_string()
                 } else {

@@ -7,8 +7,8 @@ use crate::{schedule::Zone, text::counted};
 /// `at` on the clocks of `zone`, for one who reads it at `now`: `22:00 CET` today, `Mon 09:00 CET`
 /// within six days, else `Mon 2026-12-07 09:00 CET`. Seconds are shown where there are any.
 pub fn clock(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String {
-    let tz = zone.tz();
-    let (at, today) = (at.with_timezone(&tz), now.with_timezone(&tz).date_naive());
+    let at = at.with_timezone(&zone);
+    let today = now.with_timezone(&zone).date_naive();
     let days = |date: NaiveDate| date.signed_duration_since(today).num_days();
     let date = match days(at.date_naive()) {
         0 => "",
@@ -21,7 +21,7 @@ pub fn clock(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String {
 
 /// `Mon 2026-11-23 09:00` on the clocks of `zone`; with seconds where there are any.
 pub fn date_and_time(at: DateTime<Utc>, zone: Zone) -> String {
-    let at = at.with_timezone(&zone.tz());
+    let at = at.with_timezone(&zone);
     at.format(&format!("%a %Y-%m-%d {}", time_of_day(&at)))
         .to_string()
 }

@@ -63,7 +63,7 @@ impl OverrideCommand {
     pub fn annotations(&self, inputs: &Inputs, zone: Zone) -> Vec<Annotation> {
         let moment = |until: DateTime<Utc>| {
             until
-                .with_timezone(&zone.tz())
+                .with_timezone(&zone)
                 .to_rfc3339_opts(SecondsFormat::Secs, true)
         };
         let wanted = match *self {

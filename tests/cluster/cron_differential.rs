@@ -73,7 +73,7 @@ fn our_next(schedule: &Schedule, at: i64) -> Answer {
 
 /// Whether clocks are changed within a day and a half of an instant.
 fn is_near_change(zone: &str, second: i64) -> bool {
-    let zone = Zone::parse(zone).unwrap().tz();
+    let zone = Zone::parse(zone).unwrap();
     let offset = |hours: i64| {
         let at = Utc.timestamp_opt(second + hours * 3600, 0).unwrap();
         zone.offset_from_utc_datetime(&at.naive_utc()).fix()

@@ -10,6 +10,7 @@ use clap::{Arg, Command};
 use crate::{
     cli::{args::kind_args::custom_kind, runtime::block_on},
     cluster::{Connection, Query, Workload, connect_silently, find, namespaces},
+    schedule::Tzdata,
     text::printable,
     workload::Kind,
 };
@@ -175,8 +176,8 @@ impl<'a> Typed<'a> {
             "namespace" | "namespaces" => plain(last, self.namespaces()),
             "context" => plain(last, self.connection().contexts().ok()),
             "timezone" => {
-                let zones = chrono_tz::TZ_VARIANTS.iter();
-                beginning(last, zones.map(|it| (it.name().to_owned(), String::new())))
+                let zones = Tzdata::in_use().names();
+                beginning(last, zones.map(|it| (it.to_owned(), String::new())))
             }
             "calendar" | "file" | "files" | "kubeconfig" => return (Vec::new(), FILES),
             _ => beginning(last, named),

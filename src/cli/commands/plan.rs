@@ -344,7 +344,7 @@ impl PlanArgs {
 
     /// The time that a chart shows: the same by the clocks of `zone`, and today from midnight on.
     fn days_shown(&self, now: DateTime<Utc>, zone: Zone) -> Result<Period, clap::Error> {
-        let today = now.with_timezone(&zone.tz()).date_naive();
+        let today = now.with_timezone(&zone).date_naive();
         self.period(zone.instant(today.and_time(NaiveTime::MIN)), zone)
     }
 }

@@ -20,6 +20,7 @@ use crate::{
     clock::Clock,
     cluster::{ConnectError, compact, connect},
     controller::{self, Telemetry},
+    schedule::Tzdata,
     server,
 };
 
@@ -133,7 +134,7 @@ impl Run {
     fn announce(&self, listen: SocketAddr, server: &Uri) {
         let scope = &self.settings.scope;
         tracing::info!(
-            tzdata = chrono_tz::IANA_TZDB_VERSION,
+            tzdata = Tzdata::in_use().version(),
             timezone = self.settings.default_zone.name(),
             server = without_credentials(server),
             namespaces = if scope.namespaces.is_empty() {

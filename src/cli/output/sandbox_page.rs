@@ -168,9 +168,8 @@ impl Page {
 
     /// `19:00` or `Mon 19:00`: with the date where a weekday alone might be another week's.
     fn clock(&self, event: &TimelineEvent, at: DateTime<Utc>) -> String {
-        let local = |at: DateTime<Utc>| -> NaiveDateTime {
-            at.with_timezone(&self.zone.tz()).naive_local()
-        };
+        let local =
+            |at: DateTime<Utc>| -> NaiveDateTime { at.with_timezone(&self.zone).naive_local() };
         let (now, then) = (local(event.at), local(at));
         let day = if then.date() == now.date() {
             ""
@@ -185,7 +184,7 @@ impl Page {
 
     /// `Fri 2026-11-20 10:00:00 UTC`.
     pub(crate) fn moment(&self, at: DateTime<Utc>) -> String {
-        at.with_timezone(&self.zone.tz())
+        at.with_timezone(&self.zone)
             .format("%a %Y-%m-%d %H:%M:%S %Z")
             .to_string()
     }

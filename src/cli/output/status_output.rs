@@ -308,8 +308,8 @@ impl<'a> StatusOutput<'a> {
     }
 
     fn json(&self, status: &WorkloadStatus) -> Value {
-        let tz = status.zone.tz();
-        let time = |at: Option<DateTime<Utc>>| at.map(|at| at.with_timezone(&tz).to_rfc3339());
+        let time =
+            |at: Option<DateTime<Utc>>| at.map(|at| at.with_timezone(&status.zone).to_rfc3339());
         let held = status.held_down;
         let problems = status.problems.iter().map(|it| {
             json!({

@@ -31,7 +31,7 @@ use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
 use crate::controller::telemetry::stopped::StoppedWorkloads;
 use crate::{
     clock::Clock,
-    schedule::{Action, CalendarName},
+    schedule::{Action, CalendarName, Tzdata},
     workload::{HeldDown, ManagerKind, Owner, WorkloadRef},
 };
 
@@ -77,11 +77,11 @@ impl Telemetry {
         let ours = registry.sub_registry_with_prefix("dayshift");
         let build = Info::new([
             ("version", env!("CARGO_PKG_VERSION")),
-            ("tzdata", chrono_tz::IANA_TZDB_VERSION),
+            ("tzdata", Tzdata::in_use().version()),
         ]);
         ours.register(
             "build",
-            "The program, and the time zone database compiled into it",
+            "The program, and the version of the time zone database it goes by",
             build,
         );
         let histogram: fn() -> Histogram = || Histogram::new(LATENESS_SECONDS);

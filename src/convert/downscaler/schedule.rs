@@ -344,7 +344,7 @@ fn moments(
         let Some(from) = it.from.filter(|from| *from > now) else {
             continue;
         };
-        let local = from.with_timezone(&zone.tz()).naive_local();
+        let local = from.with_timezone(&zone).naive_local();
         let is_whole = local.format("%S").to_string() == "00" && zone.instant(local) == from;
         if !is_whole || !other.is_empty() {
             return Err(spec.remark_at(

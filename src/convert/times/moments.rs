@@ -69,7 +69,7 @@ impl<'d> Moments<'d> {
 
     /// Whether the week says that it runs.
     fn runs(&self, at: DateTime<Utc>) -> bool {
-        let local = at.with_timezone(&self.zone.tz());
+        let local = at.with_timezone(&self.zone);
         let minute = local.hour() * 60 + local.minute();
         self.week
             .contains(local.weekday().num_days_from_monday() * DAY + minute)
@@ -87,7 +87,7 @@ impl<'d> Moments<'d> {
 
     /// A moment on the clocks of the zone, if it is one that a text can name.
     fn local(&self, at: DateTime<Utc>, of: &Absolute) -> Result<NaiveDateTime, AbsoluteError> {
-        let local = at.with_timezone(&self.zone.tz()).naive_local();
+        let local = at.with_timezone(&self.zone).naive_local();
         if local.second() != 0 || local.nanosecond() != 0 {
             return Err(fails(of, "moments of a schedule are whole minutes"));
         }
@@ -155,7 +155,7 @@ impl<'d> Moments<'d> {
             self.stops.insert(at);
         }
         for start in starts {
-            let local = start.with_timezone(&self.zone.tz());
+            let local = start.with_timezone(&self.zone);
             self.except.insert(local.date_naive());
         }
         let is_weekly = self

@@ -171,7 +171,7 @@ fn item(
         return Ok((items.collect::<Vec<_>>().join("; "), false));
     }
     let zone = converter.defaults.zone.unwrap_or(Zone::UTC);
-    let now = converter.now.with_timezone(&zone.tz()).naive_local();
+    let now = converter.now.with_timezone(&zone).naive_local();
     let next = read.next_local(now);
     let Some(next) = next.filter(|it| it.format("%S").to_string() == "00") else {
         return Err((

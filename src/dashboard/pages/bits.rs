@@ -38,7 +38,7 @@ pub(super) fn path(row: &Row) -> String {
 
 /// An instant, on the clocks of a zone.
 pub(super) fn time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> Markup {
-    let exact = at.with_timezone(&zone.tz());
+    let exact = at.with_timezone(&zone);
     html! {
         time datetime=(exact.to_rfc3339_opts(SecondsFormat::Secs, false)) { (clock(at, zone, now)) }
     }

@@ -129,7 +129,7 @@ impl Page<'_> {
 
     fn days(&self, row: &Row) -> Markup {
         let zone = row.status.zone;
-        let today = self.view.now.with_timezone(&zone.tz()).date_naive();
+        let today = self.view.now.with_timezone(&zone).date_naive();
         let until = midnight(today + Days::new(DAYS), zone);
         let Some(plan) = self.plan_of(row, until).filter(|it| it.spec().is_some()) else {
             return html! {};

@@ -123,7 +123,7 @@ impl Page<'_> {
     /// A week from the day that is asked for, else from yesterday.
     fn period(&self) -> (NaiveDate, Option<Period>) {
         let zone = self.zone();
-        let today = self.view.now.with_timezone(&zone.tz()).date_naive();
+        let today = self.view.now.with_timezone(&zone).date_naive();
         let reach = |date: &NaiveDate| {
             date.signed_duration_since(today).num_days().unsigned_abs() <= MOST_DAYS
         };

@@ -143,7 +143,7 @@ impl Page<'_> {
             }
         }
         let except = spec.schedule.except();
-        let tz = spec.schedule.zone().tz();
+        let tz = spec.schedule.zone();
         let first = period.from().with_timezone(&tz).date_naive();
         let last = (period.until() - TimeDelta::seconds(1))
             .with_timezone(&tz)
@@ -284,7 +284,7 @@ pub(super) fn midnight(date: NaiveDate, zone: Zone) -> DateTime<Utc> {
 
 /// The dates of a period.
 pub(super) fn days(period: Period, zone: Zone) -> Vec<NaiveDate> {
-    let first = period.from().with_timezone(&zone.tz()).date_naive();
+    let first = period.from().with_timezone(&zone).date_naive();
     let dates = first.iter_days();
     dates
         .take_while(|date| midnight(*date, zone) < period.until())

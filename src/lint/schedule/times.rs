@@ -73,7 +73,7 @@ impl Look<'_> {
     }
 
     pub(in crate::lint) fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
-        at.with_timezone(&self.zone.tz()).naive_local()
+        at.with_timezone(&self.zone).naive_local()
     }
 
     fn same_instant(
@@ -322,7 +322,7 @@ impl Look<'_> {
 fn what_happens(schedule: &Schedule, end: DateTime<Utc>, date: NaiveDate) -> Option<String> {
     let latest = schedule.latest_at(end, TimeDelta::zero());
     if latest.is_some_and(|it| it.at == end) {
-        let end = end.with_timezone(&schedule.zone().tz());
+        let end = end.with_timezone(&schedule.zone());
         return Some(format!("it happens at {}", end.format("%H:%M")));
     }
     let goes_on = schedule

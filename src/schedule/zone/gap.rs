@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 
-use super::local::{DAY, Local};
 use super::time_zone::Zone;
 
 /// Local times that do not exist, because clocks go forward.
@@ -28,25 +27,12 @@ impl Zone {
     /// assert_eq!(gaps[0].to.to_string(), "2027-03-28 03:00:00");
     /// ```
     pub fn gaps(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<Gap> {
-        let (mut second, end) = (from.timestamp() - 1, until.timestamp() - 1);
-        let mut gaps = Vec::new();
-        let mut old = self.offset(second);
-        while second < end {
-            // Two changes are never so near.
-            let next = end.min(second + DAY);
-            let new = self.offset(next);
-            if new > old {
-                let change = self.change_between(second, next, old);
-                let local = |offset| Local(change + offset).to_naive();
-                gaps.extend(
-                    local(old)
-                        .zip(local(new))
-                        .map(|(from, to)| Gap { from, to }),
-                );
-            }
-            (second, old) = (next, new);
-        }
-        gaps
+        let changes = self.clock_changes(from, until);
+        let gaps = changes.map(|it| Gap {
+            from: it.shown_before(),
+            to: it.shown_after(),
+        });
+        gaps.filter(|gap| gap.from < gap.to).collect()
     }
 }
 

@@ -3,4 +3,6 @@
 pub(super) mod gap;
 pub(super) mod local;
 pub(super) mod names;
+pub(super) mod rules;
 pub(super) mod time_zone;
+pub(super) mod tzdata;

@@ -1,6 +1,6 @@
 //! The name of a zone that somebody may have meant.
 
-use chrono_tz::TZ_VARIANTS;
+use super::tzdata::Tzdata;
 
 /// Longer than any name (the longest has 32 bytes), short enough to compare with all of them.
 const LONGEST: usize = 40;
@@ -12,7 +12,7 @@ pub(in crate::schedule) fn nearest(text: &str) -> Option<&'static str> {
         return None;
     }
     let wanted = text.to_lowercase().replace(' ', "_");
-    let names = || TZ_VARIANTS.iter().map(|zone| zone.name());
+    let names = || Tzdata::in_use().names();
     names()
         .find(|name| name.eq_ignore_ascii_case(&wanted))
         .or_else(|| names().find(|name| city(name).eq_ignore_ascii_case(&wanted)))

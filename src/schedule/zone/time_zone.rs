@@ -6,20 +6,30 @@
 //! or a later one. The latest time that clocks *have shown* so far never goes back, even where
 //! they do; so times of day can be counted through on it without a thought for clock changes.
 
-use std::fmt;
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    ptr,
+};
 
-use chrono::{DateTime, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc};
-use chrono_tz::Tz;
+use chrono::{DateTime, FixedOffset, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset};
+use chrono::{TimeDelta, TimeZone, Utc};
 
 use super::local::Local;
 use super::names;
+use super::rules::{Rules, Span};
+use super::tzdata::Tzdata;
 use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
 use crate::schedule::text::reason::TextReason;
 
-/// A time zone of the IANA database that is compiled into the program.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Zone(Tz);
+static UTC_RULES: Rules = Rules::UTC;
+
+/// A time zone of the IANA database: of the copy in the program, or of a newer one ([`Tzdata`]).
+///
+/// It can be given to chrono, to show instants in local time.
+#[derive(Clone, Copy)]
+pub struct Zone(&'static Rules);
 
 /// One clock change of a zone: clocks go forward or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +54,13 @@ impl ClockChange {
     }
 }
 
-/// No clock has been further from UTC than this since 1970, nor gone back by as much, and between
-/// two clock changes lies more than twice as long (a test looks through every zone).
-const REACH: i64 = 16 * 3600;
-
 impl Zone {
     /// Coordinated universal time.
-    pub const UTC: Self = Self(Tz::UTC);
+    pub const UTC: Self = Self(&UTC_RULES);
+
+    pub(super) fn new(rules: &'static Rules) -> Self {
+        Self(rules)
+    }
 
     /// The zone of that exact name, such as `Asia/Tokyo`. An unknown name is an error that
     /// suggests the nearest one.
@@ -68,17 +78,12 @@ impl Zone {
 
     /// The zone of that exact name, if there is one.
     pub(in crate::schedule) fn named(name: &str) -> Option<Self> {
-        name.parse().ok().map(Self)
+        Tzdata::in_use().zone(name)
     }
 
     /// Its name in the IANA database.
     pub fn name(self) -> &'static str {
-        self.0.name()
-    }
-
-    /// The zone as chrono takes it, to show instants in local time.
-    pub fn tz(self) -> Tz {
-        self.0
+        &self.0.name
     }
 
     /// The instant at which a local time happens: for one in the gap of a clock change the end of
@@ -98,8 +103,7 @@ impl Zone {
         DateTime::from_timestamp(second, 0).unwrap_or_else(|| local.and_utc())
     }
 
-    /// The clock change in `[from, until)`, if there is one. `from` and `until` must be at most a few
-    /// days apart.
+    /// The clock change in `[from, until)`, if there is one; the first of several.
     ///
     /// ```
     /// use dayshift::schedule::Zone;
@@ -112,64 +116,126 @@ impl Zone {
     /// assert_eq!(change.shown_after().to_string(), "2026-10-25 02:00:00");
     /// ```
     pub fn clock_change(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Option<ClockChange> {
-        // Clocks may go forward at midnight, with which a day begins.
-        let (first, last) = (from.timestamp() - 1, until.timestamp() - 1);
-        let (before, after) = (self.offset(first), self.offset(last));
-        if before == after {
-            return None;
-        }
-        let at = self.change_between(first, last, before);
-        DateTime::from_timestamp(at, 0).map(|at| ClockChange { at, before, after })
+        self.clock_changes(from, until).next()
+    }
+
+    /// The clock changes in `[from, until)`, in order.
+    pub(super) fn clock_changes(
+        self,
+        from: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) -> impl Iterator<Item = ClockChange> {
+        let changes = self.0.changes(seconds_up(from), seconds_up(until));
+        // The name of the time may change alone.
+        let changes = changes.filter(|(before, after)| before.offset() != after.offset());
+        changes.filter_map(|(before, after)| {
+            DateTime::from_timestamp(after.from, 0).map(|at| ClockChange {
+                at,
+                before: before.offset(),
+                after: after.offset(),
+            })
+        })
     }
 
     /// [`Self::instant`], in seconds since 1970-01-01T00:00:00Z.
     pub(in crate::schedule) fn second_of(self, local: Local) -> i64 {
-        let (earlier, later) = (local.0 - REACH, local.0 + REACH);
-        let (old, new) = (self.offset(earlier), self.offset(later));
-        if old == new {
-            return local.0 - old;
-        }
-        let change = self.change_between(earlier, later, old);
-        if local.0 - old < change {
-            local.0 - old
-        } else {
-            change.max(local.0 - new)
-        }
+        let span = self.0.showing(local);
+        span.from.max(local.0 - span.offset())
     }
 
     /// The latest local time that clocks have shown by that second (since 1970-01-01T00:00:00Z):
     /// what they show, but in the second pass of a fold the end of the fold. A local time has
     /// happened exactly if it is no later than this.
     pub(in crate::schedule) fn shown_by(self, second: i64) -> Local {
-        let (old, now) = (self.offset(second - REACH), self.offset(second));
-        let shown = Local(second + now);
-        if old <= now {
-            return shown;
-        }
-        let change = self.change_between(second - REACH, second, old);
-        shown.max(Local(change + old).before())
-    }
-
-    /// The first second in `(from, to]` at which the offset is no longer `old`.
-    pub(in crate::schedule) fn change_between(self, from: i64, to: i64, old: i64) -> i64 {
-        let (mut before, mut after) = (from, to);
-        while after - before > 1 {
-            let middle = before.midpoint(after);
-            if self.offset(middle) == old {
-                before = middle;
-            } else {
-                after = middle;
-            }
-        }
-        after
+        self.0.latest_shown(second)
     }
 
     /// The offset from UTC at a second since 1970-01-01T00:00:00Z, in seconds; east is positive.
     pub(in crate::schedule) fn offset(self, second: i64) -> i64 {
-        DateTime::from_timestamp(second, 0).map_or(0, |at| {
-            let offset = self.0.offset_from_utc_datetime(&at.naive_utc());
-            i64::from(offset.fix().local_minus_utc())
-        })
+        self.0.at(second).offset()
+    }
+}
+
+/// The second with which or after which an instant comes, since 1970-01-01T00:00:00Z.
+fn seconds_up(at: DateTime<Utc>) -> i64 {
+    at.timestamp() + i64::from(at.timestamp_subsec_nanos() > 0)
+}
+
+impl PartialEq for Zone {
+    /// Whether both have the same name and the same clocks: two copies of the database may differ.
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self.0, other.0) || self.0 == other.0
+    }
+}
+
+impl Eq for Zone {}
+
+impl Hash for Zone {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+/// What the clocks of a zone show at one instant: how far they are from UTC, and such as `CET`.
+#[derive(Clone, Copy)]
+pub struct ZoneOffset {
+    zone: Zone,
+    span: Span,
+}
+
+impl Offset for ZoneOffset {
+    fn fix(&self) -> FixedOffset {
+        let offset = FixedOffset::east_opt(i32::try_from(self.span.offset()).unwrap_or_default());
+        offset.unwrap_or_else(|| Utc.fix())
+    }
+}
+
+impl fmt::Display for ZoneOffset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.zone.0.abbreviation(self.span))
+    }
+}
+
+impl fmt::Debug for ZoneOffset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl TimeZone for Zone {
+    type Offset = ZoneOffset;
+
+    fn from_offset(offset: &ZoneOffset) -> Self {
+        offset.zone
+    }
+
+    /// The first offset with which clocks show that local time; none in a gap.
+    fn offset_from_local_datetime(&self, local: &NaiveDateTime) -> MappedLocalTime<ZoneOffset> {
+        let local = Local::from(*local);
+        let span = self.0.showing(local);
+        if local.0 - span.offset() < span.from {
+            return MappedLocalTime::None;
+        }
+        MappedLocalTime::Single(ZoneOffset { zone: *self, span })
+    }
+
+    fn offset_from_local_date(&self, local: &NaiveDate) -> MappedLocalTime<ZoneOffset> {
+        self.offset_from_local_datetime(&local.and_time(NaiveTime::MIN))
+    }
+
+    fn offset_from_utc_datetime(&self, utc: &NaiveDateTime) -> ZoneOffset {
+        self.offset_at(utc.and_utc().timestamp())
+    }
+
+    fn offset_from_utc_date(&self, utc: &NaiveDate) -> ZoneOffset {
+        self.offset_from_utc_datetime(&utc.and_time(NaiveTime::MIN))
+    }
+}
+
+impl Zone {
+    fn offset_at(self, second: i64) -> ZoneOffset {
+        let span = self.0.at(second);
+        ZoneOffset { zone: self, span }
     }
 }
 
@@ -188,36 +254,6 @@ impl fmt::Debug for Zone {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The facts on which [`REACH`] rests, for every zone and every change from 1970 on.
-    #[test]
-    fn clock_changes_are_rare_and_small_enough() {
-        const STEP: i64 = 86_400;
-        const END: i64 = 2_840_140_800; // 2060
-        for tz in chrono_tz::TZ_VARIANTS {
-            let zone = Zone(tz);
-            let mut last_change = i64::MIN;
-            let mut old = zone.offset(0);
-            for second in (STEP..END).step_by(STEP as usize) {
-                let new = zone.offset(second);
-                assert!(new.abs() <= REACH && old - new < REACH, "{tz} at {second}");
-                if new != old {
-                    let change = zone.change_between(second - STEP, second, old);
-                    assert_eq!(
-                        zone.offset(change),
-                        new,
-                        "{tz}: two changes before {second}"
-                    );
-                    assert!(
-                        change - 2 * REACH > last_change.max(i64::MIN / 2),
-                        "{tz}: changes at {last_change} and {change}"
-                    );
-                    last_change = change;
-                }
-                old = new;
-            }
-        }
-    }
 
     #[test]
     fn a_local_time_is_one_instant() {

@@ -41,7 +41,7 @@ pub(super) fn taken_up(
 
 /// `Mon 2026-11-23 09:00:00 JST`, in the zone of the schedule.
 pub(super) fn local(spec: &ScheduleSpec, at: DateTime<Utc>) -> String {
-    at.with_timezone(&spec.schedule.zone().tz())
+    at.with_timezone(&spec.schedule.zone())
         .format("%a %Y-%m-%d %H:%M:%S %Z")
         .to_string()
 }

@@ -335,7 +335,7 @@ fn months_take_as_many_requests_as_transitions() {
         let mut late = Vec::new();
         let until = from + TimeDelta::days(60);
         let tell = |told: &dayshift::sandbox::TimelineEvent| {
-            let local = told.at.with_timezone(&told.zone.tz());
+            let local = told.at.with_timezone(&told.zone);
             let time = local.format("%T%.3f").to_string();
             let expected = match told.kind {
                 EventKind::Start => "09:00:00.000",

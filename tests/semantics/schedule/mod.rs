@@ -10,3 +10,4 @@ mod model;
 mod month;
 mod properties;
 mod texts;
+mod zones;

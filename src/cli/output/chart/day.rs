@@ -40,7 +40,7 @@ impl Day {
         let midnight = midnight.and_utc().timestamp();
         let (from, until) = (from.timestamp(), until.timestamp());
         let shown = |at: i64| {
-            let local = DateTime::from_timestamp(at, 0).map(|it| it.with_timezone(&zone.tz()));
+            let local = DateTime::from_timestamp(at, 0).map(|it| it.with_timezone(&zone));
             local.map_or(at, |it| it.naive_local().and_utc().timestamp())
         };
         let change = day.change.map_or(until, |change| change.at.timestamp());

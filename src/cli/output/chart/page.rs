@@ -95,9 +95,9 @@ impl Chart {
     ) -> io::Result<()> {
         self.names(out, group)?;
         let zone = group.spec.schedule.zone();
-        let first = period.from().with_timezone(&zone.tz()).date_naive();
+        let first = period.from().with_timezone(&zone).date_naive();
         let end = period.until() - TimeDelta::seconds(1);
-        let last = end.with_timezone(&zone.tz()).date_naive();
+        let last = end.with_timezone(&zone).date_naive();
         let span = format!("{zone}, {}", dates(first, last));
         for line in wrapped(&span, self.width, 2) {
             writeln!(out, "{}", self.style.paint(Paint::Faint, &line))?;

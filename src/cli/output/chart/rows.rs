@@ -81,7 +81,7 @@ impl<'r, W: Write> Rows<'r, W> {
         if let Some((day, times)) = &mut self.day
             && !ends_day
         {
-            let at = step.from.with_timezone(&self.schedule.zone().tz());
+            let at = step.from.with_timezone(&self.schedule.zone());
             times.add(action, &clock(&at), applied);
             if self.only.is_some() && applied {
                 day.mark(step.from, action);

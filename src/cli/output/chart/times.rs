@@ -1,9 +1,12 @@
 //! The times of a day's boundaries, in few words.
 
 use chrono::DateTime;
-use chrono_tz::Tz;
 
-use crate::{cli::output::style::Style, schedule::Action, status::time_of_day};
+use crate::{
+    cli::output::style::Style,
+    schedule::{Action, Zone},
+    status::time_of_day,
+};
 
 /// More than fit on any screen.
 const KEPT: usize = 24;
@@ -141,7 +144,7 @@ impl Times {
 }
 
 /// `09:00`, and `09:00:30` where there are seconds.
-pub(super) fn clock(at: &DateTime<Tz>) -> String {
+pub(super) fn clock(at: &DateTime<Zone>) -> String {
     at.format(time_of_day(at)).to_string()
 }
 

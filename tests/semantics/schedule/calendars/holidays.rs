@@ -93,7 +93,7 @@ fn a_year_of_office_hours_starts_on_every_other_working_day() {
         );
         let starts = all.filter(|it| it.action == Action::Start);
         let starts: Vec<_> = starts
-            .map(|it| it.at.with_timezone(&zone.tz()).naive_local())
+            .map(|it| it.at.with_timezone(&zone).naive_local())
             .collect();
         let is_working = |it: &NaiveDate| !matches!(it.weekday(), Weekday::Sat | Weekday::Sun);
         let expected: Vec<_> = year(2026)
