@@ -80,21 +80,20 @@ pub(super) async fn in_time(
 
 /// What a request does, as RBAC names it.
 pub(super) fn verb(request: &Request<Body>) -> &'static str {
-    let uri = request.uri();
     match *request.method() {
-        Method::GET
-            if uri
-                .query()
-                .is_some_and(|query| query.contains("watch=true")) =>
-        {
-            "watch"
-        }
-        Method::GET if kind_of_collection(uri.path()).is_some() => "list",
+        Method::GET if is_watch(request) => "watch",
+        Method::GET if kind_of_collection(request.uri().path()).is_some() => "list",
         Method::GET => "get",
         Method::PATCH => "patch",
         Method::POST => "create",
         _ => "other",
     }
+}
+
+/// Whether its answer goes on until the server or the client ends it.
+pub(super) fn is_watch(request: &Request<Body>) -> bool {
+    let query = request.uri().query();
+    query.is_some_and(|query| query.contains("watch=true"))
 }
 
 /// The server's time; `None` for one of another era, to which nothing could be added without overflow.

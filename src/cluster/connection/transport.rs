@@ -1,8 +1,8 @@
-//! One HTTP/2 connection to the API server, kept alive.
+//! HTTP/2 to the API server, on connections that are kept alive.
 //!
 //! kube's own client speaks HTTP/1.1, with a connection for each request in flight. The API
 //! server closes those that are idle for 90 s, so that a boundary would begin with as many TLS
-//! handshakes as requests. Here they share the connection that the watch keeps open
+//! handshakes as requests. Here up to 64 of them share a connection that stays open
 //! (`docs/performance.md`).
 
 use std::{
@@ -14,23 +14,16 @@ use std::{
 };
 
 use http::{Request, Response, StatusCode};
-use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
 use hyper_timeout::TimeoutConnector;
-use hyper_util::{
-    client::legacy::{self, connect::HttpConnector},
-    rt::{TokioExecutor, TokioTimer},
-};
+use hyper_util::client::legacy::connect::HttpConnector;
 use kube::{
     Client, Config, Error,
     client::{Body, ClientBuilder, ConfigExt as _},
 };
 use tower::{BoxError, ServiceBuilder, service_fn};
 
-/// A connection that says nothing is asked whether it still stands, as client-go does
-/// (`http2.Transport.ReadIdleTimeout` and `PingTimeout`), but sooner: what is due is not to wait
-/// 45 s for a connection that a firewall has forgotten.
-const PING_AFTER: Duration = Duration::from_secs(5);
-const PING_TIMEOUT: Duration = Duration::from_secs(5);
+use super::connections::Connections;
 
 /// How long a new connection may take, its TLS handshake included.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -61,13 +54,7 @@ pub(in crate::cluster) fn client(mut config: Config) -> Result<Client, Error> {
     connector.set_write_timeout(config.write_timeout);
     connector.set_reset_reader_on_write(config.reset_reader_on_write);
 
-    let connections = legacy::Builder::new(TokioExecutor::new())
-        .timer(TokioTimer::new())
-        .pool_idle_timeout(None)
-        .http2_keep_alive_interval(PING_AFTER)
-        .http2_keep_alive_timeout(PING_TIMEOUT)
-        .http2_keep_alive_while_idle(true)
-        .build::<_, Body>(connector);
+    let connections = Arc::new(Connections::new(connector));
     let namespace = config.default_namespace.clone();
     let signed = Arc::new(Renewed::new(config, connections)?);
     let service = service_fn(move |request: Request<Body>| {
@@ -77,12 +64,10 @@ pub(in crate::cluster) fn client(mut config: Config) -> Result<Client, Error> {
     Ok(Client::new(service, namespace))
 }
 
-type Connections = legacy::Client<TimeoutConnector<HttpsConnector<HttpConnector>>, Body>;
-
 /// A client that shows a token which may be replaced while dayshift runs.
 struct Renewed {
     config: Config,
-    connections: Connections,
+    connections: Arc<Connections>,
     current: Mutex<Signed>,
 }
 
@@ -95,7 +80,7 @@ struct Signed {
 }
 
 impl Renewed {
-    fn new(config: Config, connections: Connections) -> Result<Self, Error> {
+    fn new(config: Config, connections: Arc<Connections>) -> Result<Self, Error> {
         let current = Mutex::new(Signed::new(&config, &connections)?);
         Ok(Self {
             config,
@@ -131,13 +116,14 @@ impl Renewed {
 }
 
 impl Signed {
-    fn new(config: &Config, connections: &Connections) -> Result<Self, Error> {
+    fn new(config: &Config, connections: &Arc<Connections>) -> Result<Self, Error> {
+        let connections = Arc::clone(connections);
         let service = ServiceBuilder::new()
             .layer(config.base_uri_layer())
             .option_layer(config.auth_layer()?)
             .layer(config.extra_headers_layer()?)
             .map_err(BoxError::from)
-            .service(connections.clone());
+            .service(service_fn(move |request| connections.send(request)));
         let namespace = config.default_namespace.clone();
         Ok(Self {
             client: ClientBuilder::new(service, namespace).build(),

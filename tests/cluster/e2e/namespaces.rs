@@ -22,6 +22,7 @@ pub(crate) fn stories() -> Vec<Story> {
             an_override_holds_for_all_in_it_and_is_left_there,
             where_it_may_not_be_read_what_depends_on_it_is_left_alone,
             a_scaler_without_namespace_defaults_does_not_ask_for_it,
+            sixty_namespaces_by_name_hold_up_no_patch,
         ],
     ]
     .concat()
@@ -305,4 +306,24 @@ fn it_goes_with_what_is_in_it_and_comes_again(plane: &ControlPlane) {
         team.await_replicas(name, 0);
     }
     team.ends([("web", 3), ("api", 3)]);
+}
+
+/// Four watches of each: more than the server allows streams on one connection, which is 100.
+fn sixty_namespaces_by_name_hold_up_no_patch(plane: &ControlPlane) {
+    let mut team = Team::without_scaler(plane, "sixty");
+    let others: Vec<_> = (0..60)
+        .map(|number| format!("one-of-sixty-{number}"))
+        .collect();
+    let flags: Vec<_> = others.iter().flat_map(|name| ["-n", name]).collect();
+    team.run(&flags);
+    let stop = soon(7);
+    for name in ["web", "api"] {
+        team.create(deployment(name).replicas(3).stop(stop.text()));
+        team.await_adopted(name, stop);
+    }
+    for name in ["web", "api"] {
+        team.await_replicas(name, 0);
+        team.assert_punctual(name, 1, stop);
+    }
+    team.ends([("web", 2), ("api", 2)]);
 }
