@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use futures::FutureExt as _;
 use http::Uri;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{
@@ -11,7 +12,7 @@ use kube::{
 };
 
 use crate::cluster::connection::redact::redacted;
-use crate::cluster::connection::transport::client;
+use crate::cluster::connection::transport::{Reload, client};
 
 /// Where the cluster is: as kubectl finds it.
 #[derive(Clone, Debug, Default)]
@@ -104,8 +105,23 @@ pub async fn namespaces(client: &Client) -> kube::Result<Vec<String>> {
 
 async fn connect_with(
     connection: &Connection,
-    adapt: impl FnOnce(&mut Config),
+    adapt: impl Fn(&mut Config) + Clone + Send + Sync + 'static,
 ) -> Result<(Client, Uri), ConnectError> {
+    let config = configuration(connection, adapt.clone()).await?;
+    let server = config.cluster_url.clone();
+    let connection = connection.clone();
+    let reload: Reload = Box::new(move || {
+        let (connection, adapt) = (connection.clone(), adapt.clone());
+        async move { configuration(&connection, adapt).await.ok() }.boxed()
+    });
+    Ok((client(config, reload)?, server))
+}
+
+/// What a client is made from, as the files have it now.
+async fn configuration(
+    connection: &Connection,
+    adapt: impl Fn(&mut Config),
+) -> Result<Config, ConnectError> {
     let options = KubeConfigOptions {
         context: connection.context.clone(),
         ..KubeConfigOptions::default()
@@ -125,6 +141,5 @@ async fn connect_with(
             Some(connection.groups.clone()).filter(|groups| !groups.is_empty());
     }
     adapt(&mut config);
-    let server = config.cluster_url.clone();
-    Ok((client(config)?, server))
+    Ok(config)
 }

@@ -6,36 +6,156 @@
 //! (`docs/performance.md`).
 
 use std::{
+    error::Error as StdError,
+    iter::successors,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
+use futures::future::BoxFuture;
 use http::{Request, Response, StatusCode};
 use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
 use hyper_timeout::TimeoutConnector;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::{self, connect::HttpConnector};
 use kube::{
     Client, Config, Error,
     client::{Body, ClientBuilder, ConfigExt as _},
 };
 use tower::{BoxError, ServiceBuilder, service_fn};
 
-use super::connections::Connections;
+use super::connections::{Connections, Connector};
 
 /// How long a new connection may take, its TLS handshake included.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A client that speaks HTTP/2, or HTTP/1.1 with a server that does not.
-pub(in crate::cluster) fn client(mut config: Config) -> Result<Client, Error> {
-    if config.proxy_url.is_some() {
-        return Client::try_from(config);
+/// Reads anew what a client is made from; `None` where it cannot be read.
+pub(super) type Reload = Box<dyn Fn() -> BoxFuture<'static, Option<Config>> + Send + Sync>;
+
+/// A client that speaks HTTP/2, or HTTP/1.1 with a server that does not. The credentials and the
+/// authorities that it trusts may be replaced while it is in use.
+pub(super) fn client(config: Config, reload: Reload) -> Result<Client, Error> {
+    let namespace = config.default_namespace.clone();
+    let current = Mutex::new(Signed::new(config)?);
+    let renewed = Arc::new(Renewed { reload, current });
+    let service = service_fn(move |request: Request<Body>| {
+        let renewed = Arc::clone(&renewed);
+        async move { renewed.send(request).await }
+    });
+    Ok(Client::new(service, namespace))
+}
+
+/// A client whose configuration may be replaced while dayshift runs.
+struct Renewed {
+    reload: Reload,
+    current: Mutex<Signed>,
+}
+
+/// A client with the configuration as it once was.
+#[derive(Clone)]
+struct Signed {
+    client: Client,
+    config: Arc<Config>,
+    /// None where kube's own client makes them.
+    connections: Option<Arc<Connections>>,
+    /// Set when the server has refused the credentials.
+    refused: Arc<AtomicBool>,
+}
+
+impl Renewed {
+    async fn send(&self, request: Request<Body>) -> Result<Response<Body>, Error> {
+        let signed = self.signed();
+        let answer = signed.client.send(request).await;
+        match &answer {
+            Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED => {
+                signed.refused.store(true, Ordering::Relaxed);
+            }
+            Err(error) if is_of_connecting(error) => self.trust_anew(&signed.config).await,
+            _ => {}
+        }
+        answer
     }
-    config.connect_timeout = config
-        .connect_timeout
-        .map(|known| known.min(CONNECT_TIMEOUT));
+
+    /// kube reads a token's file once a minute. One that the server has refused is read again
+    /// for the next request.
+    fn signed(&self) -> Signed {
+        let mut current = self.lock();
+        let is_in_file = current.config.auth_info.token_file.is_some();
+        if is_in_file
+            && current.refused.load(Ordering::Relaxed)
+            && let Ok(signed) = current.read_token_again()
+        {
+            *current = signed;
+        }
+        current.clone()
+    }
+
+    /// Takes the certificate authorities as their file has them now: a server that shows a
+    /// certificate of a new one cannot be connected to. The next request is the first to use them.
+    async fn trust_anew(&self, failed: &Arc<Config>) {
+        let Some(config) = (self.reload)().await else {
+            return;
+        };
+        let mut current = self.lock();
+        let is_current = Arc::ptr_eq(&current.config, failed);
+        if is_current
+            && config.root_cert != failed.root_cert
+            && let Ok(signed) = Signed::new(config)
+        {
+            tracing::info!("the certificate authority of the API server was replaced");
+            *current = signed;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Signed> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Signed {
+    fn new(mut config: Config) -> Result<Self, Error> {
+        config.connect_timeout = config
+            .connect_timeout
+            .map(|known| known.min(CONNECT_TIMEOUT));
+        let connections = connector(&config)?.map(|it| Arc::new(Connections::new(it)));
+        Self::with(Arc::new(config), connections)
+    }
+
+    /// The same connections with the token that the file holds now.
+    fn read_token_again(&self) -> Result<Self, Error> {
+        Self::with(Arc::clone(&self.config), self.connections.clone())
+    }
+
+    fn with(config: Arc<Config>, connections: Option<Arc<Connections>>) -> Result<Self, Error> {
+        let client = match connections.clone() {
+            None => Client::try_from(Config::clone(&config))?,
+            Some(connections) => {
+                let service = ServiceBuilder::new()
+                    .layer(config.base_uri_layer())
+                    .option_layer(config.auth_layer()?)
+                    .layer(config.extra_headers_layer()?)
+                    .map_err(BoxError::from)
+                    .service(service_fn(move |request| connections.send(request)));
+                ClientBuilder::new(service, config.default_namespace.clone()).build()
+            }
+        };
+        Ok(Self {
+            client,
+            config,
+            connections,
+            refused: Arc::default(),
+        })
+    }
+}
+
+/// What opens connections; `None` where that is left to kube's own client: behind a proxy, and with a
+/// server name that is none, of which it says what is wrong.
+fn connector(config: &Config) -> Result<Option<Connector>, Error> {
+    if config.proxy_url.is_some() {
+        return Ok(None);
+    }
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
@@ -44,7 +164,7 @@ pub(in crate::cluster) fn client(mut config: Config) -> Result<Client, Error> {
         .https_or_http();
     if let Some(name) = &config.tls_server_name {
         let Ok(name) = name.clone().try_into() else {
-            return Client::try_from(config); // which says what is wrong with it
+            return Ok(None);
         };
         tls = tls.with_server_name_resolver(FixedServerNameResolver::new(name));
     }
@@ -53,81 +173,12 @@ pub(in crate::cluster) fn client(mut config: Config) -> Result<Client, Error> {
     connector.set_read_timeout(config.read_timeout);
     connector.set_write_timeout(config.write_timeout);
     connector.set_reset_reader_on_write(config.reset_reader_on_write);
-
-    let connections = Arc::new(Connections::new(connector));
-    let namespace = config.default_namespace.clone();
-    let signed = Arc::new(Renewed::new(config, connections)?);
-    let service = service_fn(move |request: Request<Body>| {
-        let signed = Arc::clone(&signed);
-        async move { signed.send(request).await }
-    });
-    Ok(Client::new(service, namespace))
+    Ok(Some(connector))
 }
 
-/// A client that shows a token which may be replaced while dayshift runs.
-struct Renewed {
-    config: Config,
-    connections: Arc<Connections>,
-    current: Mutex<Signed>,
-}
-
-/// A client with the credentials as they once were.
-#[derive(Clone)]
-struct Signed {
-    client: Client,
-    /// Set when the server has refused them.
-    refused: Arc<AtomicBool>,
-}
-
-impl Renewed {
-    fn new(config: Config, connections: Arc<Connections>) -> Result<Self, Error> {
-        let current = Mutex::new(Signed::new(&config, &connections)?);
-        Ok(Self {
-            config,
-            connections,
-            current,
-        })
-    }
-
-    async fn send(&self, request: Request<Body>) -> Result<Response<Body>, Error> {
-        let Signed { client, refused } = self.signed();
-        let answer = client.send(request).await;
-        if let Ok(answer) = &answer
-            && answer.status() == StatusCode::UNAUTHORIZED
-        {
-            refused.store(true, Ordering::Relaxed);
-        }
-        answer
-    }
-
-    /// kube reads a token's file once a minute. One that the server has refused is read again
-    /// for the next request.
-    fn signed(&self) -> Signed {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_in_file = self.config.auth_info.token_file.is_some();
-        if is_in_file
-            && current.refused.load(Ordering::Relaxed)
-            && let Ok(signed) = Signed::new(&self.config, &self.connections)
-        {
-            *current = signed;
-        }
-        current.clone()
-    }
-}
-
-impl Signed {
-    fn new(config: &Config, connections: &Arc<Connections>) -> Result<Self, Error> {
-        let connections = Arc::clone(connections);
-        let service = ServiceBuilder::new()
-            .layer(config.base_uri_layer())
-            .option_layer(config.auth_layer()?)
-            .layer(config.extra_headers_layer()?)
-            .map_err(BoxError::from)
-            .service(service_fn(move |request| connections.send(request)));
-        let namespace = config.default_namespace.clone();
-        Ok(Self {
-            client: ClientBuilder::new(service, namespace).build(),
-            refused: Arc::default(),
-        })
-    }
+/// Whether no connection came about, the TLS handshake included.
+fn is_of_connecting(error: &Error) -> bool {
+    let first: &(dyn StdError + 'static) = error;
+    successors(Some(first), |error| (*error).source())
+        .any(|error| error.downcast_ref().is_some_and(legacy::Error::is_connect))
 }
