@@ -31,7 +31,7 @@ fn is_answer(verb: &str, code: u16) -> bool {
 }
 
 /// Scales workloads at the times in their annotations until `shutdown`, then lets the requests
-/// in flight end, for at most 10 s.
+/// in flight end, for at most 10 s, and tells what came of them.
 ///
 /// It needs nothing but the API server, keeps nothing that the labels on the workloads do not
 /// hold, and never gives up: an absent server or a missing permission is waited for.
@@ -116,7 +116,11 @@ pub async fn run(
     drop(snapshots);
     telemetry.shutting_down();
     tracing::info!(in_flight = engine.in_flight(), "shutting down");
-    let rest = async { while engine.next_finished().await.is_some() {} };
+    let rest = async {
+        while let Some(outcome) = engine.next_finished().await {
+            engine.finish_up(outcome);
+        }
+    };
     if timeout(GRACE, rest).await.is_err() {
         tracing::warn!("gave up requests that took too long");
     }

@@ -1,7 +1,7 @@
 //! What is being done about one object.
 
 use chrono::{DateTime, Utc};
-use tokio::time::{Duration, Instant};
+use tokio::time::Instant;
 
 use crate::controller::send::in_flight::Sent;
 use crate::controller::send::queue::Lane;
@@ -17,8 +17,8 @@ pub(in crate::controller) enum WorkState {
     Queued(Lane),
     /// A request about it is under way.
     InFlight,
-    /// Nothing is tried until its retry is due: the last try ended then.
-    BackingOff(Instant),
+    /// Nothing is tried until its retry is due, or a boundary.
+    BackingOff,
     /// Another object asks for the permission that is missing in its namespace.
     WaitingForPermission,
 }
@@ -54,9 +54,6 @@ pub(in crate::controller) enum Trouble {
     Failed,
 }
 
-/// A new boundary of an object that backs off is not tried sooner after the last try.
-const RETRY_AT_BOUNDARY: Duration = Duration::from_secs(30);
-
 impl Work {
     /// Where it stands.
     pub(in crate::controller) const fn state(&self) -> WorkState {
@@ -69,7 +66,7 @@ impl Work {
             WorkState::Idle => WorkStatus::Idle,
             WorkState::Queued(_) => WorkStatus::Queued,
             WorkState::InFlight => WorkStatus::InFlight,
-            WorkState::BackingOff(_) => WorkStatus::BackingOff,
+            WorkState::BackingOff => WorkStatus::BackingOff,
             WorkState::WaitingForPermission => WorkStatus::WaitingForPermission,
         }
     }
@@ -108,9 +105,9 @@ impl Work {
         self.state = WorkState::Idle;
     }
 
-    /// Its last try has ended now, and another comes later.
-    pub(in crate::controller) const fn back_off(&mut self, now: Instant) {
-        self.state = WorkState::BackingOff(now);
+    /// Its last try has failed, and another comes later.
+    pub(in crate::controller) const fn back_off(&mut self) {
+        self.state = WorkState::BackingOff;
     }
 
     /// Another object asks for the permission that it lacks.
@@ -120,14 +117,14 @@ impl Work {
 
     /// It need not wait any longer for a retry or a permission.
     pub(in crate::controller) const fn release(&mut self) {
-        if let WorkState::BackingOff(_) | WorkState::WaitingForPermission = self.state {
+        if let WorkState::BackingOff | WorkState::WaitingForPermission = self.state {
             self.state = WorkState::Idle;
         }
     }
 
     /// It need not wait any longer for a retry.
     const fn end_backoff(&mut self) {
-        if let WorkState::BackingOff(_) = self.state {
+        if let WorkState::BackingOff = self.state {
             self.state = WorkState::Idle;
         }
     }
@@ -179,12 +176,16 @@ impl Work {
         !std::mem::replace(&mut self.skips_reported, true)
     }
 
-    /// A boundary has fallen due: whether it is to be queued as a transition for that.
+    /// A boundary has fallen due: whether it is to be queued as a transition for that. What was
+    /// refused before says nothing of it, so that it is tried at once and backs off by itself.
     pub(in crate::controller) fn falls_due(&mut self, at: DateTime<Utc>, now: Instant) -> bool {
         self.first_due.get_or_insert((at, now));
         match self.state {
             WorkState::Idle | WorkState::Queued(Lane::Adoption | Lane::Event) => true,
-            WorkState::BackingOff(last) => now >= last + RETRY_AT_BOUNDARY,
+            WorkState::BackingOff => {
+                self.failures = 0;
+                true
+            }
             WorkState::Queued(Lane::Transition | Lane::Slow)
             | WorkState::InFlight
             | WorkState::WaitingForPermission => false,
@@ -240,6 +241,8 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use chrono::TimeDelta;
 
     use super::*;
@@ -268,25 +271,32 @@ mod tests {
     }
 
     #[test]
-    fn a_boundary_goes_before_an_adoption_and_no_sooner_than_a_backoff_allows() {
-        let now = Instant::now();
-        let soon = now + Duration::from_secs(29);
-        let later = now + Duration::from_secs(30);
-        for (state, at, expected) in [
-            (WorkState::Idle, now, true),
-            (WorkState::Queued(Lane::Adoption), now, true),
-            (WorkState::Queued(Lane::Transition), now, false),
-            (WorkState::InFlight, later, false),
-            (WorkState::BackingOff(now), soon, false),
-            (WorkState::BackingOff(now), later, true),
-            (WorkState::WaitingForPermission, later, false),
+    fn a_boundary_goes_before_an_adoption_and_before_a_retry() {
+        for (state, expected) in [
+            (WorkState::Idle, true),
+            (WorkState::Queued(Lane::Adoption), true),
+            (WorkState::Queued(Lane::Transition), false),
+            (WorkState::InFlight, false),
+            (WorkState::BackingOff, true),
+            (WorkState::WaitingForPermission, false),
         ] {
             let mut work = Work {
                 state,
                 ..Work::default()
             };
-            let queued = work.falls_due(DateTime::UNIX_EPOCH, at);
+            let queued = work.falls_due(DateTime::UNIX_EPOCH, Instant::now());
             assert_eq!(queued, expected, "{state:?}");
         }
+    }
+
+    #[test]
+    fn a_boundary_backs_off_by_itself() {
+        let mut work = Work::default();
+        for failures in 1..=4 {
+            assert_eq!(work.fails(), failures);
+        }
+        work.back_off();
+        assert!(work.falls_due(DateTime::UNIX_EPOCH, Instant::now()));
+        assert_eq!(work.fails(), 1);
     }
 }

@@ -294,7 +294,7 @@ impl Engine {
     fn back_off(&mut self, id: Id, delay: Duration) {
         let now = self.clock.monotonic();
         if let Some(entry) = self.index.get_mut(id) {
-            entry.work.back_off(now);
+            entry.work.back_off();
             self.due.set_retry(id, now + delay);
         }
     }

@@ -6,7 +6,7 @@ use crate::workload::{Change, Decision};
 
 use crate::controller::ids::Id;
 use crate::controller::reconcile::engine::Engine;
-use crate::controller::send::in_flight::Sent;
+use crate::controller::send::in_flight::{Finished, Sent};
 use crate::controller::send::queue::Lane;
 use crate::controller::telemetry::outcome::Outcome;
 
@@ -102,9 +102,22 @@ impl Engine {
         self.sender.read(lane, id, object, known, monotonic);
     }
 
-    fn dispatch_events(&mut self) {
+    /// Takes in what came of a request after the shutdown. Nothing but the Events of it is sent
+    /// any more: what waits is for the next scaler.
+    pub(in crate::controller) fn finish_up(&mut self, finished: Finished) {
+        self.finished(finished);
         let now = self.clock.monotonic();
-        self.outbox.look_at_transitions(now);
+        self.outbox.events().set_busy(now, false);
+        self.send_events();
+    }
+
+    fn dispatch_events(&mut self) {
+        self.outbox.look_at_transitions(self.clock.monotonic());
+        self.send_events();
+    }
+
+    fn send_events(&mut self) {
+        let now = self.clock.monotonic();
         while let Some(event) = self.outbox.pop_event(self.sender.in_flight(), now) {
             self.sender.event(event, now);
         }
