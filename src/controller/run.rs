@@ -57,7 +57,7 @@ pub async fn run(
                 telemetry.set(Condition::Reachable, true);
             }
             if exchange.verb == "watch" && exchange.code.is_some_and(|code| code < 400) {
-                states.opened(exchange.uri.path());
+                states.opened(&exchange.uri);
                 states.publish(&telemetry);
                 resumed.granted(&exchange.uri, clock.monotonic());
             } else if exchange.verb == "watch" {

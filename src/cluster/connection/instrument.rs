@@ -29,8 +29,12 @@ pub struct Exchange {
 /// How long a request other than a watch may wait for its answer, and an answer for its next byte.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The same client, with `look` called after each request. Every request but a watch is given
-/// up after a time, and watches that end at once are not opened as fast: kube does neither.
+/// How long a watch may wait to be granted or refused, which is longer than a busy API server lets a
+/// request wait in a queue (a quarter of its `--request-timeout`).
+const GRANT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The same client, with `look` called after each request. Every request is given up after
+/// a time, a watch that is not granted by then, and watches that end at once are not opened as fast: kube does neither.
 pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'static) -> Client {
     let namespace = client.default_namespace().to_owned();
     let pace = Arc::<WatchPace>::default();
@@ -42,11 +46,10 @@ pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'stati
             let answer = match verb {
                 "watch" => {
                     sleep(pace.delay(&uri, Instant::now())).await;
-                    let answer = client.send(request).await;
+                    let answer = granted(&client, request).await;
                     if answer.as_ref().is_ok_and(|it| it.status().is_success()) {
                         pace.opened(&uri, Instant::now());
                     }
-                    let answer = answer.map_err(BoxError::from);
                     answer.map(|answer| answer.map(Either::Left))
                 }
                 _ => in_time(&client, request).await,
@@ -68,6 +71,11 @@ pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'stati
 
 /// The body of an answer, which may be one that has to come in time.
 pub(super) type Limited = Either<Body, TimeoutBody<Body>>;
+
+/// The answer to a watch, which may last, but has to begin in time: a server grants one at once.
+async fn granted(client: &Client, request: Request<Body>) -> Result<Response<Body>, BoxError> {
+    Ok(timeout(GRANT_TIMEOUT, client.send(request)).await??)
+}
 
 /// The answer to a request that is given up after [`REQUEST_TIMEOUT`].
 pub(super) async fn in_time(

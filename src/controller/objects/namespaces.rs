@@ -6,7 +6,7 @@ use crate::{
     cluster::{ObservedNamespace, Version},
     controller::ids::WatchId,
     controller::objects::shown_by::ShownBy,
-    controller::settings::Settings,
+    controller::settings::{Settings, Watched},
     schedule::Calendars,
     workload::{
         Annotations, Fingerprint, Inheritance, Inputs, InvalidSchedule, Observed, ParseContext,
@@ -14,22 +14,22 @@ use crate::{
     },
 };
 
-/// How much is known of all Namespaces.
+/// How much is known of what a watch of Namespaces shows: of one, or of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::controller) enum Knowledge {
-    /// They have no defaults.
-    Unused,
-    /// Nothing yet: what they say is still to come.
+    /// Nothing yet: what it shows is still to come.
     Awaited,
-    /// They cannot be read. What depends on them is left alone.
+    /// It cannot be read. What depends on it is left alone.
     Unreadable,
-    /// They have all been told, and each change since.
+    /// All of it was told, and each change since.
     Complete,
 }
 
 /// The Namespaces, and how far they are known.
 pub(in crate::controller) struct Namespaces {
-    knowledge: Knowledge,
+    /// Of each Namespace that is watched by itself, or under no name of all of them; empty where they
+    /// have no defaults.
+    knowledge: HashMap<Option<Box<str>>, Knowledge>,
     /// Those that say nothing too: what one has said before may still be told, late.
     known: HashMap<Box<str>, Known>,
     /// What such a one says, which they share.
@@ -72,12 +72,12 @@ impl Namespaces {
         let own_namespace = settings.own_pod.as_ref().map(|pod| &*pod.namespace);
         let default_schedule = settings.default_schedule.clone();
         let are_selected = scope.namespace_selector.is_some();
+        let watched = scope.watches().filter_map(|(what, namespace)| {
+            let name = namespace.map(Box::from);
+            (what == Watched::Namespaces).then_some((name, Knowledge::Awaited))
+        });
         Self {
-            knowledge: if scope.namespace_defaults || are_selected {
-                Knowledge::Awaited
-            } else {
-                Knowledge::Unused
-            },
+            knowledge: watched.collect(),
             known: HashMap::new(),
             nothing: Arc::default(),
             context: settings.parse_context(),
@@ -96,21 +96,32 @@ impl Namespaces {
 
     /// Whether they have defaults.
     pub(in crate::controller) fn are_used(&self) -> bool {
-        self.knowledge != Knowledge::Unused
+        !self.knowledge.is_empty()
     }
 
-    /// They have all been told; whether that is news.
-    pub(in crate::controller) fn are_complete(&mut self) -> bool {
-        std::mem::replace(&mut self.knowledge, Knowledge::Complete) != Knowledge::Complete
+    /// The Namespace of that name, or all where there is none, was told; returns whether that is news.
+    pub(in crate::controller) fn mark_complete(&mut self, name: Option<&str>) -> bool {
+        let known = self.knowledge.get_mut(&name.map(Box::from));
+        known.is_some_and(|known| {
+            std::mem::replace(known, Knowledge::Complete) != Knowledge::Complete
+        })
     }
 
-    /// They cannot be read; whether that is news. What was known of them before stays so.
-    pub(in crate::controller) fn are_unreadable(&mut self) -> bool {
-        let is_news = self.knowledge == Knowledge::Awaited;
-        if is_news {
-            self.knowledge = Knowledge::Unreadable;
-        }
-        is_news
+    /// It cannot be read; returns whether that is news. What was known of it before stays so.
+    pub(in crate::controller) fn mark_unreadable(&mut self, name: Option<&str>) -> bool {
+        let known = self.knowledge.get_mut(&name.map(Box::from));
+        let awaited = known.filter(|known| **known == Knowledge::Awaited);
+        awaited.is_some_and(|known| {
+            *known = Knowledge::Unreadable;
+            true
+        })
+    }
+
+    /// How much is known of one Namespace; `None` where they have no defaults.
+    fn knowledge_of(&self, namespace: &str) -> Option<Knowledge> {
+        let of_all = self.knowledge.get(&None);
+        let known = of_all.or_else(|| self.knowledge.get(&Some(namespace.into())));
+        known.copied()
     }
 
     /// The defaults of what is in a namespace, if there are any.
@@ -244,10 +255,10 @@ impl Namespaces {
         if is_gone || !self.is_in_scope(namespace) {
             return false;
         }
-        match self.knowledge {
-            Knowledge::Unused | Knowledge::Complete => true,
-            Knowledge::Awaited => false,
-            Knowledge::Unreadable => {
+        match self.knowledge_of(namespace) {
+            None | Some(Knowledge::Complete) => true,
+            Some(Knowledge::Awaited) => false,
+            Some(Knowledge::Unreadable) => {
                 let (inputs, state) = (&observed.inputs, observed.state());
                 let is_own = |it: Fingerprint| it.is_of(inputs, &observed.object.uid);
                 let agrees = state.fingerprint.is_none_or(is_own);

@@ -87,10 +87,9 @@ impl Engine {
                 self.exists(watch, self.watches.is_shown(watch));
                 self.index.namespaces_listed(watch);
                 self.listed(watch);
-                if self.watches.is_listed(Watched::Namespaces)
-                    && self.index.namespaces().are_complete()
-                {
-                    self.reconcile_all();
+                let name = self.watches.namespace(watch);
+                if self.index.namespaces().mark_complete(name.as_deref()) {
+                    self.reconcile_in(name.as_deref());
                 }
             }
         }
@@ -186,6 +185,17 @@ impl Engine {
         }
     }
 
+    /// Decides anew about what is in a namespace, or in all where none is named.
+    fn reconcile_in(&mut self, namespace: Option<&str>) {
+        for id in self.index.ids() {
+            let is_there =
+                |entry: &Entry| namespace.is_none_or(|name| *entry.object().namespace == *name);
+            if self.index.get(id).is_some_and(is_there) {
+                self.reconcile(id);
+            }
+        }
+    }
+
     fn listed(&mut self, watch: WatchId) {
         self.watches.listed(watch);
         self.watches.publish(&self.telemetry);
@@ -215,11 +225,14 @@ impl Engine {
                 tracing::warn!(kind, error = %text, "the watch still fails {so_far}; retrying with backoff");
             }
         }
-        if what == Watched::Namespaces && self.index.namespaces().are_unreadable() {
+        let name = self.watches.namespace(watch);
+        if what == Watched::Namespaces && self.index.namespaces().mark_unreadable(name.as_deref()) {
+            let subject = name.as_ref().map_or("Namespaces", |_| "the Namespace");
             tracing::warn!(
-                "Namespaces cannot be read, so what inherits from them is left alone; allow list and watch of namespaces, or set --namespace-defaults=false"
+                namespace = name,
+                "{subject} cannot be read, so what inherits from there is left alone; allow list and watch of namespaces, or set --namespace-defaults=false"
             );
-            self.reconcile_all();
+            self.reconcile_in(name.as_deref());
         }
     }
 

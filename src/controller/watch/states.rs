@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use http::Uri;
 use kube::runtime::watcher;
 use tokio::time::Instant;
 
@@ -86,27 +87,25 @@ impl WatchStates {
         self.lock().get(watch).map(|it| it.what)
     }
 
-    /// Whether all that there is of what is watched has been told at least once, by each watch.
-    pub(in crate::controller) fn is_listed(&self, what: Watched) -> bool {
-        let watches = self.lock();
-        let mut watches = watches.iter().filter(|it| it.what == what);
-        watches.all(|it| it.is_listed)
+    /// The one namespace that a watch is about.
+    pub(in crate::controller) fn namespace(&self, watch: WatchId) -> Option<String> {
+        self.lock().get(watch).and_then(|it| it.namespace.clone())
     }
 
-    /// Notes that the request for this path was granted.
-    pub(in crate::controller) fn opened(&self, path: &str) {
+    /// Notes that the request for this watch was granted.
+    pub(in crate::controller) fn opened(&self, uri: &Uri) {
+        let path = uri.path();
         let what = match kind_of_collection(path) {
             Some(kind) => Watched::Kind(kind),
             None if path == NAMESPACES_PATH => Watched::Namespaces,
             None => return,
         };
+        let named = named_in(uri);
         for watch in self.lock().iter_mut().filter(|it| it.what == what) {
-            // All Namespaces are asked for by the same path, whichever of them are wanted.
-            let is_it = what == Watched::Namespaces
-                || watch
-                    .namespace
-                    .as_ref()
-                    .is_none_or(|name| path.contains(&format!("/namespaces/{name}/")));
+            let is_it = watch.namespace.as_ref().is_none_or(|name| match what {
+                Watched::Namespaces => named.as_ref() == Some(name),
+                Watched::Kind(_) => path.contains(&format!("/namespaces/{name}/")),
+            });
             if is_it {
                 watch.is_open = true;
                 watch.logged = None;
@@ -216,6 +215,14 @@ impl WatchStates {
     fn lock(&self) -> MutexGuard<'_, Vec<WatchState>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The Namespace that is asked for by name: all of them have one path.
+fn named_in(uri: &Uri) -> Option<String> {
+    let query = uri.query().unwrap_or_default();
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    let (_, selector) = pairs.find(|(key, _)| key == "fieldSelector")?;
+    selector.strip_prefix("metadata.name=").map(str::to_owned)
 }
 
 /// What the log says of a watch that fails.

@@ -212,7 +212,7 @@ fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlan
     let told: Vec<_> = log.lines().filter(|line| line.contains("WARN")).collect();
     assert_eq!(told.len(), 2, "{log}");
     assert!(told[0].contains("the watch failed"), "{log}");
-    assert!(told[1].contains("Namespaces cannot be read"), "{log}");
+    assert!(told[1].contains("the Namespace cannot be read"), "{log}");
 
     // It is enough to allow that one.
     let name = team.name();

@@ -330,7 +330,11 @@ fn a_shutdown_lets_what_is_in_flight_end() {
     story.sleep_until("19:00");
     story.stop_scalers();
     assert_eq!(story.replicas("web"), 0);
-    assert_eq!(story.events("web"), ["Stopped"], "it is told like any other");
+    assert_eq!(
+        story.events("web"),
+        ["Stopped"],
+        "it is told like any other"
+    );
     let done = r#"dayshift_transitions_total{action="stop",outcome="done"} 1"#;
     assert!(story.metrics().lines().any(|line| line == done));
     assert_eq!(

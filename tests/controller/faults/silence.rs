@@ -49,3 +49,30 @@ fn a_server_that_gives_no_list_either_is_away_also_where_one_alone_is_due() {
         (0, Ok(()))
     );
 }
+
+/// A proxy that swallows a watch as it is opened again, after the 290 s for which it was granted.
+#[test]
+fn a_watch_that_is_opened_again_and_not_answered_is_asked_for_anew() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.sleep_until("18:04");
+    assert_eq!(story.telemetry.ready(), Ok(()));
+    let is_asked = |line: &RequestLine| line.verb == "watch" && line.resource == "deployments";
+    story
+        .api
+        .on_request(move |line| is_asked(line).then_some(Fault::Hang));
+    story.sleep_until("18:05:20");
+    assert_eq!(
+        story.telemetry.ready(),
+        Err(vec!["the workloads are not being watched", AWAY])
+    );
+    // An edit that nobody is told of yet.
+    story.annotate("web", "hours", Some("09:00-18:30"));
+    let asked = story.requests("watch").into_iter().filter(is_asked).count();
+    assert!(asked >= 2, "{asked}");
+    story.api.serve_well();
+    story.sleep_until("18:06");
+    assert_eq!(story.telemetry.ready(), Ok(()));
+    story.sleep_until("18:30");
+    assert_eq!(story.replicas("web"), 0);
+}

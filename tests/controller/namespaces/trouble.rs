@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use dayshift::controller::Settings;
+use dayshift::controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
@@ -159,6 +159,42 @@ fn where_namespaces_cannot_be_read_what_depends_on_them_is_left_alone() {
     story.api.serve_well();
     story.sleep_until("2026-11-23 12:00");
     assert_eq!(story.replicas("web"), 0, "it is 21:00 in Tokyo");
+}
+
+/// What a platform team grants where each team has a Role: to read its own Namespace.
+#[test]
+fn a_namespace_that_may_not_be_read_holds_up_nothing_in_another() {
+    let (_guard, log) = logged();
+    let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
+    for name in ["a", "b"] {
+        story.api.namespace(name);
+        annotate(&story, name, &office());
+        story.apply(deployment("web").namespace(name).replicas(3));
+    }
+    let forbidden = Fault::Answer(Status::forbidden("", "namespaces", "b", "no rule"));
+    story.api.on_request(move |line| {
+        let is_b = line.resource == "namespaces" && line.query.contains("metadata.name%3Db");
+        is_b.then(|| forbidden.clone())
+    });
+    let scope = Scope {
+        namespaces: vec!["a".into(), "b".into()],
+        ..Scope::default()
+    };
+    story.start_scaler(Settings {
+        scope,
+        ..Settings::default()
+    });
+    story.sleep_until("20:00");
+    assert_eq!(story.api.replicas("a", "web"), Some(0));
+    assert_eq!(story.api.replicas("b", "web"), Some(3));
+    assert_eq!(
+        story.telemetry.unwatched(),
+        ["cannot watch namespaces b: forbidden"]
+    );
+    assert_eq!(story.telemetry.ready(), Ok(()));
+    let text = fs::read_to_string(log.path()).unwrap();
+    let told: Vec<_> = text.lines().filter(|it| it.contains("watch")).collect();
+    assert_eq!(told.len(), 2, "once in eight hours: {told:#?}");
 }
 
 #[test]
