@@ -169,13 +169,15 @@ impl<D> ListWatch<D> {
             self.events.next().await
         };
         match &event {
+            Some(Ok(Event::Init)) if self.begun.is_none() && self.list != List::Streamed => {
+                // What kept the last list from being a stream may be over.
+                (self.list, self.begun, self.until) = (List::Streamed, Some(0), None);
+                self.events = (self.begin)(self.list);
+                return Box::pin(self.next()).await;
+            }
             Some(Ok(Event::Init)) => {
-                let is_next = self.begun.is_none();
                 self.begun = Some(self.begun.unwrap_or(0) + 1);
                 self.until = Some(Instant::now() + STREAM_TIMEOUT);
-                if is_next && self.list == List::Whole {
-                    return self.anew(List::Paged).await;
-                }
             }
             Some(Ok(Event::InitDone)) => (self.begun, self.until) = (None, None),
             Some(Err(error)) if self.list == List::Paged && has_expired(error) => {
@@ -198,7 +200,7 @@ impl<D> ListWatch<D> {
         event
     }
 
-    /// Lists in pages from now on.
+    /// Lists in pages this time.
     async fn pages(&mut self, why: &(dyn Display + Sync)) -> Option<Result<Event<D>, Error>> {
         tracing::debug!(%why, "the server does not stream the list; listing in pages");
         self.anew(List::Paged).await

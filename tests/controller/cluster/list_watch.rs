@@ -68,7 +68,7 @@ async fn a_watch_that_is_not_granted_because_its_place_is_gone_lists_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_refuses_is_asked_for_pages_at_once_and_from_then_on() {
+async fn a_server_that_refuses_a_stream_is_asked_for_pages_at_once() {
     for refusal in [
         Status::invalid("meta.k8s.io", "ListOptions", "", Vec::new()),
         Status::forbidden("apps", "deployments", "", "no watch for you"),
@@ -92,9 +92,28 @@ async fn a_server_that_refuses_is_asked_for_pages_at_once_and_from_then_on() {
         assert!(told.ends_with(" ready"), "{told}");
         assert_eq!(
             asked(&api),
-            "stream list page watch watch list",
-            "a list that is made again comes in pages too"
+            "stream list page watch watch stream list",
+            "the next list is asked for as a stream again"
         );
+    }
+}
+
+/// Its rights were withdrawn for a moment, or it was too slow once.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_could_not_stream_once_streams_the_next_list() {
+    let forbidden = Status::forbidden("apps", "deployments", "", "not yet");
+    for fault in [Fault::Hang, Fault::Answer(forbidden)] {
+        let api = cluster(101);
+        api.fail_next(is_stream, fault);
+        let mut events = watch(&api);
+        assert!(seen(&mut events, 103).await.ends_with(" +web-99 ready"));
+        nothing(&mut events).await;
+        api.close_watches();
+        api.delete("default", "web-7").unwrap();
+        api.compact();
+        let told = seen(&mut events, 103).await;
+        assert!(told.starts_with("error init +web-0 "), "{told}");
+        assert_eq!(asked(&api), "stream list page watch watch stream");
     }
 }
 
@@ -205,7 +224,7 @@ async fn a_server_whose_continue_tokens_always_expire_is_asked_for_all_at_once()
     let told = seen(&mut events, 205).await;
     assert!(told.starts_with("error init +web-0 "), "{told}");
     assert!(told.ends_with(" ready"), "{told}");
-    assert_eq!(asked(&api), "watch list page whole");
+    assert_eq!(asked(&api), "watch stream list page whole");
 }
 
 /// A cluster with so many Deployments.
