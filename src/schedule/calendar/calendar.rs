@@ -82,9 +82,9 @@ impl Calendar {
         }
         let mut budget = Budget::of_a_file();
         let (mut spans, mut summaries) = (Vec::new(), Vec::new());
-        for mut event in events {
+        for event in events {
             let summary = u32::try_from(summaries.len()).unwrap_or(u32::MAX);
-            summaries.push(std::mem::take(&mut event.summary));
+            summaries.push(event.summary.clone());
             event.spans(&replaced, &mut budget, |(first, last), is_endless| {
                 if spans.len() >= MOST_DATES {
                     return Err(CalendarReason::TooManyDates);

@@ -54,7 +54,8 @@ impl Components {
         } else if self.open.is_empty() {
             Err(line.fails(line.name(), CalendarReason::NotACalendar))
         } else if self.is_in_event() {
-            self.event.take(line)
+            self.event.take(line);
+            Ok(())
         } else {
             Ok(())
         }

@@ -7,10 +7,13 @@ use crate::text::quote;
 
 /// Why a calendar file is refused.
 ///
-/// Its `Display` names the line, the offending words and what is wrong with them.
+/// Its `Display` names the line, the event by its summary or its UID, the offending words and what
+/// is wrong with them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CalendarError {
     line: usize,
+    /// The name of the event, quoted; empty where it is not about one, or that has none.
+    event: Box<str>,
     found: Box<str>,
     reason: CalendarReason,
 }
@@ -75,8 +78,17 @@ impl CalendarError {
     pub(super) fn new(line: usize, found: &str, reason: CalendarReason) -> Self {
         Self {
             line,
+            event: Box::default(),
             found: quote(found).into(),
             reason,
+        }
+    }
+
+    /// The same about something in an event of that name.
+    pub(super) fn in_event(self, name: &str) -> Self {
+        Self {
+            event: quote(name).into(),
+            ..self
         }
     }
 
@@ -98,7 +110,11 @@ impl CalendarError {
 
 impl fmt::Display for CalendarError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: ", self.line)?;
+        write!(f, "line {}", self.line)?;
+        if !self.event.is_empty() {
+            write!(f, ", event `{}`", self.event)?;
+        }
+        f.write_str(": ")?;
         if !self.found.is_empty() {
             write!(f, "`{}` ", self.found)?;
         }

@@ -1,6 +1,9 @@
 //! One `VEVENT`: from its lines to the days that it covers.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use chrono::TimeDelta;
 
@@ -24,6 +27,8 @@ pub(super) struct EventLines {
     rules: Vec<ContentLine>,
     dates: Vec<ContentLine>,
     excepted: Vec<ContentLine>,
+    /// What is wrong with a line, which is said once the event has ended: then its name is known.
+    failure: Option<CalendarError>,
 }
 
 /// An event, of which the days count only where it lasts whole ones.
@@ -52,7 +57,13 @@ const LONGEST_SUMMARY: usize = 100;
 
 impl EventLines {
     /// Takes in a line, if it is one of those that matter.
-    pub(super) fn take(&mut self, line: ContentLine) -> Result<(), CalendarError> {
+    pub(super) fn take(&mut self, line: ContentLine) {
+        if let Err(error) = self.keep(line) {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    fn keep(&mut self, line: ContentLine) -> Result<(), CalendarError> {
         let place = match line.name().to_ascii_uppercase().as_str() {
             "DTSTART" => &mut self.start,
             "DTEND" => &mut self.end,
@@ -86,7 +97,21 @@ impl EventLines {
     }
 
     /// The event, which ended in line `end`.
-    pub(super) fn event(self, end: usize) -> Result<Event, CalendarError> {
+    pub(super) fn event(mut self, end: usize) -> Result<Event, CalendarError> {
+        let failure = self.failure.take().map_or(Ok(()), Err);
+        let event = failure.and_then(|()| self.read(end));
+        event.map_err(|error| error.in_event(&self.name()))
+    }
+
+    /// Its summary or, without one, its UID.
+    fn name(&self) -> Cow<'_, str> {
+        let summary = self.summary.as_ref().map(ContentLine::text);
+        let uid = || self.uid.as_ref().map(ContentLine::text);
+        let name = summary.filter(|it| !it.trim().is_empty()).or_else(uid);
+        name.unwrap_or_default()
+    }
+
+    fn read(&self, end: usize) -> Result<Event, CalendarError> {
         let Some(line) = &self.start else {
             return Err(CalendarError::new(end, "", CalendarReason::NoStart));
         };
@@ -221,7 +246,12 @@ impl Event {
             }
             found((first.max(horizon_from), last), is_endless)
         };
-        let fails = |reason| CalendarError::new(self.line, "", reason);
+        let name = if self.summary.is_empty() {
+            &self.uid
+        } else {
+            &self.summary
+        };
+        let fails = |reason| CalendarError::new(self.line, "", reason).in_event(name);
         for day in self.dates {
             add(day, false).map_err(fails)?;
         }

@@ -237,6 +237,21 @@ fn what_cannot_be_read_is_said_with_its_line() {
     ] {
         assert_eq!(dates(file), Err((line, why)), "{file}");
     }
+    for (lines, name) in [
+        ("UID:a\r\nDTSTART:2026\r\nSUMMARY:Tag\\, der", "`Tag, der`"),
+        (
+            "EXRULE:x\r\nDTSTART:20261225\r\nSUMMARY: \r\nUID:a@b",
+            "`a@b`",
+        ),
+        (
+            "DTSTART:20261225\r\nRRULE:FREQ=DAILY\r\nRDATE:20261225,x\r\nSUMMARY:\u{1b}",
+            "`\\u{1b}`",
+        ),
+    ] {
+        let error = Calendar::parse(event(lines).as_bytes()).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains(&format!(", event {name}: ")), "{message}");
+    }
     let error = Calendar::parse(event("DTSTART:\u{1b}[2J20261225").as_bytes()).unwrap_err();
     assert_eq!(
         error.to_string(),
