@@ -1,12 +1,14 @@
 //! Files of calendars, read again while the program runs: a mounted ConfigMap is swapped below it.
 
+use std::path::PathBuf;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::args::values::calendar_file::{CalendarContents, CalendarFile, CalendarFileError};
+use super::args::values::calendar_file::{CalendarContents, CalendarFile};
 use crate::{
     clock::Clock,
     controller::{CalendarPublisher, Telemetry},
-    schedule::{Calendar, CalendarName, Calendars},
+    schedule::{Calendar, Calendars, ReadCalendar},
     text::printable,
 };
 
@@ -16,8 +18,9 @@ const INTERVAL: TimeDelta = TimeDelta::seconds(10);
 /// How often that is said.
 const REMINDER: TimeDelta = TimeDelta::days(1);
 
-/// Reads the files of calendars again and again, and publishes what has changed. A file that is
-/// bad or absent changes nothing: the dates that were read last stay in force.
+/// Reads the files of calendars again and again, and publishes what has changed. A file that becomes
+/// bad or is gone changes nothing: the dates that were read last stay in force. Where none were ever
+/// read, what names the calendar is refused until the file is good.
 pub(super) struct CalendarWatch {
     files: Vec<Watched>,
     reminded: Option<DateTime<Utc>>,
@@ -25,14 +28,17 @@ pub(super) struct CalendarWatch {
 
 struct Watched {
     file: CalendarFile,
-    /// What is wrong with the file now, which is said once.
-    error: Option<String>,
+    /// What the calendar is for the controller: the last good one, if there was any.
+    in_force: ReadCalendar,
 }
 
 impl CalendarWatch {
     /// Of files that have just been read.
     pub(super) fn new(files: Vec<CalendarFile>) -> Self {
-        let watched = |file| Watched { file, error: None };
+        let watched = |file: CalendarFile| Watched {
+            in_force: file.contents.calendar.clone(),
+            file,
+        };
         Self {
             files: files.into_iter().map(watched).collect(),
             reminded: None,
@@ -50,6 +56,9 @@ impl CalendarWatch {
             return std::future::pending().await;
         }
         for it in &self.files {
+            if it.in_force.is_err() {
+                it.log_reading();
+            }
             it.publish(telemetry);
         }
         loop {
@@ -59,26 +68,26 @@ impl CalendarWatch {
             let (path_and_digest, files) = (self.targets(), self.files.len());
             let read = tokio::task::spawn_blocking(move || {
                 let each = path_and_digest.into_iter();
-                each.map(|(path, digest)| CalendarContents::read(&path, Some(digest)))
+                each.map(|(path, digest)| CalendarContents::read(&path, digest))
                     .collect::<Vec<_>>()
             });
             let results = read.await.unwrap_or_default();
             debug_assert_eq!(results.len(), files);
             let mut is_news = false;
             for (it, result) in self.files.iter_mut().zip(results) {
-                is_news |= it.take(result);
+                is_news |= result.is_some_and(|contents| it.take(contents));
                 it.publish(telemetry);
             }
             if is_news {
-                let named = self.files.iter().map(|it| &it.file);
-                let named = named.map(|it| (it.name.clone(), it.contents.calendar.clone()));
-                publisher.publish(Calendars::new(named));
+                let named = self.files.iter();
+                let named = named.map(|it| (it.file.name.clone(), it.in_force.clone()));
+                publisher.publish(Calendars::of_files(named));
                 self.reminded = None;
             }
         }
     }
 
-    fn targets(&self) -> Vec<(std::path::PathBuf, [u8; 32])> {
+    fn targets(&self) -> Vec<(PathBuf, Option<[u8; 32]>)> {
         let files = self.files.iter().map(|it| &it.file);
         files
             .map(|it| (it.path.clone(), it.contents.digest))
@@ -95,12 +104,13 @@ impl CalendarWatch {
         }
         self.reminded = Some(now);
         for it in &self.files {
-            let Some(last) = it.file.contents.calendar.ends_on() else {
+            let calendar = it.in_force.as_ref().ok();
+            let Some(last) = calendar.and_then(|it| it.ends_on()) else {
                 continue;
             };
             if last <= (now + Calendar::ENDS_SOON).date_naive() {
                 tracing::warn!(
-                    calendar = it.name().as_str(),
+                    calendar = it.file.name.as_str(),
                     file = &*printable(&it.file.path.to_string_lossy()),
                     "the last date of the calendar is {last}; after it nothing is excepted: give it a newer file"
                 );
@@ -110,50 +120,48 @@ impl CalendarWatch {
 }
 
 impl Watched {
-    fn name(&self) -> &CalendarName {
-        &self.file.name
+    /// Takes in what was read; whether that changes what is in force.
+    fn take(&mut self, contents: CalendarContents) -> bool {
+        let before = std::mem::replace(&mut self.file.contents, contents);
+        let read = &self.file.contents.calendar;
+        if before.calendar.as_ref().err() != read.as_ref().err() {
+            self.log_reading();
+        }
+        if read == &self.in_force || (read.is_err() && self.in_force.is_ok()) {
+            return false;
+        }
+        if read.is_ok() {
+            tracing::info!(
+                calendar = self.file.name.as_str(),
+                "the calendar has changed"
+            );
+        }
+        self.in_force = read.clone();
+        true
     }
 
-    /// Takes in what was read; whether that changes the calendar.
-    fn take(&mut self, read: Result<Option<CalendarContents>, CalendarFileError>) -> bool {
-        let name = self.file.name.as_str();
-        let file = printable(&self.file.path.to_string_lossy());
-        match read {
-            Ok(contents) => {
-                if self.error.take().is_some() {
-                    tracing::info!(
-                        calendar = name,
-                        file,
-                        "the file of the calendar is good again"
-                    );
-                }
-                let Some(contents) = contents else {
-                    return false;
-                };
-                tracing::info!(calendar = name, file, "the calendar has changed");
-                self.file.contents = contents;
-                true
-            }
-            Err(error) => {
-                let error = error.to_string();
-                if self.error.as_ref() != Some(&error) {
-                    tracing::error!(
-                        calendar = name,
-                        file,
-                        "the file of the calendar cannot be read, the dates that were read last stay: {error}"
-                    );
-                }
-                self.error = Some(error);
-                false
-            }
+    /// Says what is wrong with the file now, or that nothing is any more.
+    fn log_reading(&self) {
+        let calendar = self.file.name.as_str();
+        match (&self.file.contents.calendar, &self.in_force) {
+            (Ok(_), _) => tracing::info!(calendar, "the file of the calendar is good again"),
+            (Err(why), Ok(_)) => tracing::error!(
+                calendar,
+                "the file of the calendar cannot be read, the dates that were read last stay until dayshift is restarted: {why}"
+            ),
+            (Err(why), Err(_)) => tracing::error!(
+                calendar,
+                "the file of the calendar cannot be read, every schedule that names it is refused until it can: {why}"
+            ),
         }
     }
 
     fn publish(&self, telemetry: &Telemetry) {
+        let calendar = self.in_force.as_ref().ok();
         telemetry.calendar(
-            self.name(),
-            self.file.contents.calendar.ends_on(),
-            self.error.is_none(),
+            &self.file.name,
+            calendar.and_then(|it| it.ends_on()),
+            self.file.contents.calendar.is_ok(),
         );
     }
 }
@@ -163,7 +171,7 @@ mod tests {
     use std::{fs, path::Path};
 
     use super::*;
-    use crate::controller::CalendarFeed;
+    use crate::{controller::CalendarFeed, schedule::ExceptedDates};
 
     const CHRISTMAS: &str =
         "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\nEND:VEVENT\nEND:VCALENDAR";
@@ -242,8 +250,57 @@ mod tests {
         }
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_file_that_is_bad_from_the_start_is_taken_in_once_it_is_good() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("de.ics");
+        let file = CalendarFile::parse(&format!("de={}", path.display())).unwrap();
+        let clock = Clock::simulated("2026-11-20T10:00:00Z".parse().unwrap());
+        let telemetry = Telemetry::new(clock.now());
+        let (publisher, feed) = CalendarFeed::open(Calendars::default());
+        let watch = CalendarWatch::new(vec![file]);
+        let refusal = || {
+            let read = ExceptedDates::parse_with("calendar:de", &feed.current());
+            read.map_err(|error| error.to_string()).err()
+        };
+        let metric = || {
+            let metrics = telemetry.render();
+            let line = "dayshift_calendar_last_reload_successful{calendar=\"de\"} ";
+            let (_, rest) = metrics.split_once(line).unwrap();
+            rest.get(..1).map(str::to_owned)
+        };
+        let pass = async || {
+            let until = clock.now() + INTERVAL + INTERVAL;
+            clock.sleep_until(until).await;
+        };
+        let broken = format!("{CHRISTMAS}\n").replace("20261225", "20261225\nEXDATE:tomorrow");
+        let story = async {
+            // What is wrong with it changes, and objects are told of it anew.
+            for (bytes, said) in [
+                ("<html>", "`<html>`"),
+                (&broken, "`tomorrow` is not a date"),
+            ] {
+                fs::write(&path, bytes).unwrap();
+                pass().await;
+                let told = refusal().unwrap();
+                assert!(told.contains(said), "{told}");
+                assert_eq!(metric().as_deref(), Some("0"));
+            }
+            fs::write(&path, CHRISTMAS).unwrap();
+            pass().await;
+            assert_eq!((refusal(), metric().as_deref()), (None, Some("1")));
+            fs::remove_file(&path).unwrap();
+            pass().await;
+            assert_eq!((refusal(), metric().as_deref()), (None, Some("0")));
+        };
+        tokio::select! {
+            () = watch.run(&clock, &publisher, &telemetry) => panic!("it ends"),
+            () = story => {}
+        }
+    }
+
     #[test]
-    fn a_file_that_is_not_there_or_not_a_calendar_is_said_at_once() {
+    fn what_is_not_a_name_and_a_file_is_said_at_once() {
         for (text, expected) in [
             (
                 "de",
@@ -254,15 +311,21 @@ mod tests {
                 "De=x.ics",
                 "`De` is not the name of a calendar; write 1 to 63 of the characters",
             ),
-            ("de=/nonexistent/x.ics", "/nonexistent/x.ics: No such file"),
-            ("de=/dev/null", "/dev/null: it is not a regular file"),
-            (
-                "de=Cargo.toml",
-                "Cargo.toml: line 1: `[workspace]` is not the beginning of an iCalendar file",
-            ),
         ] {
             let error = CalendarFile::parse(text).unwrap_err();
             assert!(error.starts_with(expected), "{text}: {error}");
+        }
+        for (file, expected) in [
+            ("/nonexistent/x.ics", "/nonexistent/x.ics: No such file"),
+            ("/dev/null", "/dev/null: it is not a regular file"),
+            (
+                "Cargo.toml",
+                "Cargo.toml: line 1: `[workspace]` is not the beginning of an iCalendar file",
+            ),
+        ] {
+            let file = CalendarFile::parse(&format!("de={file}")).unwrap();
+            let error = file.contents.calendar.unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
         }
     }
 }

@@ -29,6 +29,7 @@ mod zone;
 pub use boundary::{Action, Boundary};
 pub use calendar::{
     Calendar, CalendarError, CalendarName, CalendarNameError, CalendarReason, Calendars,
+    ReadCalendar,
 };
 pub use entry::{Entry, parse_scale};
 pub use except::ExceptedDates;

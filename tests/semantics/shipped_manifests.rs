@@ -64,7 +64,9 @@ fn the_calendar_patch_mounts_what_it_names() {
     assert_eq!(mount.sub_path, None);
     let volume = &patch.volumes.as_ref().unwrap()[0];
     assert_eq!(volume.name, mount.name);
-    let name = &volume.config_map.as_ref().unwrap().name;
+    let config_map = volume.config_map.as_ref().unwrap();
+    assert_eq!(config_map.optional, Some(true));
+    let name = &config_map.name;
     let variable = &container.env.as_ref().unwrap()[0];
     assert_eq!(variable.name, "DAYSHIFT_CALENDAR");
     let (_, path) = variable.value.as_ref().unwrap().split_once('=').unwrap();

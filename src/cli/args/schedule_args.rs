@@ -2,7 +2,7 @@
 
 use clap::{ArgAction, builder::BoolishValueParser, error::ErrorKind};
 
-use crate::cli::args::values::calendar_file::CalendarFile;
+use crate::cli::{args::values::calendar_file::CalendarFile, output::messages::print_warning};
 use crate::{
     schedule::{Calendars, Zone},
     workload::{
@@ -49,11 +49,23 @@ impl ScheduleArgs {
         let named = files.map(|it| (it.name.clone(), it.contents.calendar.clone()));
         ParseContext {
             default_zone: self.timezone,
-            calendars: Calendars::new(named),
+            calendars: Calendars::of_files(named),
         }
     }
 
-    /// The same, where calendars may be named that only a scaler knows: they have no dates then.
+    /// Says which calendars cannot be read: where nothing names one, nothing else does.
+    pub(crate) fn warn_of_unreadable(&self) {
+        for file in &self.calendar {
+            if let Err(why) = &file.contents.calendar {
+                print_warning(&format!(
+                    "the calendar `{}` cannot be read: {why}",
+                    file.name
+                ));
+            }
+        }
+    }
+
+    /// The same, where calendars may be named that only a scaler can read: they have no dates then.
     pub(crate) fn context_of_others(&self) -> ParseContext {
         let context = self.context();
         ParseContext {

@@ -117,6 +117,7 @@ enum DashboardError {
 
 impl DashboardArgs {
     pub(crate) fn run(self) -> Exit {
+        self.schedules.warn_of_unreadable();
         let inheritance = match self.inheritance.inheritance(self.schedules.timezone) {
             Ok(inheritance) => inheritance,
             Err(error) => return wrong_usage(&error),

@@ -128,6 +128,7 @@ fn rule() -> impl TypedValueParser<Value = LintRule> {
 
 impl LintArgs {
     pub(crate) fn run(self) -> Exit {
+        self.schedules.warn_of_unreadable();
         let from = self.from(Clock::system().now());
         let inheritance = self.inheritance.inheritance(self.schedules.timezone);
         let (from, inheritance) = match from.and_then(|from| Ok((from, inheritance?))) {

@@ -133,6 +133,7 @@ enum PlanError {
 
 impl PlanArgs {
     pub(crate) fn run(self) -> Exit {
+        self.schedules.warn_of_unreadable();
         let now = Clock::system().now();
         let asked = self.period(now, self.schedules.timezone);
         let inheritance = self.inheritance.inheritance(self.schedules.timezone);

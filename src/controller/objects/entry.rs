@@ -134,17 +134,25 @@ impl Entry {
         is_news
     }
 
-    /// Reads the inputs again if they name calendars, which have changed; whether they do.
+    /// Reads the inputs again if they name calendars, which have changed; whether they do. A calendar
+    /// that can be read at last is as good as a text that is put right: its dates have not changed.
     pub(in crate::controller) fn read_again(
         &mut self,
         parse_cache: &mut ParseCache,
         seen_at: SeenAt,
     ) -> bool {
-        if !self.parsed.names_calendars() {
+        if !self.parsed.depends_on_calendars() {
             return false;
         }
+        let was_refused = !self.parsed.names_calendars();
         (self.observed.inputs, self.parsed) = parse_cache.of(&self.observed.inputs);
-        self.memory.note_calendar_change(seen_at.by_clock);
+        if !was_refused {
+            self.memory.note_calendar_change(seen_at.by_clock);
+        } else if self.parsed.names_calendars() {
+            self.seen = seen_at.by_clock;
+            self.unsure = seen_at.unsure;
+            self.work.inputs_changed();
+        }
         true
     }
 

@@ -347,7 +347,8 @@ impl Index {
         calendars: Calendars,
         seen_at: SeenAt,
     ) -> Vec<Id> {
-        self.namespaces.set_calendars(calendars.clone());
+        self.namespaces
+            .set_calendars(calendars.clone(), &self.prefix);
         self.parse_cache.set_calendars(calendars);
         self.calendars_unsure = seen_at.unsure;
         let mut ids = Vec::new();

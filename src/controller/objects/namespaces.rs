@@ -89,9 +89,14 @@ impl Namespaces {
         }
     }
 
-    /// Other calendars from now on. Which are known does not change, so what is wrong does not.
-    pub(in crate::controller) fn set_calendars(&mut self, calendars: Calendars) {
+    /// Other calendars from now on: what is wrong with a Namespace may have been one that could not
+    /// be read.
+    pub(in crate::controller) fn set_calendars(&mut self, calendars: Calendars, prefix: &Prefix) {
         self.context.calendars = calendars;
+        for known in self.known.values_mut().filter(|it| it.told.is_some()) {
+            let refusal = problems(&known.annotations, &self.context);
+            known.told = refusal.map(|refusal| refusal.text(prefix));
+        }
     }
 
     /// Whether they have defaults.

@@ -27,7 +27,8 @@ impl ParseCache {
     /// Other calendars from now on: what names any is read again when it is asked for.
     pub(in crate::controller) fn set_calendars(&mut self, calendars: Calendars) {
         self.context.calendars = calendars;
-        self.known.retain(|_, parsed| !parsed.names_calendars());
+        self.known
+            .retain(|_, parsed| !parsed.depends_on_calendars());
     }
 
     /// The reading of these inputs, and the one copy of the inputs that is kept.

@@ -82,7 +82,8 @@ impl ScheduleFinding {
         }
     }
 
-    /// The same with the calendars that are known, where the problem is one that is not.
+    /// The same with the calendars that are known, where the problem is one that is not, or that
+    /// cannot be read.
     pub(in crate::lint) fn with_calendars(
         self,
         problem: &Problem,
@@ -94,13 +95,14 @@ impl ScheduleFinding {
             return self;
         }
         let name = prefix.annotation(Key::Except);
+        let text = inputs.text(Key::Except).unwrap_or_default();
+        let word = text.get(self.span.clone()).unwrap_or_default();
         let help = match calendars.iter().next() {
-            Some((known, _)) => format!("write for example {name}: \"calendar:{known}\""),
-            None => {
-                let text = inputs.text(Key::Except).unwrap_or_default();
-                let word = text.get(self.span.clone()).unwrap_or_default();
-                format!("give the file that the scaler has: --calendar {word}=FILE.ics")
+            _ if calendars.is_unreadable(word) => {
+                format!("correct the file, or give another with --calendar {word}=FILE.ics")
             }
+            Some((known, _)) => format!("write for example {name}: \"calendar:{known}\""),
+            None => format!("give the file that the scaler has: --calendar {word}=FILE.ics"),
         };
         Self { help, ..self }
     }

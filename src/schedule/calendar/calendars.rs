@@ -48,11 +48,14 @@ impl fmt::Display for CalendarName {
     }
 }
 
+/// A calendar, or why its file cannot be read, as it is told wherever the calendar is named.
+pub type ReadCalendar = Result<Arc<Calendar>, Arc<str>>;
+
 /// The calendars that texts may name. Cheap to clone. The default knows none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calendars {
     /// In order of the names.
-    known: Arc<[(CalendarName, Arc<Calendar>)]>,
+    known: Arc<[(CalendarName, ReadCalendar)]>,
     /// Whether any other name will do.
     takes_any: bool,
 }
@@ -60,6 +63,13 @@ pub struct Calendars {
 impl Calendars {
     /// These calendars. Of two with the same name the later one counts.
     pub fn new(calendars: impl IntoIterator<Item = (CalendarName, Arc<Calendar>)>) -> Self {
+        let calendars = calendars.into_iter();
+        Self::of_files(calendars.map(|(name, calendar)| (name, Ok(calendar))))
+    }
+
+    /// The calendars of files, of which some cannot be read: a text that names one of these is
+    /// refused, and no other. Of two with the same name the later one counts.
+    pub fn of_files(calendars: impl IntoIterator<Item = (CalendarName, ReadCalendar)>) -> Self {
         let known: std::collections::BTreeMap<_, _> = calendars.into_iter().collect();
         Self {
             known: known.into_iter().collect(),
@@ -67,8 +77,8 @@ impl Calendars {
         }
     }
 
-    /// These, and any other without a date: for whoever cannot know the calendars of the scaler
-    /// and does not ask on which days something starts.
+    /// These, and any other without a date, as is one that cannot be read: for whoever cannot know
+    /// the calendars of the scaler and does not ask on which days something starts.
     #[must_use]
     pub fn or_any(self) -> Self {
         Self {
@@ -77,11 +87,16 @@ impl Calendars {
         }
     }
 
-    /// The calendars, in order of their names.
+    /// The calendars that can be read, in order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
-        self.known
-            .iter()
-            .map(|(name, calendar)| (name, &**calendar))
+        let known = self.known.iter();
+        known.filter_map(|(name, read)| Some((name, &**read.as_ref().ok()?)))
+    }
+
+    /// Whether a calendar has this name, and its file cannot be read.
+    pub fn is_unreadable(&self, name: &str) -> bool {
+        let mut known = self.known.iter();
+        known.any(|(known, read)| known.as_str() == name && read.is_err())
     }
 
     /// The calendar of a name, with the one copy of its name.
@@ -91,8 +106,12 @@ impl Calendars {
     ) -> Result<(CalendarName, Arc<Calendar>), TextError> {
         let text = name.text();
         let mut all = self.known.iter();
-        if let Some((name, calendar)) = all.find(|(known, _)| known.as_str() == text) {
-            return Ok((name.clone(), calendar.clone()));
+        match all.find(|(known, _)| known.as_str() == text) {
+            Some((name, Ok(calendar))) => return Ok((name.clone(), calendar.clone())),
+            Some((_, Err(why))) if !self.takes_any => {
+                return Err(name.fails(TextReason::UnreadableCalendar { why: why.clone() }));
+            }
+            Some((_, Err(_))) | None => {}
         }
         match CalendarName::parse(text) {
             Ok(name) if self.takes_any => Ok((name, Arc::default())),

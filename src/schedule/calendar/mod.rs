@@ -12,5 +12,5 @@ mod limits;
 mod recurrence;
 
 pub use calendar::Calendar;
-pub use calendars::{CalendarName, CalendarNameError, Calendars};
+pub use calendars::{CalendarName, CalendarNameError, Calendars, ReadCalendar};
 pub use error::{CalendarError, CalendarReason};

@@ -223,6 +223,12 @@ pub enum TextReason {
         /// Those that are, separated by commas.
         known: Box<str>,
     },
+    /// The name of a calendar whose file cannot be read.
+    #[error("is a calendar that cannot be read: {why}")]
+    UnreadableCalendar {
+        /// The file, and what is wrong with it.
+        why: std::sync::Arc<str>,
+    },
     /// `calendar:` and something that cannot be a name.
     #[error(
         "is not the name of a calendar; write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`"

@@ -43,6 +43,18 @@ impl ParsedInputs {
             Self::Unscheduled | Self::Invalid(_) => false,
         }
     }
+
+    /// Whether other calendars may make something else of the same inputs: they name calendars,
+    /// which are known or are refused.
+    pub fn depends_on_calendars(&self) -> bool {
+        match self {
+            Self::Invalid(refusal) => {
+                let mut problems = refusal.problems().iter();
+                problems.any(|it| it.kind == ProblemKind::Calendar)
+            }
+            Self::Unscheduled | Self::Scheduled(_) => self.names_calendars(),
+        }
+    }
 }
 
 /// A schedule with the counts, the jitter and the overrides that belong to it. Shared by equal

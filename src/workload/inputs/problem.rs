@@ -32,7 +32,7 @@ pub struct Problem {
 pub enum ProblemKind {
     /// Its text cannot be read.
     Text,
-    /// It names a calendar that is not known.
+    /// It names a calendar that is not known, or cannot be read.
     Calendar,
     /// Its name is not a [`Key`].
     UnknownKey,
@@ -52,7 +52,9 @@ impl Problem {
     /// A problem with the text of a key, as its parser put it.
     pub(in crate::workload) fn of(key: Key, error: &TextError) -> Self {
         let kind = match error.reason() {
-            TextReason::UnknownCalendar { .. } => ProblemKind::Calendar,
+            TextReason::UnknownCalendar { .. } | TextReason::UnreadableCalendar { .. } => {
+                ProblemKind::Calendar
+            }
             _ => ProblemKind::Text,
         };
         Self {

@@ -3,7 +3,9 @@
 //! - `files`: the calendars, and a Deployment that names some
 //! - `year`: a year of two countries
 //! - `commands`: what each command says of calendars
+//! - `unreadable`: and of those that cannot be read
 
 mod commands;
 mod files;
+mod unreadable;
 mod year;

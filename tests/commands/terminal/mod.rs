@@ -1,7 +1,7 @@
 //! Nothing that somebody wrote into an annotation, a file, a name or an answer acts on a terminal,
 //! a log or the reader of an Event: it is shown escaped.
 
-mod objects;
+pub mod objects;
 mod words;
 
 use kube_in_memory::{Fault, Status};

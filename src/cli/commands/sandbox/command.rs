@@ -110,6 +110,7 @@ const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
 
 impl SandboxArgs {
     pub(crate) fn run(self) -> Exit {
+        self.schedules.warn_of_unreadable();
         let inheritance = self.inheritance.inheritance(self.schedules.timezone);
         let asked = self.from().and_then(|from| Ok((from, inheritance?)));
         let (from, inheritance) = match asked {

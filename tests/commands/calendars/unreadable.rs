@@ -1,0 +1,199 @@
+//! A calendar that cannot be read refuses what names it, and no command.
+
+use std::{fs, path::Path};
+
+use super::files::{GERMANY, web};
+use crate::{
+    fake_server::Cluster,
+    program::dayshift_with,
+    terminal::objects::{Scaler, until},
+};
+
+/// A calendar with an event that nobody understands, and what is said of it.
+fn bad_file(folder: &Path) -> (String, String) {
+    let path = folder.join("de.ics");
+    let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\nEND:VEVENT\nBEGIN:VEVENT\n\
+                DTSTART:2026-12-24\nUID:24@example.com\nSUMMARY:Heiligabend\nEND:VEVENT\nEND:VCALENDAR";
+    fs::write(&path, file).unwrap();
+    let said = format!(
+        "{}: line 6, event `Heiligabend`: `2026-12-24` is not a date",
+        path.display()
+    );
+    (format!("de={}", path.display()), said)
+}
+
+/// One Deployment that names the calendar, and one that does not.
+fn two() -> String {
+    let hours = ("hours", "09:00-19:00");
+    web("named", &[hours, ("except", "2026-12-31; calendar:de")]) + &web("plain", &[hours])
+}
+
+#[test]
+fn plan_lint_and_sandbox_refuse_what_names_it_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (calendar, said) = bad_file(folder.path());
+    let run = |args: &[&str]| {
+        let args = [args, &["--calendar", &calendar]].concat();
+        let ended = dayshift_with(&[], &args, &two());
+        let warning = format!("warning: the calendar `de` cannot be read: {said}");
+        assert!(ended.err.contains(&warning), "{ended:?}");
+        ended
+    };
+    let plan = run(&[
+        "plan",
+        "-f",
+        "-",
+        "-o",
+        "json",
+        "--from",
+        "2026-12-24",
+        "--days",
+        "2",
+    ]);
+    assert_eq!(plan.status, 1, "{plan:?}");
+    let json = plan.json();
+    let [named, plain] = ["named", "plain"].map(|name| {
+        let mut all = json["workloads"].as_array().unwrap().iter();
+        all.find(|it| it["name"] == name).unwrap()
+    });
+    assert_eq!(plain["boundaries"].as_array().unwrap().len(), 4);
+    let problem = &named["problems"][0];
+    let message = problem["message"].as_str().unwrap();
+    let expected = format!("`de` is a calendar that cannot be read: {said}");
+    assert!(message.starts_with(&expected), "{message}");
+    assert_eq!(
+        (&problem["start"], &problem["end"]),
+        (&21.into(), &23.into())
+    );
+
+    let lint = run(&["lint", "-", "--from", "2026-11-20"]);
+    assert_eq!(lint.status, 1, "{lint:?}");
+    for text in [
+        &format!("error[bad-except]: {expected}"),
+        " ^^\n",
+        "  = help: correct the file, or give another with --calendar de=FILE.ics\n",
+    ] {
+        assert!(lint.out.contains(text), "{text}\n{}", lint.out);
+    }
+    assert_eq!(lint.out.matches("bad-except").count(), 1, "{}", lint.out);
+
+    let sandbox = run(&["sandbox", "--from", "2026-12-24", "--for", "2d", "-"]);
+    assert_eq!(sandbox.status, 1, "{sandbox:?}");
+    assert!(sandbox.out.contains(&expected), "{}", sandbox.out);
+    let starts = |name: &str| {
+        let mut lines = sandbox.out.lines();
+        lines.any(|line| line.contains(name) && line.contains("  start "))
+    };
+    assert!(starts("/plain ") && !starts("/named "), "{}", sandbox.out);
+}
+
+#[test]
+fn a_file_that_is_no_calendar_stops_no_command_where_nothing_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path.display().to_string()
+    };
+    let utf_16: Vec<u8> = "BEGIN:VCALENDAR\r\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for (file, said) in [
+        (
+            "/nonexistent/de.ics".to_owned(),
+            "No such file or directory",
+        ),
+        ("/dev/null".to_owned(), "it is not a regular file"),
+        (
+            path("empty.ics", b""),
+            "is not the beginning of an iCalendar file",
+        ),
+        (
+            path("login.ics", b"<html>"),
+            "`<html>` is not the beginning of an iCalendar file",
+        ),
+        (
+            path("wide.ics", &utf_16),
+            "is not the beginning of an iCalendar file",
+        ),
+        (
+            path("long.ics", &[b' '; (1 << 20) + 1]),
+            "the file is larger than 1048576 bytes",
+        ),
+    ] {
+        let calendar = format!("de={file}");
+        let plain = web("plain", &[("hours", "09:00-19:00")]);
+        for args in [
+            &["plan", "-f", "-", "-o", "table"][..],
+            &["lint", "-", "--from", "2026-11-20"],
+            &["sandbox", "--for", "1d", "-"],
+        ] {
+            let args = [args, &["--calendar", &calendar]].concat();
+            let ended = dayshift_with(&[], &args, &plain);
+            assert_eq!(ended.status, 0, "{args:?}: {ended:?}");
+            let warning = format!("warning: the calendar `de` cannot be read: {file}: ");
+            assert!(ended.err.contains(&warning), "{args:?}: {ended:?}");
+            assert!(ended.err.contains(said), "{args:?}: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn run_begins_and_says_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let (calendar, said) = bad_file(folder.path());
+    let cluster = Cluster::new();
+    let hours = ("hours", "00:00-24:00");
+    cluster.deployment("named", 2, &[hours, ("except", "calendar:de; calendar:ok")]);
+    cluster.deployment("other", 2, &[hours, ("except", "calendar:ok")]);
+    cluster.deployment("unknown", 2, &[hours, ("except", "calendar:xx")]);
+    let ok = GERMANY.replace("de=", "ok=");
+    let scaler = Scaler::start(&cluster, &["--calendar", &calendar, "--calendar", &ok]);
+    let error = |name| cluster.annotation(name, "error");
+    until(|| error("named").is_some() && error("unknown").is_some());
+    let expected = format!("dayshift/except: `de` is a calendar that cannot be read: {said}");
+    let found = error("named").unwrap();
+    assert!(found.starts_with(&expected), "{found}");
+    assert!(
+        error("unknown")
+            .unwrap()
+            .contains("`xx` is not a calendar that is known here")
+    );
+    let state = || {
+        cluster.api.get("Deployment", "dev", "other").unwrap()["metadata"]["labels"]["dayshift/state"].clone()
+    };
+    until(|| state() == "adopted");
+    assert_eq!(error("other"), None);
+    let told = |event: &serde_json::Value| {
+        event["regarding"]["name"] == "named" && event["note"].as_str().unwrap().contains(&said)
+    };
+    until(|| cluster.api.list("Event").iter().any(told));
+    until(|| {
+        scaler
+            .log()
+            .contains(&format!("is refused until it can: {said}"))
+    });
+    let metrics = scaler.get("/metrics");
+    for (name, is_good) in [("de", 0), ("ok", 1)] {
+        let line =
+            format!("dayshift_calendar_last_reload_successful{{calendar=\"{name}\"}} {is_good}\n");
+        assert!(metrics.contains(&line), "{metrics}");
+    }
+
+    let status = cluster.dayshift(&["status", "--calendar", &calendar]);
+    assert_eq!(status.status, 1, "{status:?}");
+    assert!(status.out.contains(&said), "{status:?}");
+    let warning = format!("warning: the calendar `de` cannot be read: {said}");
+    assert!(status.err.contains(&warning), "{status:?}");
+    // What does not need the dates goes on without them.
+    let pause = cluster.dayshift(&["pause", "other", "--no-wait", "--calendar", &calendar]);
+    assert_eq!(pause.status, 0, "{pause:?}");
+    assert!(pause.err.contains(&warning), "{pause:?}");
+    let sync = cluster.dayshift(&["sync", "named", "--no-wait", "--calendar", &calendar]);
+    assert_eq!(sync.status, 1, "{sync:?}");
+    assert!(
+        sync.err.contains("is a calendar that cannot be read"),
+        "{sync:?}"
+    );
+}
