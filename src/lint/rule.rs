@@ -91,6 +91,7 @@ rules! {
     Warning OtherKind "other-kind" "A schedule on an object of a kind that dayshift does not scale.",
     Warning BadSuppression "bad-suppression" "A suppression without a reason, or of something that is not a rule.",
     Warning UnusedSuppression "unused-suppression" "A suppression that matches nothing.",
+    Info EitherDay "either-day" "Cron with a day of month and a day of week, of which either will do.",
     Info OptInKind "opt-in-kind" "A schedule on an object of a kind that dayshift scales only where it is asked to.",
     Info ReplicasInManifest "replicas-in-manifest" "`spec.replicas` in the manifest of a scheduled workload.",
     Info NotRendered "not-rendered" "Templates of a Helm chart, or a kustomization that changes objects: what comes of them is not in the files.",

@@ -49,6 +49,7 @@ impl Look<'_> {
         }
         for key in [Key::Start, Key::Stop, Key::Scale] {
             self.too_often(key, found);
+            self.either_day(key, found);
         }
         self.jitter_beyond_window(spec, found);
         self.never_again(spec, start, stop, except, found);
@@ -61,7 +62,7 @@ impl Look<'_> {
     }
 
     /// A finding about some bytes of the text of a key.
-    fn at(
+    pub(in crate::lint) fn at(
         &self,
         key: Key,
         span: Range<usize>,
@@ -350,7 +351,7 @@ fn once_an_hour(item: &str) -> Option<String> {
 }
 
 /// The times of an item of `scale`, and of any other all of it.
-fn without_count(item: &str) -> &str {
+pub(in crate::lint) fn without_count(item: &str) -> &str {
     item.split_once('=').map_or(item, |(times, _)| times)
 }
 

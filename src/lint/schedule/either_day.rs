@@ -1,0 +1,33 @@
+//! Cron with both fields of days, of which either will do.
+
+use crate::lint::rule::LintRule;
+use crate::lint::schedule::schedule_finding::ScheduleFinding;
+use crate::lint::schedule::times::{Look, without_count};
+use crate::{
+    schedule::{Times, list_items},
+    workload::Key,
+};
+
+impl Look<'_> {
+    /// A day of month beside a day of week, which many take for both at once.
+    pub(in crate::lint) fn either_day(&self, key: Key, found: &mut Vec<ScheduleFinding>) {
+        for (span, item) in list_items(self.inputs.text(key).unwrap_or_default()) {
+            let times = without_count(item);
+            let Some(both) = Times::parse(times).ok().and_then(|it| it.either_day()) else {
+                continue;
+            };
+            let message = format!(
+                "`{}` comes on each of its days of the month and on each of its days of the week: in cron either will do",
+                crate::text::quote(times.trim())
+            );
+            let help = match both {
+                Some(both) => {
+                    let count = item.get(times.trim_end().len()..).unwrap_or_default();
+                    format!("if you mean the days that are both, write `{both}{count}`")
+                }
+                None => "if you mean the days that are both, write them as days within the month, such as `first Mon 09:00`".to_owned(),
+            };
+            found.push(self.at(key, span, LintRule::EitherDay, message, help));
+        }
+    }
+}
