@@ -18,9 +18,9 @@ mod wait;
 pub use live_schedules::{LiveName, LiveQuery, LiveSchedules};
 pub use namespace_override::{AnnotatedNamespace, NamespaceError};
 pub use override_request::{
-    Annotated, OverrideRequest, RequestError, RequestOutcome, RequestedOverride,
+    Annotated, OverrideRequest, RequestError, RequestOutcome, RequestedOverride, Scaled,
 };
-pub use override_words::{action_of, annotations, failed};
+pub use override_words::{action_of, annotations, failed, scaled};
 pub use report::Said;
 pub use restore::{Restore, RestoreError, RestoredCounts};
 pub use selection::Selection;

@@ -14,7 +14,7 @@ use crate::{
     schedule::Zone,
     workload::{
         Annotation, Inheritance, Inputs, Observed, Override, OverrideCommand, OverrideError,
-        ParseContext, ParsedInputs, Pause, Prefix, Replicas, State, WorkloadRef, read,
+        ParseContext, ParsedInputs, Pause, Prefix, Replicas, State, Sync, WorkloadRef, read,
     },
 };
 
@@ -74,6 +74,21 @@ pub enum RequestOutcome {
     Unchanged,
     /// The annotations are written or, on a dry run, would be.
     Annotated(Box<Annotated>),
+    /// `sync` set a count that no override sets or, on a dry run, would.
+    Scaled(Scaled),
+}
+
+/// A count that `sync` sets.
+#[derive(Clone, Copy, Debug)]
+pub struct Scaled {
+    /// The count before.
+    pub before: Replicas,
+    /// The count that the schedule says.
+    pub after: Replicas,
+    /// The next boundary, until which it holds, if there is one.
+    pub until: Option<DateTime<Utc>>,
+    /// The zone of the schedule.
+    pub zone: Zone,
 }
 
 /// An object that carries the annotations of a request.
@@ -134,8 +149,22 @@ impl OverrideRequest {
         defaults: &NamespaceDefaults,
     ) -> Result<RequestOutcome, RequestError> {
         retry(writer, before, &self.prefix, defaults, async |observed| {
-            let Some((command, zone)) = self.command(observed)? else {
+            let Some((sync, zone)) = self.command(observed)? else {
                 return Ok(RequestOutcome::Unchanged);
+            };
+            let command = match sync {
+                Sync::Command(command) => command,
+                Sync::Count { change, until } => {
+                    if !self.dry_run {
+                        writer.patch(observed, &change).await?;
+                    }
+                    return Ok(RequestOutcome::Scaled(Scaled {
+                        before: observed.replicas,
+                        after: change.replicas,
+                        until,
+                        zone,
+                    }));
+                }
             };
             let annotations = command.annotations(&observed.inputs, zone);
             let is_obeyed = command.is_obeyed(&observed.state());
@@ -166,10 +195,7 @@ impl OverrideRequest {
 
     /// What is requested of this object, and the zone of its schedule; `None` where there is
     /// nothing to do.
-    fn command(
-        &self,
-        observed: &Observed,
-    ) -> Result<Option<(OverrideCommand, Zone)>, RequestError> {
+    fn command(&self, observed: &Observed) -> Result<Option<(Sync, Zone)>, RequestError> {
         match self.requested {
             _ if observed.deleting => Err(OverrideError::Deleting.into()),
             RequestedOverride::Sync => self.sync(observed),
@@ -177,7 +203,10 @@ impl OverrideRequest {
                 let namespace = observed.object.namespace.clone();
                 Err(OverrideError::HeldByNamespace(namespace).into())
             }
-            _ => self.of_inputs(&observed.inputs).map(Some),
+            _ => {
+                let (command, zone) = self.of_inputs(&observed.inputs)?;
+                Ok(Some((Sync::Command(command), zone)))
+            }
         }
     }
 
@@ -235,13 +264,13 @@ impl OverrideRequest {
         }
     }
 
-    fn sync(&self, observed: &Observed) -> Result<Option<(OverrideCommand, Zone)>, RequestError> {
+    fn sync(&self, observed: &Observed) -> Result<Option<(Sync, Zone)>, RequestError> {
         match read(&observed.inputs, &self.context) {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule.into()),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal).into()),
             ParsedInputs::Scheduled(spec) => {
-                let command = spec.sync(observed, self.now)?;
-                Ok(command.map(|command| (command, spec.schedule.zone())))
+                let sync = spec.sync(observed, self.now)?;
+                Ok(sync.map(|sync| (sync, spec.schedule.zone())))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::override_request::{Annotated, OverrideRequest, RequestedOverride};
+use super::override_request::{Annotated, OverrideRequest, RequestedOverride, Scaled};
 use crate::{
     schedule::{Action, Zone},
     status::clock,
@@ -32,6 +32,14 @@ fn held(by: Override, zone: Zone, now: DateTime<Utc>) -> String {
         Some(until) => format!("{} until {}", by.phase(), clock(until, zone, now)),
         None => by.phase().to_string(),
     }
+}
+
+/// `scaled until 12:00 CET, 3 -> 5`.
+pub fn scaled(scaled: Scaled, now: DateTime<Utc>) -> String {
+    let until = scaled.until.map_or_else(String::new, |until| {
+        format!(" until {}", clock(until, scaled.zone, now))
+    });
+    format!("scaled{until}, {} -> {}", scaled.before, scaled.after)
 }
 
 /// `woken until 22:00 CET, 0 -> 3`, and what comes of it where that is not said by then.

@@ -8,7 +8,7 @@ use kube::Client;
 use super::{
     namespace_override::{AnnotatedNamespace, NamespaceError},
     override_request::{Annotated, OverrideRequest, RequestOutcome},
-    override_words::{action, action_of, annotations, changed, failed, obeyed, unobeyed},
+    override_words::{action, action_of, annotations, changed, failed, obeyed, scaled, unobeyed},
     selection::Selection,
     wait::{WaitEvent, wait},
 };
@@ -71,6 +71,10 @@ impl OverrideRequest {
             match answer {
                 Ok(RequestOutcome::Unchanged) => tell(Said::Done(format!("{subject} unchanged"))),
                 Ok(RequestOutcome::Annotated(it)) => annotated.push(*it),
+                Ok(RequestOutcome::Scaled(it)) => {
+                    let what = scaled(it, self.now);
+                    tell(Said::Done(format!("{subject} {what}{}", self.dry())));
+                }
                 Err(error) => {
                     let failed = failed(&self.requested);
                     let text = format!("{subject}: {failed}: {error}");

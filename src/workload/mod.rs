@@ -47,6 +47,7 @@ pub use override_command::{Annotation, OverrideCommand, OverrideError};
 pub use replicas::{Replicas, ReplicasError};
 pub use restore::{NotRestored, restored};
 pub use state::{Phase, State};
+pub use sync::Sync;
 pub use usage::bill::{Bill, amount};
 pub use usage::held_down::{HeldDown, held_down, is_kept_stopped};
 pub use usage::price::{Price, PriceError};

@@ -50,11 +50,9 @@ pub enum OverrideError {
     /// The schedule has had no boundary yet, so it says nothing now.
     #[error("its schedule says nothing yet: its first boundary is still to come")]
     SaysNothing,
-    /// No override sets a count other than the largest one or the one of a stop.
-    #[error(
-        "its schedule says {0} now, and no override sets that count; run kubectl scale yourself"
-    )]
-    ExactCount(u32),
+    /// A later version of dayshift wrote its labels, which may mean something else.
+    #[error("its state was written by a later version of dayshift: sync it with that one")]
+    LaterVersion,
 }
 
 impl OverrideCommand {

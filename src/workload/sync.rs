@@ -4,6 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::schedule::{Action, Boundary, ScheduleRule};
 
+use super::decision::change::{Cause, Change, ChangeKind};
 use super::decision::counts;
 use super::inputs::effective::Origin;
 use super::inputs::overrides::Override;
@@ -21,18 +22,32 @@ const MOST_BOUNDARIES: usize = 1000;
 /// How long an override lasts where no boundary is to come.
 const WITHOUT_BOUNDARY: TimeDelta = TimeDelta::hours(1);
 
+/// What makes an object what its schedule says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// A command that a controller obeys.
+    Command(OverrideCommand),
+    /// A count that no override sets. Like one that somebody sets, it holds until the next boundary.
+    Count {
+        /// What to write.
+        change: Box<Change>,
+        /// The next boundary, if there is one.
+        until: Option<DateTime<Utc>>,
+    },
+}
+
 impl ScheduleSpec {
     /// What makes the object what its schedule says at `now`, until the next boundary: an override
-    /// until then, or the end of the one that holds; `None` where it is so already.
+    /// until then, the end of the one that holds, or a count; `None` where it is so already.
     ///
     /// # Errors
-    /// The object is paused, its schedule says nothing yet, or no override sets the count that the
-    /// schedule says.
+    /// The object is paused, its Namespace holds it, its schedule says nothing yet, or a later
+    /// version wrote the labels that a count would be written beside.
     pub fn sync(
         &self,
         observed: &Observed,
         now: DateTime<Utc>,
-    ) -> Result<Option<OverrideCommand>, OverrideError> {
+    ) -> Result<Option<Sync>, OverrideError> {
         let state = observed.state();
         let overrides = observed.overrides(self, &state, now);
         match overrides.with_origin_at(now) {
@@ -43,7 +58,7 @@ impl ScheduleSpec {
             Some((Origin::Own, Override::Pause(pause))) => {
                 return Err(OverrideError::Paused(pause));
             }
-            Some((Origin::Own, _)) => return Ok(Some(OverrideCommand::Resume)),
+            Some((Origin::Own, _)) => return Ok(Some(Sync::Command(OverrideCommand::Resume))),
             None => {}
         }
         let says = self
@@ -58,10 +73,10 @@ impl ScheduleSpec {
         if is_so {
             return Ok(None);
         }
-        let next = self.next_after(&observed.object, now);
+        let next = self.next_after(&observed.object, now).map(|next| next.at);
         // Where there is none, what it says now is what it says when the override ends.
-        let until = next.map_or(now + WITHOUT_BOUNDARY, |next| next.at);
-        Ok(Some(OverrideCommand::Begin(match says {
+        let until = next.unwrap_or(now + WITHOUT_BOUNDARY);
+        let over = match says {
             Action::Start => Override::Wake(until),
             Action::Stop | Action::Scale(0) => Override::Sleep(until),
             // A wake sets the largest count of the schedule, or what is there if that is more.
@@ -70,8 +85,18 @@ impl ScheduleSpec {
             {
                 Override::Wake(until)
             }
-            Action::Scale(count) => return Err(OverrideError::ExactCount(count)),
-        })))
+            Action::Scale(_) if observed.labels.are_of_a_later_version() => {
+                return Err(OverrideError::LaterVersion);
+            }
+            Action::Scale(count) => {
+                let count = self.counts.least().max(Replicas::new(count));
+                return Ok(Some(Sync::Count {
+                    change: Box::new(set_now(observed, state, count, now)),
+                    until: next,
+                }));
+            }
+        };
+        Ok(Some(Sync::Command(OverrideCommand::Begin(over))))
     }
 
     /// What the schedule says at `now` where the object is plainly not so: some run that should be
@@ -128,5 +153,20 @@ impl ScheduleSpec {
             }
             ScheduleRule::Hours(_) => true,
         }
+    }
+}
+
+/// A count that a person sets now. State stays: nothing takes a manual change back.
+fn set_now(observed: &Observed, state: State, count: Replicas, now: DateTime<Utc>) -> Change {
+    Change {
+        kind: ChangeKind::Sync,
+        cause: Cause::Request { seen: now },
+        boundary: None,
+        replicas: count,
+        state,
+        error: observed.error.clone(),
+        override_began: observed.override_began.clone(),
+        expired: Vec::new(),
+        note: None,
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     },
     operations::{
         OverrideRequest, RequestOutcome, RequestedOverride, Said, Selection, action_of,
-        annotations, failed,
+        annotations, failed, scaled,
     },
     text::counted,
     workload::OverrideCommand,
@@ -119,6 +119,14 @@ pub(super) async fn planned(client: &Client, settings: &Settings, asked: &Asked)
                     object: name,
                     outcome: what,
                     written: texts,
+                });
+            }
+            Ok(RequestOutcome::Scaled(it)) => {
+                ends.extend(it.until);
+                changes.push(PlannedChange {
+                    object: name,
+                    outcome: scaled(it, request.now),
+                    written: format!("scale --replicas={}", it.after),
                 });
             }
             Ok(RequestOutcome::Unchanged) => others.push(format!("{name}: unchanged")),

@@ -44,7 +44,7 @@ pub(in crate::dashboard) struct PlannedChange {
     pub(in crate::dashboard) object: String,
     /// What would become of it, such as `woken until 22:00 CET`.
     pub(in crate::dashboard) outcome: String,
-    /// What would be written, in the form of `kubectl annotate`.
+    /// What would be written, in the form of `kubectl annotate` or `kubectl scale`.
     pub(in crate::dashboard) written: String,
 }
 

@@ -86,6 +86,8 @@ pub enum ChangeKind {
     Remove,
     /// `dayshift restore` raises the object to its saved count.
     Restore,
+    /// `dayshift sync` sets the count that the schedule says.
+    Sync,
 }
 
 impl ChangeKind {
@@ -123,6 +125,7 @@ impl fmt::Display for ChangeKind {
             Self::Heal => "heal",
             Self::Remove => "remove",
             Self::Restore => "restore",
+            Self::Sync => "sync",
         })
     }
 }

@@ -1,27 +1,13 @@
 //! The commands that a user is told of.
 
-use chrono::{DateTime, Utc};
-
-use crate::schedule::Action;
-use crate::workload::inputs::parsed::ScheduleSpec;
 use crate::workload::keys::{PAUSED_REPLICAS, Prefix};
 use crate::workload::kinds::count_kind::CountKind;
-use crate::workload::observed::Observed;
 use crate::workload::replicas::Replicas;
 use crate::workload::workload_ref::WorkloadRef;
 
 /// The `dayshift sync` command for this object.
-pub(super) fn sync_command(
-    observed: &Observed,
-    spec: &ScheduleSpec,
-    prefix: &Prefix,
-    now: DateTime<Utc>,
-) -> String {
-    let object = &observed.object;
-    match (spec.sync(observed, now), spec.says(object, now)) {
-        (Err(_), Some(Action::Scale(count))) => scale_command(object, Replicas::new(count)),
-        _ => format!("dayshift sync {}{}", object.argument(), prefix.flag()),
-    }
+pub(super) fn sync_command(object: &WorkloadRef, prefix: &Prefix) -> String {
+    format!("dayshift sync {}{}", object.argument(), prefix.flag())
 }
 
 pub(super) fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {

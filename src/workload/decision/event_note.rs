@@ -203,7 +203,7 @@ impl EventNote {
             || "until somebody scales it".to_owned(),
             |it| format!("until {}", local(spec, it.at)),
         );
-        let (replicas, command) = (observed.replicas, sync_command(observed, spec, prefix, now));
+        let (replicas, command) = (observed.replicas, sync_command(&observed.object, prefix));
         let text = match says {
             Action::Start => format!(
                 "the schedule says running; {} {until}. To start it now, run {command}",

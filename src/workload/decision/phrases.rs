@@ -23,7 +23,7 @@ pub(super) fn taken_up(
     let Some(says) = spec.contradicts(observed, now) else {
         return format!("nothing is scaled now; {next}");
     };
-    let (replicas, command) = (observed.replicas, sync_command(observed, spec, prefix, now));
+    let (replicas, command) = (observed.replicas, sync_command(&observed.object, prefix));
     match says {
         Action::Start => format!(
             "nothing is scaled now; {next}. It says running now, but {}: to start it now, run {command}",

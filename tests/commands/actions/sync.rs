@@ -38,6 +38,7 @@ fn sync_does_now_what_the_schedule_says() {
     assert_eq!(
         planned.out,
         "deployment.apps/good unchanged\n\
+         deployment.apps/scaled scaled until Wed 2098-01-01 00:00 UTC, 3 -> 4 (dry run)\n\
          deployment.apps/down annotated dayshift/wake-until=2098-01-01T00:00:00Z (dry run)\n\
          deployment.apps/up annotated dayshift/sleep-until=2098-01-01T00:00:00Z (dry run)\n\
          deployment.apps/woken annotated dayshift/wake-until- (dry run)\n"
@@ -45,7 +46,6 @@ fn sync_does_now_what_the_schedule_says() {
     assert_eq!(planned.status, 1);
     for part in [
         "deployment.apps/new: not synced: its schedule says nothing yet",
-        "deployment.apps/scaled: not synced: its schedule says 4 now, and no override sets that",
         "deployment.apps/paused: not synced: it is paused, and a pause comes before everything else; \
          run dayshift resume first",
         "deployment.apps/wrong: not synced: its schedule is refused",
@@ -81,6 +81,22 @@ fn sync_does_now_what_the_schedule_says() {
     cluster.deployment("off", 0, STOPPED);
     let off = cluster.dayshift(&["sync", "off", "--dry-run"]);
     assert_eq!(off.out, "deployment.apps/off unchanged\n");
+}
+
+#[test]
+fn sync_sets_the_count_that_scale_says_without_a_controller() {
+    let cluster = Cluster::new();
+    let steps = "2020-01-01 00:00 = 4; 2098-01-01 00:00 = 5";
+    for (name, replicas) in [("low", 1), ("high", 9), ("off", 0)] {
+        cluster.deployment(name, replicas, &[("scale", steps)]);
+        let ran = cluster.dayshift(&["sync", name]);
+        let expected = format!(
+            "deployment.apps/{name} scaled until Wed 2098-01-01 00:00 UTC, {replicas} -> 4\n"
+        );
+        assert_eq!((ran.status, &*ran.out, &*ran.err), (0, &*expected, ""));
+        let again = cluster.dayshift(&["sync", name]);
+        assert_eq!(again.out, format!("deployment.apps/{name} unchanged\n"));
+    }
 }
 
 #[test]

@@ -154,7 +154,7 @@ mod a_schedule_never_acts_backwards {
             (
                 3,
                 exact,
-                "the schedule says 2; it stays at 3 until Mon 2026-11-23 08:00:00 UTC. To scale it now, run kubectl scale deployment/web -n dev --replicas=2",
+                "the schedule says 2; it stays at 3 until Mon 2026-11-23 08:00:00 UTC. To scale it now, run dayshift sync deploy/web -n dev",
             ),
         ] {
             let told = first_sight(replicas, schedule);

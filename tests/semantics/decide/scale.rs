@@ -1,7 +1,10 @@
 //! `scale`: exact counts at times.
 
-use crate::decide::object::Object;
-use dayshift::workload::{Decision, EventReason, Label, Phase};
+use crate::decide::object::{Object, utc};
+use dayshift::workload::{
+    Decision, EventReason, Label, Override, OverrideCommand, OverrideError, ParseContext,
+    ParsedInputs, Phase, Sync, read,
+};
 
 const STEPS: &str = "Mon-Fri 08:00 = 5; 12:00 = 10; 19:00 = 0";
 
@@ -166,4 +169,58 @@ fn from_counts_to_hours_and_back_no_count_is_lost() {
     );
     object.until("2026-11-21 12:00");
     assert_eq!((object.replicas(), object.saved()), (10, None));
+}
+
+#[test]
+fn sync_sets_the_count_of_now_and_it_holds_until_the_next_step() {
+    for (state, replicas) in [("adopted", 3), ("by hand", 8), ("by hand", 0)] {
+        let mut object = stepped(3).annotate("enforce", "true");
+        object.obey();
+        object.until("2026-11-20 08:00");
+        if state == "adopted" {
+            object = Object::new("2026-11-20 08:00:01", replicas).annotate("scale", STEPS);
+            object.obey();
+        }
+        object.scale(replicas);
+        let Sync::Count { change, until } = sync(&object).unwrap().unwrap() else {
+            panic!("{state}: an override cannot set 5");
+        };
+        assert_eq!(until, Some(utc("2026-11-20 12:00")));
+        // As a command writes it, without this scaler.
+        object.observed.labels = change.state.to_labels();
+        object.scale(change.replicas.get());
+        let writes = object.writes;
+        assert_eq!(sync(&object), Ok(None), "{state}");
+        object.until("2026-11-20 11:59");
+        assert_eq!(object.replicas(), 5, "{state}");
+        assert_eq!(object.writes, writes, "nothing is taken back");
+        object.until("2026-11-20 12:00");
+        assert_eq!((object.replicas(), object.saved()), (10, None), "{state}");
+    }
+}
+
+#[test]
+fn sync_on_a_scale_overrides_where_an_override_sets_the_count() {
+    let largest = stepped(3);
+    let wake = Override::Wake(utc("2026-11-19 19:00"));
+    let expected = Sync::Command(OverrideCommand::Begin(wake));
+    assert_eq!(sync(&largest), Ok(Some(expected)));
+    // A wake would leave what is above the largest count.
+    let mut above = stepped(3);
+    above.scale(12);
+    assert!(
+        matches!(sync(&above), Ok(Some(Sync::Count { change, .. })) if change.replicas.get() == 10)
+    );
+    let mut night = stepped(3);
+    night.until("2026-11-19 20:00").scale(2);
+    let sleep = Override::Sleep(utc("2026-11-20 08:00"));
+    let expected = Sync::Command(OverrideCommand::Begin(sleep));
+    assert_eq!(sync(&night), Ok(Some(expected)));
+}
+
+fn sync(object: &Object) -> Result<Option<Sync>, OverrideError> {
+    match read(&object.observed.inputs, &ParseContext::default()) {
+        ParsedInputs::Scheduled(spec) => spec.sync(&object.observed, object.now),
+        other => panic!("{other:?}"),
+    }
 }
