@@ -2,7 +2,7 @@
 //!
 //! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
 //! Each module uses only those before it in this order: [`text`] and [`names`],
-//! [`schedule`], [`workload`],
+//! [`schedule`], [`workload`], [`savings`] and [`neighbours`],
 //! then [`manifest`], [`plan`], [`lint`] and [`convert`] for files, then [`cluster`], [`status`],
 //! [`operations`], [`controller`], [`server`], [`dashboard`], [`sandbox`], and last [`cli`].
 //! [`clock`] alone reads the time and sleeps.
@@ -16,9 +16,11 @@ pub mod dashboard;
 pub mod lint;
 pub mod manifest;
 pub mod names;
+pub mod neighbours;
 pub mod operations;
 pub mod plan;
 pub mod sandbox;
+pub mod savings;
 pub mod schedule;
 pub mod server;
 pub mod status;

@@ -7,8 +7,9 @@ use chrono::TimeDelta;
 use crate::{
     cluster::Workload,
     controller::calendar_feed::CalendarFeed,
+    neighbours::REVERT_WINDOW,
     schedule::Zone,
-    workload::{DefaultSchedule, Kind, ParseContext, Prefix, REVERT_WINDOW},
+    workload::{DefaultSchedule, Kind, ParseContext, Prefix},
 };
 
 /// How a controller behaves.

@@ -10,11 +10,9 @@ use chrono::{DateTime, Datelike, Days, DurationRound as _, NaiveTime, TimeDelta,
 use super::view::{Row, View};
 use crate::{
     plan::{Period, saved_steps},
+    savings::{HeldDown, Price, Saved},
     schedule::Zone,
-    workload::{
-        CountKind, HeldDown, Inputs, ParseContext, ParsedInputs, Phase, Price, Replicas, Saved,
-        read,
-    },
+    workload::{CountKind, Inputs, ParseContext, ParsedInputs, Phase, Replicas, read},
 };
 
 /// What has been saved, as one knows who has counted it.

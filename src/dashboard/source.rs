@@ -21,7 +21,8 @@ use crate::{
     clock::Clock,
     cluster::{FindError, SeenEvent, events_of},
     controller::{CalendarFeed, Telemetry},
-    workload::{Price, WorkloadRef},
+    savings::Price,
+    workload::WorkloadRef,
 };
 
 /// A cluster as its pages show it.

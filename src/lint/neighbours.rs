@@ -9,8 +9,9 @@ use super::{
 };
 use crate::{
     manifest::{Contents, Delivery, Other, PutsBack, ScaleTarget, ScaledBy, Workload},
+    neighbours::Owner,
     text::{first_of, quote},
-    workload::{Key, Kind, Owner, Prefix, Replicas},
+    workload::{Key, Kind, Prefix, Replicas},
 };
 
 /// The objects that scale each workload, by kind, namespace and name, with the source of each.

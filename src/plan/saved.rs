@@ -8,13 +8,14 @@ use super::{
     workload_plan::WorkloadPlan,
 };
 use crate::{
+    savings::Saved,
     schedule::Action,
-    workload::{CountKind, Replicas, Saved, ScheduleSpec},
+    workload::{CountKind, Replicas, ScheduleSpec},
 };
 
 impl WorkloadPlan {
     /// What the schedule will save in the period: the time of the replicas that would run without it
-    /// ([`held_down`](crate::workload::held_down) has the rule for a live object), and of what they
+    /// ([`held_down`](crate::savings::held_down) has the rule for a live object), and of what they
     /// request. `None` where the count is not known, or is not one of replicas.
     ///
     /// Nobody scales by hand in it, and each boundary comes at its instant.

@@ -11,11 +11,12 @@ use super::{
     period::Period,
 };
 use crate::{
+    savings::Price,
     schedule::Zone,
     text::quote,
     workload::{
-        Inputs, Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Price, Problem,
-        Replicas, ResourceRequests, ScheduleSpec, WorkloadRef, read, started, stopped,
+        Inputs, Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem, Replicas,
+        ResourceRequests, ScheduleSpec, WorkloadRef, read, started, stopped,
     },
 };
 

@@ -7,10 +7,11 @@ use kube_in_memory::StoredChange;
 
 use crate::{
     cluster::{NamespaceDefaults, NamespaceMeta, ObservedNamespace, Workload},
+    savings::{HeldDown, held_down},
     schedule::{Action, Boundary, Zone},
     workload::{
-        Enforce, HeldDown, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase,
-        Prefix, Replicas, State, held_down, read,
+        Enforce, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix,
+        Replicas, State, read,
     },
 };
 

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
+    savings::{HeldDown, Saved},
     schedule::Action,
-    workload::{CountKind, HeldDown, Observed, Replicas, Saved},
+    workload::{CountKind, Observed, Replicas},
 };
 
 /// The transitions of one workload, and how long it has run with how many replicas.
@@ -96,7 +97,7 @@ impl Usage {
     }
 
     /// What was saved: the time of what the schedule held down
-    /// ([`held_down`](crate::workload::held_down)).
+    /// ([`held_down`](crate::savings::held_down)).
     pub fn saved(&self) -> Saved {
         self.saved
     }

@@ -6,7 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     cluster::WithManagers,
-    workload::{FieldManager, ManagerKind, Observed},
+    neighbours::{FieldManager, ManagerKind},
+    workload::Observed,
 };
 
 /// Another program that has set the count since dayshift did.

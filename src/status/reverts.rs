@@ -3,7 +3,8 @@
 use super::{note::Note, reverted::RevertedBy, workload_status::WorkloadStatus};
 use crate::{
     cluster::WithManagers,
-    workload::{ManagerKind, Observed, Phase, Prefix, REVERT_WINDOW, later},
+    neighbours::{ManagerKind, REVERT_WINDOW, later},
+    workload::{Observed, Phase, Prefix},
 };
 
 impl WorkloadStatus {

@@ -7,11 +7,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::{note::Note, reverted::RevertedBy};
 use crate::{
     cluster::{Autoscalers, NamespaceDefaults, WithManagers},
+    neighbours::{ManagerKind, Owner},
+    savings::{HeldDown, held_down},
     schedule::{Action, Zone},
     workload::{
-        Duty, Enforce, HeldDown, Kind, ManagerKind, Observed, Origin, Override, Owner,
-        ParseContext, ParsedInputs, Phase, Prefix, Problem, Replicas, ResourceRequests,
-        ScheduleSpec, State, WorkloadRef, done_as_it_ends, held_down, read, started,
+        Duty, Enforce, Kind, Observed, Origin, Override, ParseContext, ParsedInputs, Phase, Prefix,
+        Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef, done_as_it_ends,
+        read, started,
     },
 };
 

@@ -11,8 +11,8 @@ use super::inputs::parsed::ScheduleSpec;
 use super::keys::Label;
 use super::labels::Labels;
 use super::replicas::Replicas;
+use super::requests::ResourceRequests;
 use super::state::{Phase, State, parse_time};
-use super::usage::requests::ResourceRequests;
 use super::workload_ref::WorkloadRef;
 
 /// One object as the API server showed it, with all that a decision and its guard rest on.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::workload::Price;
+use crate::savings::Price;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PriceArgs {

@@ -32,8 +32,9 @@ use crate::{
     cluster::{FindError, Query},
     dashboard::{Dashboard, SavedSoFar, Settings},
     sandbox::{Played, TimelineEvent, Usage},
+    savings::Saved,
     server::serve_with,
-    workload::{Inheritance, Saved},
+    workload::Inheritance,
 };
 
 /// Show in a browser what is wrong, what comes next, and a week of every scheduled workload

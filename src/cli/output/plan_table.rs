@@ -8,10 +8,11 @@ use super::{
 };
 use crate::{
     plan::{Holiday, Plan, PlannedBoundary, WorkloadPlan},
+    savings::{Bill, Saved},
     schedule::Action,
     status::time_of_day,
     text::{cut_chars, printable},
-    workload::{Bill, CountKind, Key, Origin, Replicas, Saved},
+    workload::{CountKind, Key, Origin, Replicas},
 };
 
 /// More rows than anyone reads, and than memory should hold.

@@ -5,9 +5,9 @@ use chrono::TimeDelta;
 use super::{sandbox_page::Page, style::Paint};
 use crate::{
     sandbox::{Requests, Summary, Usage},
+    savings::{Bill, Price, Saved},
     status::span,
     text::counted,
-    workload::{Bill, Price, Saved},
 };
 
 impl Page {

@@ -17,12 +17,11 @@ use super::{
     yaml::write_yaml,
 };
 use crate::{
+    neighbours::Owner,
+    savings::{Bill, HeldDown, Price, amount},
     status::{ScheduleStatus, Unreadable, WorkloadStatus, clock, distance},
     text::TerminalSafe,
-    workload::{
-        Bill, HeldDown, Kind, Origin, Override, Owner, Pause, Phase, Prefix, Price, Replicas,
-        amount,
-    },
+    workload::{Kind, Origin, Override, Pause, Phase, Prefix, Replicas},
 };
 
 /// Every column. NEXT is there twice: with how long it is until then, and without.

@@ -11,7 +11,8 @@ use kube::{Client, Error};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use crate::workload::{Kind, Owner};
+use crate::neighbours::Owner;
+use crate::workload::Kind;
 
 /// How many are read with one request.
 const PAGE: usize = 500;

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use crate::cluster::resource::{Resource as Row, Spec};
 use crate::cluster::workload::{Meta, Workload};
-use crate::workload::{FieldManager, Kind, ManagerKind};
+use crate::neighbours::{FieldManager, ManagerKind};
+use crate::workload::Kind;
 
 /// A workload and who has set its count. Its managed fields are read, which the controller has no
 /// need of and does not pay for.

@@ -7,9 +7,10 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::Version,
+    savings::{held_down, is_kept_stopped},
     workload::{
         Annotations, Change, CountKind, Inputs, Key, Memory, OVERDUE_GRACE, Observed, Overdue,
-        ParsedInputs, WorkloadRef, held_down, is_kept_stopped,
+        ParsedInputs, WorkloadRef,
     },
 };
 

@@ -7,7 +7,8 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::workload::{Change, ChangeKind, Observed, Replicas, Reverted, WorkloadRef};
+use crate::neighbours::Reverted;
+use crate::workload::{Change, ChangeKind, Observed, Replicas, WorkloadRef};
 
 use crate::controller::ids::Id;
 

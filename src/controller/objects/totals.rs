@@ -9,7 +9,8 @@ use chrono::{DateTime, Utc};
 
 use crate::controller::ids::Id;
 use crate::controller::objects::deadlines::{Deadline, Deadlines};
-use crate::workload::{HeldDown, Phase};
+use crate::savings::HeldDown;
+use crate::workload::Phase;
 
 /// How an object is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

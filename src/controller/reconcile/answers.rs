@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use crate::{
     cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
-    workload::{
-        ADMISSION, Cause, Change, ChangeKind, EventNote, ManagerKind, Replicas, WorkloadRef,
-    },
+    neighbours::{ADMISSION, ManagerKind},
+    workload::{Cause, Change, ChangeKind, EventNote, Replicas, WorkloadRef},
 };
 
 use crate::controller::ids::Id;

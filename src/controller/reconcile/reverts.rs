@@ -2,7 +2,8 @@
 
 use crate::{
     cluster::{EventObject, ReadError, WithManagers},
-    workload::{ChangeKind, Decision, EventNote, FieldManager, ManagerKind},
+    neighbours::{FieldManager, ManagerKind},
+    workload::{ChangeKind, Decision, EventNote},
 };
 
 use crate::controller::ids::Id;

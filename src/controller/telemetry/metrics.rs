@@ -31,8 +31,10 @@ use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
 use crate::controller::telemetry::stopped::StoppedWorkloads;
 use crate::{
     clock::Clock,
+    neighbours::{ManagerKind, Owner},
+    savings::HeldDown,
     schedule::{Action, CalendarName, Tzdata},
-    workload::{HeldDown, ManagerKind, Owner, WorkloadRef},
+    workload::WorkloadRef,
 };
 
 /// The metrics of one scaler, and whether it is ready. The controller tells, the server asks.

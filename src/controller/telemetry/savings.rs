@@ -14,7 +14,7 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
-use crate::workload::HeldDown;
+use crate::savings::HeldDown;
 
 /// So many namespaces have series of their own: those that come first. All others share one.
 const MOST_NAMESPACES: usize = 200;

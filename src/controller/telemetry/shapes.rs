@@ -6,7 +6,7 @@ use prometheus_client::{
 };
 
 use crate::controller::telemetry::outcome::Outcome;
-use crate::{schedule::Action, workload::ManagerKind};
+use crate::{neighbours::ManagerKind, schedule::Action};
 
 /// A histogram by action.
 pub(super) type Lateness = Family<Labels<1>, Histogram, fn() -> Histogram>;

@@ -13,9 +13,10 @@ use crate::{
     cluster::{FindError, SeenEvent},
     dashboard::view::Row,
     plan::{Period, PlannedBoundary, WorkloadPlan},
+    savings::Bill,
     schedule::Zone,
     status::{distance, time_of_day},
-    workload::{Bill, Inputs, Key, Problem},
+    workload::{Inputs, Key, Problem},
 };
 
 /// So many days are shown.

@@ -15,9 +15,10 @@ use crate::{
         savings::{SavedSoFar, Savings},
         view::{Level, Row},
     },
+    savings::{Bill, HeldDown},
     status::{clock, distance},
     text::counted,
-    workload::{Bill, HeldDown, Phase},
+    workload::Phase,
 };
 
 /// So many findings of a level are shown; the rest is on the timeline.

@@ -3,7 +3,8 @@
 use crate::manifest::tree::location::Location;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::scalar::Scalar;
-use crate::workload::{Kind, Owner};
+use crate::neighbours::Owner;
+use crate::workload::Kind;
 
 /// What an Application, a Kustomization or a HelmRelease puts back, and what it leaves alone.
 #[derive(Clone, Debug, PartialEq, Eq)]

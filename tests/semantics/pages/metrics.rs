@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use dayshift::{
     controller::Telemetry,
+    savings::HeldDown,
     schedule::CalendarName,
-    workload::{HeldDown, Kind, WorkloadRef},
+    workload::{Kind, WorkloadRef},
 };
 use tokio::time::Instant;
 

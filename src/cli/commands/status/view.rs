@@ -25,12 +25,13 @@ use crate::{
         Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, WithManagers, find,
         missing_namespace, no_namespace, server_time,
     },
+    savings::Price,
     status::{
         HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext, Unreadable,
         WorkloadStatus, clock_ahead,
     },
     text::counted,
-    workload::{Inheritance, Price},
+    workload::Inheritance,
 };
 
 /// The output format.

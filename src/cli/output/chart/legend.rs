@@ -8,10 +8,11 @@ use super::{cell::drawn, group::Group};
 use crate::{
     cli::output::{plan_table::plan_bill, style::Style},
     plan::{Period, PlannedState, PlannedStep, WorkloadPlan, next_applied},
+    savings::Saved,
     schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Zone},
     status::{date_and_time, span},
     text::{cut_chars, printable},
-    workload::{CountKind, Origin, Override, Pause, Replicas, Saved, ScheduleSpec},
+    workload::{CountKind, Origin, Override, Pause, Replicas, ScheduleSpec},
 };
 
 const WEEK: i64 = 7 * 86_400;

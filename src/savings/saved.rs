@@ -4,7 +4,8 @@ use std::{iter::Sum, ops::Sub};
 
 use chrono::TimeDelta;
 
-use super::{held_down::HeldDown, quantity::NANOS, requests::ResourceRequests};
+use super::held_down::HeldDown;
+use crate::workload::{NANOS, ResourceRequests};
 
 /// What was saved, or will be, over some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

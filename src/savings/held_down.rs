@@ -2,13 +2,9 @@
 
 use std::iter::Sum;
 
-use super::requests::ResourceRequests;
-use crate::workload::inputs::parsed::ParsedInputs;
-use crate::workload::keys::Label;
-use crate::workload::kinds::count_kind::CountKind;
-use crate::workload::observed::Observed;
-use crate::workload::replicas::Replicas;
-use crate::workload::state::Phase;
+use crate::workload::{
+    CountKind, Label, Observed, ParsedInputs, Phase, Replicas, ResourceRequests,
+};
 
 /// What does not run now because of schedules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

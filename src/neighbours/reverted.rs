@@ -4,12 +4,9 @@ use std::time::Duration;
 
 use super::field_manager::{ADMISSION, FieldManager, ManagerKind};
 use crate::text::counted;
-use crate::workload::decision::change::{Change, ChangeKind};
-use crate::workload::decision::event_note::{EventNote, EventReason};
-use crate::workload::keys::Prefix;
-use crate::workload::kinds::kind::Kind;
-use crate::workload::replicas::Replicas;
-use crate::workload::workload_ref::WorkloadRef;
+use crate::workload::{
+    Change, ChangeKind, EventNote, EventReason, Kind, Prefix, Replicas, WorkloadRef,
+};
 
 /// For how long after dayshift has set a count it is said who sets it back, where nobody says
 /// otherwise.
@@ -87,7 +84,10 @@ impl EventNote {
             "{ADMISSION} made it {made} as {by} set {to}. To end that, have it leave {pointer} alone where \
              dayshift writes"
         );
-        Self::new(EventReason::Reverted, text)
+        Self {
+            reason: EventReason::Reverted,
+            text,
+        }
     }
 
     /// Somebody else has set a count back; none where that is what they are there for. With
@@ -119,14 +119,17 @@ impl EventNote {
             }
             (_, None) => text += ". Its managedFields do not say who",
         }
-        Some(Self::new(EventReason::Reverted, text))
+        Some(Self {
+            reason: EventReason::Reverted,
+            text,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::neighbours::owner::Owner;
+    use crate::neighbours::Owner;
 
     fn count(count: u32) -> Replicas {
         Replicas::new(count)

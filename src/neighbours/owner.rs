@@ -1,7 +1,6 @@
 //! The programs that set counts, and what makes each of them leave a count alone.
 
-use crate::workload::keys::{Key, Prefix};
-use crate::workload::kinds::kind::Kind;
+use crate::workload::{Key, Kind, Prefix};
 
 /// A program that sets counts again and again, so that it may undo what dayshift does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

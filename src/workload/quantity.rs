@@ -2,7 +2,7 @@
 //! (<https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>).
 
 /// Billionths in one. Kubernetes keeps nothing finer, and rounds up to it.
-pub(super) const NANOS: u64 = 1_000_000_000;
+pub const NANOS: u64 = 1_000_000_000;
 
 /// More digits than any amount has in use; the rest of a longer text only rounds up.
 const MOST_DIGITS: u128 = 10_u128.pow(19);

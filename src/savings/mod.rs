@@ -1,0 +1,11 @@
+//! What schedules save: replicas, what those request, and what that costs. Nothing here decides.
+
+mod bill;
+mod held_down;
+mod price;
+mod saved;
+
+pub use bill::{Bill, amount};
+pub use held_down::{HeldDown, held_down, is_kept_stopped};
+pub use price::{Price, PriceError};
+pub use saved::Saved;
