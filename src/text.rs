@@ -46,6 +46,12 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// `text` as one word of a POSIX shell, whatever stands in it.
+pub fn shell_word(text: &str) -> Cow<'_, str> {
+    // No argument of a program can hold the one character that has no quotes.
+    shlex::try_quote(text).unwrap_or(Cow::Borrowed("''"))
+}
+
 /// Control characters, line separators, and what of Unicode's format characters nobody sees: the
 /// zero-width and direction marks that could make a message read as something else (Unicode
 /// Technical Report 36, "bidirectional text spoofing").

@@ -242,6 +242,39 @@ impl ObjectName {
     }
 }
 
+impl ObjectName {
+    /// Its kind as kubectl takes it: `deployment`, or `rollout.argoproj.io`.
+    pub fn resource(&self) -> String {
+        let kind = self.kind.to_lowercase();
+        match self.group() {
+            "" | "apps" | "batch" | "autoscaling" => kind,
+            group => format!("{kind}.{group}"),
+        }
+    }
+
+    /// The API group of its version; empty for the core.
+    fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |it| it.0)
+    }
+
+    /// Whether an API server could have such an object: another tool's object may name anything as its
+    /// target, and a command is made of it.
+    pub(in crate::convert) fn is_possible(&self) -> bool {
+        let is_label = |text: &str| {
+            let is_inner = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
+            let is_edge = |it: Option<&u8>| it.is_some_and(|it| *it != b'-');
+            let bytes = text.as_bytes();
+            bytes.iter().all(|it| is_inner(*it)) && is_edge(bytes.first()) && is_edge(bytes.last())
+        };
+        let is_subdomain = |text: &str| text.len() <= 253 && text.split('.').all(is_label);
+        self.kind.starts_with(|it: char| it.is_ascii_alphabetic())
+            && self.kind.bytes().all(|it| it.is_ascii_alphanumeric())
+            && (self.group().is_empty() || is_subdomain(self.group()))
+            && (self.namespace.is_empty() || is_label(&self.namespace))
+            && is_subdomain(&self.name)
+    }
+}
+
 impl fmt::Display for ObjectName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, name, .. } = self;

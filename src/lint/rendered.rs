@@ -4,13 +4,15 @@ use std::path::Path;
 
 use super::{finding::Finding, rule::LintRule};
 use crate::manifest::{Contents, Location, STANDARD_INPUT, Source};
+use crate::text::shell_word;
 
 /// A finding for a chart whose templates were passed over, and for each kustomization that changes
 /// the objects of its files, with the pipe that checks what comes of it.
 pub(super) fn not_rendered(at: usize, source: &Source, contents: &Contents) -> Vec<Finding> {
     let folder = Path::new(source.name()).parent();
     let folder = folder.filter(|it| !it.as_os_str().is_empty() && source.name() != STANDARD_INPUT);
-    let folder = quoted(&folder.map_or(".".to_owned(), |it| it.display().to_string()));
+    let folder = folder.map_or(".".to_owned(), |it| it.display().to_string());
+    let folder = shell_word(&folder);
     let finding = |place, message, command: &str| Finding {
         rule: LintRule::NotRendered,
         message,
@@ -38,14 +40,4 @@ pub(super) fn not_rendered(at: usize, source: &Source, contents: &Contents) -> V
         finding(it.place.clone(), message, "kubectl kustomize")
     });
     chart.into_iter().chain(kustomizations).collect()
-}
-
-/// A path as one word of a shell.
-fn quoted(path: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "/._-+,:@".contains(it);
-    if path.chars().all(is_plain) {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', "'\\''"))
-    }
 }

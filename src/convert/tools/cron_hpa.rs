@@ -88,7 +88,7 @@ pub(in crate::convert) fn convert(
     requests.delete_after(
         document,
         "as long as it is there its controller acts too",
-        "kubectl delete cronhpa",
+        "",
     );
 }
 

@@ -81,7 +81,7 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
     requests.delete_after(
         document,
         "as long as it is there KEDA's autoscaler sets the count too",
-        "kubectl delete scaledobject",
+        "",
     );
 }
 

@@ -2,7 +2,7 @@
 
 use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
-use crate::{manifest::Location, text::quote};
+use crate::{manifest::Location, text::shell_word};
 
 /// Annotations of dayshift's by their short names, with their texts.
 pub(in crate::convert) type Texts = Vec<(&'static str, String)>;
@@ -99,15 +99,26 @@ impl Requests {
         self.remarks.push((self.document, remark));
     }
 
-    /// Says that the document is to be deleted after the move: `why`, and how by `command`.
+    /// Says that the document is to be deleted after the move: `why`, and by which command. `when`
+    /// comes before it.
     pub(in crate::convert) fn delete_after(
         &mut self,
         document: &Document<'_>,
         why: &str,
-        command: &str,
+        when: &str,
     ) {
-        let (name, namespace) = (quote(&document.object.name), &document.object.namespace);
-        let help = format!("{command} {name} -n {namespace}");
+        let object = &document.object;
+        let help = if object.is_possible() {
+            let what = [
+                object.resource(),
+                object.name.clone(),
+                object.namespace.clone(),
+            ];
+            let [resource, name, namespace] = what.each_ref().map(|it| shell_word(it));
+            format!("{when}kubectl delete {resource} {name} -n {namespace}")
+        } else {
+            format!("{when}delete it")
+        };
         self.say(Topic::DeleteAfter, &document.node.place, why, help);
     }
 }

@@ -56,18 +56,18 @@ pub(in crate::convert) fn convert(
         );
     }
     let is_asleep = secret.is_some_and(|(at, secret)| sleep_secret::convert(at, secret, requests));
-    let (why, command) = if is_asleep {
+    let (why, when) = if is_asleep {
         (
             "as long as it is there kube-green acts too; the counts that it has saved are labels now",
-            "once the objects have their labels: kubectl delete sleepinfo",
+            "once the objects have their labels: ",
         )
     } else {
         (
             "as long as it is there kube-green acts too; with it goes the Secret in which it saves counts",
-            "while everything is awake (or after dayshift convert -n NAMESPACE, which takes the counts over): kubectl delete sleepinfo",
+            "while everything is awake (or after dayshift convert -n NAMESPACE, which takes the counts over): ",
         )
     };
-    requests.delete_after(document, why, command);
+    requests.delete_after(document, why, when);
 }
 
 fn excluded() -> Texts {

@@ -10,7 +10,7 @@ use crate::convert::downscaler::{self, Context};
 use crate::convert::finding::{Finding, ObjectName, Topic};
 use crate::convert::tools::request::{Request, Requests, Saved, Wanted};
 use crate::convert::tools::{cron_hpa, keda, sleep_info, sleep_secret};
-use crate::{manifest::Location, workload::Label};
+use crate::{manifest::Location, text::quote, workload::Label};
 
 impl Work<'_, '_> {
     /// The objects of kube-green, kubernetes-cronhpa-controller and KEDA.
@@ -89,6 +89,7 @@ impl Work<'_, '_> {
                 };
                 self.take(at, changes, &place);
             }
+            _ if !object.is_possible() => return self.say_impossible(from, &object, &place),
             // Less is what dayshift has saved where kube-green was first at a stop of both.
             _ => self.conversion.changes.push(Change {
                 target: Target::Object(object),
@@ -99,6 +100,16 @@ impl Work<'_, '_> {
             }),
         }
         self.say(at.unwrap_or(from), Topic::SavedCount, message, help, place);
+    }
+
+    /// No command is made of what no cluster can have: a shell may be what reads it.
+    fn say_impossible(&mut self, from: usize, object: &ObjectName, place: &Location) {
+        let message = format!(
+            "it is about `{}`, which no cluster can have, and no command is printed for that",
+            quote(&object.to_string())
+        );
+        let help = "name the kind, the API version and the name of a workload".to_owned();
+        self.say(from, Topic::NotRead, message, help, place.clone());
     }
 
     /// Brings what is asked for to the documents among the files, or else into a command.
@@ -119,6 +130,7 @@ impl Work<'_, '_> {
                     let place = self.documents[at].node.place.clone();
                     self.take(at, changes, &place);
                 }
+                None if !object.is_possible() => self.say_impossible(request.from, object, place),
                 None => self.command(Target::Object(object.clone()), pairs),
             },
             Wanted::Some {

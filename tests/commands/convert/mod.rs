@@ -2,6 +2,7 @@
 
 mod files;
 mod live;
+mod shell;
 
 use crate::program::dayshift_with;
 

@@ -1,0 +1,144 @@
+//! The commands of convert are piped into a shell by an admin: whatever another tool's objects say, each
+//! of them is one call of kubectl. A real shell is the judge.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+
+use serde_json::Value;
+
+use super::convert;
+
+/// What somebody who may write a ScaledObject might write.
+const HOSTILE: [&str; 12] = [
+    "x; touch MARK",
+    "$(touch MARK)",
+    "`touch MARK`",
+    "x\ntouch MARK",
+    "x' ; touch MARK ; '",
+    "x\" ; touch MARK ; \"",
+    "x | touch MARK",
+    "x && touch MARK",
+    "x > MARK",
+    "--kubeconfig=MARK",
+    "x y",
+    "${IFS}touch${IFS}MARK",
+];
+
+/// A folder with a kubectl that notes its arguments, one call on a line.
+fn with_kubectl() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("kubectl");
+    let script = "#!/bin/sh\nprintf '<%s>' \"$@\" >> calls\necho >> calls\n";
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// What kubectl was called with, after a shell has run the text.
+fn calls(folder: &Path, text: &str) -> Vec<String> {
+    let ended = Command::new("/bin/sh")
+        .args(["-c", text])
+        .current_dir(folder)
+        .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
+        .status();
+    ended.unwrap();
+    assert!(
+        !folder.join("MARK").exists(),
+        "{text} ran more than kubectl"
+    );
+    let calls = fs::read_to_string(folder.join("calls")).unwrap_or_default();
+    calls.lines().map(str::to_owned).collect()
+}
+
+fn scaled_object(api_version: &str, kind: &str, name: &str) -> String {
+    let text = |text: &str| serde_json::to_string(text).unwrap();
+    format!(
+        r#"{{"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject",
+  "metadata": {{"name": "cron", "namespace": "team"}},
+  "spec": {{
+    "scaleTargetRef": {{"apiVersion": {}, "kind": {}, "name": {}}},
+    "triggers": [{{"type": "cron", "metadata": {{"timezone": "Asia/Tokyo",
+      "start": "0 9 * * 1-5", "end": "0 19 * * 1-5", "desiredReplicas": "3"}}}}]}}}}"#,
+        text(api_version),
+        text(kind),
+        text(name)
+    )
+}
+
+/// Every command in the report, and every command in the help of a finding.
+fn commands(report: &Value) -> Vec<String> {
+    let listed = |name: &str| report[name].as_array().cloned().unwrap_or_default();
+    let of_changes = listed("changes")
+        .into_iter()
+        .filter_map(|it| it["command"].as_str().map(str::to_owned));
+    let of_help = listed("findings").into_iter().filter_map(|it| {
+        let help = it["help"].as_str()?.to_owned();
+        help.find("kubectl").map(|at| help[at..].to_owned())
+    });
+    of_changes.chain(of_help).collect()
+}
+
+#[test]
+fn what_an_object_names_runs_nothing_in_the_shell_of_an_admin() {
+    for text in HOSTILE {
+        let deployment = ("apps/v1", "Deployment", "web");
+        for (api_version, kind, name) in [
+            (text, deployment.1, deployment.2),
+            (&*format!("{text}/v1"), "Rollout", deployment.2),
+            (deployment.0, text, deployment.2),
+            (deployment.0, deployment.1, text),
+        ] {
+            let input = scaled_object(api_version, kind, name);
+            let (_, out, err) = convert(&["-", "-o", "json"], &input);
+            let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+            let folder = with_kubectl();
+            for command in commands(&report) {
+                let called = calls(folder.path(), &command);
+                assert_eq!(called.len(), 1, "{command}\n{called:#?}");
+                fs::remove_file(folder.path().join("calls")).unwrap();
+            }
+        }
+    }
+}
+
+/// Without anything odd there is one command for the workload and one for the ScaledObject.
+#[test]
+fn the_commands_are_whole_words() {
+    let (_, out, _) = convert(
+        &["-", "-o", "json"],
+        &scaled_object("argoproj.io/v1alpha1", "Rollout", "web"),
+    );
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let folder = with_kubectl();
+    let all = commands(&report).join("\n");
+    assert_eq!(
+        calls(folder.path(), &all),
+        [
+            "<annotate><rollout.argoproj.io><web><-n><team>\
+             <dayshift/start=Mon-Fri 09:00><dayshift/stop=Mon-Fri 19:00>\
+             <dayshift/timezone=Asia/Tokyo><dayshift/replicas=3><dayshift/stop-replicas=0>",
+            "<delete><scaledobject.keda.sh><cron><-n><team>",
+        ]
+    );
+}
+
+/// The name of a ScaledObject in a file may be anything, too.
+#[test]
+fn what_an_object_is_called_runs_nothing_either() {
+    for text in HOSTILE {
+        let name = serde_json::to_string(text).unwrap();
+        let input = scaled_object("apps/v1", "Deployment", "web");
+        for input in [
+            input.replace("\"cron\", \"namespace\"", &format!("{name}, \"namespace\"")),
+            input.replace("\"team\"", &name),
+        ] {
+            let (_, out, err) = convert(&["-", "-o", "json"], &input);
+            let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+            let folder = with_kubectl();
+            let all = commands(&report);
+            for command in &all {
+                calls(folder.path(), command);
+            }
+            assert!(all.len() <= 1, "{all:#?}");
+        }
+    }
+}
