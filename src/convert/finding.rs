@@ -68,6 +68,8 @@ pub enum Topic {
     ZoneOfController,
     /// A name or a label stands for objects that are not among the files.
     Elsewhere,
+    /// A name stands for an object of another folder, which may be for another cluster.
+    Unclear,
     /// A night that was cut off at midnight now lasts until the morning.
     WholeNights,
     /// A span or a time that is over.
@@ -94,7 +96,7 @@ pub enum Topic {
 
 impl Topic {
     /// All of them, by severity.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Syntax,
         Self::NotEditable,
         Self::NotRead,
@@ -115,6 +117,7 @@ impl Topic {
         Self::Several,
         Self::ZoneOfController,
         Self::Elsewhere,
+        Self::Unclear,
         Self::WholeNights,
         Self::Over,
         Self::Forced,
@@ -151,6 +154,7 @@ impl Topic {
             Self::Several => "several",
             Self::ZoneOfController => "zone-of-controller",
             Self::Elsewhere => "elsewhere",
+            Self::Unclear => "unclear",
             Self::WholeNights => "whole-nights",
             Self::Over => "over",
             Self::Forced => "forced",
@@ -186,7 +190,8 @@ impl Topic {
             | Self::ExcludeDates
             | Self::Several
             | Self::ZoneOfController
-            | Self::Elsewhere => Severity::Warning,
+            | Self::Elsewhere
+            | Self::Unclear => Severity::Warning,
             Self::WholeNights
             | Self::Over
             | Self::Forced

@@ -1,5 +1,6 @@
 //! The annotations of GoKubeDownscaler and py-kube-downscaler, on each object of the files.
 
+use super::meant::Meant;
 use super::state::{KindOf, Work, kind_of};
 use crate::convert::document::edit::Changes;
 use crate::convert::document::objects::DOWNSCALER;
@@ -102,11 +103,11 @@ impl Work<'_, '_> {
         let namespace = &self.documents[at].object.namespace;
         let key = ("", "Namespace", "", &**namespace);
         let id = (key.0.into(), key.1.into(), key.2.into(), key.3.into());
-        let Some(of) = self.index.get(&id) else {
+        let Meant::Document(of) = self.meant_of(at, &id) else {
             return;
         };
         let has = |name: &str| olds.iter().any(|it| it.0 == name);
-        let of = &self.documents[*of];
+        let of = &self.documents[of];
         let over = |own: &str, other: &str| {
             has(own) && !has(other) && of.has(&format!("{DOWNSCALER}{other}"))
         };

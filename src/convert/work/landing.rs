@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::state::{Work, id};
+use super::meant::Meant;
+use super::state::Work;
 use crate::convert::conversion::{Change, Target};
 use crate::convert::document::edit::{Changes, Pairs};
 use crate::convert::document::objects::Document;
@@ -76,7 +77,14 @@ impl Work<'_, '_> {
         );
         let help = "the next start brings it back".to_owned();
         let labels = vec![(label, count.to_string())];
-        let at = self.index.get(&id(&object)).copied();
+        let at = match self.meant(from, &object) {
+            Meant::Document(at) => Some(at),
+            Meant::Elsewhere => None,
+            Meant::Unclear => {
+                let place = self.documents[from].node.place.clone();
+                return self.say_unclear(from, &object, &place);
+            }
+        };
         let place = self.documents[at.unwrap_or(from)].node.place.clone();
         let known = at.and_then(|at| self.documents[at].label(&labels[0].0));
         match (at, known) {
@@ -102,6 +110,16 @@ impl Work<'_, '_> {
         self.say(at.unwrap_or(from), Topic::SavedCount, message, help, place);
     }
 
+    /// Nothing is written where it may be meant for another cluster.
+    fn say_unclear(&mut self, from: usize, object: &ObjectName, place: &Location) {
+        let message = format!(
+            "`{}` stands in other files, which may be for another cluster; they stay as they are",
+            quote(&object.to_string())
+        );
+        let help = "convert each folder by itself, or write the namespace into both".to_owned();
+        self.say(from, Topic::Unclear, message, help, place.clone());
+    }
+
     /// No command is made of what no cluster can have: a shell may be what reads it.
     fn say_impossible(&mut self, from: usize, object: &ObjectName, place: &Location) {
         let message = format!(
@@ -125,13 +143,16 @@ impl Work<'_, '_> {
             ..Changes::default()
         };
         match &request.wanted {
-            Wanted::Object(object) => match self.index.get(&id(object)).copied() {
-                Some(at) => {
+            Wanted::Object(object) => match self.meant(request.from, object) {
+                Meant::Document(at) => {
                     let place = self.documents[at].node.place.clone();
                     self.take(at, changes, &place);
                 }
-                None if !object.is_possible() => self.say_impossible(request.from, object, place),
-                None => self.command(Target::Object(object.clone()), pairs),
+                Meant::Unclear => self.say_unclear(request.from, object, place),
+                Meant::Elsewhere if !object.is_possible() => {
+                    self.say_impossible(request.from, object, place);
+                }
+                Meant::Elsewhere => self.command(Target::Object(object.clone()), pairs),
             },
             Wanted::Some {
                 kinds,
@@ -149,7 +170,14 @@ impl Work<'_, '_> {
                 };
                 let found = self.documents.iter().enumerate();
                 let found: Vec<_> = found.filter(|(_, it)| matches(it)).map(|it| it.0).collect();
-                for at in found {
+                let (beside, apart): (Vec<_>, Vec<_>) = found
+                    .into_iter()
+                    .partition(|at| self.is_beside(request.from, *at));
+                if let Some(at) = apart.first() {
+                    let object = self.documents[*at].object.clone();
+                    self.say_unclear(request.from, &object, place);
+                }
+                for at in beside {
                     let place = self.documents[at].node.place.clone();
                     self.take(at, changes.clone(), &place);
                 }

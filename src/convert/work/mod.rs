@@ -2,6 +2,7 @@
 
 mod annotations;
 mod landing;
+mod meant;
 mod state;
 mod writing;
 

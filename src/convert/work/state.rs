@@ -18,7 +18,7 @@ pub(in crate::convert) struct Work<'c, 'a> {
     pub(in crate::convert) sources: &'a [Source],
     pub(in crate::convert) documents: Vec<Document<'a>>,
     /// By group, kind, namespace and name.
-    pub(in crate::convert) index: HashMap<Id, usize>,
+    pub(in crate::convert) index: HashMap<Id, Vec<usize>>,
     /// What is to be changed on which document, and what of it makes a schedule.
     pub(in crate::convert) pending: BTreeMap<usize, Changes>,
     pub(in crate::convert) conversion: Conversion,
@@ -62,7 +62,7 @@ pub(super) fn kind_of(document: &Document<'_>) -> KindOf {
 impl<'a> Work<'_, 'a> {
     pub(in crate::convert) fn make_index(&mut self) {
         for (at, document) in self.documents.iter().enumerate() {
-            self.index.insert(id(&document.object), at);
+            self.index.entry(id(&document.object)).or_default().push(at);
         }
     }
 

@@ -11,6 +11,7 @@ mod cron_oracle;
 mod differences;
 mod downscaler;
 mod edits;
+mod folders;
 mod hostile;
 mod keda;
 mod kube_green;
