@@ -33,6 +33,19 @@ pub enum RequestedOverride {
     Sync,
 }
 
+impl RequestedOverride {
+    /// The command that requests it.
+    pub const fn command(&self) -> &'static str {
+        match self {
+            Self::Wake(_) => "wake",
+            Self::Sleep(_) => "sleep",
+            Self::Pause(_) => "pause",
+            Self::Resume => "resume",
+            Self::Sync => "sync",
+        }
+    }
+}
+
 /// An override that is requested of workloads.
 #[derive(Clone, Debug)]
 pub struct OverrideRequest {

@@ -35,13 +35,15 @@ pub(crate) struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// An empty value, as a template may leave it, counts as missing.
-    pub(crate) fn connection(self) -> Connection {
+    /// What a command of that name connects to. An empty value, as a template may leave it, counts as
+    /// missing.
+    pub(crate) fn connection(self, command: &'static str) -> Connection {
         Connection {
             kubeconfig: self.kubeconfig.filter(|path| !path.as_os_str().is_empty()),
             context: self.context.filter(|name| !name.is_empty()),
             user: self.user.filter(|name| !name.is_empty()),
             groups: self.groups,
+            purpose: command,
         }
     }
 }
@@ -64,8 +66,11 @@ impl ConnectionArgs {
     ///
     /// # Errors
     /// Where the configuration is missing or wrong.
-    pub(crate) async fn patient_client(self) -> Result<(Client, Uri), ConnectError> {
-        let (client, server) = connect(&self.connection()).await?;
+    pub(crate) async fn patient_client(
+        self,
+        command: &'static str,
+    ) -> Result<(Client, Uri), ConnectError> {
+        let (client, server) = connect(&self.connection(command)).await?;
         let is_told = Once::new();
         let tell = move |pause: Duration| {
             if pause >= TOLD_FROM {
@@ -79,12 +84,16 @@ impl ConnectionArgs {
     ///
     /// # Errors
     /// Where there is no cluster, or `work` fails.
-    pub(crate) fn on_cluster<T, F>(self, work: impl FnOnce(Client) -> F) -> Result<T, ClusterError>
+    pub(crate) fn on_cluster<T, F>(
+        self,
+        command: &'static str,
+        work: impl FnOnce(Client) -> F,
+    ) -> Result<T, ClusterError>
     where
         F: Future<Output = Result<T, FindError>>,
     {
         block_on(async {
-            let (client, server) = self.patient_client().await?;
+            let (client, server) = self.patient_client(command).await?;
             work(client).await.map_err(|error| match error {
                 FindError::Unavailable(_) => ClusterError::Unavailable {
                     error,

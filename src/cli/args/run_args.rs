@@ -235,7 +235,7 @@ impl TryFrom<RunArgs> for Run {
         let (publisher, calendars) = CalendarFeed::open(known);
         Ok(Self {
             calendars: (args.timing.schedules.calendar, publisher),
-            connection: args.connection.connection(),
+            connection: args.connection.connection("run"),
             listen: args.own.listen,
             dashboard: args.own.dashboard_listen,
             settings: Settings {

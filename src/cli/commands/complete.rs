@@ -230,6 +230,7 @@ impl<'a> Typed<'a> {
             context: self.value("context"),
             user: self.value("user"),
             groups: self.groups.clone(),
+            purpose: "completion",
         }
     }
 

@@ -141,7 +141,7 @@ impl DashboardArgs {
         let bound = listener.local_addr()?;
         let connection = self.connection.clone();
         let (client, server) = connection
-            .patient_client()
+            .patient_client("dashboard")
             .await
             .map_err(ClusterError::from)?;
         let server = without_credentials(&server);

@@ -270,7 +270,7 @@ impl PlanArgs {
         targets: &Targets,
     ) -> (Plan, Vec<PlanError>) {
         let found = async {
-            let (client, _) = self.connection.clone().patient_client().await?;
+            let (client, _) = self.connection.clone().patient_client("plan").await?;
             let query = targets.query(client.default_namespace());
             let (found, defaults) = tokio::join!(
                 find::<Workload>(&client, &query),

@@ -65,7 +65,9 @@ impl RestoreArgs {
             dry_run: self.dry_run,
         };
         self.connection
-            .on_cluster(async |client| restore_all(&client, &targets, &restore).await)
+            .on_cluster("restore", async |client| {
+                restore_all(&client, &targets, &restore).await
+            })
             .unwrap_or_else(|error| error.report())
     }
 }

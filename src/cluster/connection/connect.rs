@@ -3,7 +3,7 @@
 use std::{io, path::PathBuf};
 
 use futures::FutureExt as _;
-use http::Uri;
+use http::{HeaderValue, Uri, header::USER_AGENT};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{
     Api, Client, Config,
@@ -25,6 +25,8 @@ pub struct Connection {
     pub user: Option<String>,
     /// The groups to be in, as that user (`kubectl --as-group`).
     pub groups: Vec<String>,
+    /// What it is for, such as `run`: the `User-Agent` of each request says so.
+    pub purpose: &'static str,
 }
 
 /// Why no client can be made.
@@ -140,6 +142,15 @@ async fn configuration(
         config.auth_info.impersonate_groups =
             Some(connection.groups.clone()).filter(|groups| !groups.is_empty());
     }
+    let agent = format!(
+        concat!("dayshift/", env!("CARGO_PKG_VERSION"), " ({})"),
+        connection.purpose
+    );
+    config.headers.extend(
+        HeaderValue::try_from(agent)
+            .ok()
+            .map(|agent| (USER_AGENT, agent)),
+    );
     adapt(&mut config);
     Ok(config)
 }

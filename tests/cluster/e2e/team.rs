@@ -186,6 +186,9 @@ impl<'a> Team<'a> {
                 break (requests, made);
             }
         };
+        let agent = concat!("dayshift/", env!("CARGO_PKG_VERSION"), " (run)");
+        let nameless = requests.iter().find(|it| it.user_agent != agent);
+        assert!(nameless.is_none(), "{nameless:#?}");
         let closed_watches = self.namespace.plane().closed_watches() - self.closed_watches;
         let changes = self.changes_by_others();
         assert_frugal(&requests, self.runs, closed_watches, &changes);

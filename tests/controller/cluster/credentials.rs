@@ -30,6 +30,8 @@ async fn serve(listener: TcpListener, valid: Valid) {
         let answer = service_fn(move |request: Request<Incoming>| {
             let expected = format!("Bearer {}", *valid.lock().unwrap());
             let shown = request.headers()["authorization"].to_str().unwrap();
+            let agent = concat!("dayshift/", env!("CARGO_PKG_VERSION"), " (status)");
+            assert_eq!(request.headers()["user-agent"], agent);
             let code = if shown == expected { 200 } else { 401 };
             let answer = Response::builder().status(code);
             async move { Ok::<_, Infallible>(answer.body(Full::<Bytes>::default()).unwrap()) }
@@ -64,6 +66,7 @@ async fn is_read_again_once_the_server_has_refused_the_old_one() {
     std::fs::write(&kubeconfig, config.to_string()).unwrap();
     let connection = Connection {
         kubeconfig: Some(kubeconfig),
+        purpose: "status",
         ..Connection::default()
     };
     let (client, _) = connect(&connection).await.unwrap();

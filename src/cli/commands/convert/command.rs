@@ -173,11 +173,15 @@ impl ConvertArgs {
             Ok(targets) => targets,
             Err(error) => return wrong_usage(&error),
         };
-        let read = self.connection.clone().on_cluster(async |client| {
-            let query = targets.query(client.default_namespace());
-            let is_only_namespaces = !namespaces.is_empty() && !targets.are_chosen();
-            LiveSchedules::read(&client, &live_query(query, namespaces, is_only_namespaces)).await
-        });
+        let read = self
+            .connection
+            .clone()
+            .on_cluster("convert", async |client| {
+                let query = targets.query(client.default_namespace());
+                let is_only_namespaces = !namespaces.is_empty() && !targets.are_chosen();
+                LiveSchedules::read(&client, &live_query(query, namespaces, is_only_namespaces))
+                    .await
+            });
         let live = match read {
             Ok(live) => live,
             Err(error) => return error.report(),

@@ -58,6 +58,7 @@ impl OverrideArgs {
             Ok(asked) => asked,
             Err(error) => return wrong_usage(&error),
         };
+        let command = requested.command();
         let request = OverrideRequest {
             context: match requested {
                 // What the schedule says now may rest on the dates.
@@ -72,7 +73,7 @@ impl OverrideArgs {
         };
         let timeout = (!self.wait.no_wait).then_some(self.wait.timeout);
         self.connection
-            .on_cluster(async |client| match targets.whole_namespace() {
+            .on_cluster(command, async |client| match targets.whole_namespace() {
                 Some(name) if !matches!(request.requested, RequestedOverride::Sync) => {
                     let query = targets.query(client.default_namespace());
                     let mut report = Report::new(Exit::Done);

@@ -122,7 +122,7 @@ impl StatusArgs {
             schedules: self.schedules,
             inheritance,
         };
-        let shown = self.connection.on_cluster(async |client| {
+        let shown = self.connection.on_cluster("status", async |client| {
             if self.watch {
                 view.follow(&client, &targets).await
             } else {
