@@ -33,6 +33,37 @@ pub fn quote(text: &str) -> String {
     quoted
 }
 
+/// The one of `names` that was meant by a misspelt one, in any case: at most one letter in three is
+/// another (a missing one and two in the wrong order count as one), and no other name is as near. In
+/// a word of up to four letters the first is right: `Don` is not `Mon`.
+pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    // Longer than any name, short enough to compare with all of them.
+    const LONGEST: usize = 64;
+    if word.len() > LONGEST {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let most = (word.chars().count() / 3).min(3);
+    let mut best: Option<(usize, &str)> = None;
+    let mut is_alone = true;
+    for name in names {
+        let lower = name.to_lowercase();
+        if lower.len().abs_diff(word.len()) > most
+            || word.len() <= 4 && lower.chars().next() != word.chars().next()
+        {
+            continue;
+        }
+        let distance = strsim::osa_distance(&word, &lower);
+        match best {
+            Some((known, _)) if known < distance => {}
+            Some((known, one)) if known == distance => is_alone &= one == name,
+            _ => (best, is_alone) = (Some((distance, name)), true),
+        }
+    }
+    let (distance, name) = best?;
+    (is_alone && distance <= most).then_some(name)
+}
+
 /// All of `text`, safe to print on one line: what [`quote`] escapes is escaped.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

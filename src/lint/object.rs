@@ -14,7 +14,7 @@ use super::{
 };
 use crate::lint::schedule::{
     examples::right_line,
-    repair::{own_line, repaired_line},
+    repair::{own_line, repaired_lines},
     schedule_finding::ScheduleFinding,
 };
 use crate::{
@@ -149,10 +149,11 @@ impl<'o> Object<'o> {
             (LintRule::NotText, Some(key)) => {
                 finding.help = format!("write {}", own_line(self.prefix, key, &field.text));
             }
-            (rule, Some(key)) if rule.severity() == Severity::Error && found.is_repairable => {
-                let (span, meant) = (&found.span, found.meant);
-                let line = repaired_line(self.prefix, key, &field.text, span, meant);
-                finding.help = line.map_or(finding.help, |line| format!("write {line}"));
+            (rule, Some(key)) if rule.severity() == Severity::Error => {
+                let meant = found.meant.as_ref();
+                let lines =
+                    meant.and_then(|meant| repaired_lines(self.prefix, key, &field.text, meant));
+                finding.help = lines.map_or(finding.help, |lines| format!("write {lines}"));
             }
             _ => {}
         }

@@ -1,6 +1,7 @@
 //! Times with what happens at them, and the text of exact counts: `Mon-Fri 08:00 = 5; 19:00 = 0`.
 
 use super::boundary::Action;
+use super::meant::propose;
 use super::text::error::TextError;
 use super::text::piece::Piece;
 use super::text::reason::TextReason;
@@ -36,6 +37,11 @@ pub struct Entry {
 /// assert_eq!(actions, [Action::Scale(5), Action::Scale(10), Action::Scale(0)]);
 /// ```
 pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, TextError> {
+    let reads = |text: &str| read_steps(text).is_ok();
+    read_steps(text).map_err(|error| propose::of_item(error, text, reads, propose::steps))
+}
+
+fn read_steps(text: &str) -> Result<Box<[Entry]>, TextError> {
     let mut steps: Vec<(u32, TimesItems)> = Vec::new();
     for item in Piece::items(text, EXAMPLE)? {
         let item = item?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 
 use super::calendar::{Calendar, CalendarName, Calendars};
+use super::meant::propose;
 use super::ranges::DayRanges;
 use super::text::date::parse_date;
 use super::text::error::TextError;
@@ -52,6 +53,12 @@ impl ExceptedDates {
     /// # Errors
     /// As [`Self::parse`], but for calendars that are among these.
     pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, TextError> {
+        let reads = |text: &str| Self::read(text, known).is_ok();
+        Self::read(text, known)
+            .map_err(|error| propose::of_item(error, text, reads, propose::dates))
+    }
+
+    fn read(text: &str, known: &Calendars) -> Result<Self, TextError> {
         let mut ranges = Vec::new();
         let mut calendars: Vec<(CalendarName, Arc<Calendar>)> = Vec::new();
         for item in Piece::items(text, "2026-12-28..2027-01-03; 2027-01-11")? {

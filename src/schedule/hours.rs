@@ -7,6 +7,7 @@ use chrono::NaiveDateTime;
 
 use super::day::{Day, Shown};
 use super::except::ExceptedDates;
+use super::meant::propose;
 use super::text::error::TextError;
 use super::text::month_days::MonthDays;
 use super::windows::{DAY, Windows, read_windows};
@@ -37,11 +38,18 @@ impl Hours {
     /// An item is not a window, or is cron or a date, which hours do not take. The span is in bytes
     /// of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        let Windows { weekly, monthly } = read_windows(text)?;
-        Ok(Self {
-            days: weekly.map(Day::new),
-            monthly: group(monthly),
-        })
+        match read_windows(text) {
+            Ok(Windows { weekly, monthly }) => Ok(Self {
+                days: weekly.map(Day::new),
+                monthly: group(monthly),
+            }),
+            Err(error) => Err(propose::of_item(error, text, Self::reads, propose::hours)),
+        }
+    }
+
+    /// Whether a text can be read.
+    pub(super) fn reads(text: &str) -> bool {
+        read_windows(text).is_ok()
     }
 
     /// The first edge of a window after a local time. No zone counts: clock changes are ignored.

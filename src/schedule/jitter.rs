@@ -3,7 +3,7 @@
 
 use chrono::TimeDelta;
 
-use super::text::date::number;
+use super::meant::propose;
 use super::text::error::TextError;
 use super::text::piece::Piece;
 use super::text::reason::TextReason;
@@ -12,7 +12,7 @@ use super::text::reason::TextReason;
 struct Limits {
     example: &'static str,
     most: &'static str,
-    most_seconds: u32,
+    most_seconds: i64,
 }
 
 const JITTER: Limits = Limits {
@@ -27,10 +27,10 @@ const GRACE: Limits = Limits {
     most_seconds: 24 * 3600,
 };
 
-/// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m30s`, `1h`.
+/// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m 30s`, `1h`.
 ///
 /// # Errors
-/// The text is not whole hours, minutes and seconds in this order, or is longer than an hour. The
+/// The text is not numbers with units that come to whole seconds, or is longer than an hour. The
 /// span is in bytes of the text.
 pub fn parse_jitter(text: &str) -> Result<TimeDelta, TextError> {
     length(text, &JITTER)
@@ -39,7 +39,7 @@ pub fn parse_jitter(text: &str) -> Result<TimeDelta, TextError> {
 /// Reads a length of time in whole seconds, from one second to a day: `30m`, `1h30m`, `24h`.
 ///
 /// # Errors
-/// The text is not whole hours, minutes and seconds in this order, or is 0 or longer than a day.
+/// The text is not numbers with units that come to whole seconds, or is 0 or longer than a day.
 /// The span is in bytes of the text.
 pub fn parse_grace(text: &str) -> Result<TimeDelta, TextError> {
     let grace = length(text, &GRACE)?;
@@ -50,31 +50,25 @@ pub fn parse_grace(text: &str) -> Result<TimeDelta, TextError> {
 }
 
 fn length(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
+    read(text, limits).map_err(|error| {
+        let reads = |text: &str| read(text, limits).is_ok();
+        propose::of_item(error, text, reads, propose::duration)
+    })
+}
+
+fn read(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
     let all = Piece::whole(text, limits.example)?;
-    let mut rest = all;
-    let mut total = 0_u32;
-    let mut last_unit = u32::MAX;
-    while !rest.text().is_empty() {
-        let digits = rest.text().bytes().take_while(u8::is_ascii_digit).count();
-        let unit = match rest.text().as_bytes().get(digits) {
-            Some(b'h') => 3600,
-            Some(b'm') => 60,
-            Some(b's') => 1,
-            _ => return Err(all.fails(TextReason::NotADuration)),
-        };
-        // From the greatest unit to the smallest, each at most once.
-        if digits == 0 || unit >= last_unit {
-            return Err(all.fails(TextReason::NotADuration));
-        }
-        let count = number(rest.part(0..digits).text().as_bytes());
-        total = count
-            .and_then(|count| count.checked_mul(unit)?.checked_add(total))
-            .filter(|&total| total <= limits.most_seconds)
-            .ok_or_else(|| all.fails(TextReason::DurationTooLong { most: limits.most }))?;
-        rest = rest.part(digits + 1..rest.text().len());
-        last_unit = unit;
-    }
-    Ok(TimeDelta::seconds(total.into()))
+    let too_long = TextReason::DurationTooLong { most: limits.most };
+    let seconds = match humantime::parse_duration(all.text()) {
+        Ok(length) if length.subsec_nanos() > 0 => return Err(all.fails(TextReason::NotADuration)),
+        Ok(length) => i64::try_from(length.as_secs()).ok(),
+        Err(humantime::DurationError::NumberOverflow) => None,
+        Err(_) => return Err(all.fails(TextReason::NotADuration)),
+    };
+    seconds
+        .filter(|seconds| *seconds <= limits.most_seconds)
+        .map(TimeDelta::seconds)
+        .ok_or_else(|| all.fails(too_long))
 }
 
 #[cfg(test)]
@@ -89,6 +83,8 @@ mod tests {
             (" 1h ", 3600),
             ("1m30s", 90),
             ("0s", 0),
+            ("5 min", 300),
+            ("30s1m", 90),
             ("60m0s", 3600),
         ] {
             assert_eq!(
@@ -105,13 +101,10 @@ mod tests {
     fn refuses_what_is_no_length_or_too_long() {
         for (text, reason) in [
             ("5", TextReason::NotADuration),
-            ("5 m", TextReason::NotADuration),
-            ("5min", TextReason::NotADuration),
-            ("1.5h", TextReason::NotADuration),
+            ("1.5h", TOO_LONG),
             ("-5m", TextReason::NotADuration),
             ("m", TextReason::NotADuration),
-            ("30s1m", TextReason::NotADuration),
-            ("1m1m", TextReason::NotADuration),
+            ("1500ms", TextReason::NotADuration),
             ("五m", TextReason::NotADuration),
             ("1h1s", TOO_LONG),
             ("61m", TOO_LONG),

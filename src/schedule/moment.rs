@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::meant::propose;
 use super::text::date::{number, parse_date};
 use super::text::error::TextError;
 use super::text::piece::Piece;
@@ -30,6 +31,11 @@ const EXAMPLE: &str = "2026-12-24 18:00";
 /// The text is not a moment, is a date alone, or is not in the years from 1970 to 2199. The span
 /// is in bytes of `text`.
 pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
+    let reads = |text: &str| read_moment(text, zone).is_ok();
+    read_moment(text, zone).map_err(|error| propose::of_item(error, text, reads, propose::moment))
+}
+
+fn read_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
     let all = Piece::whole(text, EXAMPLE)?;
     let (date, rest) = split_date(all)?;
     let day = day_number(parse_date(date)?);

@@ -3,6 +3,7 @@
 use chrono::NaiveDateTime;
 
 use super::cron::expression::Cron;
+use super::meant::propose;
 use super::monthly::Monthly;
 use super::text::error::TextError;
 use super::text::piece::Piece;
@@ -45,6 +46,15 @@ impl Times {
     /// An item is none of these, or is a date that never comes (30 February). The span is in bytes
     /// of the text.
     pub fn parse(text: &str) -> Result<Self, TextError> {
+        Self::read(text).map_err(|error| propose::of_item(error, text, Self::reads, propose::times))
+    }
+
+    /// Whether a text can be read.
+    pub(super) fn reads(text: &str) -> bool {
+        Self::read(text).is_ok()
+    }
+
+    fn read(text: &str) -> Result<Self, TextError> {
         let mut times = TimesItems::default();
         for item in Piece::items(text, EXAMPLE)? {
             times.add(item?)?;
@@ -213,7 +223,7 @@ mod tests {
     fn says_where_a_text_is_wrong_and_what_to_write() {
         for (item, found, message) in [
             ("Mon-Fry 09:00", "Fry", "is not a day; write Mon,"),
-            ("Mon-Frday 09:00", "Frday", "daily (did you mean `Friday`?)"),
+            ("Mon-Frday 09:00", "Frday", "is not a day; write Mon,"),
             ("月曜 09:00", "月曜", "is not a day"),
             ("noon", "noon", "is not a day"),
             (
@@ -227,7 +237,7 @@ mod tests {
                 "has no comma before it; write days as `Mon,Wed`",
             ),
             ("Mon-09:00", "09:00", "is not a day"),
-            ("frist Mon 09:00", "frist", "(did you mean `first`?)"),
+            ("frist Mon 09:00", "frist", "is not a day"),
             ("last 09:00", "last", "has no day after it; write"),
             ("last", "last", "has no day after it"),
             ("first,Mon 09:00", "first", "has no day after it"),
@@ -287,7 +297,7 @@ mod tests {
             (
                 "09:00:30",
                 "09:00:30",
-                "has seconds; write `09:00`, or cron",
+                "has seconds, which a time of day does not take",
             ),
             ("09:00,", ",", "is not expected here"),
             ("09:00 10:00", "10:00", "is not expected here"),
@@ -325,7 +335,7 @@ mod tests {
             ),
         ] {
             let text = format!("weekdays 10:00;\u{3000}{item} ; 2026-12-24 18:00");
-            let error = Times::parse(&text).unwrap_err();
+            let error = Times::read(&text).unwrap_err();
             assert_eq!(&text[error.span()], found, "{item}: {error}");
             let at = 18 + item.find(found).unwrap();
             assert_eq!(error.span(), at..at + found.len(), "{item}");

@@ -120,7 +120,7 @@ mod tests {
             (
                 "09:00-5pm",
                 "5pm",
-                "is not a time of day; write for example `17:00`",
+                "is not a time of day; write for example `09:00`",
             ),
             ("09:00–17:00", "–", "is not the plain `-`"),
             ("09:00 to 17:00", "09:00", "has no end"),

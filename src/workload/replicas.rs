@@ -26,6 +26,14 @@ impl Replicas {
         })
     }
 
+    /// The number that a text means which is not one: ` 3`, `+3`, `3.0`, `３`.
+    pub(in crate::workload) fn meant_by(text: &str) -> Option<String> {
+        let plain = crate::schedule::plain(text);
+        let digits = plain.strip_prefix('+').unwrap_or(&plain);
+        let digits = digits.strip_suffix(".0").unwrap_or(digits);
+        Self::parse(digits).ok().map(|count| count.to_string())
+    }
+
     /// The plain number.
     pub const fn get(self) -> u32 {
         self.0

@@ -1,9 +1,8 @@
 //! Right lines for what somebody has written: their own text where it can be kept.
 
-use std::ops::Range;
-
 use crate::lint::schedule::examples::{right_line, right_text};
-use crate::workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, read};
+use crate::schedule::Meant;
+use crate::workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, Problem, read};
 
 /// The line that was meant: `text` where that is right for the key, else an example.
 pub(in crate::lint) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
@@ -14,60 +13,68 @@ pub(in crate::lint) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String
     }
 }
 
-/// The line that was meant by a text of which these bytes are at fault; `meant` is the word that may
-/// have been meant by them.
-pub(in crate::lint) fn repaired_line(
+/// The line or lines that were meant by a text that is refused, where all of it can be put right.
+pub(in crate::lint) fn repaired_lines(
     prefix: &Prefix,
     key: Key,
     text: &str,
-    fault: &Range<usize>,
-    meant: Option<&str>,
+    meant: &Meant,
 ) -> Option<String> {
-    let found = text.get(fault.clone())?;
-    let (before, after) = (text.get(..fault.start)?, text.get(fault.end..)?);
-    let meant = meant.map(str::to_owned);
-    let day = || {
-        let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-        let alike = |day: &&str| {
-            let both = day.bytes().zip(found.bytes());
-            both.take(2)
-                .all(|(one, other)| one.eq_ignore_ascii_case(&other))
-        };
-        days.into_iter().find(alike).map(str::to_owned)
-    };
-    let words = [meant, day()].into_iter().flatten();
-    let texts = words.map(|word| format!("{before}{word}{after}"));
-    let mut texts = texts.chain([with_minutes(text)]);
-    let text = texts.find(|text| is_right(key, text))?;
-    Some(format!("{}: \"{text}\"", prefix.annotation(key)))
+    let line = |key, text: &str| format!("{}: \"{text}\"", prefix.annotation(key));
+    match meant {
+        Meant::Hours(hours) => Some(format!(
+            "{} in place of {}",
+            line(Key::Hours, hours),
+            prefix.annotation(key)
+        )),
+        Meant::StartAndStop { start, stop } => Some(format!(
+            "{} and {} in place of {}",
+            line(Key::Start, start),
+            line(Key::Stop, stop),
+            prefix.annotation(key)
+        )),
+        Meant::InZone { times, timezone } => {
+            let (times, zone) = (line(key, times), line(Key::Timezone, timezone));
+            Some(format!("{times} and {zone}"))
+        }
+        Meant::Instead { .. } => {
+            let mut text = meant.applied_to(text)?;
+            // A text may be wrong in several places, of which the reader tells one at a time.
+            for _ in 0..MOST_REPAIRS {
+                if is_right(key, &text) {
+                    return Some(line(key, &text));
+                }
+                text = problem(key, &text)?.meant?.applied_to(&text)?;
+            }
+            None
+        }
+    }
 }
 
-/// The text with `9-17` as `09:00-17:00`.
-fn with_minutes(text: &str) -> String {
-    let hour = |text: &str| text.parse::<u8>().ok().filter(|hour| *hour <= 24);
-    let window = |word: &str| {
-        let (from, until) = word.split_once('-')?;
-        Some(format!("{:02}:00-{:02}:00", hour(from)?, hour(until)?))
-    };
-    let separators = [' ', ';', ','];
-    let words = text.split_inclusive(separators).map(|word| {
-        let bare = word.trim_end_matches(separators);
-        let rest = word.get(bare.len()..).unwrap_or_default();
-        window(bare).unwrap_or_else(|| bare.to_owned()) + rest
-    });
-    words.collect()
-}
+/// How many places of one text are put right.
+const MOST_REPAIRS: usize = 20;
 
 /// Whether a text is right for a key, on an object with a schedule.
 fn is_right(key: Key, text: &str) -> bool {
-    if text.trim().is_empty() || text.contains(['"', '\\']) {
-        return false;
-    }
+    !text.trim().is_empty()
+        && !text.contains(['"', '\\'])
+        && !matches!(read_alone(key, text), ParsedInputs::Invalid(_))
+}
+
+/// What is wrong with the text of a key, on an object with a schedule.
+fn problem(key: Key, text: &str) -> Option<Problem> {
+    let ParsedInputs::Invalid(refusal) = read_alone(key, text) else {
+        return None;
+    };
+    let mut problems = refusal.problems().iter();
+    problems.find(|it| &*it.annotation == key.name()).cloned()
+}
+
+fn read_alone(key: Key, text: &str) -> ParsedInputs {
     let inputs = if Key::SCHEDULE.contains(&key) {
         Inputs::default()
     } else {
         Inputs::default().with(Key::Hours, right_text(Key::Hours))
     };
-    let read = read(&inputs.with(key, text), &ParseContext::default());
-    matches!(read, ParsedInputs::Scheduled(_))
+    read(&inputs.with(key, text), &ParseContext::default())
 }

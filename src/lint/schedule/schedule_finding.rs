@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::lint::rule::LintRule;
 use crate::lint::schedule::examples::right_line;
 use crate::{
-    schedule::Calendars,
+    schedule::{Calendars, Meant},
     workload::{Inputs, Key, Origin, Prefix, Problem, ProblemKind},
 };
 
@@ -20,10 +20,8 @@ pub(in crate::lint) struct ScheduleFinding {
     pub(in crate::lint) help: String,
     /// Where the annotation is written.
     pub(in crate::lint) origin: Origin,
-    /// The word that may have been meant by what is wrong.
-    pub(in crate::lint) meant: Option<&'static str>,
-    /// Whether another text in its place may be right.
-    pub(in crate::lint) is_repairable: bool,
+    /// What was meant by the text.
+    pub(in crate::lint) meant: Option<Meant>,
 }
 
 impl ScheduleFinding {
@@ -43,7 +41,6 @@ impl ScheduleFinding {
             help,
             origin: inputs.origin(key).unwrap_or(Origin::Own),
             meant: None,
-            is_repairable: true,
         }
     }
 
@@ -64,6 +61,15 @@ impl ScheduleFinding {
                 prefix.full(&problem.annotation),
                 right_line(prefix, Key::Hours)
             ),
+            ProblemKind::Beside => format!(
+                "remove {}, or the annotations beside it that it excludes",
+                prefix.full(&problem.annotation)
+            ),
+            ProblemKind::NoSchedule => format!(
+                "write {} beside it, or remove {}",
+                right_line(prefix, Key::Hours),
+                prefix.full(&problem.annotation)
+            ),
             _ => format!(
                 "write for example {}",
                 right_line(prefix, example.unwrap_or(Key::Start))
@@ -76,9 +82,7 @@ impl ScheduleFinding {
             message: problem.message.to_string(),
             help,
             origin: problem.origin,
-            meant: problem.meant,
-            is_repairable: problem.kind != ProblemKind::Meaningless
-                && !(problem.kind == ProblemKind::Beside && is_count),
+            meant: problem.meant.clone(),
         }
     }
 
@@ -116,7 +120,8 @@ impl ScheduleFinding {
 
 fn rule_of(kind: ProblemKind, key: Option<Key>) -> LintRule {
     match (kind, key) {
-        (ProblemKind::UnknownKey, _) | (ProblemKind::Text | ProblemKind::Meaningless, None) => {
+        (ProblemKind::UnknownKey, _)
+        | (ProblemKind::Text | ProblemKind::Meaningless | ProblemKind::NoSchedule, None) => {
             LintRule::UnknownAnnotation
         }
         (ProblemKind::Calendar, _) => LintRule::BadExcept,
@@ -127,17 +132,19 @@ fn rule_of(kind: ProblemKind, key: Option<Key>) -> LintRule {
             LintRule::ScaleBesideOthers
         }
         (ProblemKind::Beside, _) => LintRule::HoursBesideTimes,
-        (ProblemKind::Text | ProblemKind::Meaningless, Some(key)) => match key {
-            Key::Start | Key::Stop => LintRule::BadTimes,
-            Key::Hours => LintRule::BadHours,
-            Key::Scale => LintRule::BadScale,
-            Key::Timezone => LintRule::BadTimezone,
-            Key::Replicas | Key::StopReplicas => LintRule::BadCount,
-            Key::Jitter => LintRule::BadJitter,
-            Key::Except => LintRule::BadExcept,
-            Key::Pause | Key::WakeUntil | Key::SleepUntil | Key::Enforce | Key::Exclude => {
-                LintRule::BadOverride
+        (ProblemKind::Text | ProblemKind::Meaningless | ProblemKind::NoSchedule, Some(key)) => {
+            match key {
+                Key::Start | Key::Stop => LintRule::BadTimes,
+                Key::Hours => LintRule::BadHours,
+                Key::Scale => LintRule::BadScale,
+                Key::Timezone => LintRule::BadTimezone,
+                Key::Replicas | Key::StopReplicas => LintRule::BadCount,
+                Key::Jitter => LintRule::BadJitter,
+                Key::Except => LintRule::BadExcept,
+                Key::Pause | Key::WakeUntil | Key::SleepUntil | Key::Enforce | Key::Exclude => {
+                    LintRule::BadOverride
+                }
             }
-        },
+        }
     }
 }

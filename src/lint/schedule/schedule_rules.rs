@@ -96,7 +96,6 @@ pub(in crate::lint) fn schedule_findings(
                 help: "remove it, or write a future time".to_owned(),
                 origin: Origin::Namespace,
                 meant: None,
-                is_repairable: true,
             });
         }
     }

@@ -4,10 +4,12 @@ use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
 use crate::schedule::text::reason::{CronField, TextReason};
 
-const MONTHS: [&str; 12] = [
+/// The months as cron names them.
+pub(in crate::schedule) const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
-const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+/// The days as cron names them, from Sunday.
+pub(in crate::schedule) const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 /// The values that one field means.
 pub(in crate::schedule) struct Values {
@@ -75,9 +77,7 @@ impl Values {
             None => from,
         };
         if from > to {
-            return Err(value.fails(TextReason::Backwards {
-                example: two_ranges(field),
-            }));
+            return Err(value.fails(TextReason::Backwards));
         }
         Ok(Self {
             bits: bits(from, to, step),
@@ -87,7 +87,7 @@ impl Values {
 }
 
 /// The smallest and the greatest value that a `*` means.
-fn limits(field: CronField) -> (u32, u32) {
+pub(in crate::schedule) fn limits(field: CronField) -> (u32, u32) {
     match field {
         CronField::Second | CronField::Minute => (0, 59),
         CronField::Hour => (0, 23),
@@ -154,16 +154,11 @@ fn digits(text: &str) -> Option<u64> {
 }
 
 /// Why a value that other crons take is refused here.
-fn other_dialect(value: &str, field: CronField) -> Option<TextReason> {
+pub(in crate::schedule) fn other_dialect(value: &str, field: CronField) -> Option<TextReason> {
     let value = value.to_ascii_lowercase();
     let of_days = matches!(field, CronField::DayOfMonth | CronField::DayOfWeek);
     let is_number = |text: &str| text.is_empty() || digits(text).is_some();
-    let within_month = |what| {
-        Some(TextReason::WithinMonth {
-            what,
-            instead: None,
-        })
-    };
+    let within_month = |what| Some(TextReason::WithinMonth { what });
     if value.contains('+') {
         Some(TextReason::Plus)
     } else if of_days && value.contains('#') {
@@ -179,17 +174,6 @@ fn other_dialect(value: &str, field: CronField) -> Option<TextReason> {
         within_month("the last day")
     } else {
         None
-    }
-}
-
-/// How to write a range that wraps.
-fn two_ranges(field: CronField) -> &'static str {
-    match field {
-        CronField::Second | CronField::Minute => "50-59,0-10",
-        CronField::Hour => "22-23,0-6",
-        CronField::DayOfMonth => "28-31,1-3",
-        CronField::Month => "Nov-Dec,Jan-Feb",
-        CronField::DayOfWeek => "Fri-Sat,Sun-Mon",
     }
 }
 

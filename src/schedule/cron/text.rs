@@ -10,7 +10,8 @@ use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
 use crate::schedule::text::reason::{CronField, TextReason};
 
-const NICKNAMES: [(&str, &str); 7] = [
+/// Names for five fields.
+pub(in crate::schedule) const NICKNAMES: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
     ("@annually", "0 0 1 1 *"),
     ("@monthly", "0 0 1 * *"),
@@ -46,52 +47,49 @@ fn nickname(item: Piece<'_>) -> Result<Cron, TextError> {
     Err(item.fails(match name.split_whitespace().next() {
         Some("@every") => TextReason::Every,
         Some("@reboot") => TextReason::Reboot,
-        _ => TextReason::Nickname {
-            nearest: nearest_nickname(&name),
-        },
+        _ => TextReason::Nickname,
     }))
-}
-
-fn nearest_nickname(name: &str) -> Option<&'static str> {
-    if name.len() > 12 {
-        return None;
-    }
-    NICKNAMES
-        .iter()
-        .map(|&(nickname, _)| (strsim::osa_distance(name, nickname), nickname))
-        .min()
-        .filter(|&(distance, _)| distance <= 3)
-        .map(|(_, nickname)| nickname)
 }
 
 fn fields(item: Piece<'_>) -> Result<Cron, TextError> {
     let words: Vec<_> = item.words().take(8).collect();
-    let (second, rest) = match *words.as_slice() {
-        [minute, hour, day, month, week] => (None, [minute, hour, day, month, week]),
+    match *words.as_slice() {
+        [minute, hour, day, month, week] => read(None, [minute, hour, day, month, week]),
         [second, minute, hour, day, month, week] => {
-            (Some(second), [minute, hour, day, month, week])
+            read(Some(second), [minute, hour, day, month, week]).map_err(|error| {
+                // Others have five fields and a year.
+                let is_year =
+                    is_year(week.text()) && read(None, [second, minute, hour, day, month]).is_ok();
+                if is_year {
+                    week.fails(TextReason::Year)
+                } else {
+                    error
+                }
+            })
         }
-        [_, _, _, _, _, _, year] => return Err(year.fails(TextReason::Year)),
-        _ => {
-            return Err(item.fails(TextReason::FieldCount {
-                found: item.words().count(),
-            }));
-        }
+        [_, _, _, _, _, _, year] => Err(year.fails(TextReason::Year)),
+        _ => Err(item.fails(TextReason::FieldCount {
+            found: item.words().count(),
+        })),
+    }
+}
+
+/// Whether a word may be a year, or any: `2026`, `*`.
+fn is_year(word: &str) -> bool {
+    matches!(word, "*" | "?") || word.len() == 4 && word.bytes().all(|it| it.is_ascii_digit())
+}
+
+/// The days within the month that `L`, `W` and `#` mean in other crons, with the times of day.
+pub(in crate::schedule) fn within_month(item: Piece<'_>) -> Option<String> {
+    let words: Vec<_> = item.words().take(7).collect();
+    let (second, minute, hour, day, month, week) = match *words.as_slice() {
+        [minute, hour, day, month, week] => (None, minute, hour, day, month, week),
+        [second, minute, hour, day, month, week] => (Some(second), minute, hour, day, month, week),
+        _ => return None,
     };
-    let [_, _, day, _, week] = rest;
-    read(second, rest).map_err(|error| match *error.reason() {
-        TextReason::WithinMonth { what, .. } => {
-            let instead = || {
-                let any = Piece::whole("*", "").ok()?;
-                let [minute, hour, _, month, _] = rest;
-                let daily = read(second, [minute, hour, any, month, any]).ok()?;
-                daily.on(days_meant(day.text(), week.text())?)
-            };
-            let instead = instead().map(Into::into);
-            error.because(TextReason::WithinMonth { what, instead })
-        }
-        _ => error,
-    })
+    let any = Piece::whole("*", "").ok()?;
+    let daily = read(second, [minute, hour, any, month, any]).ok()?;
+    daily.on(days_meant(day.text(), week.text())?)
 }
 
 /// Reads the fields from the minute on, and the seconds where there are some.
@@ -189,7 +187,7 @@ mod tests {
             (
                 "0 0 * * Fri-Mon",
                 "Fri-Mon",
-                "write two, such as `Fri-Sat,Sun-Mon`",
+                "runs backwards, and cron's ranges do not wrap",
             ),
             ("0 0 * * Fri-Sun", "Fri-Sun", "runs backwards"),
             ("*/0 * * * *", "0", "is not a step; write a whole number"),
@@ -207,28 +205,28 @@ mod tests {
             (
                 "30 18 L * *",
                 "L",
-                "is the last day in other crons and is not supported; write `last day 18:30`",
+                "is the last day in other crons and is not supported; write days",
             ),
             ("0 0 L-3 * *", "L-3", "such as `last Fri 18:00`"),
             // In some crons 5 is Thursday.
             ("0 0 * * 5L", "5L", "such as `last Fri 18:00`"),
-            ("0 9,17 ? * friL", "friL", "write `last Fri 09:00,17:00`"),
+            ("0 9,17 ? * friL", "friL", "such as `last Fri 18:00`"),
             ("0 9 * 6 FriL", "FriL", "such as `last Fri 18:00`"),
             ("0 9 L * Mon", "L", "such as `last Fri 18:00`"),
             ("* * L * *", "L", "such as `last Fri 18:00`"),
             ("30 0 9 L * *", "L", "such as `last Fri 18:00`"),
-            ("0 0 9 L * ?", "L", "write `last day 09:00`"),
+            ("0 0 9 L * ?", "L", "such as `last Fri 18:00`"),
             (
                 "0 0 15W * *",
                 "15W",
                 "is the nearest weekday in other crons",
             ),
-            ("0 7 lw * *", "lw", "write `last weekday 07:00`"),
-            ("0 7 1W * *", "1W", "write `first weekday 07:00`"),
+            ("0 7 lw * *", "lw", "such as `last Fri 18:00`"),
+            ("0 7 1W * *", "1W", "such as `last Fri 18:00`"),
             (
                 "0 7 * * Mon#2",
                 "Mon#2",
-                "is the nth weekday in other crons and is not supported; write `second Mon 07:00`",
+                "is not supported; write days within the month",
             ),
             ("0 7 * * Mon#5", "Mon#5", "such as `last Fri 18:00`"),
             ("0 7 * * 1#2", "1#2", "such as `last Fri 18:00`"),
@@ -250,7 +248,7 @@ mod tests {
                 "counts from when a program starts",
             ),
             ("@reboot", "@reboot", "is not a time"),
-            ("@dayly", "@dayly", "did you mean `@daily`?"),
+            ("@dayly", "@dayly", "is not a nickname"),
             ("@", "@", "is not a nickname"),
             (
                 "TZ=Asia/Tokyo 0 9 * * *",

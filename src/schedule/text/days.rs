@@ -31,7 +31,8 @@ impl ItemDays {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::schedule) struct Days(u8);
 
-const NAMES: [&str; 7] = [
+/// The days in full, from Monday.
+pub(in crate::schedule) const NAMES: [&str; 7] = [
     "Monday",
     "Tuesday",
     "Wednesday",
@@ -110,36 +111,7 @@ pub(super) fn day_of(text: &str) -> Option<usize> {
 }
 
 fn unknown(word: Piece<'_>) -> TextError {
-    word.fails(TextReason::UnknownDay {
-        nearest: nearest(word.text()),
-    })
-}
-
-/// A name that is at most two letters different, or one of the short `first` and the like; `None`
-/// for words of three letters or fewer.
-fn nearest(text: &str) -> Option<&'static str> {
-    if !(4..=12).contains(&text.len()) {
-        return None;
-    }
-    let wanted = text.to_lowercase();
-    let names = NAMES
-        .iter()
-        .copied()
-        .chain(GROUPS.iter().map(|&(name, _)| name))
-        .map(|name| (2, name));
-    names
-        .chain(MonthDays::ordinals().map(|name| (1, name)))
-        .map(|(most, name)| {
-            (
-                most,
-                strsim::osa_distance(&wanted, &name.to_lowercase()),
-                name,
-            )
-        })
-        .filter(|(most, distance, _)| distance <= most)
-        .map(|(_, distance, name)| (distance, name))
-        .min()
-        .map(|(_, name)| name)
+    word.fails(TextReason::UnknownDay)
 }
 
 #[cfg(test)]
@@ -189,19 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn suggests_the_day_that_was_meant() {
-        for (text, expected) in [
-            ("Wendesday", Some("Wednesday")),
-            ("weekday", Some("weekdays")),
-            ("Thurs", None),
-            ("frist", Some("first")),
-            ("forth", Some("fourth")),
-            ("third", Some("third")),
-            ("Fry", None),
-            ("everyday", None),
-        ] {
-            assert_eq!(nearest(text), expected, "{text}");
-        }
+    fn a_group_is_no_end_of_a_range() {
         assert!(Days::range(piece("weekdays"), piece("Sat")).is_err());
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::length::MAX_TEXT;
 use super::reason::TextReason;
+use crate::schedule::meant::meaning::Meant;
 use crate::text::{cut_bytes, quote};
 
 /// Why a text of a schedule is refused.
@@ -16,13 +17,14 @@ use crate::text::{cut_bytes, quote};
 ///
 /// let error = Times::parse("Mon-Fry 09:00").unwrap_err();
 /// assert_eq!(error.span(), 4..7);
-/// assert!(error.to_string().starts_with("`Fry` is not a day; write Mon, Tue,"));
+/// assert_eq!(error.to_string(), "`Fry` is not a day; write `Mon-Fri 09:00`");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
     span: Range<usize>,
     found: Box<str>,
     reason: TextReason,
+    meant: Option<Box<Meant>>,
 }
 
 impl TextError {
@@ -31,18 +33,20 @@ impl TextError {
             span,
             found: quote(found).into(),
             reason,
+            meant: None,
         }
+    }
+
+    /// The same with what was meant by the text.
+    pub(in crate::schedule) fn meaning(self, meant: Option<Meant>) -> Self {
+        let meant = meant.map(Box::new);
+        Self { meant, ..self }
     }
 
     /// The refusal of a text that [is too long](super::length::is_too_long).
     pub(crate) fn too_long(text: &str) -> Self {
         let read = cut_bytes(text, MAX_TEXT).len();
         Self::new(read..text.len(), "", TextReason::TooLong)
-    }
-
-    /// The same of the same words, for another reason.
-    pub(in crate::schedule) fn because(self, reason: TextReason) -> Self {
-        Self { reason, ..self }
     }
 
     /// Bytes of the parsed text that are at fault: on character boundaries, and as narrow as the
@@ -55,6 +59,11 @@ impl TextError {
     pub fn reason(&self) -> &TextReason {
         &self.reason
     }
+
+    /// What was meant by the text, where that is clear.
+    pub fn meant(&self) -> Option<&Meant> {
+        self.meant.as_deref()
+    }
 }
 
 impl fmt::Display for TextError {
@@ -62,7 +71,10 @@ impl fmt::Display for TextError {
         if !self.found.is_empty() {
             write!(f, "`{}` ", self.found)?;
         }
-        self.reason.fmt(f)
+        match self.meant().filter(|meant| meant.is_short()) {
+            Some(meant) => write!(f, "{}; {meant}", self.reason.problem()),
+            None => self.reason.fmt(f),
+        }
     }
 }
 

@@ -56,13 +56,21 @@ impl<'a> Piece<'a> {
             if !trimmed.text().is_empty() {
                 return Ok(trimmed);
             }
+            // Where nothing but blanks and `;` is written, all of it is empty.
+            if text.chars().all(|it| it == ';' || it.is_whitespace()) {
+                return Err(TextError::new(
+                    0..text.len(),
+                    "",
+                    TextReason::Empty { example },
+                ));
+            }
             // The blank item, with the `;` that makes it one.
             let span = if item.end < text.len() {
                 item.start..item.end + 1
             } else {
                 item.start.saturating_sub(1)..item.end
             };
-            Err(TextError::new(span, "", TextReason::Empty { example }))
+            Err(TextError::new(span, ";", TextReason::EmptyItem))
         }))
     }
 
@@ -187,7 +195,12 @@ mod tests {
                 Ok(items) => items.collect::<Result<Vec<_>, _>>().unwrap_err(),
             };
             assert_eq!(error.span(), expected, "{text:?}");
-            assert_eq!(error.reason(), &TextReason::Empty { example: "09:00" });
+            let reason = if text.contains(['x', 'é']) {
+                TextReason::EmptyItem
+            } else {
+                TextReason::Empty { example: "09:00" }
+            };
+            assert_eq!(error.reason(), &reason);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{length::MAX_TEXT, wall_time::WallTime};
+use super::length::MAX_TEXT;
 
 /// What is wrong with a text. `Display` goes on after the offending words: "is not a day; write …".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +20,9 @@ pub enum TextReason {
         /// A text that would do.
         example: &'static str,
     },
+    /// A `;` with nothing before or after it.
+    #[error("has nothing on one side; remove it")]
+    EmptyItem,
     /// A dash that looks like `-` and is another character.
     #[error("is not the plain `-` of the keyboard; write for example `{example}`")]
     ForeignDash {
@@ -34,11 +37,10 @@ pub enum TextReason {
     },
 
     /// A word that is not a day of the week.
-    #[error("is not a day; write Mon, Tue, Wed, Thu, Fri, Sat or Sun, a range such as Mon-Fri, weekdays, weekends or daily{}", did_you_mean(.nearest))]
-    UnknownDay {
-        /// The word that may have been meant.
-        nearest: Option<&'static str>,
-    },
+    #[error(
+        "is not a day; write Mon, Tue, Wed, Thu, Fri, Sat or Sun, a range such as Mon-Fri, weekdays, weekends or daily"
+    )]
+    UnknownDay,
     /// `first` and the like with no day after it.
     #[error("has no day after it; write for example `first Mon`, `first day` or `first weekday`")]
     NthOfNothing,
@@ -58,11 +60,8 @@ pub enum TextReason {
     )]
     MixedDays,
     /// A word that is not `HH:MM`.
-    #[error("is not a time of day; write for example `{meant}`")]
-    NotATime {
-        /// The time that may have been meant.
-        meant: WallTime,
-    },
+    #[error("is not a time of day; write for example `09:00`")]
+    NotATime,
     /// Hours above 23 or minutes above 59.
     #[error("is not in a day; times run from `00:00` to `23:59`")]
     OutOfDay,
@@ -70,13 +69,8 @@ pub enum TextReason {
     #[error("is not in a day; midnight is `00:00` of the next day (`24:00` only ends a window)")]
     EndOfDay,
     /// `HH:MM:SS`.
-    #[error(
-        "has seconds; write `{meant}`, or cron with a leading field of seconds such as `30 0 9 * * *`"
-    )]
-    Seconds {
-        /// The time without its seconds.
-        meant: WallTime,
-    },
+    #[error("has seconds, which a time of day does not take here; write for example `09:00`")]
+    Seconds,
     /// Days with no time after them.
     #[error("has no time of day; write for example `{example}`")]
     NoTime {
@@ -102,7 +96,7 @@ pub enum TextReason {
     NotACount,
     /// A window where a time is asked for.
     #[error(
-        "is a window; write one time, such as `Mon-Fri 09:00`, or write windows in the hours annotation"
+        "is a window; write windows in the hours annotation, and here one time such as `Mon-Fri 09:00`"
     )]
     WindowInTimes,
     /// A window without its end.
@@ -128,7 +122,7 @@ pub enum TextReason {
     },
     /// A seventh field.
     #[error(
-        "is in the place of a year, which cron does not have; leave it out, or write local moments such as `2026-12-24 18:00`"
+        "is in the place of a year, which cron does not have here; write local moments such as `2026-12-24 18:00`"
     )]
     Year,
     /// A value that is not a number (or name) of its field.
@@ -138,11 +132,8 @@ pub enum TextReason {
         field: CronField,
     },
     /// A range whose beginning is after its end.
-    #[error("runs backwards; cron's ranges do not wrap: write two, such as `{example}`")]
-    Backwards {
-        /// A text that would do.
-        example: &'static str,
-    },
+    #[error("runs backwards, and cron's ranges do not wrap; write two ranges")]
+    Backwards,
     /// A step of zero or no number.
     #[error("is not a step; write a whole number from 1 up, as in `*/15`")]
     Step,
@@ -161,39 +152,38 @@ pub enum TextReason {
         field: CronField,
     },
     /// `L`, `W` or `#`: the last day, the nearest weekday or the nth weekday.
-    #[error("is {what} in other crons and is not supported; write {}", within_month(.instead))]
+    #[error(
+        "is {what} in other crons and is not supported; write days within the month before a time, such as `last Fri 18:00`"
+    )]
     WithinMonth {
         /// What it is in other crons.
         what: &'static str,
-        /// Times that mean the same, where there are such.
-        instead: Option<Box<str>>,
     },
     /// `+`, by which other crons join day of month and day of week.
     #[error(
-        "has a `+`, which cron's fields do not take; write the plain value, and `*` in the field of days to ignore"
+        "has a `+`, which cron's fields do not take; write for example `0 9 * * Mon-Fri`, or local moments such as `2026-12-07 09:00`"
     )]
     Plus,
     /// `@every`.
     #[error(
-        "counts from when a program starts; write the times instead, such as `*/30 * * * *` or `@hourly`"
+        "counts from when a program starts, not by the clock; write the times instead, such as `Mon-Fri 09:00,13:30`"
     )]
     Every,
     /// `@reboot`.
     #[error("is not a time; write the times instead, such as `Mon-Fri 09:00`")]
     Reboot,
     /// An unknown `@` nickname.
-    #[error("is not a nickname; write @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly{}", did_you_mean(.nearest))]
-    Nickname {
-        /// The nickname that may have been meant.
-        nearest: Option<&'static str>,
-    },
+    #[error(
+        "is not a nickname; write @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly"
+    )]
+    Nickname,
     /// `TZ=` or `CRON_TZ=`.
     #[error(
         "does not belong in the times; put the zone into the timezone annotation and leave the times alone, as in `0 9 * * *`"
     )]
     ZoneInCron,
     /// A date that no year has.
-    #[error("is a date that never comes; write days that the months have, such as `28` or `1`")]
+    #[error("is a date that never comes; write days that one of the months has")]
     NeverComes,
 
     /// A word that is not `YYYY-MM-DD`.
@@ -214,7 +204,7 @@ pub enum TextReason {
     #[error("is half of a range; write both dates, such as `2026-12-28..2027-01-03`")]
     OpenDates,
     /// A range of dates whose beginning is after its end.
-    #[error("runs backwards; write the earlier date first, such as `2026-12-28..2027-01-03`")]
+    #[error("ends before it begins; look at the years, as in `2026-12-28..2027-01-03`")]
     DatesBackwards,
 
     /// The name of a calendar that is not known.
@@ -330,14 +320,11 @@ impl fmt::Display for CronField {
 }
 
 impl TextReason {
-    /// The word that may have been meant in place of the offending one.
-    pub fn meant(&self) -> Option<&'static str> {
-        match self {
-            Self::UnknownDay { nearest }
-            | Self::Nickname { nearest }
-            | Self::UnknownZone { nearest } => *nearest,
-            _ => None,
-        }
+    /// What is wrong, without what to write instead.
+    pub(in crate::schedule) fn problem(&self) -> String {
+        let text = self.to_string();
+        text.split_once("; ")
+            .map_or(text.clone(), |(problem, _)| problem.to_owned())
     }
 }
 
@@ -348,15 +335,4 @@ fn unknown_calendar(known: &str) -> String {
     } else {
         format!("is not a calendar that is known here; the known ones are: {known}")
     }
-}
-
-fn within_month(instead: &Option<Box<str>>) -> String {
-    instead.as_ref().map_or_else(
-        || "days within the month before a time, such as `last Fri 18:00`".to_owned(),
-        |instead| format!("`{instead}`"),
-    )
-}
-
-fn did_you_mean(nearest: &Option<&'static str>) -> String {
-    nearest.map_or_else(String::new, |word| format!(" (did you mean `{word}`?)"))
 }

@@ -20,7 +20,7 @@ pub(in crate::schedule) struct Tokens<'a> {
 }
 
 /// Whether editors and chat programs write this character in place of `-`.
-fn is_foreign_dash(character: char) -> bool {
+pub(in crate::schedule) fn is_foreign_dash(character: char) -> bool {
     matches!(
         character,
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}'

@@ -7,7 +7,6 @@ use std::fmt;
 pub struct WallTime(pub(in crate::schedule) u16);
 
 impl WallTime {
-    pub(in crate::schedule) const NINE: Self = Self(9 * 60);
     pub(in crate::schedule) const END_OF_DAY: Self = Self(24 * 60);
 
     /// Seconds from midnight.

@@ -19,6 +19,7 @@ use super::local::Local;
 use super::names;
 use super::rules::{Rules, Span};
 use super::tzdata::Tzdata;
+use crate::schedule::meant::meaning::Meant;
 use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
 use crate::schedule::text::reason::TextReason;
@@ -70,9 +71,12 @@ impl Zone {
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let name = Piece::whole(text, "Europe/Berlin")?;
         Self::named(name.text()).ok_or_else(|| {
-            name.fails(TextReason::UnknownZone {
-                nearest: names::nearest(name.text()),
-            })
+            let nearest = names::nearest(name.text());
+            name.fails(TextReason::UnknownZone { nearest })
+                .meaning(nearest.map(|nearest| Meant::Instead {
+                    place: name.span(),
+                    text: nearest.into(),
+                }))
         })
     }
 
@@ -368,7 +372,7 @@ mod tests {
         assert_eq!(error.span(), 2..12);
         assert_eq!(
             error.to_string(),
-            "`Asia/Tokio` is not a time zone; write a name of the IANA database: did you mean `Asia/Tokyo`?"
+            "`Asia/Tokio` is not a time zone; write `Asia/Tokyo`"
         );
         let error = Zone::parse("東京").unwrap_err();
         assert_eq!(error.span(), 0..6);

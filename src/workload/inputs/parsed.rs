@@ -276,7 +276,8 @@ impl Problems {
         }
         match parse_moment(text, zone) {
             Ok(until) => return Some(Pause::Until(until)),
-            Err(error) if *error.reason() == TextReason::NotAMoment => self.wrong(
+            Err(error)
+                if *error.reason() == TextReason::NotAMoment && error.meant().is_none() => self.wrong_switch(
                 Key::Pause,
                 text,
                 "is neither `true` nor a time; write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`",
@@ -296,7 +297,7 @@ impl Problems {
             (None, Ok(grace)) => Enforce::After(grace),
             (None, Err(_)) => {
                 let message = "is neither `true` nor a time from 1s to 24h; write `true`, or a time such as `30m`, or remove the annotation";
-                self.wrong(Key::Enforce, text, message);
+                self.wrong_switch(Key::Enforce, text, message);
                 Enforce::No
             }
         }
@@ -309,7 +310,7 @@ impl Problems {
         };
         truth(text).unwrap_or_else(|| {
             let message = "is neither `true` nor `false`; write `true`, or remove the annotation";
-            self.wrong(key, text, message);
+            self.wrong_switch(key, text, message);
             false
         })
     }
@@ -320,13 +321,25 @@ impl Problems {
         for key in [Key::WakeUntil, Key::SleepUntil] {
             if let Some(text) = inputs.own().text(key) {
                 let message = "needs a schedule, and there is none; write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";
-                self.wrong(key, text, message);
+                let problem = Problem::of_text(key, text, message);
+                self.0.push(problem.of_kind(ProblemKind::NoSchedule));
             }
         }
     }
 
     fn wrong(&mut self, key: Key, text: &str, message: &str) {
         self.0.push(Problem::of_text(key, text, message));
+    }
+
+    /// As [`Self::wrong`], for a key that may be `true`.
+    fn wrong_switch(&mut self, key: Key, text: &str, message: &str) {
+        let meant = match &*text.trim().to_ascii_lowercase() {
+            "yes" | "y" | "on" | "1" | "enabled" => Some("true"),
+            "no" | "n" | "off" | "0" | "disabled" => Some("false"),
+            _ => None,
+        };
+        self.0
+            .push(Problem::of_text(key, text, message).meaning(meant));
     }
 
     /// Refuses a count on the object itself that is below what its kind can have. One of its
@@ -370,7 +383,8 @@ impl Problems {
         let count = Replicas::parse(text);
         if let Err(error) = &count {
             let problem = Problem::at(key.name(), 0..text.len(), error.to_string());
-            self.0.push(problem);
+            self.0
+                .push(problem.meaning(Replicas::meant_by(text).as_deref()));
         }
         count.ok()
     }

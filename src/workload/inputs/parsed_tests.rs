@@ -90,7 +90,12 @@ fn what_is_wrong_with_an_override_has_a_place_and_a_right_example() {
         (Key::Pause, "yes", 0..3, "`yes` is neither `true` nor"),
         (Key::Pause, "2026-12-24", 0..10, "`2026-12-24 18:00`"),
         (Key::WakeUntil, "22:00", 0..5, "write local time such as"),
-        (Key::SleepUntil, "2026-12-24 1800", 11..15, "`18:00`"),
+        (
+            Key::SleepUntil,
+            "2026-12-24 1800",
+            11..15,
+            "write `2026-12-24 18:00`",
+        ),
         (Key::SleepUntil, "", 0..0, "`2026-12-24 18:00`"),
         (Key::Enforce, "on", 0..2, "write `true`"),
         (Key::Enforce, "0s", 0..2, "from 1s to 24h"),

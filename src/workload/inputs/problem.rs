@@ -3,7 +3,7 @@
 use std::{fmt, ops::Range};
 
 use crate::{
-    schedule::{TextError, TextReason},
+    schedule::{Meant, TextError, TextReason},
     text::{cut_bytes, cut_chars, quote},
 };
 
@@ -23,8 +23,8 @@ pub struct Problem {
     pub message: Box<str>,
     /// Which bytes of the annotation's text are at fault.
     pub span: Range<usize>,
-    /// The word that may have been meant by them.
-    pub meant: Option<&'static str>,
+    /// What was meant by the text, where that is clear.
+    pub meant: Option<Meant>,
 }
 
 /// The sorts of things that can be wrong with an annotation.
@@ -36,6 +36,8 @@ pub enum ProblemKind {
     Calendar,
     /// Its name is not a [`Key`].
     UnknownKey,
+    /// It is an override, and there is no schedule.
+    NoSchedule,
     /// Another annotation excludes it.
     Beside,
     /// The kind of the object has no use for it.
@@ -59,7 +61,7 @@ impl Problem {
         };
         Self {
             kind,
-            meant: error.reason().meant(),
+            meant: error.meant().cloned(),
             ..Self::at(key.name(), error.span(), error.to_string())
         }
     }
@@ -79,6 +81,15 @@ impl Problem {
             span,
             meant: None,
         }
+    }
+
+    /// This problem with another text for the whole annotation, which can be read.
+    pub(in crate::workload) fn meaning(self, text: Option<&str>) -> Self {
+        let meant = text.map(|text| Meant::Instead {
+            place: self.span.clone(),
+            text: text.into(),
+        });
+        Self { meant, ..self }
     }
 
     /// This problem with another kind.

@@ -121,6 +121,117 @@ fn help_keeps_what_the_user_has_written() {
     }
 }
 
+/// What is advised is what was meant, for the annotation it belongs to; else an example, which means
+/// nothing.
+#[test]
+fn help_says_what_was_meant_or_gives_an_example() {
+    for (line, help) in [
+        (
+            "start: 0 9 * * fri-mon",
+            "write dayshift/start: \"0 9 * * fri-Sat,Sun-mon\"",
+        ),
+        (
+            "start: Mon/Wed/Fri 09:00",
+            "write dayshift/start: \"Mon,Wed,Fri 09:00\"",
+        ),
+        (
+            "start: 2026-12-24 9:05:30",
+            "write for example dayshift/start: \"Mon-Fri 09:00\"",
+        ),
+        (
+            "start: 0 9 * * 1-5 2026",
+            "write for example dayshift/start: \"Mon-Fri 09:00\"",
+        ),
+        (
+            "start: 0 9 ? * MON-FRI *",
+            "write dayshift/start: \"0 9 ? * MON-FRI\"",
+        ),
+        (
+            "start: '@every 5m'",
+            "write dayshift/start: \"*/5 * * * *\"",
+        ),
+        (
+            "start: '@every 7m'",
+            "write for example dayshift/start: \"Mon-Fri 09:00\"",
+        ),
+        (
+            "start: 12/24/2026 18:00",
+            "write dayshift/start: \"2026-12-24 18:00\"",
+        ),
+        (
+            "start: TZ=Asia/Tokyo 0 9 * * *",
+            "write dayshift/start: \"0 9 * * *\" and dayshift/timezone: \"Asia/Tokyo\"",
+        ),
+        (
+            "start: Mon-Fri 09:00;",
+            "write dayshift/start: \"Mon-Fri 09:00\"",
+        ),
+        (
+            "start: Mon-Fry 09:00; Sat-Sum 10am",
+            "write dayshift/start: \"Mon-Fri 09:00; Sat-Sun 10:00\"",
+        ),
+        (
+            "start: Mon-Fri 9-17",
+            "write dayshift/hours: \"Mon-Fri 09:00-17:00\" in place of dayshift/start",
+        ),
+        (
+            "hours: 'Mon-Fri 09:00-17:00, Sat 10:00-14:00'",
+            "write dayshift/hours: \"Mon-Fri 09:00-17:00; Sat 10:00-14:00\"",
+        ),
+        (
+            "hours: Mon 08:00-Fri 18:00",
+            "write dayshift/start: \"Mon 08:00\" and dayshift/stop: \"Fri 18:00\" in place of dayshift/hours",
+        ),
+        (
+            "hours: 9:00 AM - 5:00 PM",
+            "write dayshift/hours: \"09:00-17:00\"",
+        ),
+        (
+            "hours: \u{ff10}\u{ff19}:00-17:00",
+            "write dayshift/hours: \"09:00-17:00\"",
+        ),
+        (
+            "scale: '08:00 = 5, 12:00 = 6'",
+            "write dayshift/scale: \"08:00 = 5; 12:00 = 6\"",
+        ),
+        (
+            "wake-until: 2026-12-24 22:00",
+            "write dayshift/hours: \"Mon-Fri 09:00-19:00; Sat 10:00-14:00\" beside it, or remove dayshift/wake-until",
+        ),
+    ] {
+        check_help(&[&format!("dayshift/{line}")], help);
+    }
+    for (line, help) in [
+        (
+            "except: 24.12.2026",
+            "write dayshift/except: \"2026-12-24\"",
+        ),
+        (
+            "except: '2026-12-28..2026-01-03'",
+            "write for example dayshift/except: \"2026-12-28..2027-01-03; 2027-01-11\"",
+        ),
+        ("replicas: '3.0'", "write dayshift/replicas: \"3\""),
+        ("exclude: 'yes'", "write dayshift/exclude: \"true\""),
+        ("enforce: 'on'", "write dayshift/enforce: \"true\""),
+        (
+            "pause: 24.12.2099 6pm",
+            "write dayshift/pause: \"2099-12-24 18:00\"",
+        ),
+    ] {
+        let hours = "dayshift/hours: Mon-Fri 09:00-19:00";
+        check_help(&[hours, &format!("dayshift/{line}")], help);
+    }
+}
+
+fn check_help(annotations: &[&str], help: &str) {
+    let (_, out, _) = lint_of(&["-"], &web(annotations));
+    let line = format!("= help: {help}");
+    assert!(
+        out.lines().any(|said| said.trim_start() == line),
+        "{line}\n{out}"
+    );
+}
+
 /// `replicas` beside `scale` is an error: no help may ask for it.
 #[test]
 fn exact_counts_are_not_told_to_set_a_count_of_their_own() {

@@ -58,7 +58,7 @@ fn the_json_is_what_other_programs_rely_on() {
       "problems": [
         {
           "annotation": "dayshift/stop",
-          "message": "`Fry` is not a day; write Mon, Tue, Wed, Thu, Fri, Sat or Sun, a range such as Mon-Fri, weekdays, weekends or daily",
+          "message": "`Fry` is not a day; write `Mon-Fri 19:00`",
           "start": 4,
           "end": 7
         }

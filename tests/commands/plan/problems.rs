@@ -210,7 +210,7 @@ fn wrong_usage_is_told_with_what_would_be_right() {
         (&["-f", "examples", "--days", "0"], "0 is not in 1..=36600"),
         (
             &["-f", "examples", "--timezone", "Asia/Tokio"],
-            "did you mean `Asia/Tokyo`?",
+            "is not a time zone; write `Asia/Tokyo`",
         ),
         (
             &["-f", "examples", "--annotation-prefix", "A/b"],

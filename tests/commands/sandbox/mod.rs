@@ -175,7 +175,7 @@ fn wrong_usage_is_2() {
         (&["--for", "0"], "such as 12h or 7d"),
         (&["--for", "a week"], "such as 30s, 1h30m or 72h"),
         (&["--speed", "0"], "such as 3600 or 86400, or max"),
-        (&["--timezone", "Europe/Berln"], "did you mean"),
+        (&["--timezone", "Europe/Berln"], "write `Europe/Berlin`"),
         (&["--annotation-prefix", "Day/shift"], "such as dayshift"),
     ] {
         let ended = sandbox(args, "");

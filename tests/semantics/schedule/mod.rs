@@ -6,6 +6,7 @@ mod calendars;
 mod clock_changes;
 mod cron;
 mod hostile;
+mod meant;
 mod model;
 mod month;
 mod properties;

@@ -1,0 +1,171 @@
+//! Proposals that can be read.
+
+use super::characters::plain;
+use super::meaning::Meant;
+use super::{cron, date, duration, week};
+use crate::schedule::hours::Hours;
+use crate::schedule::text::error::TextError;
+use crate::schedule::text::reason::TextReason;
+use crate::schedule::times::Times;
+use crate::schedule::zone::time_zone::Zone;
+
+/// What a loose reading of one item, or of a whole text, takes it for.
+pub(in crate::schedule) enum Guess {
+    Text(String),
+    Hours(String),
+    StartAndStop { start: String, stop: String },
+    InZone { times: String, timezone: String },
+}
+
+/// What the item of an error was meant for, if that can be read. `reads` tells of a text in the place
+/// of the item whether it can; `guess` reads loosely.
+pub(in crate::schedule) fn of_item(
+    error: TextError,
+    text: &str,
+    reads: impl Fn(&str) -> bool,
+    guess: impl Fn(&str) -> Option<Guess>,
+) -> TextError {
+    let span = error.span();
+    if matches!(
+        error.reason(),
+        TextReason::TooLong | TextReason::Empty { .. }
+    ) {
+        return error;
+    }
+    if *error.reason() == TextReason::EmptyItem {
+        let rest = [text.get(..span.start), text.get(span.end..)];
+        let is_empty = rest.iter().flatten().all(|it| it.trim().is_empty());
+        let meant = Meant::Instead {
+            place: span,
+            text: "".into(),
+        };
+        return if is_empty {
+            error
+        } else {
+            error.meaning(Some(meant))
+        };
+    }
+    let before = text.get(..span.start).unwrap_or_default();
+    let after = text.get(span.end..).unwrap_or_default();
+    let start = before.rfind(';').map_or(0, |at| at + 1);
+    let end = after.find(';').map_or(text.len(), |at| span.end + at);
+    let item = text.get(start..end).unwrap_or_default();
+    let start = start + item.len() - item.trim_start().len();
+    let place = start..start + item.trim().len();
+    let is_only = item.len() == text.len();
+    let item = item.trim();
+    let meant = items(item, &reads, guess).and_then(|guess| match guess {
+        Guess::Text(text) => (text != item && reads(&text)).then(|| Meant::Instead {
+            place,
+            text: text.into(),
+        }),
+        Guess::Hours(windows) => {
+            (is_only && Hours::reads(&windows)).then(|| Meant::Hours(windows.into()))
+        }
+        Guess::StartAndStop { start, stop } => {
+            let can_be = is_only && Times::reads(&start) && Times::reads(&stop);
+            can_be.then(|| Meant::StartAndStop {
+                start: start.into(),
+                stop: stop.into(),
+            })
+        }
+        Guess::InZone { times, timezone } => {
+            let can_be = is_only && reads(&times) && Zone::named(&timezone).is_some();
+            can_be.then(|| Meant::InZone {
+                times: times.into(),
+                timezone: timezone.into(),
+            })
+        }
+    });
+    error.meaning(meant)
+}
+
+/// What was meant by an item, which may be several between semicolons that are none of the keyboard.
+fn items(
+    item: &str,
+    reads: &impl Fn(&str) -> bool,
+    guess: impl Fn(&str) -> Option<Guess>,
+) -> Option<Guess> {
+    let plain = plain(item);
+    if !plain.contains(';') {
+        return guess(item);
+    }
+    let items = plain.split(';').map(str::trim);
+    let items = items.filter(|item| !item.is_empty());
+    let items: Option<Vec<_>> = items
+        .map(|item| match guess(item) {
+            _ if reads(item) => Some(item.to_owned()),
+            Some(Guess::Text(text)) => Some(text),
+            _ => None,
+        })
+        .collect();
+    Some(Guess::Text(items?.join("; ")))
+}
+
+/// What was meant by an item of times.
+pub(in crate::schedule) fn times(item: &str) -> Option<Guess> {
+    if let Some(moment) = date::local(item) {
+        Some(moment)
+    } else if cron::is_cron(item) {
+        cron::times(item)
+    } else {
+        week::times(item)
+    }
+}
+
+/// What was meant by an item of hours.
+pub(in crate::schedule) fn hours(item: &str) -> Option<Guess> {
+    week::hours(item)
+}
+
+/// What was meant by an item of excepted dates.
+pub(in crate::schedule) fn dates(item: &str) -> Option<Guess> {
+    date::dates(item)
+}
+
+/// What was meant by a moment.
+pub(in crate::schedule) fn moment(text: &str) -> Option<Guess> {
+    date::moment(text)
+}
+
+/// What was meant by a length of time.
+pub(in crate::schedule) fn duration(text: &str) -> Option<Guess> {
+    duration::seconds(text).map(|seconds| Guess::Text(duration::text(seconds)))
+}
+
+/// What was meant by an item of exact counts.
+pub(in crate::schedule) fn steps(item: &str) -> Option<Guess> {
+    let plain = plain(item);
+    let mut parts = plain.split('=');
+    let mut time = parts.next()?.trim();
+    let mut parts: Vec<_> = parts.map(str::trim).collect();
+    let last = parts.pop()?;
+    let mut steps = Vec::new();
+    for part in parts {
+        let (count, next) = part.split_once(',')?;
+        steps.push(step(time, count)?);
+        time = next.trim();
+    }
+    steps.push(step(time, last)?);
+    Some(Guess::Text(steps.join("; ")))
+}
+
+fn step(time: &str, count: &str) -> Option<String> {
+    let count = count.trim().trim_start_matches('+');
+    let end = count
+        .find(|it: char| !it.is_ascii_digit())
+        .unwrap_or(count.len());
+    let (digits, unit) = count.split_at_checked(end)?;
+    let is_count = matches!(
+        unit.trim(),
+        "" | ".0" | "replica" | "replicas" | "pod" | "pods"
+    );
+    let digits = is_count.then_some(digits)?;
+    if Times::reads(time) {
+        return Some(format!("{time} = {digits}"));
+    }
+    match times(time)? {
+        Guess::Text(time) => Some(format!("{time} = {digits}")),
+        _ => None,
+    }
+}
