@@ -7,8 +7,7 @@ use chrono::{NaiveDate, TimeDelta};
 use super::components::read_events;
 use super::error::{CalendarError, CalendarReason};
 use super::event::{Event, Replaced};
-use super::limits::{MAX_FILE, MOST_DATES};
-use super::recurrence::Budget;
+use super::limits::{Budget, MAX_FILE, MOST_DATES};
 use crate::schedule::ranges::DayRanges;
 use crate::schedule::zone::local::day_number;
 
@@ -64,13 +63,14 @@ impl Calendar {
         if file.len() > MAX_FILE {
             return Err(CalendarError::new(1, "", CalendarReason::TooLarge));
         }
-        let (events, last_line) = read_events(file)?;
-        Self::of_events(events)?
+        let mut budget = Budget::of_a_file();
+        let (events, last_line) = read_events(file, &mut budget)?;
+        Self::of_events(events, &mut budget)?
             .ok_or_else(|| CalendarError::new(last_line, "", CalendarReason::NoDates))
     }
 
     /// The days of these events; `None` where they have none.
-    fn of_events(events: Vec<Event>) -> Result<Option<Self>, CalendarError> {
+    fn of_events(events: Vec<Event>, budget: &mut Budget) -> Result<Option<Self>, CalendarError> {
         let timed = events.iter().filter(|it| !it.is_of_whole_days());
         let mut calendar = Self {
             timed: timed.count(),
@@ -80,12 +80,11 @@ impl Calendar {
         for event in &events {
             event.note_replaced(&mut replaced);
         }
-        let mut budget = Budget::of_a_file();
         let (mut spans, mut summaries) = (Vec::new(), Vec::new());
         for event in events {
             let summary = u32::try_from(summaries.len()).unwrap_or(u32::MAX);
             summaries.push(event.summary.clone());
-            event.spans(&replaced, &mut budget, |(first, last), is_endless| {
+            event.spans(&replaced, budget, |(first, last), is_endless| {
                 if spans.len() >= MOST_DATES {
                     return Err(CalendarReason::TooManyDates);
                 }

@@ -61,6 +61,13 @@ impl ContentLine {
         Some(value.trim_matches('"'))
     }
 
+    /// Whether its value is a date alone, or said to be one.
+    pub(super) fn is_date(&self) -> bool {
+        let is_said = self.parameter("VALUE");
+        is_said.is_some_and(|it| it.eq_ignore_ascii_case("DATE"))
+            || !self.value().contains(['T', 't'])
+    }
+
     /// The value as text: `\,`, `\;`, `\\` and `\n` are what they stand for (RFC 5545, 3.3.11).
     pub(super) fn text(&self) -> Cow<'_, str> {
         let value = self.value();

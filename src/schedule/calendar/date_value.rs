@@ -4,59 +4,42 @@ use chrono::{NaiveDate, TimeDelta};
 
 use super::content_line::ContentLine;
 use super::error::{CalendarError, CalendarReason};
+use super::event_clock::{EventClock, FileZones};
 use crate::schedule::text::date::number;
-use crate::schedule::zone::{
-    local::{Local, day_number},
-    time_zone::Zone,
-};
+use crate::schedule::zone::local::{Local, day_number};
 
-/// A date, with the time of day where there is one.
+/// A date, with the time of day where there is one, as a file has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    /// Days since 1970-01-01.
+    pub(super) day: i32,
+    /// Seconds since midnight; `None` for a date alone.
+    pub(super) second: Option<u32>,
+    /// Whether a `Z` says that it is of UTC.
+    pub(super) is_utc: bool,
+}
+
+/// A date, with the time of day where there is one, on the clocks of its event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DateValue {
-    /// Days since 1970-01-01, on the clocks of the event.
+    /// Days since 1970-01-01.
     pub(super) day: i32,
     /// Seconds since midnight; `None` for a date alone.
     pub(super) second: Option<u32>,
 }
 
-/// The clocks of an event, on which it lasts whole days. What is written without a `Z` is theirs;
-/// a moment of UTC may be of another date there: RFC 5545, 3.3.10, asks for one in `UNTIL`.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum EventClock {
-    /// Those of UTC, or of wherever it is read.
-    AsWritten,
-    /// Those of a zone.
-    Zone(Zone),
-    /// Those of a zone that is only known to who wrote it.
-    Unknown,
+/// What the values of an event are read with.
+#[derive(Debug)]
+pub(super) struct Clocks<'f> {
+    /// The clocks of the event.
+    pub(super) event: EventClock,
+    /// The zones that lines of it may name besides.
+    pub(super) zones: &'f FileZones,
 }
 
-impl EventClock {
-    /// That of an event that begins with this line.
-    pub(super) fn of(start: &ContentLine) -> Self {
-        let is_utc = start.value().ends_with(['Z', 'z']);
-        match start.parameter("TZID").filter(|_| !is_utc) {
-            None => Self::AsWritten,
-            Some(name) => Zone::named(name).map_or(Self::Unknown, Self::Zone),
-        }
-    }
-
-    /// What it shows at a moment of UTC.
-    fn shown(self, utc: Local) -> Local {
-        match self {
-            Self::AsWritten => utc,
-            Self::Zone(zone) => Local(utc.0 + zone.offset(utc.0)),
-            // Recurrences begin at midnight: the nearest one is meant.
-            Self::Unknown => Local::on(Local(utc.0 + HALF_A_DAY).day(), 0),
-        }
-    }
-}
-
-const HALF_A_DAY: i64 = 12 * 3600;
-
-impl DateValue {
+impl Written {
     /// Reads `20261225`, `20261225T180000` and `20261225T180000Z`.
-    pub(super) fn parse(text: &str, clock: EventClock) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let (date, time) = match text.split_once(['T', 't']) {
             Some((date, time)) => (date, Some(time)),
             None => (text, None),
@@ -80,31 +63,94 @@ impl DateValue {
             Some(_) => return None,
         };
         let day = day_number(date);
-        let Some(utc) = second.filter(|_| is_utc) else {
-            return Some(Self { day, second });
-        };
-        let shown = clock.shown(Local::on(day, utc));
         Some(Self {
-            day: shown.day(),
-            second: Some(shown.second()),
+            day,
+            second,
+            is_utc,
         })
     }
 
-    /// Reads the one value of a line.
-    pub(super) fn of(line: &ContentLine, clock: EventClock) -> Result<Self, CalendarError> {
-        let value = line.value();
-        Self::parse(value, clock).ok_or_else(|| line.fails(value, CalendarReason::NotADate))
+    /// As a wall clock shows it; midnight for a date alone.
+    pub(super) fn local(self) -> Local {
+        Local::on(self.day, self.second.unwrap_or_default())
     }
 
-    /// Reads the days of a list such as that of `EXDATE`. Of a period it is the day on which that
-    /// begins.
-    pub(super) fn days(line: &ContentLine, clock: EventClock) -> Result<Vec<i32>, CalendarError> {
-        let days = line.value().split(',').map(|item| {
-            let begin = item.split_once('/').map_or(item, |(begin, _)| begin).trim();
-            let value = Self::parse(begin, clock);
-            value.ok_or_else(|| line.fails(begin, CalendarReason::NotADate))
+    /// The same on these clocks, where others show what is written without a `Z`.
+    fn on(self, clock: &EventClock, others: &EventClock) -> DateValue {
+        if self.second.is_none() {
+            return DateValue {
+                day: self.day,
+                second: None,
+            };
+        }
+        let shown = if self.is_utc {
+            clock.shown(self.local())
+        } else {
+            clock.shown_when(others, self.local())
+        };
+        DateValue {
+            day: shown.day(),
+            second: Some(shown.second()),
+        }
+    }
+}
+
+impl DateValue {
+    /// Reads a value that is on the clocks of its event, unless it is of UTC.
+    pub(super) fn parse(text: &str, clock: &EventClock) -> Option<Self> {
+        Some(Written::parse(text)?.on(clock, &EventClock::AsWritten))
+    }
+
+    /// Reads the one value of a line, which is on the clocks of its event whatever its `TZID`. Some
+    /// programs say that it is a date, and write a time.
+    pub(super) fn of(line: &ContentLine, clock: &EventClock) -> Result<Self, CalendarError> {
+        let value = line.value();
+        let read = Self::parse(value, clock);
+        let read = read.ok_or_else(|| line.fails(value, CalendarReason::NotADate))?;
+        Ok(Self {
+            second: read.second.filter(|_| !line.is_date()),
+            ..read
+        })
+    }
+
+    /// How much later it is than another.
+    pub(super) fn since(self, other: Self) -> TimeDelta {
+        let days = TimeDelta::days(i64::from(self.day) - i64::from(other.day));
+        let second = |value: Self| i64::from(value.second.unwrap_or_default());
+        days + TimeDelta::seconds(second(self) - second(other))
+    }
+}
+
+impl Clocks<'_> {
+    /// Reads the values of a line such as `EXDATE`, which may be on the clocks of another zone.
+    pub(super) fn values(&self, line: &ContentLine) -> Result<Vec<DateValue>, CalendarError> {
+        let values = self.periods(line)?;
+        Ok(values.into_iter().map(|(value, _)| value).collect())
+    }
+
+    /// Reads the values of a line such as `RDATE`, and how long each is, where it says so.
+    pub(super) fn periods(
+        &self,
+        line: &ContentLine,
+    ) -> Result<Vec<(DateValue, Option<TimeDelta>)>, CalendarError> {
+        let others = EventClock::named_by(line, self.zones);
+        let on = |written: Written| written.on(&self.event, &others);
+        let items = line.value().split(',').map(|item| {
+            let item = item.trim();
+            let (begin, end) = match item.split_once('/') {
+                Some((begin, end)) => (begin.trim(), Some(end.trim())),
+                None => (item, None),
+            };
+            let fails = || line.fails(begin, CalendarReason::NotADate);
+            let begin = on(Written::parse(begin).ok_or_else(fails)?);
+            let Some(end) = end else {
+                return Ok((begin, None));
+            };
+            let length = duration(end).or_else(|| Some(on(Written::parse(end)?).since(begin)));
+            let fails = || line.fails(end, CalendarReason::NotADuration);
+            Ok((begin, Some(length.ok_or_else(fails)?)))
         });
-        days.map(|it| Ok(it?.day)).collect()
+        items.collect()
     }
 }
 
@@ -156,7 +202,7 @@ mod tests {
             ("２０２６", None),
             ("", None),
         ] {
-            let found = DateValue::parse(text, EventClock::AsWritten).map(|it| (it.day, it.second));
+            let found = Written::parse(text).map(|it| (it.day, it.second));
             assert_eq!(found, expected, "{text}");
         }
     }

@@ -8,9 +8,11 @@ use std::{
 use chrono::TimeDelta;
 
 use super::content_line::ContentLine;
-use super::date_value::{DateValue, EventClock, duration};
+use super::date_value::{Clocks, DateValue, duration};
 use super::error::{CalendarError, CalendarReason};
-use super::recurrence::{Budget, Recurrence};
+use super::event_clock::{EventClock, FileZones};
+use super::limits::Budget;
+use super::recurrence::Recurrence;
 use crate::schedule::zone::local::Local;
 use crate::text::cut_chars;
 
@@ -25,8 +27,11 @@ pub(super) struct EventLines {
     status: Option<ContentLine>,
     recurrence_id: Option<ContentLine>,
     rules: Vec<ContentLine>,
+    excepted_rules: Vec<ContentLine>,
     dates: Vec<ContentLine>,
     excepted: Vec<ContentLine>,
+    /// Where it ended.
+    end_line: usize,
     /// What is wrong with a line, which is said once the event has ended: then its name is known.
     failure: Option<CalendarError>,
 }
@@ -42,7 +47,8 @@ pub(super) struct Event {
     days: Option<i32>,
     pub(super) summary: Box<str>,
     rules: Vec<Recurrence>,
-    dates: Vec<i32>,
+    /// First days, and how many each has.
+    dates: Vec<(i32, i32)>,
     excepted: Vec<i32>,
     /// The day of the recurrence that it takes the place of.
     replaces: Option<i32>,
@@ -52,54 +58,78 @@ pub(super) struct Event {
 /// The days that recurrences of an event have given up to others, by its UID.
 pub(super) type Replaced = HashMap<Box<str>, HashSet<i32>>;
 
+/// The clocks of events that recur, by their UID.
+pub(super) type SeriesClocks = HashMap<Box<str>, EventClock>;
+
 /// The longest name of an event that is kept, in characters.
 const LONGEST_SUMMARY: usize = 100;
 
 impl EventLines {
-    /// Takes in a line, if it is one of those that matter.
-    pub(super) fn take(&mut self, line: ContentLine) {
-        if let Err(error) = self.keep(line) {
-            self.failure.get_or_insert(error);
+    /// Takes in a line, if it is one of those that matter; whether it may say when the event is.
+    pub(super) fn take(&mut self, line: ContentLine) -> bool {
+        let name = line.name().to_ascii_uppercase();
+        let list = match name.as_str() {
+            // Some feeds have an empty one on each event.
+            "RRULE" | "EXRULE" | "RDATE" | "EXDATE" if line.value().is_empty() => return true,
+            "RRULE" => Some(&mut self.rules),
+            "EXRULE" => Some(&mut self.excepted_rules),
+            "RDATE" => Some(&mut self.dates),
+            "EXDATE" => Some(&mut self.excepted),
+            _ => None,
+        };
+        if let Some(list) = list {
+            list.push(line);
+            return true;
         }
-    }
-
-    fn keep(&mut self, line: ContentLine) -> Result<(), CalendarError> {
-        let place = match line.name().to_ascii_uppercase().as_str() {
+        let place = match name.as_str() {
             "DTSTART" => &mut self.start,
             "DTEND" => &mut self.end,
             "DURATION" => &mut self.duration,
             "UID" => &mut self.uid,
             "STATUS" => &mut self.status,
             "RECURRENCE-ID" => &mut self.recurrence_id,
-            // A name in another language is as good.
-            "SUMMARY" if self.summary.is_some() => return Ok(()),
-            "SUMMARY" => &mut self.summary,
-            "RRULE" => {
-                self.rules.push(line);
-                return Ok(());
+            "SUMMARY" => {
+                // A name in another language is as good.
+                self.summary.get_or_insert(line);
+                return false;
             }
-            "RDATE" => {
-                self.dates.push(line);
-                return Ok(());
-            }
-            "EXDATE" => {
-                self.excepted.push(line);
-                return Ok(());
-            }
-            "EXRULE" => return Err(line.fails(line.name(), CalendarReason::Unsupported)),
-            _ => return Ok(()),
+            _ => return false,
         };
         if place.is_some() {
-            return Err(line.fails(line.name(), CalendarReason::Twice));
+            let error = line.fails(line.name(), CalendarReason::Twice);
+            self.failure.get_or_insert(error);
+        } else {
+            *place = Some(line);
         }
-        *place = Some(line);
-        Ok(())
+        true
     }
 
-    /// The event, which ended in line `end`.
-    pub(super) fn event(mut self, end: usize) -> Result<Event, CalendarError> {
+    /// Takes in that a line of it cannot be read.
+    pub(super) fn fail(&mut self, error: CalendarError) {
+        self.failure.get_or_insert(error);
+    }
+
+    /// Takes in that it ended in that line.
+    pub(super) fn end(&mut self, line: usize) {
+        self.end_line = line;
+    }
+
+    /// Adds the clocks on which its recurrences are, by its UID.
+    pub(super) fn note_clock(&self, zones: &FileZones, clocks: &mut SeriesClocks) {
+        if let (None, Some(start)) = (&self.recurrence_id, &self.start) {
+            let clock = || EventClock::of_start(start, zones);
+            clocks.entry(self.uid()).or_insert_with(clock);
+        }
+    }
+
+    /// The event, in a file that defines these zones and has these other events.
+    pub(super) fn event(
+        mut self,
+        zones: &FileZones,
+        series: &SeriesClocks,
+    ) -> Result<Event, CalendarError> {
         let failure = self.failure.take().map_or(Ok(()), Err);
-        let event = failure.and_then(|()| self.read(end));
+        let event = failure.and_then(|()| self.read(zones, series));
         event.map_err(|error| error.in_event(&self.name()))
     }
 
@@ -111,59 +141,95 @@ impl EventLines {
         name.unwrap_or_default()
     }
 
-    fn read(&self, end: usize) -> Result<Event, CalendarError> {
+    fn read(&self, zones: &FileZones, series: &SeriesClocks) -> Result<Event, CalendarError> {
         let Some(line) = &self.start else {
-            return Err(CalendarError::new(end, "", CalendarReason::NoStart));
+            return Err(CalendarError::new(
+                self.end_line,
+                "",
+                CalendarReason::NoStart,
+            ));
         };
-        let clock = EventClock::of(line);
-        let start = DateValue::of(line, clock)?;
-        let days = self.days(start, clock)?;
-        if days.is_none() {
-            return Ok(self.at_a_time(start, clock));
+        let start = DateValue::of(line, &EventClock::Utc)?;
+        let clocks = Clocks {
+            event: EventClock::of_start(line, zones),
+            zones,
+        };
+        let replaces = self.replaces(&clocks, series);
+        let Some(days) = self.days(start, &clocks)? else {
+            return Ok(self.at_a_time(start, replaces));
+        };
+        if let Some(line) = self.excepted_rules.first() {
+            return Err(line.fails(line.name(), CalendarReason::Unsupported));
         }
-        let all = |lines: &[ContentLine]| {
-            let days: Result<Vec<_>, _> =
-                lines.iter().map(|it| DateValue::days(it, clock)).collect();
-            days.map(|it| it.concat())
-        };
         if let Some(line) = &self.recurrence_id
             && line.parameter("RANGE").is_some()
         {
             return Err(line.fails("RANGE", CalendarReason::Unsupported));
         }
-        let replaces = self.recurrence_id.as_ref();
-        let replaces = replaces.map(|it| DateValue::of(it, clock)).transpose()?;
+        let mut dates = Vec::new();
+        for line in &self.dates {
+            for (date, length) in clocks.periods(line)? {
+                let is_at_midnight = date.second.unwrap_or_default() == 0;
+                match length.map(whole_days) {
+                    None => dates.push((date.day, days)),
+                    Some(Some(days)) if is_at_midnight => dates.push((date.day, days)),
+                    // It is at a time of day.
+                    Some(_) => {}
+                }
+            }
+        }
+        let mut excepted = Vec::new();
+        for line in &self.excepted {
+            excepted.extend(clocks.values(line)?.into_iter().map(|it| it.day));
+        }
+        let until = |text: &str| Some(DateValue::parse(text, &clocks.event)?.day);
         let status = self.status.as_ref().map(ContentLine::value);
         let summary = self.summary.as_ref().map(ContentLine::text);
         Ok(Event {
             line: line.number,
             uid: self.uid(),
             first: start.day,
-            days,
+            days: Some(days),
             summary: cut_chars(summary.unwrap_or_default().trim(), LONGEST_SUMMARY).into(),
             rules: self
                 .rules
                 .iter()
-                .map(|it| Recurrence::of(it, clock))
+                .map(|it| Recurrence::of(it, until))
                 .collect::<Result<_, _>>()?,
-            dates: all(&self.dates)?,
-            excepted: all(&self.excepted)?,
-            replaces: replaces.map(|it| it.day),
+            dates,
+            excepted,
+            replaces: replaces?,
             is_cancelled: status.is_some_and(|it| it.eq_ignore_ascii_case("CANCELLED")),
         })
     }
 
     /// An event at a time of day. All that counts of it is which recurrence it takes the place of: a
     /// day may have become a meeting.
-    fn at_a_time(&self, start: DateValue, clock: EventClock) -> Event {
-        let replaces = self.recurrence_id.as_ref();
-        let replaces = replaces.filter(|line| line.parameter("RANGE").is_none());
+    fn at_a_time(&self, start: DateValue, replaces: Result<Option<i32>, CalendarError>) -> Event {
+        let has_range = |line: &ContentLine| line.parameter("RANGE").is_some();
+        let is_one = !self.recurrence_id.as_ref().is_some_and(has_range);
         Event {
             uid: self.uid(),
             first: start.day,
-            replaces: replaces.and_then(|line| Some(DateValue::of(line, clock).ok()?.day)),
+            replaces: replaces.ok().flatten().filter(|_| is_one),
             ..Event::default()
         }
+    }
+
+    /// The day of the recurrence that it takes the place of, on the clocks of that.
+    fn replaces(
+        &self,
+        own: &Clocks<'_>,
+        series: &SeriesClocks,
+    ) -> Result<Option<i32>, CalendarError> {
+        let Some(line) = &self.recurrence_id else {
+            return Ok(None);
+        };
+        let clocks = Clocks {
+            event: series.get(&self.uid()).unwrap_or(&own.event).clone(),
+            zones: own.zones,
+        };
+        Ok(clocks.values(line)?.first().map(|it| it.day))
     }
 
     fn uid(&self) -> Box<str> {
@@ -174,20 +240,18 @@ impl EventLines {
     /// How many whole days it lasts; `None` where it does not.
     ///
     /// A date and no end is one day. So is an end on the first day: it should be exclusive, but
-    /// some programs mean the day itself. From midnight to midnight is whole days too, in
-    /// whatever zone it is written: that is how some programs write them.
-    fn days(&self, start: DateValue, clock: EventClock) -> Result<Option<i32>, CalendarError> {
+    /// some programs mean the day itself. Some write a time of day as the end of dates: the day
+    /// that it is in belongs to them. From midnight to midnight is whole days too, in whatever
+    /// zone it is written: that is how some programs write them.
+    fn days(&self, start: DateValue, clocks: &Clocks<'_>) -> Result<Option<i32>, CalendarError> {
         let (length, line) = match (&self.end, &self.duration) {
             (Some(line), _) => {
                 // An end may be at any time of day: none is near enough to be meant.
-                let clock = match clock {
-                    EventClock::Unknown => EventClock::AsWritten,
+                let clock = match &clocks.event {
+                    EventClock::Unknown => &EventClock::AsWritten,
                     known => known,
                 };
-                let end = DateValue::of(line, clock)?;
-                let days = TimeDelta::days(i64::from(end.day) - i64::from(start.day));
-                let second = |value: DateValue| i64::from(value.second.unwrap_or_default());
-                (days + TimeDelta::seconds(second(end) - second(start)), line)
+                (DateValue::of(line, clock)?.since(start), line)
             }
             (None, Some(line)) => {
                 let length = duration(line.value());
@@ -196,16 +260,26 @@ impl EventLines {
             }
             (None, None) => return Ok(start.second.is_none().then_some(1)),
         };
-        let days = i32::try_from(length.num_days()).unwrap_or(i32::MAX);
-        let is_whole = length == TimeDelta::days(length.num_days());
         match start.second {
-            None if length.is_zero() => Ok(Some(1)),
-            None if is_whole && days > 0 => Ok(Some(days)),
-            None => Err(line.fails(line.value(), CalendarReason::BadEnd)),
-            Some(0) if is_whole && days > 0 => Ok(Some(days)),
+            None if length < TimeDelta::zero() => {
+                Err(line.fails(line.value(), CalendarReason::BadEnd))
+            }
+            None => {
+                let is_begun = length > TimeDelta::days(length.num_days());
+                let days = length.num_days() + i64::from(is_begun);
+                Ok(Some(i32::try_from(days.max(1)).unwrap_or(i32::MAX)))
+            }
+            Some(0) => Ok(whole_days(length)),
             Some(_) => Ok(None),
         }
     }
+}
+
+/// How many whole days that is; `None` where it is not.
+fn whole_days(length: TimeDelta) -> Option<i32> {
+    let days = i32::try_from(length.num_days()).unwrap_or(i32::MAX);
+    let is_whole = length == TimeDelta::days(length.num_days());
+    (is_whole && days > 0).then_some(days)
 }
 
 impl Event {
@@ -236,10 +310,9 @@ impl Event {
         let excepted: HashSet<i32> = self.excepted.into_iter().collect();
         let is_instance = self.replaces.is_some();
         let replaced = replaced.get(&self.uid).filter(|_| !is_instance);
-        let length = days - 1;
-        let mut add = |first: i32, is_endless: bool| {
+        let mut add = |first: i32, days: i32, is_endless: bool| {
             let is_replaced = replaced.is_some_and(|days| days.contains(&first));
-            let last = first.saturating_add(length).min(horizon_to);
+            let last = first.saturating_add(days - 1).min(horizon_to);
             let is_outside = last < horizon_from || first > horizon_to;
             if is_replaced || excepted.contains(&first) || is_outside {
                 return Ok(());
@@ -252,16 +325,18 @@ impl Event {
             &self.summary
         };
         let fails = |reason| CalendarError::new(self.line, "", reason).in_event(name);
-        for day in self.dates {
-            add(day, false).map_err(fails)?;
+        for (day, days) in self.dates {
+            add(day, days, false).map_err(fails)?;
         }
         if self.rules.is_empty() || is_instance {
-            return add(self.first, false).map_err(fails);
+            return add(self.first, days, false).map_err(fails);
         }
+        // What begins earlier may last into the years of schedules.
+        let span = horizon_from.saturating_sub(days)..=horizon_to;
         for rule in self.rules {
             let is_endless = rule.is_endless();
-            let add = |day| add(day, is_endless);
-            rule.expand(self.first, horizon_to, budget, add)
+            let add = |day| add(day, days, is_endless);
+            rule.expand(self.first, span.clone(), budget, add)
                 .map_err(fails)?;
         }
         Ok(())

@@ -8,6 +8,8 @@ mod content_line;
 mod date_value;
 mod error;
 mod event;
+mod event_clock;
+mod file_zone;
 mod limits;
 mod recurrence;
 

@@ -1,10 +1,12 @@
 //! Recurrences of whole days (RFC 5545, 3.3.10).
 
+use std::ops::RangeInclusive;
+
 use chrono::{Datelike, NaiveDate, Weekday};
 
 use super::content_line::ContentLine;
-use super::date_value::{DateValue, EventClock};
 use super::error::{CalendarError, CalendarReason};
+use super::limits::Budget;
 use crate::schedule::text::date::number;
 use crate::schedule::zone::local::day_number;
 
@@ -32,31 +34,15 @@ enum Every {
     Year,
 }
 
-/// How much work the recurrences of one file may be: days and periods that are looked at.
-#[derive(Debug)]
-pub(super) struct Budget(u32);
-
-impl Budget {
-    /// Two hundred feasts of every year without an end, from 2000 on.
-    pub(super) const fn of_a_file() -> Self {
-        Self(2_000_000)
-    }
-
-    fn spend(&mut self, work: u32) -> Result<(), CalendarReason> {
-        self.0 = self
-            .0
-            .checked_sub(work)
-            .ok_or(CalendarReason::TooMuchWork)?;
-        Ok(())
-    }
-}
-
 /// The longest interval: a century of days.
 const MAX_INTERVAL: u32 = 36_600;
 
 impl Recurrence {
-    /// Reads the value of `RRULE` of an event on these clocks.
-    pub(super) fn of(line: &ContentLine, clock: EventClock) -> Result<Self, CalendarError> {
+    /// Reads the value of `RRULE`; `until` reads that of `UNTIL`, on the clocks of what recurs.
+    pub(super) fn of(
+        line: &ContentLine,
+        until: impl Fn(&str) -> Option<i32>,
+    ) -> Result<Self, CalendarError> {
         let mut every = None;
         let mut rule = Self {
             every: Every::Day,
@@ -92,7 +78,7 @@ impl Recurrence {
                     rule.interval = interval.ok_or_else(bad)?.cast_signed();
                 }
                 "COUNT" => rule.count = Some(positive(value).ok_or_else(bad)?),
-                "UNTIL" => rule.until = Some(DateValue::parse(value, clock).ok_or_else(bad)?.day),
+                "UNTIL" => rule.until = Some(until(value.trim()).ok_or_else(bad)?),
                 "BYMONTH" => rule.months = numbers(value, 1, 12).ok_or_else(bad)?,
                 "BYMONTHDAY" => rule.month_days = numbers(value, -31, 31).ok_or_else(bad)?,
                 "BYYEARDAY" => rule.year_days = numbers(value, -366, 366).ok_or_else(bad)?,
@@ -108,6 +94,9 @@ impl Recurrence {
                     rule.week_start = week_day(value).filter(|it| it.0 == 0).ok_or_else(bad)?.1;
                 }
                 "BYHOUR" | "BYMINUTE" | "BYSECOND" => {}
+                // What is so without them (RFC 7529).
+                "RSCALE" if value.eq_ignore_ascii_case("GREGORIAN") => {}
+                "SKIP" if value.eq_ignore_ascii_case("OMIT") => {}
                 "BYWEEKNO" | "RSCALE" | "SKIP" => {
                     return Err(line.fails(part, CalendarReason::Unsupported));
                 }
@@ -127,20 +116,26 @@ impl Recurrence {
         self.count.is_none() && self.until.is_none()
     }
 
-    /// The days up to `last` on which an event begins that began first on `start`, which is always
-    /// one of them. Calls `found` with each, in order.
+    /// The days of a span on which an event begins that began first on `start`, which is always one
+    /// of them unless the rule ends before it, and may be others before the span. Calls `found`
+    /// with each, in order.
     pub(super) fn expand(
         mut self,
         start: i32,
-        last: i32,
+        span: RangeInclusive<i32>,
         budget: &mut Budget,
         mut found: impl FnMut(i32) -> Result<(), CalendarReason>,
     ) -> Result<(), CalendarReason> {
         let Some(first) = NaiveDate::from_epoch_days(start) else {
             return Ok(());
         };
+        if self.until.is_some_and(|until| until < start) {
+            return Ok(());
+        }
         self.fill_in(first);
-        let last = self.until.map_or(last, |until| until.min(last));
+        let last = self
+            .until
+            .map_or(*span.end(), |until| until.min(*span.end()));
         let mut left = self.count.unwrap_or(u32::MAX);
         let mut take = |day| {
             left = left.saturating_sub(1);
@@ -150,6 +145,10 @@ impl Recurrence {
             return Ok(());
         }
         let mut period = self.period(first);
+        // Where nothing counts what was before, it need not be looked at.
+        if self.count.is_none() {
+            period = period.and_then(|(begin, _)| self.period_before(begin, *span.start()));
+        }
         let mut days = Vec::new();
         while let Some((begin, end)) = period {
             budget.spend(1)?;
@@ -212,19 +211,40 @@ impl Recurrence {
 
     /// The period that comes next after the one that begins with a date.
     fn after(&self, begin: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+        self.later(begin, 1)
+    }
+
+    /// The last period that is not after a day, of those from one that begins with a date; that one
+    /// where it is later.
+    fn period_before(&self, begin: NaiveDate, day: i32) -> Option<(NaiveDate, NaiveDate)> {
+        let Some(date) = NaiveDate::from_epoch_days(day) else {
+            return self.period(begin);
+        };
+        let units = match self.every {
+            Every::Day => day - day_number(begin),
+            Every::Week => (day - day_number(begin)) / 7,
+            Every::Month => months(date) - months(begin),
+            Every::Year => date.year() - begin.year(),
+        };
+        self.later(begin, (units / self.interval).max(0))
+    }
+
+    /// The period that is so many intervals after the one that begins with a date.
+    fn later(&self, begin: NaiveDate, intervals: i32) -> Option<(NaiveDate, NaiveDate)> {
+        let units = self.interval.checked_mul(intervals)?;
         let days = |count: i32| {
-            let day = day_number(begin).checked_add(self.interval.checked_mul(count)?)?;
+            let day = day_number(begin).checked_add(units.checked_mul(count)?)?;
             NaiveDate::from_epoch_days(day)
         };
         let next = match self.every {
             Every::Day => days(1),
             Every::Week => days(7),
             Every::Month => {
-                let months = begin.year() * 12 + begin.month0().cast_signed() + self.interval;
+                let months = months(begin).checked_add(units)?;
                 let month = months.rem_euclid(12).cast_unsigned() + 1;
                 NaiveDate::from_ymd_opt(months.div_euclid(12), month, 1)
             }
-            Every::Year => NaiveDate::from_ymd_opt(begin.year() + self.interval, 1, 1),
+            Every::Year => NaiveDate::from_ymd_opt(begin.year().checked_add(units)?, 1, 1),
         };
         self.period(next?)
     }
@@ -239,10 +259,19 @@ impl Recurrence {
     ) -> Result<(), CalendarReason> {
         let work = self.work();
         let mut date = Some(begin);
+        let by_month_days = matches!(self.every, Every::Month | Every::Year)
+            && !self.month_days.is_empty()
+            && self.week_days.is_empty()
+            && self.year_days.is_empty();
         while let Some(it) = date.filter(|it| *it <= end) {
             budget.spend(work)?;
             let month_ends = month(it.year(), it.month()).map(|(_, last)| last);
             if !self.months.is_empty() && !self.months.contains(&it.month().cast_signed()) {
+                date = month_ends.and_then(|last| last.succ_opt());
+                continue;
+            }
+            if by_month_days {
+                self.month_days_in(it, month_ends, days);
                 date = month_ends.and_then(|last| last.succ_opt());
                 continue;
             }
@@ -252,6 +281,23 @@ impl Recurrence {
             date = it.succ_opt();
         }
         Ok(())
+    }
+
+    /// The days of a month that begins with `first`, where nothing else than they matters, in order.
+    fn month_days_in(&self, first: NaiveDate, last: Option<NaiveDate>, days: &mut Vec<i32>) {
+        let (first, length) = (
+            day_number(first),
+            last.map_or(31, |it| it.day().cast_signed()),
+        );
+        let begin = days.len();
+        let from_front = |day: &i32| if *day > 0 { *day } else { length + 1 + day };
+        let in_month = self.month_days.iter().map(from_front);
+        let in_month = in_month.filter(|day| (1..=length).contains(day));
+        days.extend(in_month.map(|day| first + day - 1));
+        if let Some(new) = days.get_mut(begin..) {
+            new.sort_unstable();
+        }
+        days.dedup();
     }
 
     /// How much work one day is: it is compared with each value of the lists.
@@ -291,6 +337,11 @@ impl Recurrence {
             && is_in(&self.year_days, in_year, year_length)
             && (self.week_days.is_empty() || self.week_days.iter().any(is_week_day))
     }
+}
+
+/// Months since the beginning of our era.
+fn months(date: NaiveDate) -> i32 {
+    date.year() * 12 + date.month0().cast_signed()
 }
 
 /// The first and the last day of a month.

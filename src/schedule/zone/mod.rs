@@ -6,3 +6,4 @@ pub(super) mod names;
 pub(super) mod rules;
 pub(super) mod time_zone;
 pub(super) mod tzdata;
+pub(super) mod windows;

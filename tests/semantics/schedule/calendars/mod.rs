@@ -4,7 +4,9 @@
 //! compared with the Python package `holidays` 0.109, and `recurrences.txt`, whose days are those
 //! of python-dateutil 2.9.
 
+mod corpus;
 mod files;
 mod holidays;
+mod limits;
 mod reading;
 mod recurrences;

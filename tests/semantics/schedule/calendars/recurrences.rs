@@ -62,11 +62,32 @@ fn moments_of_utc_are_read_on_the_clocks_of_the_event() {
             "RRULE:FREQ=DAILY;UNTIL=20261225T045959Z",
             "22 23 24",
         ),
-        // A zone that nobody knows: the midnight that is nearest is the one that is meant.
         (
             "W. Europe Standard Time",
+            "RRULE:FREQ=DAILY;UNTIL=20261225T225959Z",
+            "22 23 24 25",
+        ),
+        (
+            "/citadel.org/20190914_1/America/Argentina/Buenos_Aires",
+            "RRULE:FREQ=DAILY;UNTIL=20261225T025959Z",
+            "22 23 24",
+        ),
+        // A zone that nobody knows: the midnight that is nearest is the one that is meant, or the
+        // second before it.
+        (
+            "Nowhere/Land",
             "RRULE:FREQ=DAILY;UNTIL=20261224T230000Z",
             "22 23 24 25",
+        ),
+        (
+            "Nowhere/Land",
+            "RRULE:FREQ=DAILY;UNTIL=20261225T225959Z",
+            "22 23 24 25",
+        ),
+        (
+            "Nowhere/Land",
+            "RRULE:FREQ=DAILY;UNTIL=20261225T045959Z",
+            "22 23 24",
         ),
         (
             "Eastern Standard Time",

@@ -1,0 +1,75 @@
+//! Files in the styles of the programs that write them, and their days as other programs read them.
+//!
+//! `corpus/judge.py`, which rests on recurring-ical-events and icalendar of PyPI, has written the
+//! `.dates` beside each file. `.ci/nightly calendars` lets it judge thousands of others, which
+//! `CALENDARS` names the folder of.
+
+use std::{fs, path::Path};
+
+use chrono::NaiveDate;
+use dayshift::schedule::{Calendar, CalendarReason};
+
+use super::reading::date;
+
+/// The days of a file from 2020 to 2031, or why there are none.
+fn days(file: &[u8]) -> Result<Vec<NaiveDate>, String> {
+    let all = date("2020-01-01").iter_days();
+    let all = all.take_while(|it| *it < date("2032-01-01"));
+    match Calendar::parse(file) {
+        Ok(calendar) => Ok(all.filter(|it| calendar.contains(*it)).collect()),
+        Err(error) if error.reason() == CalendarReason::NoDates => Ok(Vec::new()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Compares each file of a folder with the dates beside it; returns how many there are, and how many
+/// that are refused, which only files of packages may be: those of their tests are bad on purpose.
+fn compare(folder: &Path) -> (usize, usize) {
+    let (mut count, mut refused) = (0, 0);
+    let mut differences = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|it| it != "ics") {
+            continue;
+        }
+        count += 1;
+        let expected = fs::read_to_string(path.with_extension("dates")).unwrap();
+        let expected: Vec<NaiveDate> = expected.lines().map(|it| it.parse().unwrap()).collect();
+        let differs = match days(&fs::read(&path).unwrap()) {
+            Ok(found) => {
+                let is_other = |it: &&NaiveDate| !found.contains(it) || !expected.contains(it);
+                let all = found.iter().chain(&expected);
+                let others: Vec<_> = all.filter(is_other).collect();
+                (!others.is_empty()).then(|| format!("{} days, {others:?}", others.len()))
+            }
+            Err(_) if is_of_package(&path) => {
+                refused += 1;
+                None
+            }
+            Err(error) => Some(error),
+        };
+        differences.extend(differs.map(|it| format!("{}: {it}", path.display())));
+    }
+    differences.sort();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    (count, refused)
+}
+
+fn is_of_package(path: &Path) -> bool {
+    let name = path.file_name().unwrap().to_string_lossy();
+    name.starts_with("package-")
+}
+
+#[test]
+fn the_days_of_a_file_are_those_that_calendar_programs_show() {
+    let corpus = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/semantics/schedule/calendars/corpus"
+    );
+    assert_eq!(compare(Path::new(corpus)), (9, 0));
+    if let Some(folder) = std::env::var_os("CALENDARS") {
+        let (count, refused) = compare(Path::new(&folder));
+        assert!(count > refused, "no file");
+        println!("{count} files of {}, {refused} refused", folder.display());
+    }
+}

@@ -1,0 +1,168 @@
+//! How much work a file may be: what began long ago, and what wants to do harm.
+
+use dayshift::schedule::{Calendar, CalendarError, CalendarReason};
+
+use super::reading::{date, dates, event};
+
+/// Outlook lets birthdays without a year begin in 1604.
+#[test]
+fn what_began_long_ago_is_counted_from_where_it_matters() {
+    let birthdays = |count: usize, rule: &str| {
+        let one = |number: usize| {
+            let (month, day) = (number % 12 + 1, number % 28 + 1);
+            format!(
+                "BEGIN:VEVENT\r\nDTSTART:1604{month:02}{day:02}\r\nRRULE:{rule}\r\nEND:VEVENT\r\n"
+            )
+        };
+        let events: String = (0..count).map(one).collect();
+        format!("BEGIN:VCALENDAR\r\n{events}END:VCALENDAR\r\n")
+    };
+    let found = dates(&birthdays(400, "FREQ=YEARLY")).unwrap();
+    // Numbers that are equal by 12 and by 28 are so by 84.
+    assert_eq!(found.len(), 2 * 84);
+    // By COUNT they have ended in 1703, in 2026 or not yet.
+    for (count, expected) in [(100, 0), (423, 1), (424, 2), (500, 2)] {
+        let lines = format!("DTSTART:16040101\r\nRRULE:FREQ=YEARLY;COUNT={count}");
+        let found = dates(&event(&lines)).map_or(0, |it| it.len());
+        assert_eq!(found, expected, "{count}");
+    }
+    // The days are those of python-dateutil.
+    for (lines, expected) in [
+        // From a Sunday on every other week: the day and the week are those of the beginning.
+        (
+            "DTSTART:16041219\r\nRRULE:FREQ=WEEKLY;INTERVAL=2600;BYDAY=SU,TU",
+            &["2003-08-05", "2003-08-10"][..],
+        ),
+        (
+            "DTSTART:16040229\r\nRRULE:FREQ=YEARLY;INTERVAL=3",
+            &["1976-02-29", "1988-02-29", "2000-02-29"],
+        ),
+        (
+            "DTSTART:16040131\r\nRRULE:FREQ=MONTHLY;INTERVAL=1207",
+            &["2006-05-31"],
+        ),
+        (
+            "DTSTART:16040101\r\nRRULE:FREQ=DAILY;INTERVAL=36600",
+            &["2004-10-30"],
+        ),
+        // It began before the years of schedules, and lasts into them.
+        (
+            "DTSTART:19691230\r\nDTEND:19700103\r\nRRULE:FREQ=YEARLY;INTERVAL=900",
+            &["1970-01-01", "1970-01-02"],
+        ),
+    ] {
+        let calendar = Calendar::parse(event(lines).as_bytes()).unwrap();
+        let all = date("1969-12-01").iter_days().take(14_000);
+        let found: Vec<_> = all.filter(|it| calendar.contains(*it)).collect();
+        assert_eq!(
+            found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            expected,
+            "{lines}"
+        );
+    }
+}
+
+/// Each would take a gigabyte or a year, if nothing bounded it.
+#[test]
+fn files_that_want_to_do_harm_are_refused_or_read_at_once() {
+    use CalendarReason as Why;
+    let daily = "BEGIN:VEVENT\nDTSTART:19700101\nRRULE:FREQ=DAILY\nEND:VEVENT\n";
+    let never =
+        "BEGIN:VEVENT\nDTSTART:19700101\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30\nEND:VEVENT\n";
+    // Each event has a zone of its own, on the clocks of which 100 moments are read.
+    let zones = |count: usize, rule: &str| {
+        let observance = format!(
+            "BEGIN:STANDARD\nDTSTART:16010101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0000\nRRULE:{rule}\nEND:STANDARD\n"
+        );
+        let one = |zone: usize| {
+            let moments = "20261224T230000Z,".repeat(100) + "20261224T230000Z";
+            format!(
+                "BEGIN:VTIMEZONE\nTZID:{zone}\n{observance}END:VTIMEZONE\nBEGIN:VEVENT\nDTSTART;TZID={zone}:20261225T000000\nDURATION:P1D\nRDATE:{moments}\nEND:VEVENT\n"
+            )
+        };
+        format!(
+            "BEGIN:VCALENDAR\n{}END:VCALENDAR",
+            (0..count).map(one).collect::<String>()
+        )
+    };
+    let many =
+        |events: &str, count| format!("BEGIN:VCALENDAR\n{}END:VCALENDAR", events.repeat(count));
+    for (file, why) in [
+        (many(daily, 2), Some(Why::TooManyDates)),
+        (many(never, 10_000), Some(Why::TooMuchWork)),
+        (many(daily, 100_000), Some(Why::TooLarge)),
+        (
+            "BEGIN:VCALENDAR\n".to_owned() + &"X".repeat(1 << 20),
+            Some(Why::TooLarge),
+        ),
+        (
+            "BEGIN:VCALENDAR\n".to_owned() + &"X".repeat(1 << 19),
+            Some(Why::NotALine),
+        ),
+        (
+            "BEGIN:VCALENDAR\n".to_owned() + &"BEGIN:VEVENT\n".repeat(50_000),
+            Some(Why::TooDeep),
+        ),
+        (" ".repeat(1 << 20), Some(Why::NotACalendar)),
+        ("\n ".repeat(1 << 19), Some(Why::NotACalendar)),
+        (
+            zones(300, "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU"),
+            Some(Why::TooMuchWork),
+        ),
+        (zones(30, "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU"), None),
+        (zones(1, "FREQ=DAILY;COUNT=4294967295"), None),
+        (
+            event("DTSTART:20261225\nRRULE:FREQ=YEARLY;COUNT=4294967295"),
+            None,
+        ),
+        (
+            event("DTSTART:20261225\nRRULE:FREQ=YEARLY;COUNT=4294967296"),
+            Some(Why::BadRule),
+        ),
+        (event("DTSTART:00010101\nDURATION:P4294967295W"), None),
+        (
+            event("DTSTART:00010101\nDTEND:99991231\nRRULE:FREQ=YEARLY;INTERVAL=36600"),
+            None,
+        ),
+        (
+            event(&format!(
+                "DTSTART:20261225\nRDATE:20261225{}",
+                ",20261225".repeat(90_000)
+            )),
+            None,
+        ),
+        (
+            event(&format!(
+                "DTSTART:20261225\nRDATE:20261225{}",
+                ",20261225".repeat(110_000)
+            )),
+            Some(Why::TooManyDates),
+        ),
+        (
+            event(&format!(
+                "DTSTART:20200101\nRRULE:FREQ=YEARLY;BYDAY=MO{}",
+                ",MO".repeat(100_000)
+            )),
+            Some(Why::TooMuchWork),
+        ),
+        (
+            event(&format!(
+                "DTSTART:20261225\nSUMMARY:{}",
+                "日\\,".repeat(100_000)
+            )),
+            None,
+        ),
+    ] {
+        let result = Calendar::parse(file.as_bytes());
+        let shown = &file[..file.len().min(60)];
+        assert_eq!(
+            result.as_ref().err().map(CalendarError::reason),
+            why,
+            "{shown}"
+        );
+        if let Ok(calendar) = result {
+            let summary = calendar.summary_on(date("2026-12-25")).unwrap_or_default();
+            assert!(summary.chars().count() <= 100);
+        }
+    }
+}
