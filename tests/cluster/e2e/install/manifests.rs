@@ -103,9 +103,10 @@ fn the_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
     assert_eq!(chart("policy.enabled=true,policy.deny=true"), denied);
     let writers = "policy.writers={system:serviceaccount:shop:annotator}";
     assert_eq!(chart(writers), file("writers"));
+    assert_eq!(chart("policy.scaler=true"), file("scaler"));
 
     // With another prefix the server reads the expressions, and none is left with ours.
-    let prefix = "annotationPrefix=ours.example.com,policy.enabled=true,policy.writers={jane}";
+    let prefix = "annotationPrefix=ours.example.com,policy.enabled=true,policy.writers={jane},policy.scaler=true";
     let render = [
         "template",
         "other",

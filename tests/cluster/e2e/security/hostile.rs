@@ -6,10 +6,18 @@ use std::time::Instant;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
+use crate::e2e::kinds::create;
 use crate::e2e::team::Team;
-use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
+use crate::support::{
+    ControlPlane, Output, Parts, Story, cron_job, deployment, eventually, soon, stateful_set,
+    stories,
+};
 
 const WRITERS: &str = include_str!("../../../../manifests/policy/writers.yaml");
+
+/// Binds the ServiceAccount with which all scalers of these stories run: what it refused by mistake
+/// would make others fail that are told at the same time.
+const SCALER: &str = include_str!("../../../../manifests/policy/scaler.yaml");
 
 pub(crate) fn stories() -> Vec<Story> {
     stories![
@@ -17,6 +25,7 @@ pub(crate) fn stories() -> Vec<Story> {
         bad_schedules_do_not_keep_good_ones_waiting,
         what_go_writes_with_escapes_is_told_as_well,
         whoever_may_only_annotate_scales_that_deployment_and_no_other,
+        a_stolen_token_changes_counts_and_nothing_else,
     ]
 }
 
@@ -105,6 +114,121 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
     annotated("example.com/note", Some(1)).success();
     assert!(!user.annotates_the_namespace("dayshift/timezone=UTC").ok);
     user.annotates_the_namespace("example.com/note=1").success();
+}
+
+/// With the token of dayshift's own ServiceAccount, under the shipped policy that binds it.
+fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
+    let team = Team::new(plane, "stolen");
+    apply(&team, SCALER);
+    let kubeconfig = plane.kubeconfig_of("dayshift", "dayshift");
+    let patch = |object: &str, patch: serde_json::Value| {
+        let patch = patch.to_string();
+        let arguments = [
+            "-n",
+            team.name(),
+            "patch",
+            object,
+            "--type=merge",
+            "-p",
+            &patch,
+        ];
+        plane.kubectl_as(&kubeconfig, &arguments)
+    };
+    let meta = |key: &str, value: serde_json::Value| json!({"metadata": {key: value}});
+    create(
+        &team,
+        serde_json::Value::from(stateful_set("db").replicas(2)),
+    );
+    create(&team, serde_json::Value::from(cron_job("report")));
+    team.create(
+        deployment("victim")
+            .replicas(1)
+            .annotation("example.com/a", "1"),
+    );
+    let begin = Instant::now();
+    eventually("the policy is in force", || {
+        let text = begin.elapsed().as_millis().to_string();
+        let other = meta("labels", json!({"example.com/b": text}));
+        (!patch("deploy/victim", other).ok).then_some(())
+    });
+    let template = |spec: serde_json::Value| json!({"spec": {"template": {"spec": spec}}});
+    let image = template(json!({"containers": [{"name": "web", "image": "evil"}]}));
+    let owner = json!([{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "x"}]);
+    for (object, change) in [
+        ("deploy/victim", image),
+        (
+            "deploy/victim",
+            template(json!({"serviceAccountName": "admin"})),
+        ),
+        ("deploy/victim", template(json!({"hostNetwork": true}))),
+        ("deploy/victim", json!({"spec": {"paused": true}})),
+        (
+            "deploy/victim",
+            json!({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}}),
+        ),
+        (
+            "deploy/victim",
+            json!({"spec": {"revisionHistoryLimit": 3}}),
+        ),
+        (
+            "deploy/victim",
+            meta("annotations", json!({"example.com/a": null})),
+        ),
+        (
+            "deploy/victim",
+            meta("annotations", json!({"dayshift.example.com/a": "1"})),
+        ),
+        (
+            "deploy/victim",
+            meta("finalizers", json!(["example.com/x"])),
+        ),
+        ("deploy/victim", meta("ownerReferences", owner)),
+        (
+            "sts/db",
+            json!({"spec": {"replicas": 1, "minReadySeconds": 5}}),
+        ),
+        (
+            "sts/db",
+            json!({"spec": {"suspend": true, "minReadySeconds": 5}}),
+        ),
+        ("cj/report", json!({"spec": {"schedule": "* * * * *"}})),
+        (
+            "cj/report",
+            json!({"spec": {"suspend": true, "concurrencyPolicy": "Forbid"}}),
+        ),
+    ] {
+        let refused = patch(object, change.clone());
+        assert!(
+            refused.stderr.contains("dayshift changes n"),
+            "{object} {change}: {refused:?}"
+        );
+    }
+    for (object, change) in [
+        ("deploy/victim", json!({"spec": {"replicas": 4}})),
+        (
+            "deploy/victim",
+            meta("annotations", json!({"dayshift/note": "1"})),
+        ),
+        ("sts/db", json!({"spec": {"replicas": 1}})),
+        ("cj/report", json!({"spec": {"suspend": true}})),
+    ] {
+        patch(object, change).success();
+    }
+
+    // And what dayshift does is done, on an object with and one without labels and annotations.
+    let stop = soon(6);
+    let start = stop.plus(4);
+    team.create(
+        deployment("web")
+            .replicas(3)
+            .stop(stop.text())
+            .start(start.text()),
+    );
+    team.await_adopted("web", stop);
+    team.await_replicas("web", 0);
+    team.await_replicas("web", 3);
+    team.assert_punctual("web", 1, stop);
+    team.assert_punctual("web", 2, start);
 }
 
 /// A ServiceAccount that may patch Deployments of the team, and its Namespace.
