@@ -7,11 +7,12 @@ use super::{
     object::Object,
     rule::LintRule,
 };
+use crate::lint::schedule::repair::own_line;
 use crate::{
     manifest::{Contents, Delivery, Other, PutsBack, ScaleTarget, ScaledBy, Workload},
     neighbours::Owner,
     text::{first_of, quote},
-    workload::{Key, Kind, Prefix, Replicas},
+    workload::{Key, Kind, Origin, Prefix, Replicas},
 };
 
 /// The objects that scale each workload, by kind, namespace and name, with the source of each.
@@ -45,12 +46,21 @@ impl<'c> Neighbours<'c> {
         let scalers = scalers.filter(|_| workload.inputs.has_schedule());
         for (source, other, scaled) in scalers.into_iter().flatten() {
             match scaled.by {
+                ScaledBy::ScaledObject => {
+                    object.scaled_object(workload, *source, other, scaled);
+                }
+                // What stays at 0 is nobody's to fight over.
+                _ if is_kept_at_zero(workload) => {}
                 ScaledBy::Autoscaler => object.autoscaler(workload, *source, other, scaled),
-                ScaledBy::ScaledObject => object.scaled_object(*source, other, scaled),
-                ScaledBy::Rollout => object.rollout(*source, other, scaled),
+                ScaledBy::Rollout => object.rollout(workload, *source, other, scaled),
             }
         }
     }
+}
+
+/// Whether its manifest has a 0 at which its schedule leaves it.
+pub(super) fn is_kept_at_zero(workload: &Workload) -> bool {
+    workload.replicas == Some(Replicas::ZERO) && workload.inputs.keeps_zero()
 }
 
 /// What fights over the counts of the scheduled workloads in some files, and what ends that: the
@@ -120,7 +130,13 @@ impl Object<'_> {
     }
 
     /// A ScaledObject of the workload, from the source `source`.
-    fn scaled_object(&mut self, source: usize, scaler: &Other, scaled: &ScaleTarget) {
+    fn scaled_object(
+        &mut self,
+        workload: &Workload,
+        source: usize,
+        scaler: &Other,
+        scaled: &ScaleTarget,
+    ) {
         let what = if scaled.min > 0 {
             format!("raises {} to {} after each stop", self.name, scaled.min)
         } else {
@@ -130,25 +146,42 @@ impl Object<'_> {
             )
         };
         let message = format!("ScaledObject {} {what}", quote(&scaler.name));
-        let help = "move the schedule to the ScaledObject, and run dayshift with \
-                    --kinds=deployments,statefulsets,cronjobs,scaledobjects: a stop then pauses it"
-            .to_owned();
+        let help = self.schedule_in_its_place(workload, "ScaledObject", "scaledobjects")
+            + ": a stop then pauses it";
         let finding = self.at(LintRule::Autoscaler, scaled.place.clone(), message, help);
         self.findings.push(Finding { source, ..finding });
     }
 
     /// A Rollout that runs the pods of the workload in its place.
-    fn rollout(&mut self, source: usize, rollout: &Other, scaled: &ScaleTarget) {
+    fn rollout(
+        &mut self,
+        workload: &Workload,
+        source: usize,
+        rollout: &Other,
+        scaled: &ScaleTarget,
+    ) {
         let message = format!(
             "Rollout {} runs the pods of {} in its place, and scales it down itself",
             quote(&rollout.name),
             self.name
         );
-        let help = "move the schedule to the Rollout, and run dayshift with \
-                    --kinds=deployments,statefulsets,cronjobs,rollouts.argoproj.io"
-            .to_owned();
+        let help = self.schedule_in_its_place(workload, "Rollout", "rollouts.argoproj.io");
         let finding = self.at(LintRule::Autoscaler, scaled.place.clone(), message, help);
         self.findings.push(Finding { source, ..finding });
+    }
+
+    /// How another object goes by the schedule in place of the workload. What is inherited cannot
+    /// be moved: the other object inherits it too.
+    fn schedule_in_its_place(&self, workload: &Workload, other: &str, kinds: &str) -> String {
+        let done = match workload.inputs.schedule_origin() {
+            Some(Origin::Namespace | Origin::Scaler) => format!(
+                "write {} on the {}: the {other} inherits the same schedule. Run",
+                own_line(self.prefix, Key::Exclude, "true"),
+                self.name.kind
+            ),
+            _ => format!("move the schedule to the {other}, and run"),
+        };
+        format!("{done} dayshift with --kinds=deployments,statefulsets,cronjobs,{kinds}")
     }
 
     /// An autoscaler of the workload, from the source `source`.

@@ -9,6 +9,7 @@ use std::{
 use super::{
     finding::{Finding, ObjectName, Quoted, Report},
     misplaced_keys,
+    neighbours::is_kept_at_zero,
     rule::{LintRule, Severity},
     suppression::Suppressions,
 };
@@ -205,7 +206,7 @@ impl<'o> Object<'o> {
         if let Some(place) = workload
             .count_place
             .clone()
-            .filter(|_| workload.inputs.has_schedule())
+            .filter(|_| workload.inputs.has_schedule() && !is_kept_at_zero(workload))
         {
             let object = &workload.object;
             let counts = object.kind.counts();

@@ -51,7 +51,7 @@ impl Boundaries {
                 action: it.action,
                 replicas: match it.action {
                     _ if !it.applied => None,
-                    Action::Start => spec.replicas.or(self.started(spec, it.at)),
+                    Action::Start => self.started(spec, it.at),
                     Action::Stop => Some(spec.stop_replicas),
                     Action::Scale(count) => Some(Replicas::new(count)),
                 },
@@ -61,15 +61,17 @@ impl Boundaries {
         })
     }
 
-    /// The count that a start at that instant brings back: a wake gives one at the least, and with
-    /// exact counts the largest of them.
+    /// The count after a start at that instant: a wake gives one at the least, and with exact counts
+    /// the largest of them.
     fn started(&self, spec: &ScheduleSpec, at: DateTime<Utc>) -> Option<Replicas> {
-        let least = match spec.overrides.at(at) {
-            Some(Override::Wake(_)) => spec.largest_count().max(Some(Replicas::ONE)),
-            _ => None,
-        };
-        self.brings_back
-            .map(|count| count.max(least.unwrap_or_default()))
+        let is_woken = matches!(spec.overrides.at(at), Some(Override::Wake(_)));
+        if spec.keeps_zero && self.brings_back == Some(Replicas::ZERO) && !is_woken {
+            return self.brings_back;
+        }
+        let least = spec.largest_count().max(Some(Replicas::ONE));
+        let least = least.filter(|_| is_woken).unwrap_or_default();
+        let back = || self.brings_back.map(|count| count.max(least));
+        spec.replicas.or_else(back)
     }
 }
 

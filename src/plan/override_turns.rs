@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::period::Period;
 use crate::{
     schedule::{Action, Boundary},
-    workload::{Key, Override, ScheduleSpec, done_as_it_ends},
+    workload::{Key, Override, ScheduleSpec},
 };
 
 /// An instant at which an override gives way, to the schedule or to another override.
@@ -14,7 +14,8 @@ pub(super) struct OverrideTurn {
     pub(super) at: DateTime<Utc>,
     /// The annotation of the override that ends.
     pub(super) ends: Key,
-    /// What is done then; nothing at the end of a pause, and where the schedule says nothing.
+    /// What is done then; nothing where the schedule says nothing, and at the end of a pause unless
+    /// the schedule says running by then and did not before.
     pub(super) action: Option<Action>,
 }
 
@@ -25,20 +26,26 @@ pub(super) fn turns(spec: &ScheduleSpec, delay: TimeDelta, period: Period) -> Ve
     ends.retain(|at| period.from() < *at && *at < period.until());
     ends.sort_unstable();
     ends.dedup();
-    let turn = |at| turn_at(spec, delay, at);
+    let turn = |at| turn_at(spec, delay, period.from(), at);
     ends.into_iter().filter_map(turn).collect()
 }
 
-/// The turn at an instant, if an override gives way then.
-fn turn_at(spec: &ScheduleSpec, delay: TimeDelta, at: DateTime<Utc>) -> Option<OverrideTurn> {
+/// The turn at an instant, if an override gives way then that held at `since`.
+fn turn_at(
+    spec: &ScheduleSpec,
+    delay: TimeDelta,
+    since: DateTime<Utc>,
+    at: DateTime<Utc>,
+) -> Option<OverrideTurn> {
     let overrides = &spec.overrides;
     let ended = overrides.at(at - TimeDelta::nanoseconds(1))?;
     let begins = overrides.at(at);
     if begins == Some(ended) {
         return None;
     }
-    let says = || spec.schedule.says(at, delay);
-    let action = done_as_it_ends(ended.phase(), begins, says);
+    // What was stopped as the pause began is held down by then. Exact counts save nothing.
+    let was_stopped = spec.schedule.says(since, delay) == Some(Action::Stop);
+    let action = spec.done_as_it_ends(ended.phase(), begins, at, delay, was_stopped);
     let ends = Override::key(ended.phase())?;
     Some(OverrideTurn { at, ends, action })
 }
@@ -53,7 +60,7 @@ pub fn next_applied(
     let mut at = after;
     while let Some(held) = spec.overrides.at(at) {
         at = held.until()?;
-        if let Some(action) = turn_at(spec, delay, at).and_then(|turn| turn.action) {
+        if let Some(action) = turn_at(spec, delay, after, at).and_then(|turn| turn.action) {
             return Some(Boundary { at, action });
         }
     }

@@ -59,6 +59,9 @@ struct Timeline<'a, B: Iterator<Item = Occurrence>> {
     since: DateTime<Utc>,
     at: DateTime<Utc>,
     until: DateTime<Utc>,
+    delay: TimeDelta,
+    /// Whether a pause holds before `at`.
+    is_paused: bool,
     /// What the schedule says, and whether that has been carried out.
     says: Option<Action>,
     done: bool,
@@ -88,6 +91,8 @@ pub fn timeline(
         since,
         at: from,
         until,
+        delay,
+        is_paused: false,
         says: schedule.says(from, delay),
         done: false,
     }
@@ -129,9 +134,15 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
         } else if self.at == self.until {
             return None;
         }
+        if self.is_paused && boundary.is_none() && self.laid_over().is_none() {
+            // The end of a pause stops nothing. What runs by then goes on where that is what the
+            // schedule says.
+            let says = self.spec.schedule.says(self.at, self.delay);
+            self.says = says.filter(|says| *says == Action::Start);
+        }
         let state = self.state();
-        if state == PlannedState::Paused {
-            // The end of a pause adopts: nothing is done before the next boundary.
+        self.is_paused = state == PlannedState::Paused;
+        if self.is_paused {
             self.says = None;
         }
         let from = self.at;

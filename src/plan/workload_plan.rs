@@ -16,7 +16,7 @@ use crate::{
     text::quote,
     workload::{
         Inputs, Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem, Replicas,
-        ResourceRequests, ScheduleSpec, WorkloadRef, read, started, stopped,
+        ResourceRequests, ScheduleSpec, WorkloadRef, read, stopped,
     },
 };
 
@@ -175,7 +175,11 @@ impl Planner {
             let seen = observed.replicas;
             let remembered = spec.known_count(seen, state.remembered());
             let (count, saved) = stopped(seen, remembered, spec.stop_replicas);
-            started(count, saved, None)
+            let inexact = ScheduleSpec {
+                replicas: None,
+                ..spec.clone()
+            };
+            inexact.started(count, saved)
         });
         plan.runs = plan.boundaries.brings_back;
         Some(plan.requesting(observed.requests))
@@ -214,13 +218,16 @@ impl WorkloadPlan {
     }
 
     /// The same plan of an object that runs with this count where no schedule says otherwise: that
-    /// of its manifest, which a start never leaves at 0.
+    /// of its manifest. A start leaves it at 0 only where its schedule is inherited.
     #[must_use]
-    pub fn running_with(self, count: Replicas) -> Self {
-        Self {
-            runs: Some(count.max(Replicas::ONE)),
-            ..self
+    pub fn running_with(mut self, count: Replicas) -> Self {
+        if count == Replicas::ZERO && self.spec().is_some_and(|spec| spec.keeps_zero) {
+            self.boundaries.brings_back = Some(count);
+            self.runs = Some(count);
+        } else {
+            self.runs = Some(count.max(Replicas::ONE));
         }
+        self
     }
 
     /// The same plan of an object whose replicas request so much.

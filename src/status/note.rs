@@ -12,6 +12,11 @@ use crate::{
 pub enum Note {
     /// Something should have been done by now.
     Overdue(Overdue),
+    /// dayshift holds it down, and its schedule says running.
+    HeldDown {
+        /// Until the start that brings it back, if one does.
+        until: Option<DateTime<Utc>>,
+    },
     /// Its schedule was removed, and fewer run than are saved.
     LeftDown {
         /// The saved count.
@@ -67,6 +72,7 @@ impl Note {
         matches!(
             self,
             Self::Overdue(_)
+                | Self::HeldDown { .. }
                 | Self::LeftDown { .. }
                 | Self::Reverted { soon: true, .. }
                 | Self::NothingSaved { .. }

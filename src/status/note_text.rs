@@ -44,6 +44,14 @@ impl WorkloadStatus {
                 self.overdue_text(overdue, prefix, now) + "; is the controller running?",
                 format!(" kubectl events --for {}", object.argument()),
             ),
+            Note::HeldDown { until: end } => (
+                format!(
+                    "the schedule says running, and dayshift holds it down: {} {}",
+                    counts.it_stays_at(replicas),
+                    until(end)
+                ),
+                format!("; `{sync}` starts it now"),
+            ),
             Note::LeftDown { saved } => (
                 "its schedule was removed, and fewer run than are saved".to_owned(),
                 format!(

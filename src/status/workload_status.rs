@@ -12,8 +12,8 @@ use crate::{
     schedule::{Action, Zone},
     workload::{
         Duty, Enforce, Kind, Observed, Origin, Override, ParseContext, ParsedInputs, Phase, Prefix,
-        Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef, done_as_it_ends,
-        read, started,
+        Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
+        is_held_down_against_schedule, read, started,
     },
 };
 
@@ -172,7 +172,8 @@ impl WorkloadStatus {
             }
             ParsedInputs::Scheduled(spec) => {
                 status.error = observed.error.as_deref().map(str::to_owned);
-                status.follow(spec, observed, &state, changed, now);
+                let is_held_down = is_held_down_against_schedule(observed, parsed);
+                status.follow(spec, observed, is_held_down, changed, now);
             }
             // Removing a schedule takes `next` away: a scaler has given it one of its own.
             ParsedInputs::Unscheduled
@@ -196,11 +197,11 @@ impl WorkloadStatus {
         &mut self,
         spec: &ScheduleSpec,
         observed: &Observed,
-        state: &State,
+        is_held_down: bool,
         changed: Option<DateTime<Utc>>,
         now: DateTime<Utc>,
     ) {
-        let object = &observed.object;
+        let (object, state) = (&observed.object, &observed.state());
         self.zone = spec.schedule.zone();
         self.leaves_count_to_hpa = spec.replicas == Some(Replicas::ONE)
             && spec.stop_replicas == Replicas::ZERO
@@ -220,7 +221,9 @@ impl WorkloadStatus {
         }
         self.next_action = self.next.and_then(|next| match state.phase {
             Some(held @ (Phase::Paused | Phase::Woken | Phase::Slept)) => {
-                done_as_it_ends(held, overrides.at(next), || spec.says(object, next))
+                let is_less = state.saved > Some(observed.replicas);
+                let (to, delay) = (overrides.at(next), spec.delay(object));
+                spec.done_as_it_ends(held, to, next, delay, is_less)
             }
             _ => spec
                 .next_after(object, next - TimeDelta::seconds(1))
@@ -242,7 +245,10 @@ impl WorkloadStatus {
         // What is due at this moment may be done at the next.
         let is_due = state.next.is_some_and(|next| next <= now)
             || overrides.at(now).is_some_and(|it| !it.holds(state));
-        if !is_due && overdue.is_none_or(|it| it.duty == Duty::Adopt) {
+        if is_held_down && !is_due && overdue.is_none() {
+            let until = spec.next_that(true, object, now).map(|it| it.at);
+            self.notes.push(Note::HeldDown { until });
+        } else if !is_due && overdue.is_none_or(|it| it.duty == Duty::Adopt) {
             self.notes.extend(count_note(spec, observed, state, now));
         }
         let is_down = observed.replicas <= spec.stop_replicas
@@ -376,6 +382,8 @@ fn count_note(
         Some(Phase::Woken) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
             Some(Note::SetInOverride { until: state.next })
         }
+        // What its Namespace's schedule leaves at 0 is as it should be.
+        Some(Phase::Running) if replicas == Replicas::ZERO && spec.keeps_zero => None,
         Some(Phase::Running) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
             Some(Note::SetByHand {
                 says: Action::Start,

@@ -4,6 +4,7 @@
 //! decision, which is what the tables and the models of the tests rest on.
 
 mod decision;
+mod held_down;
 mod inputs;
 mod keys;
 mod kinds;
@@ -25,14 +26,16 @@ pub use decision::counts::{started, stopped, woken};
 pub use decision::decide::decide;
 pub use decision::event_note::{EventNote, EventReason};
 pub use decision::memory::Memory;
+pub use held_down::is_held_down_against_schedule;
 pub use inputs::annotations::{Annotations, Unknown};
 pub use inputs::effective::{Inputs, Origin};
 pub use inputs::fingerprint::Fingerprint;
 pub use inputs::inheritance::{DefaultSchedule, Inheritance};
-pub use inputs::overrides::{Enforce, Override, OverrideSet, Overrides, Pause, done_as_it_ends};
+pub use inputs::overrides::{Enforce, Override, OverrideSet, Overrides, Pause};
 pub use inputs::parse_context::ParseContext;
-pub use inputs::parsed::{ParsedInputs, ScheduleSpec, read};
+pub use inputs::parsed::{ParsedInputs, read};
 pub use inputs::problem::{InvalidSchedule, Problem, ProblemKind};
+pub use inputs::spec::ScheduleSpec;
 pub use keys::{ERROR, Key, Label, OVERRIDE_BEGAN, PAUSED_REPLICAS, Prefix, PrefixError};
 pub use kinds::count_kind::CountKind;
 pub use kinds::custom_kind::CustomKind;

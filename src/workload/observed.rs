@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use super::inputs::annotations::Annotations;
 use super::inputs::effective::Inputs;
 use super::inputs::overrides::Overrides;
-use super::inputs::parsed::ScheduleSpec;
+use super::inputs::spec::ScheduleSpec;
 use super::keys::Label;
 use super::labels::Labels;
 use super::replicas::Replicas;

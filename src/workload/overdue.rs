@@ -7,7 +7,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::schedule::Boundary;
 
 use super::inputs::overrides::{Override, Overrides};
-use super::inputs::parsed::{ParsedInputs, ScheduleSpec};
+use super::inputs::parsed::ParsedInputs;
+use super::inputs::spec::ScheduleSpec;
 use super::observed::Observed;
 use super::state::{Phase, State};
 

@@ -8,7 +8,7 @@ use super::decision::change::{Cause, Change, ChangeKind};
 use super::decision::counts;
 use super::inputs::effective::Origin;
 use super::inputs::overrides::Override;
-use super::inputs::parsed::ScheduleSpec;
+use super::inputs::spec::ScheduleSpec;
 use super::observed::Observed;
 use super::override_command::{OverrideCommand, OverrideError};
 use super::replicas::Replicas;
@@ -133,14 +133,14 @@ impl ScheduleSpec {
             .find(|boundary| boundary.action.brings_up() == brings_up)
     }
 
-    /// The count that somebody who wants it running now would have; what a switch keeps off
-    /// stays off.
+    /// The count that somebody who wants it running now would have; what a switch keeps off stays
+    /// off, and so does a 0 that the schedule is no wish against.
     fn as_started(&self, seen: Replicas, state: &State) -> Replicas {
-        let known = self.known_count(seen, state.remembered());
-        if self.counts.is_switch() {
-            counts::started(seen, known, self.replicas)
+        let remembered = state.remembered();
+        if self.counts.is_switch() || self.keeps_zero {
+            self.started(seen, remembered)
         } else {
-            counts::woken(seen, known, self.replicas)
+            counts::woken(seen, remembered, self.replicas)
         }
     }
 

@@ -1,11 +1,11 @@
-//! Taking up a schedule that is new or edited, or that goes on: as it is from then on, without
-//! scaling.
+//! Taking up a schedule that is new or edited, or that goes on: as it is from then on. Nothing is
+//! stopped or lowered; what dayshift itself holds down comes back.
 
 use chrono::{DateTime, Utc};
 
-use crate::schedule::Boundary;
+use crate::schedule::{Action, Boundary};
 
-use super::change::{Adoption, Change, ChangeKind};
+use super::change::{Adoption, Cause, Change, ChangeKind};
 use super::context::{Decision, DecisionContext};
 use super::event_note::EventNote;
 use super::scheduled::ScheduledDecision;
@@ -27,7 +27,8 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// The schedule is taken up as it is from now on; nothing is scaled.
+    /// The schedule is taken up as it is from now on. The same change starts what dayshift holds
+    /// down against it.
     pub(in crate::workload) fn adopt(&self, why: Adoption) -> Decision {
         let last = whole_second(self.adopted_from(why));
         let next = self.next_after(last);
@@ -42,9 +43,62 @@ impl ScheduledDecision<'_> {
             fingerprint: Some(self.fingerprint),
         };
         let change = self.keep(ChangeKind::Adopt(why), state);
+        if let Some((action, replicas)) = self.brings_back(why) {
+            return self.bring_back(why, action, replicas, change, next);
+        }
         self.write(Change {
             note: self.adoption_note(why, next).or(change.note),
             ..change
+        })
+    }
+
+    /// What starts an object that dayshift holds down, where the schedule says running by now. A
+    /// copy is not started: its count was saved for another object. Nor is one whose state is from
+    /// the future: another scaler, by another clock, would stop it again.
+    fn brings_back(&self, why: Adoption) -> Option<(Action, Replicas)> {
+        let is_resumed = matches!(why, Adoption::Changed | Adoption::Over | Adoption::Missed);
+        let object = self.object();
+        let fingerprint = self.state.fingerprint.as_ref();
+        let is_own = fingerprint.is_some_and(|it| it.is_of_object(&object.uid));
+        if !is_resumed || !is_own || self.active.is_some() {
+            return None;
+        }
+        let seen = self.context.observed.replicas;
+        self.spec
+            .brings_back(object, seen, self.state.saved, self.now)
+    }
+
+    /// The adoption, with a start.
+    fn bring_back(
+        &self,
+        why: Adoption,
+        action: Action,
+        replicas: Replicas,
+        adoption: Change,
+        next: Option<Boundary>,
+    ) -> Decision {
+        let kind = match action {
+            Action::Scale(_) => ChangeKind::Scale(replicas),
+            Action::Start | Action::Stop => ChangeKind::Start,
+        };
+        let cause = match self.override_ran_out() {
+            Some(ended) if why == Adoption::Over => Cause::Clock(ended),
+            _ => adoption.cause,
+        };
+        let from = self.context.observed.replicas;
+        self.write(Change {
+            kind,
+            cause,
+            replicas,
+            state: State {
+                phase: Some(Phase::Running),
+                saved: None,
+                ..adoption.state
+            },
+            note: Some(EventNote::brought_back(
+                why, self.spec, from, replicas, next,
+            )),
+            ..adoption
         })
     }
 

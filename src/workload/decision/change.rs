@@ -66,7 +66,8 @@ pub enum ChangeKind {
     Sleep,
     /// A pause begins.
     Pause,
-    /// The schedule is adopted: followed from now on, without scaling.
+    /// The schedule is adopted: followed from now on, without scaling. Where the adoption starts
+    /// what was held down it is a [`Self::Start`].
     Adopt(Adoption),
     /// The schedule is refused.
     Refuse,

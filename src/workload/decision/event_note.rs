@@ -6,10 +6,11 @@ use chrono::{DateTime, Utc};
 
 use crate::schedule::{Action, Boundary};
 
+use super::change::Adoption;
 use super::commands::{scale_command, sync_command, wake_command};
 use super::phrases::{coming, holding, local, taken_up};
 use crate::workload::inputs::overrides::{Enforce, Override};
-use crate::workload::inputs::parsed::ScheduleSpec;
+use crate::workload::inputs::spec::ScheduleSpec;
 use crate::workload::keys::{Key, Prefix};
 use crate::workload::observed::Observed;
 use crate::workload::replicas::Replicas;
@@ -31,7 +32,7 @@ pub enum EventReason {
     Slept,
     /// A pause began: dayshift leaves the object alone.
     Paused,
-    /// An override or a pause ended, and nothing was scaled.
+    /// An override or a pause ended, and nothing was scaled but what was held down.
     Resumed,
     /// `enforce` stops it before long.
     StopsSoon,
@@ -41,7 +42,7 @@ pub enum EventReason {
     OverrideExpired,
     /// The schedule was seen for the first time, and says otherwise than what runs.
     Adopted,
-    /// The schedule was edited, or came with a copy; nothing was scaled.
+    /// The schedule was edited, or came with a copy; nothing was scaled but what was held down.
     ScheduleChanged,
     /// The schedule was removed while fewer ran than are saved.
     ScheduleRemoved,
@@ -231,6 +232,32 @@ impl EventNote {
             taken_up(observed, spec, prefix, now)
         );
         Self::new(EventReason::ScheduleChanged, text)
+    }
+
+    /// A schedule was taken up that says running, and what dayshift held down is started.
+    pub(in crate::workload) fn brought_back(
+        why: Adoption,
+        spec: &ScheduleSpec,
+        from: Replicas,
+        to: Replicas,
+        next: Option<Boundary>,
+    ) -> Self {
+        let (reason, what) = match why {
+            Adoption::Missed => (
+                EventReason::BoundaryMissed,
+                "the schedule was missed for longer than the catch-up",
+            ),
+            Adoption::Over => (EventReason::Resumed, "the schedule goes on"),
+            Adoption::New | Adoption::Changed | Adoption::FromFuture => {
+                (EventReason::ScheduleChanged, "the schedule is edited")
+            }
+        };
+        let text = format!(
+            "{what} and says running now: {}; {}",
+            spec.counts.scaled_from(from, to),
+            coming(spec, next)
+        );
+        Self::new(reason, text)
     }
 
     /// An override or a pause ended, and the schedule was adopted again.

@@ -6,7 +6,7 @@ use crate::schedule::{Action, Boundary};
 
 use super::commands::sync_command;
 use crate::workload::inputs::overrides::Override;
-use crate::workload::inputs::parsed::ScheduleSpec;
+use crate::workload::inputs::spec::ScheduleSpec;
 use crate::workload::keys::Prefix;
 use crate::workload::observed::Observed;
 

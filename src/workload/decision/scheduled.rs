@@ -10,7 +10,7 @@ use super::counts;
 use super::event_note::EventNote;
 use crate::workload::inputs::fingerprint::Fingerprint;
 use crate::workload::inputs::overrides::{Override, Overrides};
-use crate::workload::inputs::parsed::ScheduleSpec;
+use crate::workload::inputs::spec::ScheduleSpec;
 use crate::workload::keys::Key;
 use crate::workload::replicas::Replicas;
 use crate::workload::state::{Phase, State, is_from_future, whole_second};
@@ -159,10 +159,11 @@ impl<'a> ScheduledDecision<'a> {
         self.scale_by_boundary(Boundary { at, action }, cause)
     }
 
-    /// The end of a pause adopts; what the schedule says since then is done.
+    /// The end of a pause adopts; what comes from that very instant on is done.
     fn after_pause(&self) -> Decision {
         let ended = self.override_ended();
-        match self.latest_boundary().filter(|newest| newest.at > ended) {
+        let is_since = |it: &Boundary| it.at >= ended && Some(it.at) > self.state.last;
+        match self.latest_boundary().filter(is_since) {
             Some(due) => self.scale_by_boundary(due, Cause::Clock(due.at)),
             None => self.adopt(Adoption::Over),
         }
@@ -177,7 +178,7 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// The end of the override by which the state has the object held, if that has come.
-    fn override_ran_out(&self) -> Option<DateTime<Utc>> {
+    pub(in crate::workload) fn override_ran_out(&self) -> Option<DateTime<Utc>> {
         let key = self.state.phase.and_then(Override::key)?;
         let written = self.overrides.until(key);
         // As the label has it: another scaler may have put it off since we last wrote it.
@@ -191,14 +192,13 @@ impl<'a> ScheduledDecision<'a> {
             return self.adopt(Adoption::Missed);
         }
         let seen = self.context.observed.replicas;
-        let known = self.spec.known_count(seen, self.state.remembered());
         let (kind, phase, replicas, saved) = match due.action {
             Action::Start => {
-                let count = counts::started(seen, known, self.spec.replicas);
-                let count = self.spec.counts.capped(count);
+                let count = self.spec.started(seen, self.state.remembered());
                 (ChangeKind::Start, Phase::Running, count, None)
             }
             Action::Stop => {
+                let known = self.spec.known_count(seen, self.state.remembered());
                 let (count, saved) = counts::stopped(seen, known, self.spec.stop_replicas);
                 (ChangeKind::Stop, Phase::Stopped, count, saved)
             }

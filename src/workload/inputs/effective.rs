@@ -196,6 +196,13 @@ impl Inputs {
         Key::SCHEDULE.into_iter().find_map(|key| self.origin(key))
     }
 
+    /// Whether a start leaves a 0 for which nothing is saved: the schedule is inherited, and the
+    /// object has no `replicas` of its own. Neither is a wish to run what somebody keeps at 0.
+    pub fn keeps_zero(&self) -> bool {
+        let is_inherited = self.schedule_origin().is_some_and(|it| it != Origin::Own);
+        is_inherited && self.own.text(Key::Replicas).is_none()
+    }
+
     /// Whether any of `start`, `stop`, `hours` and `scale` is in force.
     pub fn has_schedule(&self) -> bool {
         self.schedule_origin().is_some()

@@ -11,3 +11,4 @@ pub(super) mod parsed;
 #[cfg(test)]
 mod parsed_tests;
 pub(super) mod problem;
+pub(super) mod spec;

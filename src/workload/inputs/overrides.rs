@@ -3,7 +3,6 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::effective::Origin;
-use crate::schedule::Action;
 use crate::workload::keys::Key;
 use crate::workload::state::{Phase, State};
 
@@ -146,26 +145,6 @@ impl Overrides {
     /// The time that an annotation names, the later one where the Namespace has it too.
     pub fn until(&self, key: Key) -> Option<DateTime<Utc>> {
         self.own.until(key).max(self.inherited.until(key))
-    }
-}
-
-/// What is done as an override that held an object in the phase `ended` gives way `to` another one,
-/// or to the schedule, which then `says` something or nothing. `None` where nothing is done.
-///
-/// At the end of a wake or a sleep the newest boundary decides; a wake that comes to hold begins as a
-/// start, a sleep as a stop; the end of a pause adopts (`docs/decisions/state/overrides.md`).
-pub fn done_as_it_ends(
-    ended: Phase,
-    to: Option<Override>,
-    says: impl FnOnce() -> Option<Action>,
-) -> Option<Action> {
-    match (to, ended) {
-        (Some(Override::Pause(_)), _) | (None, Phase::Paused) => None,
-        (Some(Override::Wake(_)), _) => Some(Action::Start),
-        (Some(Override::Sleep(_)), _) => Some(Action::Stop),
-        // What an override has stopped comes back where the schedule says nothing.
-        (None, Phase::Slept) => says().or(Some(Action::Start)),
-        (None, _) => says(),
     }
 }
 

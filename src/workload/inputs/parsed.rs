@@ -1,24 +1,21 @@
 //! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
 
-use chrono::{DateTime, TimeDelta, Utc};
-
 use crate::schedule::{
-    Action, Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, TextError, TextReason, Times,
-    Zone, is_too_long, parse_grace, parse_jitter, parse_moment, parse_scale,
+    ExceptedDates, Hours, Schedule, ScheduleRule, TextError, TextReason, Times, Zone, is_too_long,
+    parse_grace, parse_jitter, parse_moment, parse_scale,
 };
 use crate::text::quote;
 
 use super::annotations::Annotations;
 use super::effective::{Inputs, Origin, truth};
 use super::exclusive::exclusive;
-use super::fingerprint::hash_of;
 use super::overrides::{Enforce, OverrideSet, Overrides, Pause};
 use super::parse_context::ParseContext;
 use super::problem::{InvalidSchedule, Problem, ProblemKind};
+use super::spec::ScheduleSpec;
 use crate::workload::keys::Key;
 use crate::workload::kinds::count_kind::CountKind;
 use crate::workload::replicas::Replicas;
-use crate::workload::workload_ref::WorkloadRef;
 
 /// What the annotations of an object ask for.
 #[derive(Clone, Debug)]
@@ -54,69 +51,6 @@ impl ParsedInputs {
             }
             Self::Unscheduled | Self::Scheduled(_) => self.names_calendars(),
         }
-    }
-}
-
-/// A schedule with the counts, the jitter and the overrides that belong to it. Shared by equal
-/// inputs.
-#[derive(Clone, Debug)]
-pub struct ScheduleSpec {
-    /// When it starts and stops.
-    pub schedule: Schedule,
-    /// The exact count after a start, if given.
-    pub replicas: Option<Replicas>,
-    /// The count after a stop.
-    pub stop_replicas: Replicas,
-    /// How long starts are spread over, in whole seconds.
-    pub jitter: TimeDelta,
-    /// Its overrides.
-    pub overrides: Overrides,
-    /// What the count of the object means.
-    pub counts: CountKind,
-}
-
-impl ScheduleSpec {
-    /// How much later than written this object starts: a whole number of seconds from 0 to the
-    /// jitter, which depends on namespace and name alone.
-    pub fn delay(&self, object: &WorkloadRef) -> TimeDelta {
-        let spread = self.jitter.num_seconds().unsigned_abs();
-        if spread == 0 {
-            return TimeDelta::zero();
-        }
-        let hash = hash_of(&format!("{}/{}", object.namespace, object.name));
-        TimeDelta::seconds(i64::try_from(hash % (spread + 1)).unwrap_or_default())
-    }
-
-    /// The newest boundary of this object at or before `at`.
-    pub fn latest_at(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Boundary> {
-        self.schedule.latest_at(at, self.delay(object))
-    }
-
-    /// The first boundary of this object after `after`.
-    pub fn next_after(&self, object: &WorkloadRef, after: DateTime<Utc>) -> Option<Boundary> {
-        self.schedule.next_after(after, self.delay(object))
-    }
-
-    /// Whether the dates of calendars are among the excepted ones.
-    pub(in crate::workload) fn names_calendars(&self) -> bool {
-        self.schedule.except().calendars().next().is_some()
-    }
-
-    /// The largest count that `scale` sets; `None` without it.
-    pub fn largest_count(&self) -> Option<Replicas> {
-        self.schedule.rule().largest_count().map(Replicas::new)
-    }
-
-    /// What is known of the count of an object that has this one now: what is remembered of it, or a
-    /// 0 that is somebody's wish, as it is wherever a switch is off.
-    pub fn known_count(&self, seen: Replicas, remembered: Option<Replicas>) -> Option<Replicas> {
-        let is_wish = self.counts.is_switch() && seen == Replicas::ZERO;
-        remembered.or(is_wish.then_some(Replicas::ZERO))
-    }
-
-    /// Whether the schedule says running or stopped at `at`; `None` before its first boundary.
-    pub fn says(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Action> {
-        self.schedule.says(at, self.delay(object))
     }
 }
 
@@ -225,6 +159,7 @@ impl Problems {
             ),
             replicas: replicas.map(|count| count.max(counts.least())),
             stop_replicas: inputs.stop_replicas(),
+            keeps_zero: inputs.keeps_zero(),
             counts,
             jitter: jitter.unwrap_or_default(),
             overrides,

@@ -203,3 +203,46 @@ fn plan_says_it_beside_the_plan() {
     assert!(ran.err.contains("puts back the count of default/web at each sync; in the Application, set spec.ignoreDifferences"), "{}", ran.err);
     assert!(serde_json::from_str::<serde_json::Value>(&ran.out).is_ok());
 }
+
+/// A Namespace's schedule leaves a 0 of a manifest alone: nobody fights, and there is nothing to move.
+#[test]
+fn what_a_namespace_keeps_at_0_is_told_neither_to_run_nor_to_move_its_schedule() {
+    let team = "\
+apiVersion: v1
+kind: Namespace
+metadata: {name: default, annotations: {dayshift/hours: 'Mon-Fri 09:00-19:00'}}
+---
+";
+    let web = |count: u32, annotations: &str| {
+        format!(
+            "{team}{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: web, annotations: {{{annotations}}}}}, spec: {{replicas: {count}}}}}\n---\n"
+        )
+    };
+    let hpa = "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web}, spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, maxReplicas: 5}}";
+    let rollout = "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: ro}, spec: {workloadRef: {apiVersion: apps/v1, kind: Deployment, name: web}}}";
+    let keda = "{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: so}, spec: {scaleTargetRef: {name: web}}}";
+    let moves = "move the schedule";
+    let excludes = "write dayshift/exclude: \"true\" on the Deployment";
+    let own = "dayshift/hours: '09:00-18:00'";
+    for (count, annotations, beside, found, help) in [
+        (0, "", hpa, false, ""),
+        (0, "", rollout, false, ""),
+        (0, "", keda, true, excludes),
+        (2, "", rollout, true, excludes),
+        (2, "", hpa, true, "dayshift/replicas: \"1\""),
+        (0, own, rollout, true, moves),
+        (0, own, hpa, true, "dayshift/replicas: \"1\""),
+    ] {
+        let (_, out, _) = lint_of(&["-"], &(web(count, annotations) + beside));
+        assert_eq!(
+            out.contains("warning[autoscaler]"),
+            found,
+            "{count} {annotations}: {out}"
+        );
+        assert!(out.contains(help), "{count} {annotations}: {out}");
+        assert!(help == moves || !out.contains(moves), "{out}");
+        if count == 0 && annotations.is_empty() {
+            assert!(!out.contains("dayshift/replicas: "), "{out}");
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Defaults of a Namespace among the files.
 
+use serde_json::json;
+
 use super::program::{plan_of, web};
 use crate::program::Ended;
 
@@ -144,4 +146,46 @@ fn an_override_of_the_namespace_is_drawn_as_its_own() {
         chart.contains(", by its Namespace; boundaries in brackets"),
         "{chart}"
     );
+}
+
+/// A Namespace's schedule is no wish to run what a manifest keeps at 0; a `replicas` on it is.
+#[test]
+fn a_start_leaves_what_the_manifest_keeps_at_0() {
+    let web = |name: &str, count: u32, annotations: &str| {
+        format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}, namespace: team, annotations: {{{annotations}}}}}, spec: {{replicas: {count}}}}}\n"
+        )
+    };
+    let files = [
+        web("down", 0, ""),
+        web("exact", 0, "dayshift/replicas: '2'"),
+        web("own", 0, "dayshift/hours: '09:00-19:00'"),
+        web("up", 3, ""),
+        web("woken", 0, "dayshift/wake-until: '2026-11-23 12:00'"),
+        namespace("team", &["dayshift/hours: '09:00-19:00'"]),
+    ];
+    let plan = day("json", &files).json();
+    let starts = |name: &str| {
+        let all = plan["workloads"].as_array().unwrap();
+        let it = all.iter().find(|it| it["name"] == name).unwrap();
+        let boundaries = it["boundaries"].as_array().unwrap();
+        let start = boundaries
+            .iter()
+            .find(|it| it["action"] == "start" && it["applied"] != false);
+        start.unwrap()["replicas"].clone()
+    };
+    for (name, count) in [
+        ("down", json!(0)),
+        ("exact", json!(2)),
+        ("own", json!(null)),
+        ("up", json!(null)),
+    ] {
+        assert_eq!(starts(name), count, "{name}: {plan}");
+    }
+    let down = plan["workloads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["name"] == "down");
+    assert_eq!(down.unwrap()["savedReplicaHours"], 0.0, "{plan}");
 }

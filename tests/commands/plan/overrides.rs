@@ -7,8 +7,9 @@ use dayshift::{
     plan::{Period, Planner},
     sandbox::{EventKind, Simulation, Speed},
     schedule::{Action, Zone},
-    workload::{Inputs, Key, Kind, Prefix, WorkloadRef},
+    workload::{Fingerprint, Inputs, Key, Kind, Prefix, WorkloadRef},
 };
+use k8s_openapi::api::apps::v1::Deployment;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -55,9 +56,20 @@ fn the_end_of_an_override_is_a_boundary() {
             &["dayshift/wake-until: 2026-11-23 19:00"],
             &["23T19:00 stop wake-until"],
         ),
-        // The end of a pause adopts, and what falls on it is adopted too.
-        (&["dayshift/pause: 2026-11-23 12:00"], &["23T19:00 stop"]),
-        (&["dayshift/pause: 2026-11-23 19:00"], &[]),
+        // The end of a pause starts what was stopped before it, and carries out what falls on it.
+        (
+            &["dayshift/pause: 2026-11-23 12:00"],
+            &["23T12:00 start pause", "23T19:00 stop"],
+        ),
+        (
+            &["dayshift/pause: 2026-11-23 09:00"],
+            &["23T09:00 start pause", "23T19:00 stop"],
+        ),
+        (
+            &["dayshift/pause: 2026-11-23 19:00"],
+            &["23T19:00 stop pause"],
+        ),
+        (&["dayshift/pause: 2026-11-23 20:00"], &[]),
         // One below another begins when that ends.
         (
             &[
@@ -126,10 +138,14 @@ fn a_chart_without_a_boundary_tells_of_the_next_one_that_is_applied() {
             &["dayshift/wake-until: 2026-12-01 12:00"],
             "The next boundary is a start on Tue 2026-12-01 12:00.\n",
         ),
-        // The end of a pause does nothing by itself.
+        // The end of a pause starts what was stopped before it, and stops nothing.
         (
             &["dayshift/pause: 2026-12-01 12:00"],
-            "The next boundary is a stop on Tue 2026-12-01 19:00.\n",
+            "The next boundary is a start on Tue 2026-12-01 12:00.\n",
+        ),
+        (
+            &["dayshift/pause: 2026-12-01 20:00"],
+            "The next boundary is a start on Wed 2026-12-02 09:00.\n",
         ),
         (
             &[
@@ -149,10 +165,42 @@ fn a_chart_without_a_boundary_tells_of_the_next_one_that_is_applied() {
     }
 }
 
+/// The state of an object that was stopped before, as the labels have it.
+fn stopped_labels(inputs: &Inputs, uid: &str) -> serde_json::Value {
+    json!({
+        "dayshift/state": "stopped",
+        "dayshift/last": "2026-11-22T23.00.00Z",
+        "dayshift/saved-replicas": "3",
+        "dayshift/fingerprint": Fingerprint::of(inputs, uid).to_string(),
+    })
+}
+
+/// The UID that the cluster in memory gives to the first Deployment.
+async fn first_uid(manifest: &serde_json::Value, from: DateTime<Utc>) -> String {
+    let mut simulation = Simulation::new(Clock::simulated(from), Settings::default());
+    simulation.load(manifest).unwrap();
+    let until = from + TimeDelta::seconds(1);
+    let play = simulation.play(
+        until,
+        Vec::new(),
+        Speed::Max,
+        |_| Ok(()),
+        std::future::pending(),
+    );
+    let played = play.await.unwrap();
+    let deployments = kube::Api::<Deployment>::namespaced(played.client(), "default");
+    let uid = deployments.get("web").await.unwrap().metadata.uid.unwrap();
+    played.finish().await;
+    uid
+}
+
 /// What the controller does in that time to an object that it sees for the first time at its
-/// beginning: starts and stops, also those by which an override begins below another.
+/// beginning: starts and stops, also those by which an override begins below another. Where the
+/// schedule says stopped by then it was stopped before.
 fn done(
     inputs: &[(Key, String)],
+    read: &Inputs,
+    was_stopped: bool,
     from: DateTime<Utc>,
     until: DateTime<Utc>,
 ) -> Vec<(DateTime<Utc>, Action)> {
@@ -160,11 +208,11 @@ fn done(
         .iter()
         .map(|(key, text)| (format!("dayshift/{key}"), json!(text)))
         .collect();
-    let manifest = json!({
+    let mut manifest = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "web", "annotations": annotations},
         "spec": {
-            "replicas": 3,
+            "replicas": if was_stopped { 0 } else { 3 },
             "selector": {"matchLabels": {"app": "web"}},
             "template": {
                 "metadata": {"labels": {"app": "web"}},
@@ -179,6 +227,10 @@ fn done(
         .unwrap();
     let mut done = Vec::new();
     runtime.block_on(async {
+        if was_stopped {
+            let uid = first_uid(&manifest, from).await;
+            manifest["metadata"]["labels"] = stopped_labels(read, &uid);
+        }
         let mut simulation = Simulation::new(Clock::simulated(from), Settings::default());
         simulation.load(&manifest).unwrap();
         let tell = |told: &dayshift::sandbox::TimelineEvent| {
@@ -236,6 +288,8 @@ proptest! {
             .filter(|it| it.applied)
             .map(|it| (it.at.to_utc(), it.action))
             .collect();
-        prop_assert_eq!(planned, done(&inputs, from, until));
+        let spec = plan.spec().unwrap();
+        let was_stopped = spec.says(&object, from) == Some(Action::Stop);
+        prop_assert_eq!(planned, done(&inputs, &read, was_stopped, from, until));
     }
 }

@@ -7,6 +7,9 @@ use std::sync::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use dayshift::workload::{Fingerprint, Inputs, Key};
+use serde_json::json;
+
 use super::{OFFICE, STOPPED, evening, state};
 use crate::fake_server::Cluster;
 
@@ -115,6 +118,63 @@ fn a_count_that_the_schedule_does_not_explain_is_explained() {
     ] {
         assert!(ran.out.contains(note), "{note}: {}", ran.out);
     }
+}
+
+/// A copy: its count was saved for another object, so nobody starts it before its next start.
+#[test]
+fn what_is_held_down_against_its_schedule_is_a_problem() {
+    let now = "2026-11-20T03:00:00Z".parse().unwrap();
+    let cluster = Cluster::at(move || now);
+    let hours = [OFFICE, &[("stop-replicas", "1")]].concat();
+    for (name, count, texts) in [("web", 0, OFFICE), ("some", 1, &hours), ("up", 3, OFFICE)] {
+        cluster.deployment(name, count, texts);
+        let object = cluster.api.get("Deployment", "dev", name).unwrap();
+        let inputs = texts.iter().fold(Inputs::default(), |inputs, (key, text)| {
+            inputs.with(Key::from_name(key).unwrap(), text)
+        });
+        let uid = object["metadata"]["uid"].as_str().unwrap();
+        let fingerprint = Fingerprint::of(&inputs, uid).to_string();
+        let labels = [
+            ("state", "adopted"),
+            ("last", "2026-11-20T02.00.00Z"),
+            ("next", "2026-11-20T10.00.00Z"),
+            ("saved-replicas", "3"),
+            ("fingerprint", &*fingerprint),
+        ];
+        state(&cluster, name, &labels);
+    }
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    for (name, count) in [("web", 0), ("some", 1)] {
+        let warning = format!(
+            "warning: dev/{name}: the schedule says running, and dayshift holds it down: it stays at {count} until \
+             Mon 09:00 JST; `dayshift sync deploy/{name} -n dev` starts it now"
+        );
+        assert!(ran.out.contains(&warning), "{warning}: {}", ran.out);
+    }
+    assert_eq!(ran.out.matches("warning").count(), 2, "{}", ran.out);
+}
+
+/// A Namespace's schedule is no wish to run what somebody keeps at 0.
+#[test]
+fn what_is_kept_at_0_in_a_namespace_needs_no_word() {
+    let now = "2026-11-20T03:00:00Z".parse().unwrap();
+    let cluster = Cluster::at(move || now);
+    let texts = OFFICE
+        .iter()
+        .map(|(key, text)| (format!("dayshift/{key}"), json!(text)));
+    let annotations: serde_json::Map<_, _> = texts.collect();
+    let change = json!({"metadata": {"annotations": annotations}});
+    cluster.api.merge("Namespace", "", "dev", &change).unwrap();
+    cluster.deployment("web", 0, &[]);
+    let labels = [
+        ("state", "running"),
+        ("last", "2026-11-20T00.00.00Z"),
+        ("next", "2026-11-20T10.00.00Z"),
+    ];
+    state(&cluster, "web", &labels);
+    let ran = cluster.dayshift(&["status"]);
+    assert!(!ran.out.contains("by hand"), "{}", ran.out);
 }
 
 /// Wrong 4 of the first hour: the stop count goes with the schedule, what was saved does not.

@@ -165,7 +165,7 @@ mod a_schedule_never_acts_backwards {
     #[test]
     fn an_edit_says_so_when_it_should_run_now_and_does_not() {
         let mut object = at_night(3);
-        object.edit("hours", Some("00:00-24:00")).obey();
+        object.copy().edit("hours", Some("00:00-24:00")).obey();
         let text = object.notices.pop().unwrap().text;
         assert!(text.contains("dayshift sync deploy/web -n dev"), "{text}");
     }

@@ -1,6 +1,8 @@
 //! Which count a start and a stop leave.
 
-use crate::decide::object::office;
+use dayshift::workload::{DefaultSchedule, Key};
+
+use crate::decide::object::{Object, office};
 
 #[test]
 fn what_the_night_saw_and_what_the_morning_makes_of_it() {
@@ -71,4 +73,70 @@ fn nor_does_lowering_it_before_labels_were_lost() {
     object.edit("stop-replicas", None).replace(1).obey();
     object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
     assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
+}
+
+/// A Namespace's schedule is no wish to run what somebody keeps at 0.
+#[test]
+fn what_is_kept_at_0_stays_there_on_a_schedule_that_is_inherited() {
+    let hours = ("hours", "Mon-Fri 09:00-19:00");
+    let times = [("start", "Mon-Fri 09:00"), ("stop", "Mon-Fri 19:00")];
+    for (defaults, own, count) in [
+        (&[hours][..], None, 0),
+        (&times, None, 0),
+        (&[hours, ("replicas", "3")], None, 0),
+        (&[hours, ("stop-replicas", "2")], None, 0),
+        (&[hours], Some(("timezone", "UTC")), 0),
+        (&[hours], Some(("replicas", "2")), 2),
+        (&[hours, ("replicas", "3")], Some(("replicas", "2")), 2),
+        (&[hours], Some(("hours", "Mon-Fri 08:00-19:00")), 1),
+        (
+            &[hours, ("replicas", "3")],
+            Some(("hours", "08:00-19:00")),
+            3,
+        ),
+        (&[("scale", "09:00 = 4; 19:00 = 0")], None, 4),
+    ] {
+        let mut object = Object::new("2026-11-19 20:00", 0);
+        object.in_namespace(defaults);
+        if let Some((key, text)) = own {
+            object.edit(key, Some(text));
+        }
+        for morning in ["2026-11-20 10:00", "2026-11-23 10:00", "2026-11-24 10:00"] {
+            object.until(morning);
+            assert_eq!(object.replicas(), count, "{defaults:?} {own:?} {morning}");
+            object.restart();
+        }
+    }
+}
+
+#[test]
+fn what_runs_on_an_inherited_schedule_comes_back_and_a_kept_0_can_be_woken() {
+    let mut object = Object::new("2026-11-19 12:00", 3);
+    object
+        .in_namespace(&[("hours", "Mon-Fri 09:00-19:00")])
+        .until("2026-11-20 10:00");
+    assert_eq!(object.replicas(), 3);
+    let mut object = Object::new("2026-11-19 20:00", 0);
+    object
+        .in_namespace(&[("hours", "Mon-Fri 09:00-19:00")])
+        .until("2026-11-20 10:00");
+    object.edit("wake-until", Some("2026-11-20 12:00")).obey();
+    assert_eq!(object.replicas(), 1);
+    // Scaled up by hand it is wanted.
+    let mut object = Object::new("2026-11-19 20:00", 0);
+    object
+        .in_namespace(&[("hours", "Mon-Fri 09:00-19:00")])
+        .until("2026-11-20 10:00");
+    object.scale(2).until("2026-11-23 10:00");
+    assert_eq!(object.replicas(), 2);
+}
+
+#[test]
+fn the_default_schedule_of_the_scaler_is_inherited_too() {
+    let mut object = Object::new("2026-11-19 20:00", 0);
+    let hours = [(Key::Hours, "Mon-Fri 09:00-19:00".to_owned())];
+    object
+        .by_default(&DefaultSchedule::of(hours).unwrap())
+        .until("2026-11-20 10:00");
+    assert_eq!(object.replicas(), 0);
 }

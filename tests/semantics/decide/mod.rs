@@ -12,6 +12,7 @@ mod calendars;
 mod causes;
 mod corrections;
 mod counts;
+mod held_down;
 mod kinds;
 mod memory;
 pub(crate) mod object;

@@ -6,9 +6,9 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use dayshift::{
     schedule::{Calendar, CalendarName, Calendars, Zone},
     workload::{
-        Annotations, Change, CountField, Decision, DecisionContext, EventNote, Inputs, Key, Kind,
-        Label, Labels, Memory, Observed, ParseContext, Phase, Prefix, Replicas, ResourceRequests,
-        State, WorkloadRef, decide, read,
+        Annotations, Change, CountField, Decision, DecisionContext, DefaultSchedule, EventNote,
+        Inputs, Key, Kind, Label, Labels, Memory, Observed, ParseContext, Phase, Prefix, Replicas,
+        ResourceRequests, State, WorkloadRef, decide, read,
     },
 };
 
@@ -112,6 +112,14 @@ impl Object {
         self.show()
     }
 
+    /// The scaler has a default schedule from now on.
+    pub fn by_default(&mut self, schedule: &DefaultSchedule) -> &mut Self {
+        self.defaults = Some(schedule.annotations());
+        let inputs = self.observed.inputs.clone();
+        self.observed.inputs = inputs.with_defaults(self.defaults.clone());
+        self.show()
+    }
+
     pub fn scale(&mut self, replicas: u32) -> &mut Self {
         self.observed.replicas = Replicas::new(replicas);
         // Another count is no edit: when the annotations were first seen stays.
@@ -191,6 +199,16 @@ impl Object {
         self.memory = old;
         self.context = other.context;
         self.restart()
+    }
+
+    /// The server shows what another scaler has made of the object.
+    pub fn see(&mut self, other: &Self) -> &mut Self {
+        self.now = other.now;
+        self.observed.replicas = other.observed.replicas;
+        self.observed.labels.clone_from(&other.observed.labels);
+        self.observed.error.clone_from(&other.observed.error);
+        self.memory.observe(&self.observed, self.now);
+        self
     }
 
     fn show(&mut self) -> &mut Self {

@@ -52,7 +52,7 @@ fn undoing_it_before_anything_was_missed_changes_no_count() {
 fn correcting_it_to_another_schedule_adopts() {
     let mut object = at_night(3);
     object.edit("hours", Some("x")).until("2026-11-23 12:00");
-    object.edit("hours", Some("Mon-Fri 09:00-18:00")).obey();
+    object.edit("hours", Some("Mon-Fri 09:00-11:00")).obey();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     assert_eq!(object.phase(), Some(Phase::Adopted));
 }

@@ -3,7 +3,10 @@
 
 use serde_json::Value;
 
-use crate::checker::{objects::object::Object, rules::outcome::What};
+use crate::checker::{
+    objects::object::Object,
+    rules::outcome::{Outcome, What},
+};
 
 /// Nothing longer is written as an error, in bytes.
 const LONGEST_ERROR: usize = 1024;
@@ -19,10 +22,11 @@ const AHEAD: i64 = 3600;
 pub fn check(
     old: &Object,
     new: &Object,
-    what: What,
+    outcome: &Outcome,
     is_exact: bool,
     now: i64,
 ) -> Result<(), String> {
+    let what = outcome.what;
     let lowers = matches!(what, What::Stop | What::Sleep | What::Enforce);
     let raises = matches!(what, What::Start | What::Wake);
     if new.replicas != old.replicas && !lowers && !raises && what != What::Scale {
@@ -34,6 +38,9 @@ pub fn check(
     if raises && !is_exact && new.replicas < old.replicas {
         return Err(format!("{what:?} lowers"));
     }
+    if outcome.adopts && new.replicas < old.replicas {
+        return Err(format!("{what:?} of what is adopted lowers"));
+    }
     let removed = old.texts.keys().filter(|key| !new.texts.contains_key(*key));
     let may_be_removed = ["pause", "sleep-until", "wake-until"];
     for key in removed {
@@ -44,18 +51,18 @@ pub fn check(
     if let Some(error) = &new.error {
         check_error(old, error)?;
     }
-    check_last(old, new, what, now)
+    check_last(old, new, outcome, now)
 }
 
 /// `last` goes back only where it was ahead, and is ahead only where it was.
-fn check_last(old: &Object, new: &Object, what: What, now: i64) -> Result<(), String> {
+fn check_last(old: &Object, new: &Object, outcome: &Outcome, now: i64) -> Result<(), String> {
     let (before, after) = (old.state.last, new.state.last);
     let was_ahead = before.is_some_and(|last| last > now + AHEAD);
-    let is_adopted = what == What::Adopt && before > Some(now);
-    if after < before && what != What::Remove && !was_ahead && !is_adopted {
+    let is_adopted = outcome.adopts && before > Some(now);
+    if after < before && outcome.what != What::Remove && !was_ahead && !is_adopted {
         return Err(format!("`last` goes back from {before:?} to {after:?}"));
     }
-    if what == What::Adopt && after > Some(now) && after > before {
+    if outcome.adopts && after > Some(now) && after > before {
         return Err(format!("`last` is still to come: {after:?} at {now}"));
     }
     Ok(())

@@ -103,7 +103,7 @@ impl Observer {
         }
         let now = write.sent.at.clock.div_euclid(1000);
         let is_exact = known.object.in_force().contains_key("replicas");
-        change_invariants::check(old, new, outcome.what, is_exact, now)?;
+        change_invariants::check(old, new, outcome, is_exact, now)?;
         change_invariants::check_labels(write.new)?;
         self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {

@@ -139,9 +139,30 @@ impl Steps<'_> {
             self.happen(at);
         }
         self.change_calendars(&boundaries);
+        self.end_pauses_at(&boundaries);
         self.story.steps.sort_by_key(|step| step.at);
         if self.story.kind == Kind::Faults {
             self.sleep_over();
+        }
+    }
+
+    /// Has some pauses end at the very instant of a boundary, or a second beside it.
+    fn end_pauses_at(&mut self, boundaries: &[u32]) {
+        for step in &mut self.story.steps {
+            let hold = match &mut step.op {
+                Op::Pause(_, hold) | Op::Defaults(_, Asked::Pause(hold)) => hold,
+                _ => continue,
+            };
+            let later = boundaries.iter().filter(|boundary| **boundary > step.at);
+            let later: Vec<_> = later.take(4).collect();
+            let Some(boundary) = self.random.choice(later) else {
+                continue;
+            };
+            if matches!(hold, Hold::For(_)) && self.random.bool() {
+                let seconds = boundary / 1000 - step.at / 1000;
+                let beside = self.random.choice([0, 0, 0, -1, 1, 600]).unwrap();
+                *hold = Hold::For(i32::try_from(seconds).unwrap() + beside);
+            }
         }
     }
 

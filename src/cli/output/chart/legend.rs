@@ -158,7 +158,7 @@ pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -
             ),
             Override::Pause(Pause::Until(until)) => {
                 let words = format!(
-                    "paused until {}: then left as it is until the next boundary",
+                    "paused until {}: then started if it is held down in running hours, else left as it is until the next boundary",
                     date_and_time(until, zone)
                 );
                 (PlannedState::Paused, words)

@@ -68,14 +68,56 @@ fn keeps_what_was_saved_even_through_a_replace() {
     let mut object = at_night(5);
     object.edit("pause", Some("true")).obey();
     assert_eq!(object.saved(), Some(5));
-    object.replace(0).until("2026-11-23 12:00");
+    object.replace(0).until("2026-11-22 12:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(5)));
-    object.told();
     object.edit("pause", None).obey();
-    let text = object.notices[0].text.clone();
-    assert!(text.contains("dayshift sync deploy/web -n dev"), "{text}");
-    object.until("2026-11-24 09:00");
+    assert_eq!(
+        (object.replicas(), object.phase()),
+        (0, Some(Phase::Adopted))
+    );
+    object.until("2026-11-23 09:00");
     assert_eq!(object.replicas(), 5);
+}
+
+/// Stopped on Friday, and paused over the start of Monday.
+#[test]
+fn starts_as_it_ends_what_was_stopped_before_it() {
+    for (until, told) in [
+        ("2026-11-23 09:00", "Started"),
+        ("2026-11-23 12:00", "Resumed"),
+        ("2026-11-23 18:59", "Resumed"),
+    ] {
+        let mut object = at_night(3);
+        object.edit("pause", Some(until)).obey();
+        object.told();
+        let before = object.writes;
+        object.until(until);
+        assert_eq!(
+            (object.replicas(), object.saved(), object.phase()),
+            (3, None, Some(Phase::Running)),
+            "{until}"
+        );
+        assert_eq!(object.writes - before, 1, "{until}");
+        assert_eq!(object.told(), [told], "{until}");
+        assert_eq!(object.next().unwrap(), "2026-11-23T19.00.00Z", "{until}");
+        object.until("2026-11-23 20:00");
+        assert_eq!((object.replicas(), object.saved()), (0, Some(3)), "{until}");
+    }
+    let mut object = at_night(3);
+    object.edit("pause", Some("true")).until("2026-11-23 12:00");
+    object.edit("pause", None).restart().obey();
+    assert_eq!(object.replicas(), 3, "removed while no scaler ran");
+}
+
+#[test]
+fn carries_out_a_stop_at_its_very_end_and_none_before_it() {
+    for (until, count) in [("19:00:00", 0), ("19:00:01", 3), ("18:59:59", 0)] {
+        let mut object = office(3);
+        object
+            .edit("pause", Some(&format!("2026-11-19T{until}Z")))
+            .until("2026-11-19 20:00");
+        assert_eq!(object.replicas(), count, "{until}");
+    }
 }
 
 #[test]

@@ -109,7 +109,8 @@ fn fingerprinted(texts: &BTreeMap<String, String>) -> String {
         .collect()
 }
 
-fn digits(text: &str) -> String {
+/// The first sixteen hexadecimal digits of its SHA-256.
+pub fn digits(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     digest.as_ref()[..8]
         .iter()

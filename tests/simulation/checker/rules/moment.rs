@@ -163,6 +163,7 @@ impl Moment<'_> {
             error: None,
             due: None,
             considers: false,
+            adopts: false,
         }
     }
 
@@ -221,7 +222,7 @@ impl Moment<'_> {
         if !is_ours {
             let let_go = held.is_none() && state.phase.is_some_and(Phase::is_held);
             let from = if let_go { self.let_go() } else { self.seen };
-            return vec![self.adopt(self.considered(from), held)];
+            return vec![self.take_up(self.considered(from), held)];
         }
         let quiet = || {
             if is_ahead(&self.object.state) {
@@ -286,28 +287,16 @@ impl Moment<'_> {
         (at(from.min(self.now)), at(to.min(self.now)))
     }
 
-    /// The schedule is taken up as it is: nothing is scaled before the next boundary.
-    pub(in crate::checker) fn adopt(
-        &self,
-        (from, to): (i64, i64),
-        held: Option<(Phase, Option<i64>)>,
-    ) -> Outcome {
-        let (phase, next) = held.unwrap_or((Phase::Adopted, None));
-        // A wake that goes on says by itself that a start came before.
-        let is_said = |saved: u32| phase == Phase::Woken && saved == 0;
-        Outcome {
-            state: State {
-                phase: Some(phase),
-                last: Some(from),
-                next,
-                saved: self.remembered().filter(|saved| !is_said(*saved)),
-                ..State::default()
-            },
-            last_until: (from < to).then_some(to),
-            follows: held.is_none(),
-            expired: self.over(),
-            considers: self.considers(to.max(from)),
-            ..self.keep(What::Adopt)
+    /// The count after a start.
+    pub(in crate::checker) fn count_of_start(&self) -> u32 {
+        let (seen, texts) = (self.object.replicas, &self.object.texts);
+        let remembered = self.object.remembered(self.state);
+        let is_wish = texts::has_schedule(texts) || texts.contains_key("replicas");
+        match (remembered, self.intent.replicas) {
+            // A Namespace's schedule is no wish to run what somebody keeps at 0.
+            (None | Some(0), _) if seen == 0 && !is_wish => 0,
+            (_, Some(exact)) => exact,
+            (remembered, None) => seen.max(remembered.unwrap_or(1)),
         }
     }
 
@@ -315,15 +304,11 @@ impl Moment<'_> {
     pub(in crate::checker) fn turn(&self, at: i64, turn: Turn) -> Outcome {
         let catch_up = i64::from(self.catch_up) * HOUR;
         if (self.now - at) * 1000 + self.fraction > catch_up * 1000 {
-            return self.adopt((self.now, self.now), None);
+            return self.take_up((self.now, self.now), None);
         }
         let seen = self.object.replicas;
         let (what, phase, replicas, saved) = match turn {
-            Turn::On => {
-                let least = self.object.remembered(self.state).unwrap_or(1);
-                let count = self.intent.replicas.unwrap_or(seen.max(least));
-                (What::Start, Phase::Running, count, None)
-            }
+            Turn::On => (What::Start, Phase::Running, self.count_of_start(), None),
             Turn::Off => {
                 let saved = self.worth_saving(self.object.remembered(self.state));
                 (What::Stop, Phase::Stopped, seen.min(self.stop_count), saved)

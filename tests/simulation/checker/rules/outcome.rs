@@ -23,6 +23,8 @@ pub struct Outcome {
     pub due: Option<i64>,
     /// Whether it considers a boundary that was not considered before.
     pub considers: bool,
+    /// Whether it takes the schedule up as it is now.
+    pub adopts: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

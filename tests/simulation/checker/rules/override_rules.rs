@@ -55,17 +55,22 @@ impl Moment<'_> {
         }
     }
 
-    /// A pause is over; what has come since its end is done.
+    /// A pause is over; what comes from its end on is done. One that was cut short ended in some part
+    /// of its second: only the scaler knows whether that was before a boundary of the same second.
     pub(in crate::checker) fn after_pause(&self) -> Vec<Outcome> {
         let ended = self.let_go();
+        let is_cut_short = self.own_end().is_none();
         let newest = self.timeline.newest(self.now);
-        [(ended.0, ended.0), (ended.1, ended.1), ended]
-            .into_iter()
-            .map(|(from, to)| match newest {
-                Some((at, turn)) if at > to => self.turn(at, turn),
-                _ => self.adopt(self.considered((from, to)), None),
-            })
-            .collect()
+        let newest = newest.filter(|(at, _)| Some(*at) > self.state.last);
+        let mut outcomes = Vec::new();
+        for (from, to) in [(ended.0, ended.0), (ended.1, ended.1), ended] {
+            let due = newest.filter(|(at, _)| *at >= to);
+            outcomes.extend(due.map(|(at, turn)| self.turn(at, turn)));
+            if due.is_none_or(|(at, _)| at == to && is_cut_short) {
+                outcomes.push(self.take_up(self.considered((from, to)), None));
+            }
+        }
+        outcomes
     }
 
     /// An override is over; the newest boundary decides, even one before it.
@@ -98,12 +103,16 @@ impl Moment<'_> {
 
     /// When what held was over: at its time, or when somebody was seen to cut it short.
     pub(in crate::checker) fn let_go(&self) -> (i64, i64) {
-        let written = self.state.phase.and_then(|phase| self.intent.end_of(phase));
-        let known = self.object.state.next;
-        let end = written.max(known).filter(|end| *end <= self.now);
-        let (from, to) = end.map_or(self.seen, |end| (end, end));
+        let (from, to) = self.own_end().map_or(self.seen, |end| (end, end));
         let begun = self.state.last.map(|last| last.min(self.now));
         let not_before = |at: i64| begun.map_or(at, |begun| begun.max(at)).min(self.now);
         (not_before(from), not_before(to))
+    }
+
+    /// When what held came to its end by itself, if it did.
+    fn own_end(&self) -> Option<i64> {
+        let written = self.state.phase.and_then(|phase| self.intent.end_of(phase));
+        let known = self.object.state.next;
+        written.max(known).filter(|end| *end <= self.now)
     }
 }

@@ -50,6 +50,11 @@ impl Timeline {
         first.checked_sub(1).map(|newest| self.boundaries[newest])
     }
 
+    /// What the schedule says at an instant; `None` before it has said anything.
+    pub fn says(&self, at: i64) -> Option<Turn> {
+        self.newest(at).map(|(_, turn)| turn).or(self.before)
+    }
+
     /// Whether two instants are the same one, as far as can be told.
     pub fn same(&self, one: Option<i64>, other: Option<i64>) -> bool {
         let told = |at: Option<i64>| at.filter(|at| *at < self.horizon);

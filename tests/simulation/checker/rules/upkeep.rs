@@ -53,8 +53,7 @@ impl Moment<'_> {
 
     /// Whether it was taken up as it is, while its schedule says stopped.
     fn has_appeared(&self, phase: Phase) -> bool {
-        let newest = self.timeline.newest(self.now).map(|(_, turn)| turn);
-        let says = newest.or(self.timeline.before);
+        let says = self.timeline.says(self.now);
         phase == Phase::Adopted && matches!(says, Some(Turn::Off | Turn::To(0)))
     }
 

@@ -1,0 +1,139 @@
+//! A schedule, and all that belongs to it on an object.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::schedule::{Action, Boundary, Schedule};
+
+use super::fingerprint::hash_of;
+use super::overrides::{Override, Overrides};
+use crate::workload::decision::counts;
+use crate::workload::kinds::count_kind::CountKind;
+use crate::workload::replicas::Replicas;
+use crate::workload::state::Phase;
+use crate::workload::workload_ref::WorkloadRef;
+
+/// A schedule with the counts, the jitter and the overrides that belong to it. Shared by equal
+/// inputs.
+#[derive(Clone, Debug)]
+pub struct ScheduleSpec {
+    /// When it starts and stops.
+    pub schedule: Schedule,
+    /// The exact count after a start, if given.
+    pub replicas: Option<Replicas>,
+    /// The count after a stop.
+    pub stop_replicas: Replicas,
+    /// Whether a start leaves a 0 for which nothing is saved ([`Inputs::keeps_zero`]).
+    pub keeps_zero: bool,
+    /// How long starts are spread over, in whole seconds.
+    pub jitter: TimeDelta,
+    /// Its overrides.
+    pub overrides: Overrides,
+    /// What the count of the object means.
+    pub counts: CountKind,
+}
+
+impl ScheduleSpec {
+    /// How much later than written this object starts: a whole number of seconds from 0 to the
+    /// jitter, which depends on namespace and name alone.
+    pub fn delay(&self, object: &WorkloadRef) -> TimeDelta {
+        let spread = self.jitter.num_seconds().unsigned_abs();
+        if spread == 0 {
+            return TimeDelta::zero();
+        }
+        let hash = hash_of(&format!("{}/{}", object.namespace, object.name));
+        TimeDelta::seconds(i64::try_from(hash % (spread + 1)).unwrap_or_default())
+    }
+
+    /// The newest boundary of this object at or before `at`.
+    pub fn latest_at(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Boundary> {
+        self.schedule.latest_at(at, self.delay(object))
+    }
+
+    /// The first boundary of this object after `after`.
+    pub fn next_after(&self, object: &WorkloadRef, after: DateTime<Utc>) -> Option<Boundary> {
+        self.schedule.next_after(after, self.delay(object))
+    }
+
+    /// Whether the dates of calendars are among the excepted ones.
+    pub(in crate::workload) fn names_calendars(&self) -> bool {
+        self.schedule.except().calendars().next().is_some()
+    }
+
+    /// The largest count that `scale` sets; `None` without it.
+    pub fn largest_count(&self) -> Option<Replicas> {
+        self.schedule.rule().largest_count().map(Replicas::new)
+    }
+
+    /// What is known of the count of an object that has this one now: what is remembered of it, or a
+    /// 0 that is somebody's wish, as it is wherever a switch is off.
+    pub fn known_count(&self, seen: Replicas, remembered: Option<Replicas>) -> Option<Replicas> {
+        let is_wish = self.counts.is_switch() && seen == Replicas::ZERO;
+        remembered.or(is_wish.then_some(Replicas::ZERO))
+    }
+
+    /// The count after a start of an object that has `seen` now.
+    pub fn started(&self, seen: Replicas, remembered: Option<Replicas>) -> Replicas {
+        let known = self.known_count(seen, remembered);
+        if self.keeps_zero && seen.max(known.unwrap_or_default()) == Replicas::ZERO {
+            return Replicas::ZERO;
+        }
+        self.counts
+            .capped(counts::started(seen, known, self.replicas))
+    }
+
+    /// The action, and the count that it sets, by which an object comes back that has `seen` now:
+    /// more is saved, and the schedule says running at `at`.
+    pub fn brings_back(
+        &self,
+        object: &WorkloadRef,
+        seen: Replicas,
+        saved: Option<Replicas>,
+        at: DateTime<Utc>,
+    ) -> Option<(Action, Replicas)> {
+        saved.filter(|saved| *saved > seen)?;
+        let says = self.says(object, at)?;
+        let count = match says {
+            Action::Start => self.started(seen, saved),
+            Action::Scale(count) => self.counts.least().max(Replicas::new(count)),
+            Action::Stop => return None,
+        };
+        (count > seen).then_some((says, count))
+    }
+
+    /// Whether the schedule says running or stopped at `at`; `None` before its first boundary.
+    pub fn says(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Action> {
+        self.schedule.says(at, self.delay(object))
+    }
+
+    /// What is done at `at`, as an override that held an object in the phase `ended` gives way `to`
+    /// another one or to the schedule; `None` where nothing is done. `is_held_down` is whether more
+    /// is saved of the object than runs.
+    ///
+    /// At the end of a wake or a sleep the newest boundary decides; a wake that comes to hold begins as
+    /// a start, a sleep as a stop; the end of a pause carries out a boundary at its very instant, and
+    /// else starts what is held down though the schedule says running
+    /// (`docs/decisions/state/overrides.md`).
+    pub fn done_as_it_ends(
+        &self,
+        ended: Phase,
+        to: Option<Override>,
+        at: DateTime<Utc>,
+        delay: TimeDelta,
+        is_held_down: bool,
+    ) -> Option<Action> {
+        let says = || self.schedule.says(at, delay);
+        match (to, ended) {
+            (Some(Override::Pause(_)), _) => None,
+            (Some(Override::Wake(_)), _) => Some(Action::Start),
+            (Some(Override::Sleep(_)), _) => Some(Action::Stop),
+            (None, Phase::Paused) => {
+                let newest = self.schedule.latest_at(at, delay);
+                let is_boundary = newest.is_some_and(|newest| newest.at == at);
+                says().filter(|says| is_boundary || is_held_down && says.brings_up())
+            }
+            // What an override has stopped comes back where the schedule says nothing.
+            (None, Phase::Slept) => says().or(Some(Action::Start)),
+            (None, _) => says(),
+        }
+    }
+}
