@@ -10,7 +10,7 @@ use crate::{
     savings::{held_down, is_kept_stopped},
     workload::{
         Annotations, Change, CountKind, Inputs, Key, Memory, OVERDUE_GRACE, Observed, Overdue,
-        ParsedInputs, WorkloadRef,
+        ParsedInputs, WorkloadRef, is_held_down_against_schedule,
     },
 };
 
@@ -233,6 +233,7 @@ impl Entry {
             standing: Some(standing),
             held: held_down(observed, parsed),
             lacks_requests: scales_replicas && !observed.requests.are_complete(),
+            is_against_schedule: is_held_down_against_schedule(observed, parsed),
             is_kept_stopped: is_kept_stopped(observed, parsed),
             deadline: None,
         }

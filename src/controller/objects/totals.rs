@@ -32,6 +32,8 @@ pub(in crate::controller) struct Share {
     pub(super) held: HeldDown,
     /// Whether its replicas are scheduled, and do not request both CPU and memory.
     pub(super) lacks_requests: bool,
+    /// Whether it is held down though its schedule says running.
+    pub(super) is_against_schedule: bool,
     /// Whether it is kept stopped, if it has a schedule.
     pub(super) is_kept_stopped: Option<bool>,
     pub(super) deadline: Option<Deadline>,
@@ -47,6 +49,7 @@ pub(in crate::controller) struct Totals {
     standings: BTreeMap<Standing, usize>,
     by_namespace: BTreeMap<Arc<str>, OfNamespace>,
     without_requests: usize,
+    against_schedule: usize,
     deadlines: Deadlines,
     /// When to look again at which object.
     looks: BTreeSet<(i64, Id)>,
@@ -87,6 +90,11 @@ impl Totals {
     /// How many objects whose replicas are scheduled do not request both CPU and memory.
     pub(in crate::controller) const fn without_requests(&self) -> usize {
         self.without_requests
+    }
+
+    /// How many objects are held down though their schedule says running.
+    pub(in crate::controller) const fn against_schedule(&self) -> usize {
+        self.against_schedule
     }
 
     /// When how many objects become overdue.
@@ -130,6 +138,7 @@ impl Totals {
         counted.standings == self.standings
             && counted.by_namespace == self.by_namespace
             && counted.without_requests == self.without_requests
+            && counted.against_schedule == self.against_schedule
     }
 
     /// One object of that namespace counts for something else.
@@ -152,6 +161,7 @@ impl Totals {
         let sums = self.by_namespace.entry(namespace.clone()).or_default();
         sums.add(share.held);
         self.without_requests += usize::from(share.lacks_requests);
+        self.against_schedule += usize::from(share.is_against_schedule);
         if let Some(deadline) = share.deadline {
             if let Some(second) = deadline.from {
                 self.deadlines.add(second);
@@ -177,6 +187,7 @@ impl Totals {
             }
         }
         self.without_requests -= usize::from(share.lacks_requests);
+        self.against_schedule -= usize::from(share.is_against_schedule);
         if let Some(deadline) = share.deadline {
             if let Some(second) = deadline.from {
                 self.deadlines.take_away(second);

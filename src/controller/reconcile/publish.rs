@@ -70,9 +70,11 @@ impl Engine {
             let count = totals.standing(Standing::In(phase));
             self.telemetry.workloads(phase.name(), count);
         }
-        self.telemetry
-            .invalid_schedules(totals.standing(Standing::Invalid));
-        self.telemetry.invalid_namespaces(invalid_namespaces);
+        self.telemetry.problems(
+            totals.standing(Standing::Invalid),
+            invalid_namespaces,
+            totals.against_schedule(),
+        );
         self.telemetry.held_down(
             totals.held_down(),
             totals.without_requests(),

@@ -1,8 +1,7 @@
 //! What the running scaler publishes of itself.
 //!
-//! Names follow Prometheus' and kube-state-metrics' rules: base units, `_total` on counters,
-//! `_info`, `_timestamp_seconds`, labels with few values, and no object's name in any, but where it
-//! is asked for.
+//! Names follow Prometheus' and kube-state-metrics' rules: base units, `_total` on counters, `_info`,
+//! `_timestamp_seconds`, labels with few values, and an object's name only where it is asked for.
 
 use std::{
     borrow::Cow,
@@ -51,6 +50,7 @@ pub struct Telemetry {
     workloads: Family<Labels<1>, Gauge>,
     invalid_schedules: Gauge,
     invalid_namespaces: Gauge,
+    held_down_against_schedule: Gauge,
     overdue: Gauge,
     deadlines: Mutex<Option<(Deadlines, Clock)>>,
     next_boundary: Optional<Gauge>,
@@ -137,11 +137,15 @@ impl Telemetry {
                 "invalid_namespaces",
                 "Namespaces whose annotations are refused",
             ),
+            held_down_against_schedule: registered(
+                ours,
+                "workloads_held_down_against_schedule",
+                "Workloads that dayshift holds down though their schedule says running",
+            ),
             overdue: registered(
                 ours,
                 "overdue_workloads",
-                "Workloads whose start, stop or override is more than 10 s overdue, at the time of \
-                 the scrape",
+                "Workloads whose start, stop or override is more than 10 s overdue, at the time of the scrape",
             ),
             deadlines: Mutex::default(),
             api_requests: registered(
@@ -233,14 +237,11 @@ impl Telemetry {
             .set(whole(count));
     }
 
-    /// So many workloads have a schedule that is refused.
-    pub fn invalid_schedules(&self, count: usize) {
-        self.invalid_schedules.set(whole(count));
-    }
-
-    /// So many Namespaces have annotations that are refused.
-    pub fn invalid_namespaces(&self, count: usize) {
-        self.invalid_namespaces.set(whole(count));
+    /// So many are refused, and so many workloads are held down though their schedule says running.
+    pub fn problems(&self, schedules: usize, namespaces: usize, held_down: usize) {
+        self.invalid_schedules.set(whole(schedules));
+        self.invalid_namespaces.set(whole(namespaces));
+        self.held_down_against_schedule.set(whole(held_down));
     }
 
     /// From `now` on the schedules hold down so much of each object, which is in that namespace; so
@@ -376,8 +377,7 @@ impl Telemetry {
     }
 
     /// What the controller knows of every object now; `None` where none runs, or it ends before it
-    /// answers. Taking one keeps the controller from its work for some microseconds an object, so
-    /// ask as often as somebody looks, not in a loop.
+    /// answers. It costs the controller some microseconds an object: do not ask in a loop.
     pub async fn snapshot(&self) -> Option<Snapshot> {
         self.snapshots.ask().await
     }

@@ -19,7 +19,7 @@ fn what_the_controller_tells_is_what_prometheus_reads() {
     told.request_lateness(Action::Stop, TimeDelta::milliseconds(30));
     told.workloads("stopped", 3);
     told.workloads("stopped", 2);
-    told.invalid_schedules(1);
+    told.problems(1, 0, 0);
     told.next_boundary("2026-11-20T19:00:00Z".parse().ok());
     told.api_request("patch", Some(200));
     told.api_request("patch", Some(200));

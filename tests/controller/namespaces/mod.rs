@@ -5,6 +5,7 @@
 //! - `scope`: the default schedule of the scaler, and which namespaces it looks at
 
 mod defaults;
+mod held_down;
 mod rolling;
 mod scope;
 mod trouble;

@@ -106,7 +106,8 @@ fn another_default_schedule_is_an_edit() {
         ..by_default(scope())
     });
     story.sleep_until("19:30");
-    assert_eq!(story.replicas("web"), 0, "nothing acts backwards");
+    assert_eq!(story.replicas("web"), 3, "it says running now");
+    story.sleep_until("21:30");
     assert_eq!(story.label("web", "saved-replicas").as_deref(), Some("3"));
     story.sleep_until("2026-11-23 09:00");
     assert_eq!(story.replicas("web"), 3);
