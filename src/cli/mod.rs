@@ -10,6 +10,7 @@ mod program;
 mod runtime;
 mod signals;
 mod variables;
+mod zoneinfo;
 
 pub use exit::Exit;
 pub use program::Program;

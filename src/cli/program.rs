@@ -8,7 +8,7 @@ use std::{
     sync::LazyLock,
 };
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 use crate::{
     cli::{
@@ -27,7 +27,9 @@ use crate::{
             sync::SyncArgs,
         },
         exit::{Exit, wrong_usage},
+        output::messages::print_warning,
         variables::{subcommand_first, with_variables},
+        zoneinfo,
     },
     schedule::Tzdata,
     text::printable,
@@ -46,6 +48,10 @@ use crate::{
 pub struct Program {
     #[command(subcommand)]
     command: Command,
+
+    /// What somebody should know about the time zones that count.
+    #[arg(skip)]
+    about_zones: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -73,15 +79,16 @@ See what it will do: dayshift plan deploy/web; of a file: dayshift plan -f FILE
 Carry it out:        dayshift run
 
 Flags can be set by variables: --log-format of run by DAYSHIFT_LOG_FORMAT, -o of plan by \
-DAYSHIFT_PLAN_OUTPUT. DAYSHIFT_KUBECONFIG, _CONTEXT, _AS, _AS_GROUP, _TIMEZONE and \
-_ANNOTATION_PREFIX count in every command.
+DAYSHIFT_PLAN_OUTPUT. DAYSHIFT_KUBECONFIG, _CONTEXT, _AS, _AS_GROUP, _TIMEZONE, \
+_ZONEINFO and _ANNOTATION_PREFIX count in every command.
 Exit status: 0 done, 1 found problems, 2 wrong usage, 3 could not run.";
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let (program, tzdata) = (env!("CARGO_PKG_VERSION"), Tzdata::in_use());
     format!(
-        "{} (tzdata {})",
-        env!("CARGO_PKG_VERSION"),
-        Tzdata::in_use().version()
+        "{program} (tzdata {}, {})",
+        tzdata.version(),
+        tzdata.source()
     )
 });
 
@@ -92,8 +99,11 @@ impl Program {
     /// How to end, where there is nothing to run: help or version was asked for and is printed,
     /// or the usage is wrong and what is wrong has been said.
     pub fn from_arguments() -> Result<Self, Exit> {
+        let arguments: Vec<_> = env::args_os().collect();
+        let zoneinfo = zoneinfo::given(&arguments, env::var_os("DAYSHIFT_ZONEINFO"));
+        let about_zones = zoneinfo::take_into_use(zoneinfo.as_deref());
         let command = Self::command();
-        let arguments = subcommand_first(&command, env::args_os().collect());
+        let arguments = subcommand_first(&command, arguments);
         let mut command = with_variables(command, &arguments)
             .mut_subcommands(|subcommand| subcommand.args_override_self(true));
         // There the timeline is what is read, and the log would only say it again.
@@ -108,24 +118,35 @@ impl Program {
         if is_plugin(arguments.first().map(OsStr::new)) {
             command = command.bin_name("kubectl dayshift");
         }
+        let about_zones = about_zones.map_err(|error| {
+            let text = format!("--zoneinfo: {error}");
+            wrong_usage(&command.error(ErrorKind::ValueValidation, text))
+        })?;
         let mut read = |arguments: &[OsString]| {
             let matches = command.try_get_matches_from_mut(arguments);
             matches.and_then(|matches| Self::from_arg_matches(&matches))
         };
-        read(&arguments).map_err(|error| {
+        let program = read(&arguments).map_err(|error| {
             // What is typed is quoted, and may have been pasted.
             let tame: Vec<_> = arguments
                 .iter()
                 .map(|it| printable(&it.to_string_lossy()).into())
                 .collect();
             wrong_usage(read(&tame).as_ref().err().unwrap_or(&error))
+        })?;
+        Ok(Self {
+            about_zones,
+            ..program
         })
     }
 
     /// Does what was asked for.
     pub fn run(self) -> Exit {
+        if let (Some(about), false) = (&self.about_zones, matches!(self.command, Command::Run(_))) {
+            print_warning(about);
+        }
         match self.command {
-            Command::Run(args) => args.run(),
+            Command::Run(args) => args.run(self.about_zones.as_deref()),
             Command::Plan(args) => args.run(),
             Command::Lint(args) => args.run(),
             Command::Convert(args) => args.run(),

@@ -8,7 +8,7 @@ use crate::cli::args::target_names::name_a_namespace;
 
 /// The flags that name the cluster, and those that say how annotations are read and what is paid:
 /// they mean the same to every subcommand, so one variable counts in all of them.
-const EVERYWHERE: [&str; 9] = [
+const EVERYWHERE: [&str; 10] = [
     "annotation-prefix",
     "as",
     "as-group",
@@ -18,6 +18,7 @@ const EVERYWHERE: [&str; 9] = [
     "kubeconfig",
     "price",
     "timezone",
+    "zoneinfo",
 ];
 
 /// A flag or an argument, and the flags whose variables it overrules, because the two could not

@@ -40,3 +40,6 @@ mod sandbox;
 mod secrets;
 mod status;
 mod terminal;
+#[path = "../support/zone_file.rs"]
+mod zone_file;
+mod zoneinfo;

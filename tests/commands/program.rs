@@ -18,7 +18,8 @@ pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_dayshift");
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The program in the folder of the package, with no environment but an empty home.
+/// The program in the folder of the package, with no environment but an empty home and the time zones
+/// that it brings along.
 pub(crate) fn command() -> Command {
     command_of(PATH)
 }
@@ -29,6 +30,7 @@ pub(crate) fn command_of(path: impl AsRef<OsStr>) -> Command {
     command
         .env_clear()
         .env("HOME", "/nonexistent")
+        .env("DAYSHIFT_ZONEINFO", "bundled")
         // Where `.ci/nightly dates` sets the clock of the tests, the program has the same.
         .envs(env::vars_os().filter(|(name, _)| {
             name == "LD_PRELOAD" || name.as_encoded_bytes().starts_with(b"FAKETIME")

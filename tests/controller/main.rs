@@ -32,3 +32,6 @@ mod scope;
 mod server;
 mod snapshot;
 mod time;
+#[path = "../support/zone_file.rs"]
+mod zone_file;
+mod zones;

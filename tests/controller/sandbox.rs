@@ -271,7 +271,7 @@ impl Sandbox {
     }
 
     /// The time in there: outside the runtime the clock would tell how long the test has run.
-    fn now(&self) -> DateTime<Utc> {
+    pub fn now(&self) -> DateTime<Utc> {
         self.runtime.block_on(async { self.clock.now() })
     }
 

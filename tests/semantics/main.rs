@@ -17,3 +17,5 @@ mod manifest;
 mod pages;
 mod schedule;
 mod shipped_manifests;
+#[path = "../support/zone_file.rs"]
+mod zone_file;

@@ -1,5 +1,7 @@
 //! The flags that say how annotations are read, alike in every subcommand that reads any.
 
+use std::ffi::OsString;
+
 use clap::{ArgAction, builder::BoolishValueParser, error::ErrorKind};
 
 use crate::cli::{args::values::calendar_file::CalendarFile, output::messages::print_warning};
@@ -9,6 +11,16 @@ use crate::{
         DefaultSchedule, Inheritance, Inputs, Key, ParseContext, ParsedInputs, Prefix, read,
     },
 };
+
+/// Which copy of the time zone database counts. `cli::zoneinfo` reads it, before any zone is parsed.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Schedules")]
+pub(crate) struct ZoneinfoArgs {
+    /// A folder of compiled time zones, such as /usr/share/zoneinfo, or `bundled` for those in the
+    /// program [default: /usr/share/zoneinfo where it is newer than the program]
+    #[arg(long, value_name = "DIR")]
+    zoneinfo: Option<OsString>,
+}
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
@@ -21,6 +33,9 @@ pub(crate) struct ScheduleArgs {
         value_parser = Zone::parse
     )]
     pub(crate) timezone: Zone,
+
+    #[command(flatten)]
+    zoneinfo: ZoneinfoArgs,
 
     /// The prefix of annotations and labels, before the slash
     #[arg(

@@ -47,8 +47,11 @@ enum StartError {
 }
 
 impl RunArgs {
-    pub(crate) fn run(self) -> Exit {
+    pub(crate) fn run(self, about_zones: Option<&str>) -> Exit {
         self.log.start();
+        if let Some(about) = about_zones {
+            tracing::warn!("{about}");
+        }
         let run = match Run::try_from(self) {
             Ok(run) => run,
             Err(error) => return wrong_usage(&error),
@@ -135,6 +138,7 @@ impl Run {
         let scope = &self.settings.scope;
         tracing::info!(
             tzdata = Tzdata::in_use().version(),
+            zoneinfo = Tzdata::in_use().source(),
             timezone = self.settings.default_zone.name(),
             server = without_credentials(server),
             namespaces = if scope.namespaces.is_empty() {

@@ -19,6 +19,7 @@ use super::{
 use crate::{
     neighbours::Owner,
     savings::{Bill, HeldDown, Price, amount},
+    schedule::Tzdata,
     status::{ScheduleStatus, Unreadable, WorkloadStatus, clock, distance},
     text::TerminalSafe,
     workload::{Kind, Origin, Override, Pause, Phase, Prefix, Replicas},
@@ -303,7 +304,9 @@ impl<'a> StatusOutput<'a> {
                 "cure": it.cure,
             })
         });
-        json!({ "workloads": workloads, "unreadable": unreadable.collect::<Vec<_>>() })
+        let tzdata = Tzdata::in_use();
+        let tzdata = json!({ "version": tzdata.version(), "from": tzdata.source() });
+        json!({ "workloads": workloads, "unreadable": unreadable.collect::<Vec<_>>(), "tzdata": tzdata })
     }
 
     fn json(&self, status: &WorkloadStatus) -> Value {

@@ -80,10 +80,12 @@ impl Telemetry {
         let build = Info::new([
             ("version", env!("CARGO_PKG_VERSION")),
             ("tzdata", Tzdata::in_use().version()),
+            ("zoneinfo", Tzdata::in_use().source()),
         ]);
         ours.register(
             "build",
-            "The program, and the version of the time zone database it goes by",
+            "The program, and the version and the place of the time zone database that counts: `bundled`, \
+             or a folder",
             build,
         );
         let histogram: fn() -> Histogram = || Histogram::new(LATENESS_SECONDS);

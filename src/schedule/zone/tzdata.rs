@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{LazyLock, OnceLock, PoisonError, RwLock},
 };
 
@@ -56,19 +56,27 @@ impl Tzdata {
     pub fn new(
         version: String,
         source: String,
-        files: BTreeMap<String, Vec<u8>>,
+        mut files: BTreeMap<String, Vec<u8>>,
     ) -> (Self, Vec<(String, ZoneFileError)>) {
-        let (mut whole, mut broken) = (BTreeMap::new(), Vec::new());
-        for (name, file) in files {
-            match Rules::compile(&name, &file) {
-                Ok(_) => drop(whole.insert(name, file)),
-                Err(error) => broken.push((name, error)),
+        // Two names of one zone have the same bytes.
+        let mut whole: HashSet<&[u8]> = HashSet::new();
+        let mut broken = Vec::new();
+        for (name, file) in &files {
+            if whole.contains(file.as_slice()) {
+                continue;
             }
+            match Rules::compile(name, file) {
+                Ok(_) => drop(whole.insert(file)),
+                Err(error) => broken.push((name.clone(), error)),
+            }
+        }
+        for (name, _) in &broken {
+            files.remove(name);
         }
         let tzdata = Self {
             version: version.into(),
             source: source.into(),
-            files: Some(whole),
+            files: Some(files),
             zones: RwLock::default(),
         };
         (tzdata, broken)

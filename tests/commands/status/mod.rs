@@ -12,6 +12,7 @@ mod watch;
 
 use std::{env, fs, path::Path};
 
+use dayshift::schedule::Tzdata;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{
     Api,
@@ -68,11 +69,12 @@ fn busy() -> Cluster {
 }
 
 fn compare(file: &str, written: &str) {
+    let written = written.replace(Tzdata::bundled().version(), "TZDATA");
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/commands/status/golden")
         .join(file);
     if env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::write(&path, written).unwrap();
+        fs::write(&path, &written).unwrap();
     }
     assert_eq!(written, fs::read_to_string(&path).unwrap(), "{file}");
 }
@@ -169,7 +171,11 @@ fn what_is_not_there_is_told_apart_from_what_has_no_schedule() {
     );
     let ran = cluster.dayshift(&["status", "-o", "json"]);
     let document = ran.json();
-    assert_eq!(document, json!({"workloads": [], "unreadable": []}));
+    let tzdata = json!({"version": Tzdata::bundled().version(), "from": "bundled"});
+    assert_eq!(
+        document,
+        json!({"workloads": [], "unreadable": [], "tzdata": tzdata})
+    );
 }
 
 #[test]

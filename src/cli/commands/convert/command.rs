@@ -15,6 +15,7 @@ use crate::{
             connection::ConnectionArgs,
             downscaler_args::DownscalerArgs,
             exclude::ExcludeArgs,
+            schedule_args::ZoneinfoArgs,
             targets::TargetArgs,
             values::{selector::selector, value_parsers::one_namespace},
         },
@@ -115,6 +116,9 @@ pub(crate) struct ConvertArgs {
 
     #[command(flatten)]
     downscaler: DownscalerArgs,
+
+    #[command(flatten)]
+    zoneinfo: ZoneinfoArgs,
 
     #[command(flatten)]
     connection: ConnectionArgs,

@@ -1,0 +1,179 @@
+//! Time zones that are newer than the program: from a folder that is given.
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use crate::{
+    bad_server::ABSENT,
+    program::{Program, dayshift, dayshift_with},
+    zone_file::zone_file,
+};
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Self(TempDir::new().unwrap());
+        folder.write("tzdata.zi", b"# version 2027c\n# more\n");
+        folder.write("Asia/Tokyo", &zone_file(10 * 3600, "<NEW>-10"));
+        folder
+    }
+
+    fn path(&self) -> &str {
+        self.0.path().to_str().unwrap()
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    }
+
+    fn write(&self, name: &str, contents: &[u8]) {
+        fs::write(self.file(name), contents).unwrap();
+    }
+
+    /// The times of a day of `09:00-19:00` in that zone, and what is said besides.
+    fn plan(&self, zone: &str) -> (String, String) {
+        let args = ["--zoneinfo", self.path(), "--timezone", zone];
+        let ran = dayshift_with(&[], &[&PLAN[..], &args].concat(), DEPLOYMENT);
+        let times = ran.json()["workloads"][0]["boundaries"][0]["at"].to_string();
+        (times, ran.err)
+    }
+}
+
+const PLAN: [&str; 6] = [
+    "plan",
+    "-f-",
+    "-ojson",
+    "--from=2026-11-25",
+    "--days=1",
+    "--annotation-prefix=dayshift",
+];
+const DEPLOYMENT: &str = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, \
+    annotations: {dayshift/start: '09:00'}}, spec: {replicas: 1}}";
+
+#[test]
+fn a_folder_of_zones_counts_in_place_of_those_in_the_program() {
+    let folder = Folder::new();
+    let (at, said) = folder.plan("Asia/Tokyo");
+    assert_eq!(
+        (at.as_str(), said.as_str()),
+        ("\"2026-11-25T09:00:00+10:00\"", "")
+    );
+    // Another name of the same zone, and one that the folder has not.
+    assert!(folder.plan("Japan").0.ends_with("+10:00\""));
+    assert!(folder.plan("Europe/Berlin").0.ends_with("+01:00\""));
+
+    let variable = [("DAYSHIFT_ZONEINFO", folder.path())];
+    let version = dayshift_with(&variable, &["--version"], "");
+    let expected = format!("(tzdata 2027c, {})\n", folder.path());
+    assert!(version.out.ends_with(&expected), "{version:?}");
+    let bundled = [&PLAN[..], &["--timezone=Asia/Tokyo", "--zoneinfo=bundled"]].concat();
+    let ran = dayshift_with(&variable, &bundled, DEPLOYMENT);
+    assert!(ran.out.contains("T09:00:00+09:00"), "{ran:?}");
+    assert!(dayshift(&["--version"]).out.ends_with(", bundled)\n"));
+}
+
+#[test]
+fn a_zone_that_only_the_folder_has_can_be_named() {
+    let folder = Folder::new();
+    folder.write("Mars/Olympus_Mons", &zone_file(3600, "<OLY>-1"));
+    assert!(folder.plan("Mars/Olympus_Mons").0.ends_with("+01:00\""));
+    let args = [
+        "plan",
+        "-f-",
+        "--timezone",
+        "Mars/Olympus_Mon",
+        "--zoneinfo",
+        folder.path(),
+    ];
+    let ran = dayshift_with(&[], &args, DEPLOYMENT);
+    assert!(ran.err.contains("Mars/Olympus_Mons"), "{ran:?}");
+}
+
+#[test]
+fn run_says_which_zones_count() {
+    let folder = Folder::new();
+    let program = Program::start(ABSENT.path(), &["--zoneinfo", folder.path()]);
+    let line = &program.first_line;
+    assert!(line.contains("tzdata=\"2027c\""), "{line}");
+    assert!(
+        line.contains(&format!("zoneinfo=\"{}\"", folder.path())),
+        "{line}"
+    );
+    let (_, metrics) = program.get("/metrics");
+    let labels = format!("tzdata=\"2027c\",zoneinfo=\"{}\"", folder.path());
+    assert!(metrics.contains(&labels), "{metrics}");
+}
+
+/// Files that are broken, and folders that go round in circles, keep nothing else from counting.
+#[test]
+fn what_is_broken_in_a_folder_is_said_and_the_rest_counts() {
+    let folder = Folder::new();
+    let whole = zone_file(7200, "<X>-2");
+    folder.write("Europe/Paris", &whole[..60]);
+    folder.write("Europe/Rome", b"");
+    folder.write("Europe/Madrid", &vec![b'x'; 1 << 20]);
+    folder.write("America/Lima", &[&whole[..], &[0; 1 << 17]].concat());
+    symlink("Vienna", folder.file("Europe/Vienna")).unwrap();
+    symlink("nowhere", folder.file("Europe/Oslo")).unwrap();
+    symlink("..", folder.file("Europe/Loop")).unwrap();
+    symlink("/dev/zero", folder.file("Europe/Athens")).unwrap();
+    folder.write("zone.tab", b"a table");
+    folder.write("README", b"a text");
+    let pipe = folder.file("Europe/Prague");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let (at, said) = folder.plan("Asia/Tokyo");
+    assert!(at.ends_with("+10:00\""), "{at}");
+    assert!(said.starts_with("warning: cannot use "), "{said}");
+    assert!(said.contains("and 7 more files in "), "{said}");
+    for zone in [
+        "Paris", "Rome", "Madrid", "Vienna", "Oslo", "Athens", "Prague",
+    ] {
+        let (at, _) = folder.plan(&format!("Europe/{zone}"));
+        assert!(
+            at.contains("+01:00") || at.contains("+02:00"),
+            "{zone}: {at}"
+        );
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_at_all_is_wrong_usage() {
+    let empty = TempDir::new().unwrap();
+    let leaps = Folder::new();
+    let mut file = zone_file(0, "UTC0");
+    file[31] = 1; // one leap second in the first header, and its bytes
+    file.splice(44 + 10..44 + 10, [0; 8]);
+    fs::remove_dir_all(leaps.0.path().join("Asia")).unwrap();
+    leaps.write("Etc/Leap", &file);
+    let absent = empty.path().join("absent");
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    for (folder, says) in [
+        (empty.path(), "no compiled time zones in"),
+        (leaps.0.path(), "no compiled time zones in"),
+        (&absent, "cannot read"),
+        (&text, "cannot read"),
+    ] {
+        for command in ["run", "plan", "lint", "status", "convert"] {
+            let ran = dayshift(&[command, "--zoneinfo", folder.to_str().unwrap()]);
+            assert_eq!(ran.status, 2, "{command} {ran:?}");
+            assert!(
+                ran.err.contains(&format!("error: --zoneinfo: {says}")),
+                "{command} {ran:?}"
+            );
+        }
+    }
+}

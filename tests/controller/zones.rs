@@ -1,0 +1,85 @@
+//! Two scalers that do not agree about zones: by their flags, or by the age of their data.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use chrono::Timelike;
+use dayshift::{
+    controller::Settings,
+    schedule::{Tzdata, Zone},
+};
+
+use crate::{
+    sandbox::{Sandbox, deployment},
+    zone_file::zone_file,
+};
+
+/// Vancouver until 2026: standard time in winter.
+fn old_vancouver() -> Zone {
+    let file = zone_file(-8 * 3600, "PST8PDT,M3.2.0,M11.1.0");
+    let files = BTreeMap::from([("America/Vancouver".to_owned(), file)]);
+    let (old, broken) = Tzdata::new("2025b".to_owned(), "old".to_owned(), files);
+    assert_eq!(broken, []);
+    old.zone("America/Vancouver").unwrap()
+}
+
+fn by(zone: Zone) -> Settings {
+    Settings {
+        default_zone: zone,
+        ..Settings::default()
+    }
+}
+
+/// While both are there each leaves alone what the other has planned, and neither writes without end;
+/// once one has ended, the other's boundaries are carried out.
+#[test]
+fn two_scalers_with_other_zones_or_other_zone_data_converge() {
+    let zone = |name| Zone::parse(name).unwrap();
+    for (old, new) in [
+        (old_vancouver(), zone("America/Vancouver")),
+        (zone("America/Vancouver"), old_vancouver()),
+        (zone("Asia/Tokyo"), zone("Europe/Berlin")),
+    ] {
+        let mut story = Sandbox::empty_at("2026-11-16 00:30 UTC");
+        story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+        story.start_scaler(by(old));
+        story.pass(Duration::from_secs(60));
+        story.start_scaler(by(new));
+        story.pass(Duration::from_secs(4 * 86_400));
+        let writes = story.patched("web").len();
+        // Four boundaries a day, and each is written down by both.
+        assert!(writes <= 2 + 2 * 4 * 4, "{old:?} {new:?}: {writes} writes");
+        story.stop_oldest_scaler();
+        story.pass(Duration::from_secs(86_400));
+        let before = story.patched("web").len();
+        let mut running = 0;
+        for _ in 0..2 * 48 {
+            let hour = story.now().with_timezone(&new).hour();
+            let is_on = (9..19).contains(&hour);
+            assert_eq!(story.replicas("web"), if is_on { 3 } else { 0 }, "{hour}");
+            running += usize::from(is_on);
+            story.pass(Duration::from_secs(1800));
+        }
+        assert_eq!((running, story.patched("web").len() - before), (2 * 20, 4));
+    }
+}
+
+/// An update to newer zone data, in whose first hour the old data still has a stop to come.
+#[test]
+fn newer_zone_data_at_a_restart_acts_only_forwards() {
+    let mut story = Sandbox::empty_at("2026-11-20 12:00 America/New_York");
+    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    story.start_scaler(by(old_vancouver()));
+    // 19:00 in Vancouver is 21:00 in New York, and by the old law an hour later.
+    story.sleep_until("21:30");
+    assert_eq!(story.replicas("web"), 3);
+    story.stop_scalers();
+    story.start_scaler(by(Zone::parse("America/Vancouver").unwrap()));
+    story.sleep_until("2026-11-21 20:59");
+    assert_eq!(
+        story.replicas("web"),
+        3,
+        "today's stop was before the update"
+    );
+    story.sleep_until("2026-11-21 21:01");
+    assert_eq!(story.replicas("web"), 0);
+}
