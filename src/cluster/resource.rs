@@ -9,7 +9,8 @@ use super::pod_template::requests;
 use crate::schedule::is_too_long;
 use crate::text::quote;
 use crate::workload::{
-    CountField, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, ResourceRequests, WorkloadRef,
+    CountField, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, ResourceRequests, VolumeRetention,
+    WorkloadRef,
 };
 
 /// How one kind is read and written.
@@ -47,6 +48,9 @@ pub(super) struct Spec {
     suspend: Option<bool>,
     #[serde(default, deserialize_with = "readable")]
     min_replicas: Option<u32>,
+    /// What becomes of a StatefulSet's volumes.
+    #[serde(default, deserialize_with = "readable")]
+    persistent_volume_claim_retention_policy: Option<ClaimRetention>,
     /// What a ScaledObject scales.
     #[serde(default, deserialize_with = "readable")]
     pub(super) scale_target_ref: Option<Box<ScaleTarget>>,
@@ -59,6 +63,21 @@ fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned>(
 ) -> Result<Option<T>, D::Error> {
     let value = Value::deserialize(deserializer)?;
     Ok(T::deserialize(value).ok())
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ClaimRetention {
+    #[serde(default)]
+    when_scaled: Option<Box<str>>,
+}
+
+impl Spec {
+    /// What becomes of its volumes when it is scaled down.
+    pub(super) fn volumes(&self) -> VolumeRetention {
+        let policy = self.persistent_volume_claim_retention_policy.as_ref();
+        VolumeRetention::of(policy.and_then(|it| it.when_scaled.as_deref()))
+    }
 }
 
 /// What an object scales.

@@ -14,7 +14,7 @@ use serde::{
 use crate::schedule::{cut_too_long, is_too_long};
 use crate::workload::{
     CountField, Inputs, Kind, Label, Labels, Observed, Prefix, Replicas, ResourceRequests,
-    WorkloadRef,
+    VolumeRetention, WorkloadRef,
 };
 
 use super::resource::{Resource as Row, Spec};
@@ -92,6 +92,11 @@ impl Workload {
         self.spec.template
     }
 
+    /// What becomes of its volumes when it is scaled down.
+    pub fn volumes(&self) -> VolumeRetention {
+        self.spec.volumes()
+    }
+
     /// What a ScaledObject scales, by kind and name. One that is not a StatefulSet has pods that
     /// are named as a Deployment's are.
     pub fn scale_target(&self, kind: Kind) -> Option<(Kind, &str)> {
@@ -158,7 +163,9 @@ impl Workload {
             replicas,
             count_field,
             requests: self.requests(),
-            inputs: Inputs::from_annotations(prefix, texts).with_counts(kind.counts()),
+            inputs: Inputs::from_annotations(prefix, texts)
+                .with_counts(kind.counts())
+                .with_volumes(self.volumes()),
             labels: ours,
             error: written(&prefix.error()),
             override_began: written(&prefix.override_began()),

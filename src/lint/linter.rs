@@ -81,6 +81,7 @@ impl Linter {
             let found = known.schedule_findings(&workload.inputs);
             let (annotations, problems) = (&workload.annotations, &workload.problems);
             object.report_schedule(annotations, problems, Origin::Own, &found);
+            object.volumes(workload, &found);
             if workload.inputs.defaults().is_some() {
                 let of_namespace =
                     known.schedule_findings(&workload.inputs.inherited().or_always_on());

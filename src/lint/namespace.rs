@@ -41,7 +41,9 @@ impl<'o> Object<'o> {
         if !inherited.has_schedule() {
             // What the hours below it come to is nobody's.
             let is_its_own = |it: &ScheduleFinding| {
-                it.rule.severity() == Severity::Error || it.rule == LintRule::PastUntil
+                it.rule.severity() == Severity::Error
+                    || it.rule == LintRule::PastUntil
+                    || *it.name == *Key::AllowVolumeDeletion.name()
             };
             found.retain(is_its_own);
         }

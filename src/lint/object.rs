@@ -117,7 +117,10 @@ impl<'o> Object<'o> {
         for problem in problems() {
             self.report(&fields, &ScheduleFinding::of_problem(problem, self.prefix));
         }
-        for written_here in found.iter().filter(|it| it.origin == origin) {
+        // That is told where the object says what becomes of its volumes.
+        let of_annotations = |it: &&ScheduleFinding| it.rule != LintRule::DeletesVolumes;
+        let found = found.iter().filter(of_annotations);
+        for written_here in found.filter(|it| it.origin == origin) {
             // One that has to be written in another way is read again when it is.
             if !unwritable.contains(&*written_here.name) {
                 self.report(&fields, written_here);
@@ -159,6 +162,17 @@ impl<'o> Object<'o> {
             _ => {}
         }
         self.findings.push(finding);
+    }
+
+    /// That a stop would delete its volumes, if that is among what was found.
+    pub(super) fn volumes(&mut self, workload: &Workload, found: &[ScheduleFinding]) {
+        let mut found = found.iter();
+        let found = found.find(|it| it.rule == LintRule::DeletesVolumes);
+        if let (Some(found), Some(place)) = (found, workload.volumes_place.clone()) {
+            let (message, help) = (found.message.clone(), found.help.clone());
+            self.findings
+                .push(self.at(LintRule::DeletesVolumes, place, message, help));
+        }
     }
 
     /// What else stands on a workload.

@@ -67,6 +67,7 @@ rules! {
     Error BadJitter "bad-jitter" "A jitter that is not a duration, or too long.",
     Error BadExcept "bad-except" "Excepted dates that cannot be read, or a calendar that is not given.",
     Error BadOverride "bad-override" "A pause, wake-until, sleep-until or enforce that cannot be read, or lies over no schedule.",
+    Error DeletesVolumes "deletes-volumes" "A StatefulSet whose volumes each stop would delete.",
     Error ScheduleAsLabel "schedule-as-label" "A schedule among the labels.",
     Error OnPodTemplate "on-pod-template" "A schedule on the pod template.",
     Error MisplacedAnnotation "misplaced-annotation" "A name under the prefix at a place where nobody reads annotations.",

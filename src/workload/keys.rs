@@ -35,11 +35,13 @@ pub enum Key {
     Enforce,
     /// `true`: the object is left alone, whatever its Namespace says.
     Exclude,
+    /// `true`: the object is scaled down although its volumes are deleted then.
+    AllowVolumeDeletion,
 }
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -54,6 +56,7 @@ impl Key {
         Self::SleepUntil,
         Self::Enforce,
         Self::Exclude,
+        Self::AllowVolumeDeletion,
     ];
 
     /// Those that make a schedule: an object needs one of them to have one.
@@ -79,6 +82,7 @@ impl Key {
             Self::SleepUntil => "sleep-until",
             Self::Enforce => "enforce",
             Self::Exclude => "exclude",
+            Self::AllowVolumeDeletion => "allow-volume-deletion",
         }
     }
 

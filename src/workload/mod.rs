@@ -18,6 +18,7 @@ mod requests;
 mod restore;
 mod state;
 mod sync;
+mod volumes;
 mod workload_ref;
 
 pub use decision::change::{Adoption, Cause, Change, ChangeKind};
@@ -50,4 +51,5 @@ pub use requests::{Amounts, PodRequests, ResourceRequests, Resources};
 pub use restore::{NotRestored, restored};
 pub use state::{Phase, State};
 pub use sync::Sync;
+pub use volumes::VolumeRetention;
 pub use workload_ref::WorkloadRef;

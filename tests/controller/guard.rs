@@ -11,7 +11,7 @@ use kube_in_memory::Api;
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, deployment, stateful_set};
 
 /// What somebody else does between the decision and the patch.
 type Hand = fn(&Api);
@@ -64,14 +64,16 @@ fn rows() -> impl Iterator<Item = Row> {
         "/metadata/annotations/dayshift~1sleep-until", start, |api| write(api, "sleep-until", "2026-11-21 12:00"), started, "started while kept asleep";
         "/metadata/annotations/dayshift~1enforce", enforced, |api| write(api, "enforce", None), stopped, "a count is put back that is now free";
         "/metadata/annotations/dayshift~1exclude", stop, |api| write(api, "exclude", "true"), stopped, "stopped though it is excluded";
+        "/metadata/annotations/dayshift~1allow-volume-deletion", stop, |api| write(api, "allow-volume-deletion", "maybe"), stopped, "stopped by what is now an error";
     ];
     rows.into_iter()
 }
 
-/// The same for an object without labels, and for one without annotations.
-fn bare() -> [Row; 2] {
+/// The same for an object without labels, for one without annotations, and for a StatefulSet.
+fn bare() -> [Row; 3] {
     rows![
         "/metadata/labels", unlabelled, |api| merge(api, &json!({"labels": {"team": "shop"}})), |it| it["metadata"]["labels"]["team"].is_null(), "somebody's label";
+        "/spec/persistentVolumeClaimRetentionPolicy/whenScaled", stop_set, |api| delete_volumes(api), stopped, "the volumes, and what is on them";
         "/metadata/annotations", unscheduled, |api| write(api, "stop", "19:00"), |it| state(it).is_empty(), "the state of an object that has a schedule again";
     ]
 }
@@ -146,7 +148,8 @@ impl Trap {
                     .await;
                 let mut set = trap.0.lock().unwrap();
                 if hand.is_some() && set.is_as_wanted() {
-                    set.after = api.get("Deployment", "dev", "web");
+                    let kinds = ["Deployment", "StatefulSet"].iter();
+                    set.after = kinds.filter_map(|kind| api.get(kind, "dev", "web")).next();
                 }
                 drop(set);
                 Ok::<_, BoxError>(answer?)
@@ -199,6 +202,21 @@ fn stop(trap: &Trap) -> Sandbox {
     let story = begin(trap, "2026-11-20 18:00", scheduled());
     story.sleep_until("18:59");
     story
+}
+
+/// A StatefulSet a minute before the stop.
+fn stop_set(trap: &Trap) -> Sandbox {
+    let mut set: Value = stateful_set("web").replicas(3).stop("19:00").into();
+    set["metadata"]["labels"] = json!({"app": "web"});
+    let story = begin(trap, "2026-11-20 18:00", set);
+    story.sleep_until("18:59");
+    story
+}
+
+fn delete_volumes(api: &Api) {
+    let policy = json!({"persistentVolumeClaimRetentionPolicy": {"whenScaled": "Delete"}});
+    api.merge("StatefulSet", "dev", "web", &json!({"spec": policy}))
+        .unwrap();
 }
 
 /// A minute before the start.

@@ -32,6 +32,7 @@ mod scope;
 mod server;
 mod snapshot;
 mod time;
+mod volumes;
 #[path = "../support/zone_file.rs"]
 mod zone_file;
 mod zones;

@@ -81,6 +81,21 @@ pub(in crate::cluster) struct WorkloadSpec {
         skip_serializing_if = "Bytes::is_empty"
     )]
     pub(in crate::cluster) template: Bytes,
+    /// Of a StatefulSet; a Deployment has nothing of that number.
+    #[prost(message, optional, tag = "10")]
+    #[serde(
+        rename = "persistentVolumeClaimRetentionPolicy",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(in crate::cluster) claim_retention: Option<ClaimRetention>,
+}
+
+/// A `StatefulSetPersistentVolumeClaimRetentionPolicy`.
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cluster) struct ClaimRetention {
+    #[prost(string, optional, tag = "2")]
+    pub(in crate::cluster) when_scaled: Option<String>,
 }
 
 /// Of `k8s.io/api/batch/v1/generated.proto`.

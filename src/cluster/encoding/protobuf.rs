@@ -160,6 +160,7 @@ mod tests {
             spec: Some(WorkloadSpec {
                 replicas: Some(0),
                 template: Bytes::new(),
+                claim_retention: None,
             }),
         };
         let mut raw = deployment.encode_to_vec();
@@ -205,6 +206,25 @@ mod tests {
                     "annotations": {"dayshift/stop": "19:00", LAST_APPLIED: ""},
                 },
                 "spec": {"replicas": 0},
+            })
+        );
+    }
+
+    /// The numbers are those of `StatefulSetSpec` in `k8s.io/api/apps/v1/generated.proto`, by hand.
+    #[test]
+    fn a_stateful_set_says_what_becomes_of_its_volumes() {
+        let text = |number: u8, text: &str| {
+            let length = u8::try_from(text.len()).unwrap();
+            [&[number << 3 | 2, length], text.as_bytes()].concat()
+        };
+        let policy = [text(1, "Retain"), text(2, "Delete")].concat();
+        let policy = text(10, str::from_utf8(&policy).unwrap());
+        let spec = [vec![1 << 3, 3], text(8, "db"), policy].concat();
+        let raw = text(2, str::from_utf8(&spec).unwrap());
+        assert_eq!(
+            json_of(unknown("StatefulSet", raw))["spec"],
+            json!({
+                "replicas": 3, "persistentVolumeClaimRetentionPolicy": {"whenScaled": "Delete"},
             })
         );
     }

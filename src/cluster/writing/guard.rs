@@ -8,11 +8,13 @@ use serde_json::{Map, Value, json};
 use crate::cluster::reading::namespace::NamespaceMeta;
 use crate::cluster::resource::Resource;
 use crate::schedule::is_too_long;
-use crate::workload::{Annotation, Change, Key, Label, Observed, PAUSED_REPLICAS, Prefix};
+use crate::workload::{
+    Annotation, Change, Key, Kind, Label, Observed, PAUSED_REPLICAS, Prefix, VolumeRetention,
+};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
 ///
-/// The tests come first: UID, that nobody deletes it, count, every input annotation, every state
+/// The tests come first: UID, that nobody deletes it, count, what becomes of its volumes, every input annotation, every state
 /// label, the error and when an override began, with `null` where one is missing (the API server lets such a test pass on
 /// a missing key). Count, state and the overrides that are over follow in the same patch, so they
 /// change together or not at all.
@@ -29,6 +31,7 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     if let Some(value) = count.test.filter(|_| !is_in_map) {
         patch.test(row.count(), value);
     }
+    patch.volumes(observed);
     patch.annotations(
         observed,
         change,
@@ -151,6 +154,20 @@ impl Operations {
         }
         for key in &change.expired {
             self.put(&[MAP[0], MAP[1], &prefix.annotation(*key)], None);
+        }
+    }
+
+    /// A test that its volumes stay where they stayed when it was decided. The API server gives each
+    /// StatefulSet a policy; one that has none yet has no member to hold it either.
+    fn volumes(&mut self, observed: &Observed) {
+        let path = VolumeRetention::PATH;
+        match observed.inputs.volumes() {
+            VolumeRetention::Retain => self.test(&path, json!("Retain")),
+            VolumeRetention::Delete => self.test(&path, json!("Delete")),
+            VolumeRetention::Unsaid if observed.object.kind == Kind::StatefulSet => {
+                self.test(&path[..2], Value::Null);
+            }
+            VolumeRetention::Unsaid => {}
         }
     }
 

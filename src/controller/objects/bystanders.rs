@@ -7,7 +7,8 @@ use crate::{
     cluster::{Version, Workload},
     controller::ids::WatchId,
     workload::{
-        CountField, Inputs, Kind, Labels, Observed, Replicas, ResourceRequests, WorkloadRef,
+        CountField, Inputs, Kind, Labels, Observed, Replicas, ResourceRequests, VolumeRetention,
+        WorkloadRef,
     },
 };
 
@@ -25,6 +26,7 @@ struct Bystander {
     count_field: CountField,
     replicas: Replicas,
     requests: ResourceRequests,
+    volumes: VolumeRetention,
     watch: WatchId,
     has_labels: bool,
     has_annotations: bool,
@@ -42,6 +44,7 @@ impl Bystanders {
             count_field,
             replicas,
             requests: workload.requests(),
+            volumes: workload.volumes(),
             watch,
             has_labels: workload.has_labels(),
             has_annotations: workload.has_annotations(),
@@ -65,6 +68,7 @@ impl Bystanders {
             count_field: observed.count_field.clone(),
             replicas: observed.replicas,
             requests: observed.requests,
+            volumes: observed.inputs.volumes(),
             watch,
             has_labels: observed.has_labels,
             has_annotations: observed.has_annotations,
@@ -126,7 +130,9 @@ impl Bystanders {
                 replicas: it.replicas,
                 requests: it.requests,
                 count_field: it.count_field,
-                inputs: Inputs::default().with_counts(kind.counts()),
+                inputs: Inputs::default()
+                    .with_counts(kind.counts())
+                    .with_volumes(it.volumes),
                 labels: Labels::default(),
                 error: None,
                 override_began: None,

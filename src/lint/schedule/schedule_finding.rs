@@ -55,6 +55,10 @@ impl ScheduleFinding {
         let example = key.or_else(|| Key::nearest(&problem.annotation));
         let is_count = matches!(key, Some(Key::Replicas | Key::StopReplicas));
         let help = match problem.kind {
+            ProblemKind::Volumes => format!(
+                "set whenScaled to Retain, or write {} on the object",
+                right_line(prefix, Key::AllowVolumeDeletion)
+            ),
             ProblemKind::Meaningless => format!("remove {}", prefix.full(&problem.annotation)),
             ProblemKind::Beside if is_count => format!(
                 "remove {}, or write a schedule of its own, such as {}",
@@ -127,6 +131,7 @@ fn rule_of(kind: ProblemKind, key: Option<Key>) -> LintRule {
         (ProblemKind::Calendar, _) => LintRule::BadExcept,
         (ProblemKind::NotText, _) => LintRule::NotText,
         (ProblemKind::Count, _) => LintRule::BadCount,
+        (ProblemKind::Volumes, _) => LintRule::DeletesVolumes,
         (ProblemKind::Twice, _) => LintRule::DuplicateAnnotation,
         (ProblemKind::Beside, Some(Key::Scale | Key::Replicas | Key::StopReplicas)) => {
             LintRule::ScaleBesideOthers
@@ -141,9 +146,12 @@ fn rule_of(kind: ProblemKind, key: Option<Key>) -> LintRule {
                 Key::Replicas | Key::StopReplicas => LintRule::BadCount,
                 Key::Jitter => LintRule::BadJitter,
                 Key::Except => LintRule::BadExcept,
-                Key::Pause | Key::WakeUntil | Key::SleepUntil | Key::Enforce | Key::Exclude => {
-                    LintRule::BadOverride
-                }
+                Key::Pause
+                | Key::WakeUntil
+                | Key::SleepUntil
+                | Key::Enforce
+                | Key::Exclude
+                | Key::AllowVolumeDeletion => LintRule::BadOverride,
             }
         }
     }

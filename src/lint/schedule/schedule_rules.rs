@@ -4,7 +4,7 @@ use crate::lint::rule::LintRule;
 use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding, times};
 use crate::{
     schedule::{Gap, Zone},
-    workload::{Inputs, Key, Origin, ParsedInputs, Prefix, read},
+    workload::{Inputs, Key, Origin, ParsedInputs, Prefix, VolumeRetention, read},
 };
 
 /// Everything to say of these inputs; what is refused gets no more than its errors.
@@ -30,6 +30,7 @@ pub(in crate::lint) fn schedule_findings(
     };
     let mut found = Vec::new();
     no_effect(inputs, prefix, &mut found);
+    allows_nothing(inputs, prefix, &mut found);
     let Some(spec) = spec else {
         return found;
     };
@@ -139,5 +140,29 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
                 format!("remove it, or add {}", right_line(prefix, example)),
             ));
         }
+    }
+}
+
+/// An `allow-volume-deletion` where no volume is deleted, or on a Namespace, where it does not count.
+fn allows_nothing(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>) {
+    let key = Key::AllowVolumeDeletion;
+    let name = prefix.annotation(key);
+    let mut push = |origin: Origin, text: &str, message: String| {
+        let help = "remove it".to_owned();
+        found.push(ScheduleFinding {
+            origin,
+            span: 0..text.len(),
+            ..ScheduleFinding::on(key, inputs, LintRule::NoEffect, message, help)
+        });
+    };
+    if let Some(text) = inputs.own().text(key)
+        && inputs.volumes() != VolumeRetention::Delete
+    {
+        let message = format!("{name} has no effect here: scaling down deletes no volume");
+        push(Origin::Own, text, message);
+    }
+    if let Some(text) = inputs.defaults().and_then(|it| it.text(key)) {
+        let message = format!("{name} is no default: it counts on the StatefulSet itself alone");
+        push(Origin::Namespace, text, message);
     }
 }

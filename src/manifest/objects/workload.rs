@@ -11,7 +11,9 @@ use crate::manifest::scope::Scope;
 use crate::manifest::tree::location::Location;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::parse::ParseError;
-use crate::workload::{Inputs, Kind, Origin, Problem, Replicas, ResourceRequests, WorkloadRef};
+use crate::workload::{
+    Inputs, Kind, Origin, Problem, Replicas, ResourceRequests, VolumeRetention, WorkloadRef,
+};
 
 /// A workload as a file has it.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub struct Workload {
     pub replicas: Option<Replicas>,
     /// Where that stands.
     pub count_place: Option<Location>,
+    /// Where it says what becomes of its volumes when it is scaled down, if it does.
+    pub volumes_place: Option<Location>,
     /// What one of its replicas requests.
     pub requests: ResourceRequests,
     /// Its annotations under the prefix, as [`crate::workload::read`] takes them; with the defaults
@@ -59,6 +63,10 @@ impl Workload {
         };
         let namespace = text(metadata, "metadata.", "namespace")?.unwrap_or(scope.namespace);
         let count = count(kind, node)?;
+        let [spec, policy, when_scaled] = VolumeRetention::PATH;
+        let volumes = node
+            .get(spec)
+            .and_then(|it| it.get(policy)?.get(when_scaled));
         let own = AnnotationMap::read(metadata, scope, Origin::Own)?;
         let texts = own.texts(scope.prefix);
         let texts = texts.iter().map(|(name, text)| (&**name, *text));
@@ -74,7 +82,12 @@ impl Workload {
             replicas: count.as_ref().map(|(count, _)| *count),
             count_place: count.map(|(_, place)| place),
             requests: requests(node),
-            inputs: inputs.with_counts(kind.counts()),
+            inputs: inputs.with_counts(kind.counts()).with_volumes(
+                volumes.map_or_else(VolumeRetention::default, |it| {
+                    VolumeRetention::of(it.text())
+                }),
+            ),
+            volumes_place: volumes.map(|it| it.place.clone()),
             annotations: own.annotations,
             problems: own.problems,
             misplaced: misplaced_keys(node, scope, true),

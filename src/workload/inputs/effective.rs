@@ -7,6 +7,7 @@ use crate::schedule::is_too_long;
 use crate::workload::keys::{Key, Prefix};
 use crate::workload::kinds::count_kind::CountKind;
 use crate::workload::replicas::Replicas;
+use crate::workload::volumes::VolumeRetention;
 
 /// Where an annotation is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,12 +47,14 @@ impl Origin {
 /// Each key falls back on its own, but for these: `start`, `stop`, `hours` and `scale` come
 /// together from wherever any of them is, a Namespace's `replicas` and `stop-replicas` do not
 /// lie beside an object's own `scale`, and what an object's kind has no use for it does not
-/// inherit.
+/// inherit. `allow-volume-deletion` counts on the object alone: data that is gone cannot be brought
+/// back, so it rests on nothing but what the object's own patch tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Inputs {
     own: Arc<Annotations>,
     defaults: Option<Arc<Annotations>>,
     counts: CountKind,
+    volumes: VolumeRetention,
 }
 
 impl Inputs {
@@ -83,6 +86,17 @@ impl Inputs {
     /// What the count of the object means.
     pub const fn counts(&self) -> CountKind {
         self.counts
+    }
+
+    /// These inputs on an object that says this of its volumes.
+    #[must_use]
+    pub fn with_volumes(self, volumes: VolumeRetention) -> Self {
+        Self { volumes, ..self }
+    }
+
+    /// What the object says of its volumes.
+    pub const fn volumes(&self) -> VolumeRetention {
+        self.volumes
     }
 
     /// These inputs with the annotations of a Namespace as defaults, in place of any other.
@@ -153,6 +167,7 @@ impl Inputs {
         let defaults = self.defaults()?;
         let is_hidden = match key {
             _ if !self.counts.has(key) => true,
+            Key::AllowVolumeDeletion => true,
             Key::Replicas | Key::StopReplicas => self.own.text(Key::Scale).is_some(),
             _ => Key::SCHEDULE.contains(&key) && self.own.has_schedule(),
         };

@@ -16,6 +16,7 @@ use super::spec::ScheduleSpec;
 use crate::workload::keys::Key;
 use crate::workload::kinds::count_kind::CountKind;
 use crate::workload::replicas::Replicas;
+use crate::workload::volumes::VolumeRetention;
 
 /// What the annotations of an object ask for.
 #[derive(Clone, Debug)]
@@ -71,8 +72,11 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     if let (Some(last), more @ 1..) = (problems.0.last_mut(), inputs.unknown_more()) {
         last.message = format!("{}; {more} more annotations are unknown", last.message).into();
     }
+    let may_delete = problems.switch(inputs, Key::AllowVolumeDeletion);
     if !inputs.has_schedule() {
         problems.nothing_to_lie_over(inputs);
+    } else if inputs.volumes() == VolumeRetention::Delete && !may_delete {
+        problems.0.push(Problem::of_volumes(inputs));
     }
     let spec = inputs
         .has_schedule()

@@ -7,8 +7,9 @@ use crate::{
     text::{cut_bytes, cut_chars, quote},
 };
 
-use super::effective::Origin;
+use super::effective::{Inputs, Origin};
 use crate::workload::keys::{Key, Prefix};
+use crate::workload::volumes::VolumeRetention;
 
 /// One thing wrong with one annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub enum ProblemKind {
     Twice,
     /// It is no annotation but the object's own count, which is none.
     Count,
+    /// It does not allow that a stop deletes the object's volumes, which it would.
+    Volumes,
 }
 
 impl Problem {
@@ -70,6 +73,17 @@ impl Problem {
     pub(in crate::workload) fn of_text(key: Key, text: &str, message: &str) -> Self {
         let message = format!("`{}` {message}", quote(text));
         Self::at(key.name(), 0..text.len(), message)
+    }
+
+    /// The refusal to scale down what deletes its volumes then.
+    pub(in crate::workload) fn of_volumes(inputs: &Inputs) -> Self {
+        let key = Key::AllowVolumeDeletion;
+        let length = inputs.text(key).map_or(0, str::len);
+        let message = format!(
+            "scaling this down deletes its volumes, as its {} is Delete; set that to Retain, or write {key}: \"true\" on the object itself if the data may be lost",
+            VolumeRetention::PATH.join(".")
+        );
+        Self::at(key.name(), 0..length, message).of_kind(ProblemKind::Volumes)
     }
 
     pub(in crate::workload) fn at(annotation: &str, span: Range<usize>, message: String) -> Self {

@@ -114,13 +114,13 @@ fn is_read(key: &str, text: &str) -> bool {
         "pause" => is_truth || parse_moment(text, zone).is_ok(),
         "wake-until" | "sleep-until" => parse_moment(text, zone).is_ok(),
         "enforce" => is_truth || parse_grace(text).is_ok(),
-        "exclude" => is_truth,
+        "exclude" | "allow-volume-deletion" => is_truth,
         _ => panic!("{key}"),
     }
 }
 
 /// Texts of each key that are read, from which others are made.
-const SEEDS: [(&str, &[&str]); 11] = [
+const SEEDS: [(&str, &[&str]); 12] = [
     (
         "start",
         &[
@@ -183,6 +183,7 @@ const SEEDS: [(&str, &[&str]); 11] = [
     ),
     ("enforce", &["true", "30m", "1h30m", "24h", "1s"]),
     ("exclude", &["false", " False "]),
+    ("allow-volume-deletion", &["true", "FALSE "]),
 ];
 
 /// Signs that are put into texts: what texts are made of, blanks of Unicode, and what is none.
@@ -313,7 +314,10 @@ fn the_policy_is_told_by_kubectl_at_apply(plane: &ControlPlane) {
         "dayshift/replicas=three",
         "are numbers; write for example `3`",
     );
-    told("dayshift/exclude=yes", "dayshift/exclude is neither");
+    told(
+        "dayshift/exclude=yes",
+        "dayshift/exclude and dayshift/allow-volume-deletion are",
+    );
 
     // What dayshift writes, what is left alone and what was there before says nothing.
     for text in [

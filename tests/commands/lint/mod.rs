@@ -8,6 +8,7 @@ mod namespaces;
 mod neighbours;
 mod program;
 mod rules;
+mod volumes;
 
 use serde_json::Value;
 

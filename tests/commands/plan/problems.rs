@@ -262,3 +262,17 @@ fn it_is_said_that_nothing_has_a_schedule() {
         assert_eq!(ended.status, 0);
     }
 }
+
+#[test]
+fn volumes_that_a_stop_would_delete_are_a_problem() {
+    let policy = "spec:\n  persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}\n";
+    let set = web(&["dayshift/hours: '09:00-19:00'"]).replace("Deployment", "StatefulSet");
+    let found = problems(&(set.clone() + policy));
+    let [(annotation, 0, 0, message)] = &found[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!(annotation, "dayshift/allow-volume-deletion");
+    assert!(message.contains("whenScaled is Delete"), "{message}");
+    let retained = set + &policy.replace("Delete", "Retain");
+    assert_eq!(plan_of(&["-f", "-"], &retained).status, 0);
+}

@@ -360,3 +360,27 @@ fn one_that_is_being_deleted_says_so() {
         );
     }
 }
+
+/// Before any controller has seen it.
+#[test]
+fn volumes_that_a_stop_would_delete_are_a_problem() {
+    let cluster = evening();
+    let set = serde_json::json!({
+        "apiVersion": "apps/v1", "kind": "StatefulSet",
+        "metadata": {"name": "db", "namespace": "dev", "annotations": {"dayshift/hours": "09:00-19:00"}},
+        "spec": {
+            "serviceName": "db", "selector": {"matchLabels": {"app": "db"}},
+            "persistentVolumeClaimRetentionPolicy": {"whenScaled": "Delete"},
+            "template": {
+                "metadata": {"labels": {"app": "db"}},
+                "spec": {"containers": [{"name": "db", "image": "example.com/db"}]},
+            },
+        },
+    });
+    cluster.api.create(set).unwrap();
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    let error =
+        "error: dev/sts/db: dayshift/allow-volume-deletion: scaling this down deletes its volumes";
+    assert!(ran.out.contains(error), "{}", ran.out);
+}

@@ -1,17 +1,17 @@
 //! A StatefulSet, with and without its pods.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{SAVED, STATE, await_field, before, create, field};
 use crate::{
     e2e::team::Team,
-    support::{ControlPlane, Parts, Soon, Story, soon, stateful_set, stories},
+    support::{ControlPlane, Parts, Soon, Story, eventually, soon, stateful_set, stories},
 };
 
 pub(crate) fn stories() -> Vec<Story> {
     [
         stories![Parts::Server; it_stops_keeps_its_count_and_comes_back],
-        stories![Parts::Pods; its_pods_go_and_come_back],
+        stories![Parts::Pods; its_pods_go_and_come_back, its_volumes_go_only_where_it_says_so],
     ]
     .concat()
 }
@@ -57,5 +57,44 @@ fn its_pods_go_and_come_back(plane: &ControlPlane) {
     start.is_to_come("its pods are gone");
     team.await_pods("db", 2);
     assert_eq!(field(&team, "sts/db", STATE), "running");
+    team.ends([("db", 3)]);
+}
+
+/// With Kubernetes' own controller, which deletes the claims.
+fn its_volumes_go_only_where_it_says_so(plane: &ControlPlane) {
+    let team = Team::new(plane, "stateful-volumes");
+    let stop: Soon = soon(8);
+    let mut db = Value::from(stateful_set("db").replicas(2).stop(stop.text()));
+    db["spec"]["podManagementPolicy"] = json!("Parallel");
+    db["spec"]["persistentVolumeClaimRetentionPolicy"] = json!({"whenScaled": "Delete"});
+    db["spec"]["volumeClaimTemplates"] = json!([{
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }]);
+    create(&team, db);
+    // Nobody takes the finalizer away that keeps a deleted claim while a pod uses it.
+    let claims = || {
+        let listed = team.kubectl(&["get", "pvc", "-o", "json"]);
+        let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+        let claims = listed["items"].as_array().unwrap().iter();
+        let kept = claims.filter(|it| it["metadata"]["deletionTimestamp"].is_null());
+        kept.count()
+    };
+    eventually("the claims of both pods", || (claims() == 2).then_some(()));
+    eventually("it is refused", || {
+        let error = field(&team, "sts/db", "/metadata/annotations/dayshift~1error");
+        error.contains("whenScaled is Delete").then_some(())
+    });
+    stop.plus(2).wait();
+    assert_eq!(field(&team, "sts/db", "/spec/replicas"), "2");
+    assert_eq!(claims(), 2);
+    // It was never adopted, so the next stop is the first to act.
+    let stop = format!("dayshift/stop={}", soon(8).text());
+    let allow = "dayshift/allow-volume-deletion=true";
+    let annotate = ["annotate", "sts/db", "--overwrite", &stop, allow];
+    team.kubectl(&annotate).success();
+    await_field(&team, "sts/db", "/spec/replicas", 0);
+    eventually("no claim is kept", || (claims() == 0).then_some(()));
+    // Refused, adopted and stopped.
     team.ends([("db", 3)]);
 }
