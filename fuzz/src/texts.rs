@@ -1,8 +1,8 @@
 //! Texts, and what is said of the wrong ones.
 
-use std::fmt::{Debug, Display};
+use std::fmt::Debug;
 
-use dayshift::schedule::{MAX_TEXT, TextError};
+use dayshift::schedule::{MAX_TEXT, Meant, TextError};
 use dayshift::text::is_unprintable;
 
 /// The lines of an input; a missing one is empty.
@@ -17,29 +17,47 @@ pub fn reversed(text: &str) -> String {
     items.join(";")
 }
 
-/// What a text is read as, if it can be. Its items in another order mean the same, and so does what
-/// is printed of them.
-pub fn parse<T: Display + Debug + PartialEq>(
+/// The same text in other letters and with other blanks, which is to mean the same.
+pub fn respelt(text: &str) -> String {
+    text.to_ascii_uppercase().replace(' ', "\t ")
+}
+
+/// What a text is read as, if it can be. Its items in another order mean the same, and so does the
+/// text in another spelling.
+pub fn parse<T: Debug + PartialEq>(
     text: &str,
     parse: fn(&str) -> Result<T, TextError>,
 ) -> Option<T> {
     let parsed = read(text, parse)?;
-    assert_eq!(parse(&reversed(text)).as_ref(), Ok(&parsed), "{text:?}");
-    let printed = parsed.to_string();
-    if printed.len() <= MAX_TEXT {
-        assert_eq!(parse(&printed).as_ref(), Ok(&parsed), "{text:?}");
+    for same in [reversed(text), respelt(text)] {
+        if same.len() <= MAX_TEXT {
+            assert_eq!(parse(&same).as_ref(), Ok(&parsed), "{text:?}: {same:?}");
+        }
     }
     Some(parsed)
 }
 
-/// What a text is read as; an error is checked.
-pub fn read<'a, T>(
-    text: &'a str,
-    parse: impl FnOnce(&'a str) -> Result<T, TextError>,
-) -> Option<T> {
-    parse(text)
-        .inspect_err(|error| check_error(text, error))
-        .ok()
+/// What a text is read as; an error is checked, and what it proposes is read.
+pub fn read<T>(text: &str, parse: impl Fn(&str) -> Result<T, TextError>) -> Option<T> {
+    let error = match parse(text) {
+        Ok(parsed) => return Some(parsed),
+        Err(error) => error,
+    };
+    check_error(text, &error);
+    let Some(Meant::Instead { place, text: meant }) = error.meant() else {
+        return None;
+    };
+    assert!(
+        meant.is_empty() || parse(meant).is_ok(),
+        "{meant:?} for {text:?}"
+    );
+    let all = error.meant().and_then(|meant| meant.applied_to(text));
+    let all = all.expect("it stands in the text");
+    // Another item may be wrong too.
+    if let Some(next) = parse(&all).err().filter(|_| all.len() <= MAX_TEXT) {
+        assert!(next.span().end > place.start, "{text:?}: {all:?}");
+    }
+    None
 }
 
 /// An error points at something that is there, and can be shown.

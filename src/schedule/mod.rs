@@ -16,7 +16,6 @@ mod meant;
 mod moment;
 mod month;
 mod monthly;
-mod print;
 mod ranges;
 #[expect(clippy::module_inception, reason = "the type is named as its room is")]
 mod schedule;

@@ -15,10 +15,6 @@ impl Weekly {
         Self(seconds.into())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().copied()
-    }
-
     /// The first of the times after `local`.
     pub(super) fn next(&self, local: Local) -> Option<Local> {
         let (monday, second) = in_week(local.max(Local::FIRST.before()));

@@ -1,7 +1,5 @@
 //! Days of the week, as people write them: `Mon-Fri`, `Sat,Sun`, `weekdays`.
 
-use std::fmt;
-
 use super::error::TextError;
 use super::month_days::MonthDays;
 use super::piece::Piece;
@@ -47,17 +45,6 @@ const GROUPS: [(&str, Days); 3] = [
     ("daily", Days::ALL),
 ];
 
-/// Prints days as text before a time: nothing for every day, else `Mon,Tue ` with the space.
-impl fmt::Display for Days {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::ALL {
-            return Ok(());
-        }
-        let names: Vec<_> = self.iter().map(|day| &NAMES[day][..3]).collect();
-        write!(f, "{} ", names.join(","))
-    }
-}
-
 impl Days {
     pub(in crate::schedule) const NONE: Self = Self(0);
     pub(in crate::schedule) const ALL: Self = Self(0b111_1111);
@@ -82,11 +69,6 @@ impl Days {
         Ok((0..=length).fold(Self::NONE, |days, next| {
             days.and(Self(1 << ((from + next) % 7)))
         }))
-    }
-
-    /// One day; 0 is Monday.
-    pub(in crate::schedule) const fn of(day: u32) -> Self {
-        Self(1 << day)
     }
 
     /// The days of both sets.

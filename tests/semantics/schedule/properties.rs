@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift::schedule::{
-    Action, Boundary, Entry, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone, parse_scale,
+    Action, Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone, parse_scale,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -250,23 +250,6 @@ proptest! {
         let unmoved = clocks(*zone, *at).of_hours(windows, except);
         let expected = moved(&unmoved, *delay);
         compare(&hours_schedule(&case), &expected, *delay, *at, &format!("{case:?}"));
-    }
-
-    #[test]
-    fn what_is_printed_reads_as_the_same_again(times in times_cases(), hours in hours_cases()) {
-        let schedules = [times_schedule(&times), hours_schedule(&hours)];
-        for schedule in &schedules {
-            match schedule.rule() {
-                ScheduleRule::Times(entries) => {
-                    for Entry { times, .. } in entries {
-                        prop_assert_eq!(&Times::parse(&times.to_string()).unwrap(), times);
-                    }
-                }
-                ScheduleRule::Hours(hours) => {
-                    prop_assert_eq!(&Hours::parse(&hours.to_string()).unwrap(), hours);
-                }
-            }
-        }
     }
 
     #[test]
