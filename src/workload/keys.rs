@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{names::is_dns_label, text::quote};
+use crate::{
+    names::is_dns_label,
+    text::{nearest, quote},
+};
 
 /// An annotation that a user writes. The order is the one in which they are documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -104,8 +107,8 @@ impl Key {
             "count" | "scale-to" => Some(Self::Replicas),
             "downtime-replicas" | "min-replicas" => Some(Self::StopReplicas),
             "holidays" | "exclude-dates" => Some(Self::Except),
-            "force-uptime" => Some(Self::WakeUntil),
-            "force-downtime" => Some(Self::SleepUntil),
+            "force-uptime" | "wake" => Some(Self::WakeUntil),
+            "force-downtime" | "sleep" => Some(Self::SleepUntil),
             "suspend" | "disable" | "disabled" => Some(Self::Pause),
             "ignore" | "skip" | "excluded" => Some(Self::Exclude),
             _ => None,
@@ -113,12 +116,7 @@ impl Key {
         if synonym.is_some() {
             return synonym;
         }
-        Self::ALL
-            .into_iter()
-            .map(|key| (key, strsim::jaro_winkler(&name, key.name())))
-            .max_by(|a, b| a.1.total_cmp(&b.1))
-            .filter(|(_, similarity)| *similarity > 0.7)
-            .map(|(key, _)| key)
+        nearest(&name, Self::ALL.map(Self::name)).and_then(Self::from_name)
     }
 }
 
@@ -250,7 +248,7 @@ impl Prefix {
         };
         holds(full)
             || full.split_once('/').is_some_and(|(prefix, name)| {
-                Key::from_name(name).is_some() && strsim::jaro_winkler(prefix, &self.0) > 0.9
+                Key::from_name(name).is_some() && nearest(prefix, [&*self.0]).is_some()
             })
     }
 }
