@@ -5,6 +5,7 @@ use std::{
     error::Error,
     fmt::{self, Write as _},
     io::{self, Write},
+    str::FromStr,
 };
 
 /// The most characters of somebody's text that a message repeats.
@@ -31,6 +32,15 @@ pub fn quote(text: &str) -> String {
         quoted.push_str(&shown);
     }
     quoted
+}
+
+/// The number that ASCII digits alone write: no sign, no blank. `None` for any other text, and for a
+/// number too large.
+pub fn number<N: FromStr>(digits: impl AsRef<[u8]>) -> Option<N> {
+    let digits = digits.as_ref();
+    let is_plain = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let digits = str::from_utf8(digits).ok().filter(|_| is_plain)?;
+    digits.parse().ok()
 }
 
 /// The one of `names` that was meant by a misspelt one, in any case: at most one letter in three is

@@ -7,6 +7,7 @@ use super::text::piece::Piece;
 use super::text::reason::TextReason;
 use super::times::Times;
 use super::times_text::TimesItems;
+use crate::text::number;
 
 const EXAMPLE: &str = "Mon-Fri 08:00 = 5; 19:00 = 0";
 
@@ -69,11 +70,8 @@ fn read_steps(text: &str) -> Result<Box<[Entry]>, TextError> {
 }
 
 fn read_count(word: Piece<'_>) -> Result<u32, TextError> {
-    let text = word.text();
-    let is_plain = text.bytes().all(|it| it.is_ascii_digit());
-    let count = text.parse().ok().filter(|count| *count <= MAX_COUNT);
-    count
-        .filter(|_| is_plain)
+    number(word.text())
+        .filter(|count| *count <= MAX_COUNT)
         .ok_or_else(|| word.fails(TextReason::NotACount))
 }
 

@@ -3,13 +3,14 @@
 use chrono::{DateTime, Utc};
 
 use super::meant::propose;
-use super::text::date::{number, parse_date};
+use super::text::date::parse_date;
 use super::text::error::TextError;
 use super::text::piece::Piece;
 use super::text::reason::TextReason;
 use super::text::wall_time::WallTime;
 use super::zone::local::{Local, day_number};
 use super::zone::time_zone::Zone;
+use crate::text::number;
 
 const EXAMPLE: &str = "2026-12-24 18:00";
 
@@ -122,14 +123,15 @@ fn read_clock(clock: Piece<'_>) -> Result<u32, TextError> {
     let (Some(minutes), Some(rest)) = (text.get(..5), text.get(5..)) else {
         return Ok(WallTime::parse(clock)?.seconds());
     };
-    let seconds = match rest.as_bytes() {
-        [] => Some(0),
-        [b':', tens, ones] => number(&[*tens, *ones]),
-        [b':', tens, ones, b'.', first, more @ ..] => {
-            let fraction = first.is_ascii_digit() && more.iter().all(u8::is_ascii_digit);
-            number(&[*tens, *ones]).filter(|_| fraction)
+    let seconds = match rest.strip_prefix(':') {
+        Some(rest) => {
+            let (seconds, fraction) = rest.split_once('.').unwrap_or((rest, "0"));
+            let is_whole = seconds.len() == 2
+                && !fraction.is_empty()
+                && fraction.bytes().all(|it| it.is_ascii_digit());
+            number(seconds).filter(|_| is_whole)
         }
-        _ => None,
+        None => rest.is_empty().then_some(0),
     };
     match seconds {
         Some(seconds @ 0..60) => {
@@ -142,17 +144,25 @@ fn read_clock(clock: Piece<'_>) -> Result<u32, TextError> {
 
 /// Seconds of `Z` or `±HH:MM`.
 fn read_offset(offset: Piece<'_>) -> Result<i64, TextError> {
-    let (sign, hours, minutes) = match *offset.text().as_bytes() {
-        [b'Z' | b'z'] => return Ok(0),
-        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
-            (sign, number(&[h1, h2]), number(&[m1, m2]))
-        }
-        _ => return Err(offset.fails(TextReason::Offset)),
-    };
+    let text = offset.text();
+    if text.eq_ignore_ascii_case("Z") {
+        return Ok(0);
+    }
+    let digits = text
+        .strip_prefix(['+', '-'])
+        .and_then(|it| it.split_once(':'));
+    let digits = digits.filter(|(hours, minutes)| (hours.len(), minutes.len()) == (2, 2));
+    let (hours, minutes) = digits.map_or((None, None), |(hours, minutes)| {
+        (number::<u32>(hours), number::<u32>(minutes))
+    });
     match (hours, minutes) {
         (Some(hours @ 0..24), Some(minutes @ 0..60)) => {
             let seconds = i64::from(hours * 3600 + minutes * 60);
-            Ok(if sign == b'-' { -seconds } else { seconds })
+            Ok(if text.starts_with('-') {
+                -seconds
+            } else {
+                seconds
+            })
         }
         _ => Err(offset.fails(TextReason::Offset)),
     }

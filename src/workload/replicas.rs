@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::number;
+
 /// A count from 0 to 2147483647, which is what `spec.replicas` (an int32) can hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Replicas(u32);
@@ -44,16 +46,10 @@ impl Replicas {
     /// # Errors
     /// The text is anything else, or above 2147483647.
     pub fn parse(text: &str) -> Result<Self, ReplicasError> {
-        let error = || ReplicasError(text.to_owned());
-        if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(error());
-        }
-        let count: u32 = text.parse().map_err(|_| error())?;
-        if count > i32::MAX as u32 {
-            Err(error())
-        } else {
-            Ok(Self(count))
-        }
+        number(text)
+            .filter(|count| *count <= i32::MAX as u32)
+            .map(Self)
+            .ok_or_else(|| ReplicasError(text.to_owned()))
     }
 }
 

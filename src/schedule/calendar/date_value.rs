@@ -5,8 +5,8 @@ use chrono::{NaiveDate, TimeDelta};
 use super::content_line::ContentLine;
 use super::error::{CalendarError, CalendarReason};
 use super::event_clock::{EventClock, FileZones};
-use crate::schedule::text::date::number;
 use crate::schedule::zone::local::{Local, day_number};
+use crate::text::number;
 
 /// A date, with the time of day where there is one, as a file has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +49,16 @@ impl Written {
         let [y1, y2, y3, y4, m1, m2, d1, d2] = *date.as_bytes() else {
             return None;
         };
-        let year = number(&[y1, y2, y3, y4])?.cast_signed();
+        let year = number(&[y1, y2, y3, y4])?;
         let date = NaiveDate::from_ymd_opt(year, number(&[m1, m2])?, number(&[d1, d2])?)?;
         let second = match time.map(str::as_bytes) {
             None => None,
             Some(&[h1, h2, m1, m2, s1, s2]) => {
-                let [hour, minute, second] =
-                    [number(&[h1, h2])?, number(&[m1, m2])?, number(&[s1, s2])?];
+                let [hour, minute, second] = [
+                    number::<u32>([h1, h2])?,
+                    number([m1, m2])?,
+                    number([s1, s2])?,
+                ];
                 // A leap second is written as 60.
                 let is_in_day = hour < 24 && minute < 60 && second <= 60;
                 Some(is_in_day.then_some(hour * 3600 + minute * 60 + second)?)
@@ -166,7 +169,7 @@ pub(super) fn duration(text: &str) -> Option<TimeDelta> {
         }
         let end = rest.find(|character: char| !character.is_ascii_digit())?;
         let (digits, unit) = rest.split_at_checked(end)?;
-        let count = i64::from(number(digits.as_bytes()).filter(|_| end > 0)?);
+        let count = i64::from(number::<u32>(digits)?);
         let of_unit = match (unit.as_bytes().first()?.to_ascii_uppercase(), is_time) {
             (b'W', false) => TimeDelta::try_weeks(count),
             (b'D', false) => TimeDelta::try_days(count),

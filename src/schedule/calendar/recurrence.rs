@@ -7,8 +7,8 @@ use chrono::{Datelike, NaiveDate, Weekday};
 use super::content_line::ContentLine;
 use super::error::{CalendarError, CalendarReason};
 use super::limits::Budget;
-use crate::schedule::text::date::number;
 use crate::schedule::zone::local::day_number;
+use crate::text::number;
 
 /// A rule by which an event comes again. What counts hours and less does not concern whole days.
 #[derive(Debug)]
@@ -356,7 +356,7 @@ fn month(year: i32, month: u32) -> Option<(NaiveDate, NaiveDate)> {
 
 fn positive(text: &str) -> Option<u32> {
     let text = text.trim();
-    number(text.as_bytes()).filter(|it| *it > 0 && !text.is_empty())
+    number(text).filter(|it| *it > 0)
 }
 
 /// Numbers in a range but for 0, separated by commas.
@@ -371,7 +371,7 @@ fn signed(text: &str) -> Option<i32> {
         Some(digits) => (-1, digits),
         None => (1, text.strip_prefix('+').unwrap_or(text)),
     };
-    let value = number(digits.as_bytes()).filter(|it| *it < 1_000 && !digits.is_empty())?;
+    let value = number::<u32>(digits).filter(|it| *it < 1_000)?;
     Some(sign * value.cast_signed())
 }
 

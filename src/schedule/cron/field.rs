@@ -3,6 +3,7 @@
 use crate::schedule::text::error::TextError;
 use crate::schedule::text::piece::Piece;
 use crate::schedule::text::reason::{CronField, TextReason};
+use crate::text;
 
 /// The months as cron names them.
 pub(in crate::schedule) const MONTHS: [&str; 12] = [
@@ -126,8 +127,7 @@ fn number(word: Piece<'_>, field: CronField, value: Piece<'_>) -> Result<u32, Te
     } else {
         most
     };
-    digits(word.text())
-        .and_then(|number| u32::try_from(number).ok())
+    text::number::<u32>(word.text())
         .filter(|number| (least..=most).contains(number))
         .ok_or_else(|| {
             let blamed = if word.text().is_empty() { value } else { word };
@@ -139,25 +139,19 @@ fn parse_step(word: Piece<'_>, value: Piece<'_>) -> Result<u64, TextError> {
     if word.text().contains('/') {
         return Err(value.fails(TextReason::Range));
     }
-    digits(word.text()).filter(|&step| step > 0).ok_or_else(|| {
+    // As far as Go's 64-bit `int` reaches.
+    let step = text::number::<i64>(word.text()).filter(|step| *step > 0);
+    step.map(i64::cast_unsigned).ok_or_else(|| {
         let blamed = if word.text().is_empty() { value } else { word };
         blamed.fails(TextReason::Step)
     })
-}
-
-/// A whole number in ASCII digits alone, as far as Go's 64-bit `int` reaches.
-fn digits(text: &str) -> Option<u64> {
-    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse()
-        .ok()
-        .filter(|&number: &u64| plain && i64::try_from(number).is_ok())
 }
 
 /// Why a value that other crons take is refused here.
 pub(in crate::schedule) fn other_dialect(value: &str, field: CronField) -> Option<TextReason> {
     let value = value.to_ascii_lowercase();
     let of_days = matches!(field, CronField::DayOfMonth | CronField::DayOfWeek);
-    let is_number = |text: &str| text.is_empty() || digits(text).is_some();
+    let is_number = |text: &str| text.is_empty() || text::number::<u64>(text).is_some();
     let within_month = |what| Some(TextReason::WithinMonth { what });
     if value.contains('+') {
         Some(TextReason::Plus)

@@ -8,7 +8,7 @@ use crate::schedule::cron::text::{self as cron_text, NICKNAMES};
 use crate::schedule::text::days::NAMES;
 use crate::schedule::text::piece::Piece;
 use crate::schedule::text::reason::CronField;
-use crate::text::nearest;
+use crate::text::{self, nearest};
 
 /// Whether a text is cron, or what stands for it elsewhere: `@every 5m`, `rate(5 minutes)`.
 pub(super) fn is_cron(text: &str) -> bool {
@@ -143,8 +143,7 @@ fn with_year(words: &[&str], is_aws: bool) -> Option<String> {
         return (!is_unclear).then(|| fixed(&words)).flatten();
     }
     let number = |text: &str, from: u32, to: u32| {
-        let number = text.parse::<u32>().ok()?;
-        (from..=to).contains(&number).then_some(number)
+        text::number(text).filter(|number| (from..=to).contains(number))
     };
     let is_month = |name: &&str| name.eq_ignore_ascii_case(month);
     let month = match MONTHS.iter().position(|name| is_month(&name)) {
@@ -258,8 +257,8 @@ fn fixed_value(value: &str, field: CronField) -> Option<String> {
 
 /// A number or a name as the field has it, and its number.
 fn fixed_name(text: &str, field: CronField) -> Option<(String, u32)> {
-    if !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit()) {
-        return Some((text.to_owned(), text.parse().ok()?));
+    if let Some(number) = text::number(text) {
+        return Some((text.to_owned(), number));
     }
     let (short, full): (&[&str], Vec<&str>) = match field {
         CronField::Month => (&MONTHS, super::date::MONTHS.to_vec()),

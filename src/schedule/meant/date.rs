@@ -6,6 +6,7 @@ use super::characters::plain;
 use super::propose::Guess;
 use super::week::{Clock, clock};
 use crate::schedule::text::days::NAMES;
+use crate::text::number;
 
 pub(super) const MONTHS: [&str; 12] = [
     "january",
@@ -148,11 +149,11 @@ fn date(text: &str) -> Option<NaiveDate> {
             number(all.get(4..6)?)?,
             number(all.get(6..)?)?,
         ),
-        [year, month, day] if year.len() == 4 && number(year).is_some() => {
-            (number(year)?, month_of(month)?, day_of(day)?)
+        [year, month, day] if year.len() == 4 && number::<i32>(year).is_some() => {
+            (number::<i32>(year)?, month_of(month)?, day_of(day)?)
         }
         [first, second, year] if year.len() == 4 => {
-            let year = number(year)?;
+            let year = number::<i32>(year)?;
             match (
                 day_of(first),
                 month_of(first),
@@ -172,7 +173,7 @@ fn date(text: &str) -> Option<NaiveDate> {
         }
         _ => return None,
     };
-    let date = NaiveDate::from_ymd_opt(year.cast_signed(), month, day)?;
+    let date = NaiveDate::from_ymd_opt(year, month, day)?;
     let fits = weekday.is_none_or(|it| it == date.weekday().num_days_from_monday() as usize);
     fits.then_some(date)
 }
@@ -200,9 +201,4 @@ fn day_of(word: &str) -> Option<u32> {
         Some("" | "st" | "nd" | "rd" | "th")
     );
     number(digits).filter(|day| is_plain && (1..=31).contains(day))
-}
-
-fn number(digits: &str) -> Option<u32> {
-    let is_plain = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
-    is_plain.then(|| digits.parse().ok()).flatten()
 }

@@ -3,6 +3,7 @@
 use super::characters::plain;
 use super::propose::Guess;
 use super::weekdays::Weekdays;
+use crate::text::number;
 
 /// Days with the times and windows on them.
 struct Segment {
@@ -363,9 +364,8 @@ fn take_clock(text: &str) -> Option<(Clock, &str)> {
     if groups.iter().any(|it| it.len() > 4) {
         return None;
     }
-    let number = |digits: &str| digits.parse::<u32>().ok();
     let mut is_bare = groups.len() == 1;
-    let (hour, mut minute, second) = match *groups {
+    let (hour, mut minute, second): (u32, u32, u32) = match *groups {
         [both] if both.len() > 2 => {
             let (hour, minute) = both.split_at_checked(both.len() - 2)?;
             (number(hour)?, number(minute)?, 0)

@@ -4,6 +4,7 @@ use super::error::TextError;
 use super::piece::Piece;
 use super::reason::TextReason;
 use super::wall_time::WallTime;
+use crate::text::number;
 
 impl WallTime {
     /// Reads `HH:MM` or `H:MM`, from 00:00 to 23:59.
@@ -20,35 +21,22 @@ impl WallTime {
             .text()
             .split_once(':')
             .ok_or_else(|| word.fails(TextReason::NotATime))?;
+        let two = |digits: &str| number::<u16>(digits).filter(|_| digits.len() == 2);
         if let Some((minute, second)) = minute.split_once(':')
-            && two_digits(minute)
-            && two_digits(second)
+            && two(minute).and(two(second)).is_some()
         {
             return Err(word.fails(TextReason::Seconds));
         }
-        if !(two_digits(hour) || one_digit(hour)) || !two_digits(minute) {
-            return Err(word.fails(TextReason::NotATime));
-        }
-        let (hour, minute) = (number(hour), number(minute));
+        let hour = number::<u16>(hour).filter(|_| hour.len() <= 2);
+        let (hour, minute) = hour
+            .zip(two(minute))
+            .ok_or_else(|| word.fails(TextReason::NotATime))?;
         let time = Self(hour * 60 + minute);
         if minute > 59 || time > Self::END_OF_DAY {
             return Err(word.fails(TextReason::OutOfDay));
         }
         Ok(time)
     }
-}
-
-fn one_digit(text: &str) -> bool {
-    matches!(text.as_bytes(), [a] if a.is_ascii_digit())
-}
-
-fn two_digits(text: &str) -> bool {
-    matches!(text.as_bytes(), [a, b] if a.is_ascii_digit() && b.is_ascii_digit())
-}
-
-/// The number that up to four digits write.
-fn number(digits: &str) -> u16 {
-    digits.parse().unwrap_or_default()
 }
 
 #[cfg(test)]

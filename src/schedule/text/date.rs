@@ -5,33 +5,24 @@ use chrono::NaiveDate;
 use super::error::TextError;
 use super::piece::Piece;
 use super::reason::TextReason;
+use crate::text::number;
 
 /// Reads `YYYY-MM-DD`, from 1970 to 2199.
 pub(in crate::schedule) fn parse_date(word: Piece<'_>) -> Result<NaiveDate, TextError> {
-    let (year, month, day) = match *word.text().as_bytes() {
-        [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] => (
-            number(&[y1, y2, y3, y4]),
-            number(&[m1, m2]),
-            number(&[d1, d2]),
-        ),
+    let parts: Vec<_> = word.text().split('-').collect();
+    let (year, month, day) = match *parts {
+        [year, month, day] if (year.len(), month.len(), day.len()) == (4, 2, 2) => {
+            (number(year), number(month), number(day))
+        }
         _ => (None, None, None),
     };
     let (Some(year), Some(month), Some(day)) = (year, month, day) else {
         return Err(word.fails(TextReason::NotADate));
     };
-    if !(1970..2200).contains(&year) {
+    if !(1970_i32..2200).contains(&year) {
         return Err(word.fails(TextReason::YearOutOfRange));
     }
-    NaiveDate::from_ymd_opt(year.cast_signed(), month, day)
-        .ok_or_else(|| word.fails(TextReason::NoSuchDate))
-}
-
-/// Reads ASCII digits as a number; `None` for any other character, or a number too large.
-pub(in crate::schedule) fn number(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0_u32, |number, digit| {
-        let value = digit.is_ascii_digit().then(|| u32::from(digit - b'0'))?;
-        number.checked_mul(10)?.checked_add(value)
-    })
+    NaiveDate::from_ymd_opt(year, month, day).ok_or_else(|| word.fails(TextReason::NoSuchDate))
 }
 
 #[cfg(test)]
