@@ -114,4 +114,9 @@ fn moments_of_utc_are_read_on_the_clocks_of_the_event() {
          DTSTART;TZID=Europe/Berlin:20261231T000000\r\nDTEND:20261231T230000Z";
     let expected = ["2026-12-22", "2026-12-24", "2026-12-31"].map(str::to_owned);
     assert_eq!(from("Europe/Berlin", moved), Ok(expected.to_vec()));
+    // The recurrence is on the clocks of its event, whatever those of what it has become.
+    let meeting = "UID:a\r\nRRULE:FREQ=DAILY;COUNT=3\r\nEND:VEVENT\r\n\
+         BEGIN:VEVENT\r\nUID:a\r\nRECURRENCE-ID:20261222T230000Z\r\nDTSTART:20261231T090000";
+    let expected = ["2026-12-22", "2026-12-24"].map(str::to_owned);
+    assert_eq!(from("Europe/Berlin", meeting), Ok(expected.to_vec()));
 }
