@@ -2,7 +2,7 @@
 //!
 //! The path of the data is the layout of the crate: text → [`schedule`] → job → decision → patch.
 //! Each module uses only those before it in this order: [`text`] and [`names`],
-//! [`schedule`], [`workload`], [`savings`] and [`neighbours`],
+//! [`schedule`], [`workload`], [`savings`], [`neighbours`] and [`events`],
 //! then [`manifest`], [`plan`], [`lint`] and [`convert`] for files, then [`cluster`], [`status`],
 //! [`operations`], [`controller`], [`server`], [`dashboard`], [`sandbox`], and last [`cli`].
 //! [`clock`] alone reads the time and sleeps.
@@ -13,6 +13,7 @@ pub mod cluster;
 pub mod controller;
 pub mod convert;
 pub mod dashboard;
+pub mod events;
 pub mod lint;
 pub mod manifest;
 pub mod names;

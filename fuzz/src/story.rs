@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
+    events::EventText,
     schedule::Zone,
     workload::{
-        Change, ChangeKind, CountField, Decision, DecisionContext, Fingerprint, Inputs, Key, Kind,
-        Label, Labels, Memory, Observed, ParsedInputs, Prefix, Replicas, ResourceRequests,
-        WorkloadRef, decide, read,
+        Change, ChangeKind, CountField, Decision, DecisionContext, EventNote, Fingerprint, Inputs,
+        Key, Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix, Replicas,
+        ResourceRequests, WorkloadRef, decide, read,
     },
 };
 
@@ -116,11 +117,11 @@ impl Story {
                 Decision::Write(change) => self.make(change),
                 Decision::Wait { due } => return self.check_due(due),
                 Decision::StopsSoon { due, note } => {
-                    note.text.lines().for_each(check_printable);
+                    self.check_note(&note);
                     return self.check_due(Some(due));
                 }
                 Decision::CorrectionLimitReached { due, note } => {
-                    note.text.lines().for_each(check_printable);
+                    self.check_note(&note);
                     return self.check_due(due);
                 }
             }
@@ -150,6 +151,11 @@ impl Story {
         );
     }
 
+    fn check_note(&self, note: &EventNote) {
+        let event = EventText::of(note, &self.object.object, &Prefix::default());
+        event.text.lines().for_each(check_printable);
+    }
+
     fn make(&mut self, change: Change) {
         self.check_saved(&change);
         let labels = change.state.to_labels();
@@ -157,7 +163,7 @@ impl Story {
             assert!(labels.text(label).is_none_or(is_label_value), "{labels:?}");
         }
         if let Some(note) = &change.note {
-            note.text.lines().for_each(check_printable);
+            self.check_note(note);
         }
         let before = self.object.clone();
         self.object.replicas = change.replicas;

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use super::field_manager::{ADMISSION, FieldManager, ManagerKind};
+use super::field_manager::ManagerKind;
 use crate::text::counted;
-use crate::workload::{
-    Change, ChangeKind, EventNote, EventReason, Kind, Prefix, Replicas, WorkloadRef,
-};
+use crate::workload::{ChangeKind, Kind, Replicas};
 
 /// For how long after dayshift has set a count it is said who sets it back, where nobody says
 /// otherwise.
@@ -68,64 +66,6 @@ pub fn later(after: Duration) -> String {
     }
 }
 
-impl EventNote {
-    /// The API server has stored another count, `made`, than the change asked for.
-    pub fn overruled(change: &Change, made: Replicas, kind: Kind) -> Self {
-        let counts = kind.counts();
-        let to = counts.in_a_word(change.replicas);
-        let made = counts.in_a_word(made);
-        let by = match change.kind {
-            ChangeKind::Enforce => "`enforce`".to_owned(),
-            ChangeKind::Scale(_) => "the schedule".to_owned(),
-            by => format!("the {by}"),
-        };
-        let pointer = counts.pointer();
-        let text = format!(
-            "{ADMISSION} made it {made} as {by} set {to}. To end that, have it leave {pointer} alone where \
-             dayshift writes"
-        );
-        Self {
-            reason: EventReason::Reverted,
-            text,
-        }
-    }
-
-    /// Somebody else has set a count back; none where that is what they are there for. With
-    /// `gave_up` it was put back, and is no more before the next boundary.
-    pub fn reverted(
-        reverted: &Reverted,
-        object: &WorkloadRef,
-        manager: Option<&FieldManager>,
-        gave_up: bool,
-        prefix: &Prefix,
-    ) -> Option<Self> {
-        let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
-        if reverted.is_wanted(kind) {
-            return None;
-        }
-        let name = manager.map_or_else(|| "somebody".to_owned(), FieldManager::name);
-        let words = reverted.words(object.kind);
-        let mut text = format!("{name} {words}");
-        if gave_up {
-            text += "; `enforce` has put it back, and leaves it until the next start or stop";
-        }
-        match (kind, manager) {
-            (ManagerKind::Owner(owner), _) => {
-                text += &format!(". To end that, {}", owner.cure(&[object.kind], prefix));
-            }
-            (_, Some(_)) => {
-                let pointer = object.kind.counts().pointer();
-                text += &format!(". To end that, have it leave {pointer} alone");
-            }
-            (_, None) => text += ". Its managedFields do not say who",
-        }
-        Some(Self {
-            reason: EventReason::Reverted,
-            text,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,41 +88,6 @@ mod tests {
         ] {
             let found = Reverted::is_back(count(from), count(to), count(now));
             assert_eq!(found, is_back, "{from} {to} {now}");
-        }
-    }
-
-    #[test]
-    fn an_event_fits_whatever_the_names_are() {
-        let object = WorkloadRef {
-            kind: Kind::ScaledObject,
-            namespace: "n".repeat(63).into(),
-            name: "w".repeat(253).into(),
-            uid: "u".into(),
-        };
-        let reverted = Reverted {
-            by: ChangeKind::Enforce,
-            from: count(u32::MAX),
-            to: count(0),
-            now: count(u32::MAX),
-            after: Duration::MAX,
-        };
-        for manager in [
-            "argocd-controller",
-            "helm-controller",
-            "kubectl-client-side-apply",
-            &"\u{1b}[2J\u{202e}é".repeat(10_000),
-        ] {
-            let manager = FieldManager {
-                manager: manager.to_owned(),
-                applies: false,
-                scales: false,
-                at: None,
-            };
-            let prefix = Prefix::parse(&"p".repeat(63)).unwrap();
-            let note = EventNote::reverted(&reverted, &object, Some(&manager), true, &prefix);
-            let text = note.unwrap().text;
-            assert!(text.len() <= 1024, "{}: {text}", text.len());
-            assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
         }
     }
 

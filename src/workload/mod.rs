@@ -25,7 +25,7 @@ pub use decision::change::{Adoption, Cause, Change, ChangeKind};
 pub use decision::context::{Decision, DecisionContext};
 pub use decision::counts::{started, stopped, woken};
 pub use decision::decide::decide;
-pub use decision::event_note::{EventNote, EventReason};
+pub use decision::event_note::{EventNote, TakenUp};
 pub use decision::memory::Memory;
 pub use held_down::is_held_down_against_schedule;
 pub use inputs::annotations::{Annotations, Unknown};

@@ -49,7 +49,7 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
 /// observed. Its count and state may have changed meanwhile: nothing here rests on them.
 ///
 /// What a user says now is new: when an override began that was there before goes with the patch,
-/// so that what is written does not pass for an override that has ended and came back.
+/// so that what is written does not pass for an override that already ended and was restored.
 pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix: &Prefix) -> Patch {
     const MAP: [&str; 2] = ["metadata", "annotations"];
     let mut patch = Operations::default();

@@ -10,8 +10,9 @@ use kube::{Client, ResourceExt as _, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::events::EventText;
 use crate::text::{cut_bytes, escape_json, printable};
-use crate::workload::{Annotation, Change, EventNote, Kind, Observed, Prefix, WorkloadRef};
+use crate::workload::{Annotation, Change, Kind, Observed, Prefix, WorkloadRef};
 
 use crate::cluster::connection::patient::retry_after;
 use crate::cluster::connection::redact::redacted_chain;
@@ -194,14 +195,14 @@ impl Writer {
         Ok(Version::parse(version.unwrap_or_default()))
     }
 
-    /// Sends the note as an Event of the object.
+    /// Sends an Event of the object.
     ///
     /// # Errors
     /// Where the server is absent or unwilling.
     pub async fn announce(
         &self,
         object: &EventObject,
-        note: &EventNote,
+        event: &EventText,
         at: DateTime<Utc>,
     ) -> Result<(), AnnounceError> {
         let uri = format!(
@@ -209,14 +210,14 @@ impl Writer {
             object.namespace
         );
         let request = Request::post(uri).header(header::CONTENT_TYPE, "application/json");
-        let body = serde_json::to_vec(&self.event(object, note, at)).map_err(no_sense)?;
+        let body = serde_json::to_vec(&self.event(object, event, at)).map_err(no_sense)?;
         self.send(request, body).await?.body(AnnounceError::sort)?;
         Ok(())
     }
 
     /// An Event of the group events.k8s.io, which wants every field that is given here.
-    fn event(&self, object: &EventObject, note: &EventNote, at: DateTime<Utc>) -> Value {
-        let kind = if note.reason.is_warning() {
+    fn event(&self, object: &EventObject, event: &EventText, at: DateTime<Utc>) -> Value {
+        let kind = if event.reason.is_warning() {
             "Warning"
         } else {
             "Normal"
@@ -229,9 +230,9 @@ impl Writer {
             "reportingController": FIELD_MANAGER,
             "reportingInstance": self.instance,
             "action": "Scale",
-            "reason": note.reason.to_string(),
+            "reason": event.reason.to_string(),
             "type": kind,
-            "note": cut_bytes(&note.text, NOTE_LIMIT),
+            "note": cut_bytes(&event.text, NOTE_LIMIT),
             "regarding": {
                 "apiVersion": object.api_version, "kind": object.kind,
                 "namespace": &*object.namespace, "name": &*object.name, "uid": &*object.uid,

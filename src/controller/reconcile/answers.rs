@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::{
     cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
+    events::EventText,
     neighbours::{ADMISSION, ManagerKind},
-    workload::{Cause, Change, ChangeKind, EventNote, Replicas, WorkloadRef},
+    workload::{Cause, Change, ChangeKind, Replicas, WorkloadRef},
 };
 
 use crate::controller::ids::Id;
@@ -108,8 +109,11 @@ impl Engine {
         if let Some(entry) = self.index.get_mut(id) {
             entry.memory.wrote(&observed, &change, at, now);
         }
+        let note = change.note.as_ref();
+        let mut event = note.map(|it| EventText::of(it, &observed.object, &self.settings.prefix));
         if made != change.replicas && change.replicas != observed.replicas {
-            self.overruled(id, &observed.object, &mut change, made);
+            event = self.overruled(id, &observed.object, &change, made);
+            change.replicas = made;
         }
         self.reverts
             .wrote(id, observed.replicas, &change, monotonic);
@@ -135,8 +139,8 @@ impl Engine {
                 tracing::info!(kind = %object.kind, %object, replicas = %to, next, "{}", change.kind);
             }
         }
-        if let Some(note) = change.note {
-            self.announce(id, note);
+        if let Some(event) = event {
+            self.announce(id, event);
         }
     }
 
@@ -154,15 +158,20 @@ impl Engine {
     }
 
     /// An admission webhook or policy has made another count of ours: that is what is told.
-    fn overruled(&mut self, id: Id, object: &WorkloadRef, change: &mut Change, made: Replicas) {
-        let note = EventNote::overruled(change, made, object.kind);
+    fn overruled(
+        &mut self,
+        id: Id,
+        object: &WorkloadRef,
+        change: &Change,
+        made: Replicas,
+    ) -> Option<EventText> {
+        let event = EventText::overruled(change, made, object.kind);
         self.telemetry.revert(ManagerKind::Unknown);
-        tracing::warn!(kind = %object.kind, %object, "{}", note.text);
+        tracing::warn!(kind = %object.kind, %object, "{}", event.text);
         // What `enforce` tries again and again is told once.
         let now = self.clock.monotonic();
         let is_news = self.reverts.tell(id, ADMISSION, now) || change.kind.is_transition();
-        change.replicas = made;
-        change.note = is_news.then_some(note);
+        is_news.then_some(event)
     }
 
     /// The object is no longer what it was: read it and decide again, but not for ever at once.

@@ -55,8 +55,8 @@ impl Engine {
         }
         self.log_would(id, &change);
         self.index.pretend(id, &change, self.clock.now());
-        if let Some(note) = change.note {
-            self.announce(id, note);
+        if let Some(note) = &change.note {
+            self.tell(id, note);
         }
         self.reconcile(id);
     }

@@ -6,6 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     cluster::{EventObject, ObservedNamespace, Writer},
+    events::EventText,
     workload::{Decision, EventNote, Kind},
 };
 
@@ -203,7 +204,7 @@ impl Engine {
         entry.work.has_nothing_to_write();
         entry.memory.tell_stops_soon(now);
         tracing::info!(kind = %entry.object().kind, object = %entry.object(), %due, "enforce stops it soon");
-        self.announce(id, note);
+        self.tell(id, &note);
     }
 
     fn correction_limit_reached(&mut self, id: Id, note: EventNote) {
@@ -211,8 +212,10 @@ impl Engine {
             return;
         };
         if entry.tell_correction_limit() {
-            tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{}", note.text);
-            self.announce(id, note);
+            let object = entry.object();
+            let event = EventText::of(&note, object, &self.settings.prefix);
+            tracing::warn!(kind = %object.kind, %object, "{}", event.text);
+            self.announce(id, event);
         }
     }
 
@@ -221,11 +224,19 @@ impl Engine {
         self.census.note_change();
     }
 
+    /// Queues an Event of what a decision tells.
+    pub(in crate::controller) fn tell(&mut self, id: Id, note: &EventNote) {
+        if let Some(entry) = self.index.get(id) {
+            let event = EventText::of(note, entry.object(), &self.settings.prefix);
+            self.announce(id, event);
+        }
+    }
+
     /// Queues an Event of an object.
-    pub(in crate::controller) fn announce(&mut self, id: Id, note: EventNote) {
+    pub(in crate::controller) fn announce(&mut self, id: Id, event: EventText) {
         if let Some(entry) = self.index.get(id) {
             let object = EventObject::from(entry.object());
-            self.queue_event(object, note);
+            self.queue_event(object, event);
         }
     }
 
@@ -233,19 +244,19 @@ impl Engine {
     pub(in crate::controller) fn announce_namespace(
         &mut self,
         namespace: &ObservedNamespace,
-        note: EventNote,
+        event: EventText,
     ) {
-        self.queue_event(EventObject::from(namespace), note);
+        self.queue_event(EventObject::from(namespace), event);
     }
 
-    pub(super) fn queue_event(&mut self, object: EventObject, note: EventNote) {
+    pub(super) fn queue_event(&mut self, object: EventObject, text: EventText) {
         if self.settings.dry_run {
-            tracing::info!(kind = object.kind, %object, reason = %note.reason, "would tell: {}", note.text);
+            tracing::info!(kind = object.kind, %object, reason = %text.reason, "would tell: {}", text.text);
             return;
         }
         let event = PendingEvent {
             object,
-            note,
+            text,
             at: self.clock.now(),
             tries: 0,
         };

@@ -6,8 +6,9 @@ use crate::{
     cluster::{
         Absence, NamespaceMeta, ObservedNamespace, ReadError, Version, Workload, redacted_chain,
     },
+    events::EventText,
     schedule::Calendars,
-    workload::{EventNote, Kind},
+    workload::Kind,
 };
 
 use crate::controller::ids::WatchId;
@@ -134,7 +135,7 @@ impl Engine {
                 namespace = &*namespace.name,
                 "its annotations are refused: {error}"
             );
-            self.announce_namespace(&namespace, EventNote::invalid(error));
+            self.announce_namespace(&namespace, EventText::invalid(error));
         }
         for id in ids {
             self.reconcile(id);

@@ -2,8 +2,9 @@
 
 use crate::{
     cluster::{EventObject, ReadError, WithManagers},
+    events::EventText,
     neighbours::{FieldManager, ManagerKind},
-    workload::{ChangeKind, Decision, EventNote},
+    workload::{ChangeKind, Decision},
 };
 
 use crate::controller::ids::Id;
@@ -43,9 +44,9 @@ impl Engine {
         while let Some(lookup) = self.reverts.pop(self.outbox.has_transitions(), now) {
             self.sender.look_up(lookup);
         }
-        while let Some((object, note)) = self.revert_notes.take_due(now, &self.settings.prefix) {
-            tracing::warn!(namespace = &*object.namespace, "{}", note.text);
-            self.queue_event(object, note);
+        while let Some((object, event)) = self.revert_notes.take_due(now, &self.settings.prefix) {
+            tracing::warn!(namespace = &*object.namespace, "{}", event.text);
+            self.queue_event(object, event);
         }
     }
 
@@ -76,8 +77,8 @@ impl Engine {
         let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
         let prefix = &self.settings.prefix;
         let reverted = &lookup.reverted;
-        let note = EventNote::reverted(reverted, object, manager, lookup.gave_up, prefix);
-        let Some(note) = note else {
+        let event = EventText::reverted(reverted, object, manager, lookup.gave_up, prefix);
+        let Some(event) = event else {
             let what = reverted.words(object.kind);
             tracing::debug!(kind = %object.kind, %object, "{name} {what}");
             return;
@@ -85,15 +86,15 @@ impl Engine {
         self.telemetry.revert(kind);
         let now = self.clock.monotonic();
         if !self.reverts.tell(lookup.id, &name, now) {
-            tracing::debug!(kind = %object.kind, %object, "{}", note.text);
+            tracing::debug!(kind = %object.kind, %object, "{}", event.text);
             return;
         }
         let about = EventObject::from(object);
         if self.revert_notes.may_tell(&about, &name, now) {
-            tracing::warn!(kind = %object.kind, %object, "{}", note.text);
-            self.queue_event(about, note);
+            tracing::warn!(kind = %object.kind, %object, "{}", event.text);
+            self.queue_event(about, event);
         } else {
-            tracing::debug!(kind = %object.kind, %object, "{}", note.text);
+            tracing::debug!(kind = %object.kind, %object, "{}", event.text);
         }
     }
 }

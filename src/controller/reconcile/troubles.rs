@@ -1,6 +1,6 @@
 //! What is told of objects that cannot be written to as they should.
 
-use crate::workload::{EventNote, EventReason};
+use crate::events::EventText;
 
 use crate::controller::ids::Id;
 use crate::controller::objects::work::Trouble;
@@ -23,20 +23,9 @@ impl Engine {
             return failures;
         }
         entry.work.report(trouble);
-        let mut text = format!("cannot write to the {kind}: {why}; retrying with backoff");
-        if is_for_all {
-            let namespace = &entry.object().namespace;
-            text += &format!(
-                ". The permission may be missing for every {kind} in namespace {namespace}, and is told on one of them"
-            );
-        }
-        self.announce(
-            id,
-            EventNote {
-                reason: EventReason::ScaleFailed,
-                text,
-            },
-        );
+        let namespace = is_for_all.then(|| entry.object().namespace.clone());
+        let event = EventText::scale_failed(kind, why, namespace.as_deref());
+        self.announce(id, event);
         failures
     }
 
@@ -48,15 +37,9 @@ impl Engine {
             return;
         };
         if entry.work.report_skips() {
-            let text = "boundaries come faster than they can be carried out: only the newest counts, and earlier ones are skipped. Set them further apart".to_owned();
-            tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{text}");
-            self.announce(
-                id,
-                EventNote {
-                    reason: EventReason::BoundariesSkipped,
-                    text,
-                },
-            );
+            let event = EventText::boundaries_skipped();
+            tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{}", event.text);
+            self.announce(id, event);
         }
     }
 }

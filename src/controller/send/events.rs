@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::{EventObject, Unavailable},
-    workload::EventNote,
+    events::EventText,
 };
 
 use crate::controller::retry::backoff::Backoff;
@@ -17,7 +17,7 @@ use crate::controller::send::queue::FairQueue;
 /// An Event to be sent.
 pub(in crate::controller) struct PendingEvent {
     pub(in crate::controller) object: EventObject,
-    pub(in crate::controller) note: EventNote,
+    pub(in crate::controller) text: EventText,
     pub(in crate::controller) at: DateTime<Utc>,
     pub(in crate::controller) tries: u32,
 }

@@ -8,10 +8,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::{
-    cluster::EventObject,
-    workload::{EventNote, EventReason, Prefix},
-};
+use crate::{cluster::EventObject, events::EventText, workload::Prefix};
 
 /// So many of a namespace have an Event of their own within [`PERIOD`]; one tells of all others.
 const MOST_EVENTS: usize = 5;
@@ -96,15 +93,16 @@ impl RevertNotes {
         &mut self,
         now: Instant,
         prefix: &Prefix,
-    ) -> Option<(EventObject, EventNote)> {
+    ) -> Option<(EventObject, EventText)> {
         let is_due = |told: &Told| told.rest.as_ref().is_some_and(|rest| rest.due <= now);
         let told = self.namespaces.values_mut().find(|told| is_due(told))?;
         let rest = told.rest.take()?;
         told.summed = true;
-        let note = rest.note(prefix);
+        let namespace = &rest.first.namespace;
+        let event = EventText::reverted_together(namespace, rest.count, &rest.managers, prefix);
         self.namespaces
             .retain(|_, told| now < told.since + PERIOD || told.rest.is_some());
-        Some((rest.first, note))
+        Some((rest.first, event))
     }
 }
 
@@ -115,28 +113,6 @@ impl Told {
             events: 0,
             summed: false,
             rest: None,
-        }
-    }
-}
-
-impl Rest {
-    fn note(&self, prefix: &Prefix) -> EventNote {
-        let named: usize = self.managers.values().sum();
-        let managers = self.managers.iter();
-        let managers = managers.map(|(manager, count)| format!("{manager} ({count})"));
-        let others = self.count.saturating_sub(named);
-        let others = (others > 0).then(|| format!("others ({others})"));
-        let managers: Vec<_> = managers.chain(others).collect();
-        let (count, namespace) = (self.count, &self.first.namespace);
-        let text = format!(
-            "{count} more in namespace {namespace} were set back after dayshift had set them, by {}. \
-             To see who and what ends it, run dayshift status -n {namespace}{}",
-            managers.join(", "),
-            prefix.flag()
-        );
-        EventNote {
-            reason: EventReason::Reverted,
-            text,
         }
     }
 }

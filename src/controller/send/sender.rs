@@ -93,7 +93,7 @@ impl Sender {
         let namespace: Arc<str> = event.object.namespace.clone();
         self.in_flight
             .send(Lane::Event, &namespace, now, |_| async move {
-                let answer = writer.announce(&event.object, &event.note, event.at);
+                let answer = writer.announce(&event.object, &event.text, event.at);
                 let result = timeout(events::TIMEOUT, answer)
                     .await
                     .unwrap_or_else(|_| Err(Unavailable::timed_out(events::TIMEOUT).into()));

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use crate::schedule::{Action, Boundary};
 
 use super::change::{Adoption, Cause, Change, ChangeKind};
-use super::context::{Decision, DecisionContext};
-use super::event_note::EventNote;
+use super::context::Decision;
+use super::event_note::{EventNote, TakenUp};
 use super::scheduled::ScheduledDecision;
 use crate::workload::inputs::fingerprint::Fingerprint;
 use crate::workload::inputs::overrides::Override;
@@ -95,9 +95,13 @@ impl ScheduledDecision<'_> {
                 saved: None,
                 ..adoption.state
             },
-            note: Some(EventNote::brought_back(
-                why, self.spec, from, replicas, next,
-            )),
+            note: Some(EventNote::BroughtBack {
+                why,
+                from,
+                to: replicas,
+                next,
+                zone: self.spec.schedule.zone(),
+            }),
             ..adoption
         })
     }
@@ -133,25 +137,31 @@ impl ScheduledDecision<'_> {
     }
 
     fn adoption_note(&self, why: Adoption, next: Option<Boundary>) -> Option<EventNote> {
-        let DecisionContext {
-            observed, prefix, ..
-        } = self.context;
-        let (spec, now) = (self.spec, self.now);
+        let observed = self.context.observed;
+        let (spec, now, zone) = (self.spec, self.now, self.spec.schedule.zone());
+        let taken_up = || TakenUp::of(observed, spec, now);
         match why {
             Adoption::New if self.active.is_some() => None,
-            Adoption::New => EventNote::adopted(observed, spec, prefix, now),
+            Adoption::New => EventNote::adopted(observed, spec, now),
             Adoption::Changed => Some(match self.active {
-                Some(active) => EventNote::changed_below(active, spec),
-                None => EventNote::changed(observed, spec, prefix, now),
+                Some(active) => EventNote::ChangedBelow { active, zone },
+                None => EventNote::ScheduleChanged(taken_up()),
             }),
-            Adoption::Over => Some(EventNote::resumed(observed, spec, prefix, now)),
-            Adoption::Missed => spec
-                .latest_at(&observed.object, now)
-                .map(|missed| EventNote::missed(spec, missed, next)),
-            Adoption::FromFuture => observed
-                .state()
-                .last
-                .map(|ahead| EventNote::from_future(spec, ahead, next)),
+            Adoption::Over => Some(EventNote::Resumed(taken_up())),
+            Adoption::Missed => {
+                spec.latest_at(&observed.object, now)
+                    .map(|boundary| EventNote::Missed {
+                        boundary,
+                        next,
+                        zone,
+                    })
+            }
+            Adoption::FromFuture => {
+                observed
+                    .state()
+                    .last
+                    .map(|last| EventNote::FromFuture { last, next, zone })
+            }
         }
     }
 }

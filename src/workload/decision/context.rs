@@ -125,7 +125,7 @@ impl DecisionContext<'_> {
         if self.memory.is_at_limit() {
             return Decision::CorrectionLimitReached {
                 due,
-                note: EventNote::correction_limit_reached(self.observed, self.prefix),
+                note: EventNote::CorrectionLimitReached(self.observed.replicas),
             };
         }
         // What starts or stops it is put right at once.

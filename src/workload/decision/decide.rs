@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::change::{Change, ChangeKind};
 use super::context::{Decision, DecisionContext};
-use super::event_note::{EventNote, EventReason};
+use super::event_note::EventNote;
 use super::memory::Applied;
 use super::scheduled::ScheduledDecision;
 use crate::workload::inputs::parsed::ParsedInputs;
@@ -49,7 +49,7 @@ impl DecisionContext<'_> {
         let left = state.after_removal(running);
         let note = left
             .saved
-            .map(|saved| EventNote::removed(&observed.object, running, saved));
+            .map(|saved| EventNote::Removed { running, saved });
         let change = Change {
             note,
             ..self.keep(ChangeKind::Remove, left)
@@ -72,9 +72,9 @@ impl DecisionContext<'_> {
 
     /// A bad schedule changes nothing but what says so.
     fn refused(&self, state: State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
-        let text = refusal.text(self.prefix);
+        let text: Box<str> = refusal.text(self.prefix).into();
         let mut change = Change {
-            error: Some(text.as_str().into()),
+            error: Some(text.clone()),
             // What has ended is known for it when the schedule is good again.
             override_began: self.observed.override_began.clone(),
             ..self.keep(
@@ -88,7 +88,7 @@ impl DecisionContext<'_> {
         // A rollout undo brings the error back together with the text that it is about.
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
-        change.note = is_news.then(|| EventNote::new(EventReason::InvalidSchedule, text));
+        change.note = is_news.then(|| EventNote::Invalid(text));
         self.write(change, now, None, || false)
     }
 }

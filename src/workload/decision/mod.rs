@@ -4,12 +4,10 @@
 
 pub(super) mod adoption;
 pub(super) mod change;
-mod commands;
 pub(super) mod context;
 pub(super) mod counts;
 pub(super) mod decide;
 pub(super) mod event_note;
 pub(super) mod memory;
-mod phrases;
 pub(super) mod scheduled;
 pub(super) mod upkeep;

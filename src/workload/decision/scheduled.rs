@@ -134,7 +134,12 @@ impl<'a> ScheduledDecision<'a> {
         self.write(Change {
             cause: revealed.map_or(self.request(), Cause::Clock),
             replicas,
-            note: Some(EventNote::begun(active, self.spec, seen, replicas)),
+            note: Some(EventNote::Began {
+                active,
+                from: seen,
+                to: replicas,
+                zone: self.spec.schedule.zone(),
+            }),
             ..self.keep(kind, state)
         })
     }
@@ -245,7 +250,7 @@ impl<'a> ScheduledDecision<'a> {
     fn expired(&self) -> (Vec<Key>, Option<EventNote>) {
         if self.overrides != self.spec.overrides {
             let ended = self.spec.overrides.own_keys();
-            let note = ended.first().map(|key| EventNote::ended_before(*key));
+            let note = ended.first().map(|key| EventNote::EndedBefore(*key));
             return (ended, note);
         }
         let over = match self.active {

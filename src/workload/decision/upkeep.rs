@@ -32,11 +32,9 @@ impl ScheduledDecision<'_> {
         let is_next = |due: &DateTime<Utc>| course.next.is_none_or(|next| *due < next);
         match (decision, enforced) {
             (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => {
-                let (observed, prefix) = (self.context.observed, self.context.prefix);
-                Decision::StopsSoon {
-                    due,
-                    note: EventNote::stops_soon(observed, self.spec, due, prefix),
-                }
+                let zone = self.spec.schedule.zone();
+                let note = EventNote::StopsSoon { due, zone };
+                Decision::StopsSoon { due, note }
             }
             (Decision::Wait { .. }, Enforced::At(due)) if is_next(&due) => {
                 Decision::Wait { due: Some(due) }
@@ -59,7 +57,7 @@ impl ScheduledDecision<'_> {
             // While an override holds, another that is over goes when it ends.
             (change.expired, change.note) = (Vec::new(), None);
         }
-        let expired = || Some(EventNote::expired(*change.expired.first()?));
+        let expired = || Some(EventNote::Expired(*change.expired.first()?));
         change.note = change.note.or_else(expired);
         change.kind = if self.context.observed.error.is_some() {
             ChangeKind::Resume
@@ -89,7 +87,10 @@ impl ScheduledDecision<'_> {
                 saved,
                 ..change.state
             },
-            note: Some(EventNote::enforced(self.spec, raised, replicas)),
+            note: Some(EventNote::Enforced {
+                from: raised,
+                to: replicas,
+            }),
             ..change
         }
     }

@@ -1,7 +1,8 @@
 //! Dates by name: a calendar that changes acts forwards only.
 
 use crate::decide::object::{Object, utc};
-use dayshift::workload::{Decision, EventReason, Label, Phase};
+use dayshift::events::EventReason;
+use dayshift::workload::{Decision, Label, Phase};
 
 /// Running hours of working days, but not on the dates of the calendar; seen on Thursday.
 fn with_hours(dates: &str) -> Object {

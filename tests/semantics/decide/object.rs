@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use dayshift::{
+    events::EventText,
     schedule::{Calendar, CalendarName, Calendars, Zone},
     workload::{
         Annotations, Change, CountField, Decision, DecisionContext, DefaultSchedule, EventNote,
@@ -16,7 +17,7 @@ use dayshift::{
 pub struct Object {
     pub observed: Observed,
     pub now: DateTime<Utc>,
-    pub notices: Vec<EventNote>,
+    pub notices: Vec<EventText>,
     pub writes: usize,
     memory: Memory,
     seen: DateTime<Utc>,
@@ -258,12 +259,12 @@ impl Object {
                 Decision::Wait { due } => return due,
                 Decision::StopsSoon { due, note } => {
                     self.memory.tell_stops_soon(self.now);
-                    self.notices.push(note);
+                    self.notify(&note);
                     return Some(due);
                 }
                 Decision::CorrectionLimitReached { due, note } => {
                     if self.memory.tell_correction_limit() {
-                        self.notices.push(note);
+                        self.notify(&note);
                     }
                     return due;
                 }
@@ -293,7 +294,14 @@ impl Object {
             self.seen = self.now;
         }
         self.memory.observe(&self.observed, self.now);
-        self.notices.extend(change.note);
+        if let Some(note) = &change.note {
+            self.notify(note);
+        }
+    }
+
+    fn notify(&mut self, note: &EventNote) {
+        let event = EventText::of(note, &self.observed.object, &Prefix::default());
+        self.notices.push(event);
     }
 
     pub fn state(&self) -> State {

@@ -1,9 +1,10 @@
 //! `scale`: exact counts at times.
 
 use crate::decide::object::{Object, utc};
+use dayshift::events::EventReason;
 use dayshift::workload::{
-    Decision, EventReason, Label, Override, OverrideCommand, OverrideError, ParseContext,
-    ParsedInputs, Phase, Sync, read,
+    Decision, Label, Override, OverrideCommand, OverrideError, ParseContext, ParsedInputs, Phase,
+    Sync, read,
 };
 
 const STEPS: &str = "Mon-Fri 08:00 = 5; 12:00 = 10; 19:00 = 0";

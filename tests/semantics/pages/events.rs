@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use dayshift::workload::EventReason;
+use dayshift::events::EventReason;
 
 const PAGE: &str = include_str!("../../../docs/operations/events.md");
-const SOURCE: &str = include_str!("../../../src/workload/decision/event_note.rs");
+const SOURCE: &str = include_str!("../../../src/events/reason.rs");
 
 /// The names of the variants, as they are written.
 fn variants() -> Vec<&'static str> {

@@ -1,15 +1,13 @@
 //! The commands that a user is told of.
 
-use crate::workload::keys::{PAUSED_REPLICAS, Prefix};
-use crate::workload::kinds::count_kind::CountKind;
-use crate::workload::replicas::Replicas;
-use crate::workload::workload_ref::WorkloadRef;
+use crate::workload::{CountKind, PAUSED_REPLICAS, Prefix, Replicas, WorkloadRef};
 
 /// The `dayshift sync` command for this object.
 pub(super) fn sync_command(object: &WorkloadRef, prefix: &Prefix) -> String {
     format!("dayshift sync {}{}", object.argument(), prefix.flag())
 }
 
+/// The `dayshift wake` command for this object, for two hours.
 pub(super) fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
     format!(
         "dayshift wake {} --for 2h{}",
@@ -18,6 +16,7 @@ pub(super) fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
     )
 }
 
+/// The `kubectl` command that sets this count of this object.
 pub(super) fn scale_command(object: &WorkloadRef, count: Replicas) -> String {
     let (kind, name, namespace) = (object.kind.singular(), &object.name, &object.namespace);
     let patch = |field: String| {
