@@ -88,13 +88,13 @@ pub(super) struct ScaleTarget {
     pub(super) name: Option<String>,
 }
 
-/// A count, or what a custom kind has in its place: one odd object is no reason not to read the
+/// A count, or what a custom kind has in its place: one object that is wrong is no reason not to read the
 /// list it comes in.
 #[derive(Clone, Debug, PartialEq)]
 enum Count {
     Number(u32),
     /// Quoted.
-    Odd(Box<str>),
+    Invalid(Box<str>),
 }
 
 impl<'de> Deserialize<'de> for Count {
@@ -102,7 +102,10 @@ impl<'de> Deserialize<'de> for Count {
         let value = Value::deserialize(deserializer)?;
         let number = value.as_u64().and_then(|it| i32::try_from(it).ok());
         let number = number.map(i32::unsigned_abs);
-        Ok(number.map_or_else(|| Self::Odd(quote(&value.to_string()).into()), Self::Number))
+        Ok(number.map_or_else(
+            || Self::Invalid(quote(&value.to_string()).into()),
+            Self::Number,
+        ))
     }
 }
 
@@ -155,7 +158,9 @@ impl Resource {
     ) -> (Replicas, CountField) {
         let (count, default) = match self.kind {
             Kind::Deployment | Kind::StatefulSet | Kind::Custom(_) => match &spec.replicas {
-                Some(Count::Odd(text)) => return (Replicas::ONE, CountField::Odd(text.clone())),
+                Some(Count::Invalid(text)) => {
+                    return (Replicas::ONE, CountField::Invalid(text.clone()));
+                }
                 Some(Count::Number(number)) => (Some(*number), 1),
                 None => (None, 1),
             },
@@ -199,7 +204,7 @@ impl Resource {
             // Its end was not kept.
             CountField::Text(text) if is_too_long(text) => None,
             CountField::Text(text) => Some(json!(text)),
-            CountField::Odd(_) => None,
+            CountField::Invalid(_) => None,
         };
         CountPatch {
             test,
@@ -338,7 +343,7 @@ mod tests {
 
     #[test]
     fn what_is_no_count_is_quoted() {
-        let odd = |text: &str| Some(Count::Odd(text.into()));
+        let odd = |text: &str| Some(Count::Invalid(text.into()));
         for (spec, expected) in [
             (json!({}), None),
             (json!({"replicas": null}), None),

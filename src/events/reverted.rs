@@ -37,7 +37,7 @@ impl EventText {
         prefix: &Prefix,
     ) -> Option<Self> {
         let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
-        if reverted.is_wanted(kind) {
+        if reverted.needs_no_warning(kind) {
             return None;
         }
         let name = manager.map_or_else(|| "somebody".to_owned(), FieldManager::name);

@@ -33,7 +33,7 @@ impl Reverted {
     }
 
     /// Whether a manager does what it is there for: an autoscaler that scales down what runs.
-    pub fn is_wanted(&self, manager: ManagerKind) -> bool {
+    pub fn needs_no_warning(&self, manager: ManagerKind) -> bool {
         match manager {
             ManagerKind::Dayshift | ManagerKind::Person => true,
             ManagerKind::Owner(owner) => self.to > self.from && owner.scales_by_load(),
@@ -110,8 +110,8 @@ mod tests {
         for owner in Owner::ALL {
             let kind = ManagerKind::Owner(owner);
             let scales = matches!(owner, Owner::Hpa | Owner::Keda);
-            assert_eq!(after_start.is_wanted(kind), scales, "{owner:?}");
-            assert!(!after_stop.is_wanted(kind), "{owner:?}");
+            assert_eq!(after_start.needs_no_warning(kind), scales, "{owner:?}");
+            assert!(!after_stop.needs_no_warning(kind), "{owner:?}");
         }
     }
 }

@@ -45,7 +45,7 @@ fn turn_at(
     }
     // What was stopped as the pause began is held down by then. Exact counts save nothing.
     let was_stopped = spec.schedule.says(since, delay) == Some(Action::Stop);
-    let action = spec.done_as_it_ends(ended.phase(), begins, at, delay, was_stopped);
+    let action = spec.action_at_override_end(ended.phase(), begins, at, delay, was_stopped);
     let ends = Override::key(ended.phase())?;
     Some(OverrideTurn { at, ends, action })
 }

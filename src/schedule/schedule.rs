@@ -223,7 +223,7 @@ impl Schedule {
                     let change = hours.next_change(shown, &self.except)?;
                     let at = self.zone.second_of(change);
                     shown = self.zone.shown_by(at);
-                    // A window that begins and ends in a gap vanishes, and so does a pause.
+                    // A window that begins and ends in a gap vanishes, and so does a break between windows.
                     if hours.cover(shown, &self.except) != on {
                         return Some((at, if on { Action::Stop } else { Action::Start }));
                     }

@@ -223,7 +223,7 @@ impl WorkloadStatus {
             Some(held @ (Phase::Paused | Phase::Woken | Phase::Slept)) => {
                 let is_less = state.saved > Some(observed.replicas);
                 let (to, delay) = (overrides.at(next), spec.delay(object));
-                spec.done_as_it_ends(held, to, next, delay, is_less)
+                spec.action_at_override_end(held, to, next, delay, is_less)
             }
             _ => spec
                 .next_after(object, next - TimeDelta::seconds(1))

@@ -52,8 +52,8 @@ pub enum CountField {
     Absent,
     /// A text that says more than the count.
     Text(Box<str>),
-    /// What is no count, quoted: a custom resource may have anything there.
-    Odd(Box<str>),
+    /// Not a count, quoted: a custom resource may have anything there.
+    Invalid(Box<str>),
 }
 
 impl Observed {

@@ -158,7 +158,11 @@ impl Entry {
     }
 
     /// Removes annotations here alone, for a dry run.
-    pub(in crate::controller) fn lift(&mut self, keys: &[Key], parse_cache: &mut ParseCache) {
+    pub(in crate::controller) fn remove_expired(
+        &mut self,
+        keys: &[Key],
+        parse_cache: &mut ParseCache,
+    ) {
         if keys.is_empty() {
             return;
         }

@@ -316,7 +316,7 @@ impl Index {
                 .observed
                 .override_began
                 .clone_from(&change.override_began);
-            entry.lift(&change.expired, &mut self.parse_cache);
+            entry.remove_expired(&change.expired, &mut self.parse_cache);
         }
     }
 

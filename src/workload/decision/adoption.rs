@@ -42,11 +42,11 @@ impl ScheduledDecision<'_> {
             saved: self.carried_over().filter(|count| !is_said(count)),
             fingerprint: Some(self.fingerprint),
         };
-        let change = self.keep(ChangeKind::Adopt(why), state);
+        let change = self.without_scaling(ChangeKind::Adopt(why), state);
         if let Some((action, replicas)) = self.brings_back(why) {
             return self.bring_back(why, action, replicas, change, next);
         }
-        self.write(Change {
+        self.decide_write(Change {
             note: self.adoption_note(why, next).or(change.note),
             ..change
         })
@@ -86,7 +86,7 @@ impl ScheduledDecision<'_> {
             _ => adoption.cause,
         };
         let from = self.context.observed.replicas;
-        self.write(Change {
+        self.decide_write(Change {
             kind,
             cause,
             replicas,

@@ -80,7 +80,7 @@ pub enum ChangeKind {
     Enforce,
     /// An override that was over when it was first seen, or that has ended before and came back,
     /// is removed.
-    Lift,
+    RemoveExpiredOverride,
     /// State that vanished or went backwards is written again.
     Heal,
     /// The schedule was removed.
@@ -122,7 +122,7 @@ impl fmt::Display for ChangeKind {
             Self::Resume => "resume",
             Self::Reschedule => "reschedule",
             Self::Enforce => "enforce",
-            Self::Lift => "lift",
+            Self::RemoveExpiredOverride => "remove expired override",
             Self::Heal => "heal",
             Self::Remove => "remove",
             Self::Restore => "restore",

@@ -57,7 +57,7 @@ pub enum Decision {
 
 impl DecisionContext<'_> {
     /// A change that leaves the count as it is, and no error.
-    pub(in crate::workload) fn keep(&self, kind: ChangeKind, state: State) -> Change {
+    pub(in crate::workload) fn without_scaling(&self, kind: ChangeKind, state: State) -> Change {
         Change {
             kind,
             cause: Cause::Request { seen: self.seen },
@@ -106,7 +106,7 @@ impl DecisionContext<'_> {
     /// A change is explained where what applies now is not what applied when something
     /// was last written here, or where the clock explains it, as by a boundary that was not
     /// considered before. Every other one puts back what somebody else has changed.
-    pub(in crate::workload) fn write(
+    pub(in crate::workload) fn decide_write(
         &self,
         change: Change,
         now: DateTime<Utc>,

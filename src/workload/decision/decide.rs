@@ -28,7 +28,7 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
             context.left_alone(state, now)
         }
         (ParsedInputs::Invalid(refusal), _) => context.refused(state, refusal, now),
-        (ParsedInputs::Scheduled(_), CountField::Odd(quoted)) => {
+        (ParsedInputs::Scheduled(_), CountField::Invalid(quoted)) => {
             context.refused(state, &InvalidSchedule::of_count(quoted), now)
         }
         (ParsedInputs::Scheduled(spec), _) => {
@@ -52,9 +52,9 @@ impl DecisionContext<'_> {
             .map(|saved| EventNote::Removed { running, saved });
         let change = Change {
             note,
-            ..self.keep(ChangeKind::Remove, left)
+            ..self.without_scaling(ChangeKind::Remove, left)
         };
-        self.write(change, now, None, || false)
+        self.decide_write(change, now, None, || false)
     }
 
     /// What is wrong on the Namespace is told there, once; the objects in it stay as they are. An
@@ -65,9 +65,9 @@ impl DecisionContext<'_> {
         }
         let change = Change {
             override_began: self.observed.override_began.clone(),
-            ..self.keep(ChangeKind::Resume, state)
+            ..self.without_scaling(ChangeKind::Resume, state)
         };
-        self.write(change, now, None, || false)
+        self.decide_write(change, now, None, || false)
     }
 
     /// A bad schedule changes nothing but what says so.
@@ -77,7 +77,7 @@ impl DecisionContext<'_> {
             error: Some(text.clone()),
             // What has ended is known for it when the schedule is good again.
             override_began: self.observed.override_began.clone(),
-            ..self.keep(
+            ..self.without_scaling(
                 ChangeKind::Refuse,
                 State {
                     next: None,
@@ -89,6 +89,6 @@ impl DecisionContext<'_> {
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
         change.note = is_news.then(|| EventNote::Invalid(text));
-        self.write(change, now, None, || false)
+        self.decide_write(change, now, None, || false)
     }
 }

@@ -131,7 +131,7 @@ impl<'a> ScheduledDecision<'a> {
         // Another override may have hidden it until it was over.
         let revealed = self.override_ran_out();
         let revealed = revealed.filter(|ended| *ended >= self.context.seen);
-        self.write(Change {
+        self.decide_write(Change {
             cause: revealed.map_or(self.request(), Cause::Clock),
             replicas,
             note: Some(EventNote::Began {
@@ -140,7 +140,7 @@ impl<'a> ScheduledDecision<'a> {
                 to: replicas,
                 zone: self.spec.schedule.zone(),
             }),
-            ..self.keep(kind, state)
+            ..self.without_scaling(kind, state)
         })
     }
 
@@ -223,10 +223,10 @@ impl<'a> ScheduledDecision<'a> {
             saved,
             fingerprint: Some(self.fingerprint),
         };
-        let change = self.keep(kind, state);
+        let change = self.without_scaling(kind, state);
         let before = self.state.phase;
         let scaled = EventNote::scaled(due, before, self.spec, seen, replicas, next);
-        self.write(Change {
+        self.decide_write(Change {
             cause,
             boundary: Some(due),
             replicas,
@@ -236,12 +236,12 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// A change that leaves the count as it is and removes overrides that are over.
-    pub(in crate::workload) fn keep(&self, kind: ChangeKind, state: State) -> Change {
+    pub(in crate::workload) fn without_scaling(&self, kind: ChangeKind, state: State) -> Change {
         let (expired, note) = self.expired();
         Change {
             expired,
             note,
-            ..self.context.keep(kind, state)
+            ..self.context.without_scaling(kind, state)
         }
     }
 
@@ -261,14 +261,15 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// Writes the change, or waits until the next boundary where nothing would change.
-    pub(in crate::workload) fn write(&self, change: Change) -> Decision {
+    pub(in crate::workload) fn decide_write(&self, change: Change) -> Decision {
         let considered = change.state.last;
         let due = match change.state.next {
             Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
             next => next,
         };
         let is_of_the_clock = || self.clock_explains(considered);
-        self.context.write(change, self.now, due, is_of_the_clock)
+        self.context
+            .decide_write(change, self.now, due, is_of_the_clock)
     }
 
     /// Whether the time explains a change by which everything up to `considered` is considered: a

@@ -15,21 +15,21 @@ impl ScheduledDecision<'_> {
     /// Nothing is due. The labels are put right where they are not what they should be, and so is
     /// the count where that is enforced.
     pub(in crate::workload) fn between_boundaries(&self) -> Decision {
-        let course = self.course();
+        let expected = self.expected_labels();
         let enforced = self.enforced();
         let change = match enforced {
-            Enforced::Now { replicas, saved } => self.enforce(course, replicas, saved),
-            Enforced::Never | Enforced::Soon(_) | Enforced::At(_) => self.put_right(course),
+            Enforced::Now { replicas, saved } => self.enforce(expected, replicas, saved),
+            Enforced::Never | Enforced::Soon(_) | Enforced::At(_) => self.put_right(expected),
         };
         let decision = if self.context.is_in_place(&change) {
-            Decision::Wait { due: course.next }
+            Decision::Wait { due: expected.next }
         } else if self.is_shown_from_future() {
             return self.adopt(Adoption::FromFuture);
         } else {
-            self.write(change)
+            self.decide_write(change)
         };
         // `enforce` acts before the next boundary or not at all: there it is decided anew.
-        let is_next = |due: &DateTime<Utc>| course.next.is_none_or(|next| *due < next);
+        let is_next = |due: &DateTime<Utc>| expected.next.is_none_or(|next| *due < next);
         match (decision, enforced) {
             (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => {
                 let zone = self.spec.schedule.zone();
@@ -44,15 +44,15 @@ impl ScheduledDecision<'_> {
     }
 
     /// The labels as they should be beside the count that is there.
-    fn put_right(&self, course: Course) -> Change {
+    fn put_right(&self, expected: ExpectedLabels) -> Change {
         let state = State {
             phase: Some(self.state.phase.unwrap_or(Phase::Adopted)),
-            last: Some(course.last),
-            next: course.next,
+            last: Some(expected.last),
+            next: expected.next,
             saved: self.state.saved,
             fingerprint: self.state.fingerprint,
         };
-        let mut change = self.keep(ChangeKind::Heal, state);
+        let mut change = self.without_scaling(ChangeKind::Heal, state);
         if self.active.is_some() {
             // While an override holds, another that is over goes when it ends.
             (change.expired, change.note) = (Vec::new(), None);
@@ -62,8 +62,8 @@ impl ScheduledDecision<'_> {
         change.kind = if self.context.observed.error.is_some() {
             ChangeKind::Resume
         } else if !change.expired.is_empty() {
-            ChangeKind::Lift
-        } else if self.state.next != course.next {
+            ChangeKind::RemoveExpiredOverride
+        } else if self.state.next != expected.next {
             ChangeKind::Reschedule
         } else {
             ChangeKind::Heal
@@ -72,8 +72,13 @@ impl ScheduledDecision<'_> {
     }
 
     /// The same, and the count of a stop.
-    fn enforce(&self, course: Course, replicas: Replicas, saved: Option<Replicas>) -> Change {
-        let change = self.put_right(course);
+    fn enforce(
+        &self,
+        expected: ExpectedLabels,
+        replicas: Replicas,
+        saved: Option<Replicas>,
+    ) -> Change {
+        let change = self.put_right(expected);
         let phase = match change.state.phase {
             Some(Phase::Adopted) => Some(Phase::Stopped),
             phase => phase,
@@ -103,20 +108,20 @@ impl ScheduledDecision<'_> {
     }
 
     /// What `last` and `next` are to be while nothing is due: while an override holds, its end is next.
-    fn course(&self) -> Course {
+    fn expected_labels(&self) -> ExpectedLabels {
         let last = self.state.last.unwrap_or_else(|| self.considered_now());
         if let Some(active) = self.active {
             let next = active.until();
-            return Course { last, next };
+            return ExpectedLabels { last, next };
         }
         let following = |after| self.next_after(after).map(|next| next.at);
         match following(last) {
             // A boundary has gone by that was not the object's own next: it is not made up for.
-            Some(next) if next <= self.now => Course {
+            Some(next) if next <= self.now => ExpectedLabels {
                 last: whole_second(self.now),
                 next: following(self.now),
             },
-            next => Course { last, next },
+            next => ExpectedLabels { last, next },
         }
     }
 
@@ -135,7 +140,7 @@ impl ScheduledDecision<'_> {
         };
         match self.overrides.enforce {
             Enforce::AtOnce if is_down_by_us => now(),
-            Enforce::After(grace) if is_down_by_us || self.has_appeared() => {
+            Enforce::After(grace) if is_down_by_us || self.is_adopted_outside_hours() => {
                 match self.grace_began().map(|at| whole_second(at) + grace) {
                     None => Enforced::Soon(whole_second(self.now) + grace),
                     Some(due) if due <= self.now => now(),
@@ -147,7 +152,7 @@ impl ScheduledDecision<'_> {
     }
 
     /// Whether it was taken up as it is, and its schedule says stopped.
-    fn has_appeared(&self) -> bool {
+    fn is_adopted_outside_hours(&self) -> bool {
         let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.active.is_none();
         let says = || self.spec.says(self.object(), self.now);
         is_adopted && says().is_some_and(|says| !says.brings_up())
@@ -190,7 +195,7 @@ enum Enforced {
 
 /// Up to when all is considered, and what comes next: the labels `last` and `next`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Course {
+struct ExpectedLabels {
     last: DateTime<Utc>,
     next: Option<DateTime<Utc>>,
 }

@@ -74,7 +74,7 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     }
     let may_delete = problems.switch(inputs, Key::AllowVolumeDeletion);
     if !inputs.has_schedule() {
-        problems.nothing_to_lie_over(inputs);
+        problems.reject_override_without_schedule(inputs);
     } else if inputs.volumes() == VolumeRetention::Delete && !may_delete {
         problems.0.push(Problem::of_volumes(inputs));
     }
@@ -256,7 +256,7 @@ impl Problems {
 
     /// Refuses an override without a schedule: nothing would start the object after its end.
     /// A pause without a schedule changes nothing and is fine.
-    fn nothing_to_lie_over(&mut self, inputs: &Inputs) {
+    fn reject_override_without_schedule(&mut self, inputs: &Inputs) {
         for key in [Key::WakeUntil, Key::SleepUntil] {
             if let Some(text) = inputs.own().text(key) {
                 let message = "needs a schedule, and there is none; write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";

@@ -113,7 +113,7 @@ impl ScheduleSpec {
     /// a start, a sleep as a stop; the end of a pause carries out a boundary at its very instant, and
     /// else starts what is held down though the schedule says running
     /// (`docs/decisions/state/overrides.md`).
-    pub fn done_as_it_ends(
+    pub fn action_at_override_end(
         &self,
         ended: Phase,
         to: Option<Override>,

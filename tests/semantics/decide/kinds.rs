@@ -177,7 +177,7 @@ fn a_custom_kind_is_scaled_as_a_deployment_is() {
 fn an_object_whose_count_is_no_number_is_refused_until_it_is_one() {
     let kind = Kind::Custom(CustomKind::named("rollouts", "argoproj.io"));
     let mut object = Object::new("2026-11-19 12:00", 1).of_kind(kind);
-    object.observed.count_field = CountField::Odd("\"many\"".into());
+    object.observed.count_field = CountField::Invalid("\"many\"".into());
     object.edit("hours", Some("Mon-Fri 09:00-19:00"));
     object.until("2026-11-19 20:00");
     assert_eq!((object.replicas(), object.phase()), (1, None));
@@ -192,7 +192,7 @@ fn an_object_whose_count_is_no_number_is_refused_until_it_is_one() {
     assert_eq!(object.observed.error, None);
     // Nothing is to be done without a schedule, whatever the count.
     let mut object = Object::new("2026-11-19 12:00", 1).of_kind(kind);
-    object.observed.count_field = CountField::Odd("-1".into());
+    object.observed.count_field = CountField::Invalid("-1".into());
     object.until("2026-11-20 20:00");
     assert_eq!(object.writes, 0);
 }
