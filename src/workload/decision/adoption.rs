@@ -15,8 +15,8 @@ use crate::workload::replicas::Replicas;
 use crate::workload::state::{Phase, State, is_from_future, whole_second};
 
 impl ScheduledDecision<'_> {
-    /// Why the schedule is to be adopted: the state is not that of this schedule on this object, or
-    /// cannot be believed. `None` where it is known what was done last.
+    /// Why the schedule is to be adopted: the state belongs to another schedule or object, or is from
+    /// the future. `None` if the state tells what was done last.
     pub(in crate::workload) fn why_to_adopt(&self) -> Option<Adoption> {
         match self.state.last {
             Some(last) if self.is_of_this_schedule() => {
@@ -33,7 +33,7 @@ impl ScheduledDecision<'_> {
         let last = whole_second(self.adopted_from(why));
         let next = self.next_after(last);
         let phase = self.active.map_or(Phase::Adopted, Override::phase);
-        // What a phase says by itself need not be saved.
+        // `running` and `woken` already imply a saved 0.
         let is_said = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
         let state = State {
             phase: Some(phase),
@@ -106,9 +106,8 @@ impl ScheduledDecision<'_> {
         })
     }
 
-    /// What is remembered of the count where the object is taken up anew. While it is up, a copy has
-    /// nothing to do with what was saved for another object, nor has one whose schedule was removed
-    /// with what was left of it then.
+    /// Saved count kept on adoption. A running copy drops the original's, and a running object whose
+    /// schedule had been removed drops the count that was left on it.
     pub(in crate::workload) fn carried_over(&self) -> Option<Replicas> {
         let (state, observed) = (&self.state, self.context.observed);
         let is_ours = |it: Fingerprint| it.is_of_object(&observed.object.uid);
@@ -121,13 +120,13 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// Since when the schedule counts: what has been missed is past, all else is from when it
-    /// was seen, or from the end of what held.
+    /// The instant from which the schedule is followed: now if a boundary was missed or the state is
+    /// from the future, else when the schedule was seen or the override ended.
     fn adopted_from(&self, why: Adoption) -> DateTime<Utc> {
         if matches!(why, Adoption::Missed | Adoption::FromFuture) {
             return self.now;
         }
-        // The clock may have been set back since: what is to come is not considered yet.
+        // The clock may have been set back since: no instant after `now` is considered yet.
         let from = match (self.active, self.state.phase) {
             (None, Some(Phase::Paused | Phase::Woken | Phase::Slept)) => self.override_ended(),
             _ => self.context.seen.min(self.now),

@@ -46,8 +46,8 @@ pub enum Cause {
         /// When they were seen.
         seen: DateTime<Utc>,
     },
-    /// Nothing new: what was written before is written again, because somebody has changed it
-    /// since. [`Memory`](crate::workload::Memory) counts these.
+    /// A correction: somebody has changed what dayshift wrote, and dayshift writes it again.
+    /// [`Memory`](crate::workload::Memory) counts these.
     Correction,
 }
 
@@ -76,10 +76,9 @@ pub enum ChangeKind {
     /// The next instant has moved: an override ends at another time, or a boundary moved with the
     /// default zone or new zone data.
     Reschedule,
-    /// A count raised by hand while stopped is put back.
+    /// A count raised by hand while stopped is lowered again.
     Enforce,
-    /// An override that was over when it was first seen, or that has ended before and came back,
-    /// is removed.
+    /// An override that was over when it was first seen, or already ended and was restored, is removed.
     RemoveExpiredOverride,
     /// State that vanished or went backwards is written again.
     Heal,
@@ -140,7 +139,7 @@ pub enum Adoption {
     Changed,
     /// A pause is over, or an override after which the schedule says nothing.
     Over,
-    /// What is due was missed for too long.
+    /// The boundary that is due was missed for longer than the catch-up.
     Missed,
     /// The state is from more than an hour ahead of a good clock.
     FromFuture,

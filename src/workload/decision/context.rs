@@ -1,4 +1,4 @@
-//! All that a decision rests on, and what a decision can be.
+//! The inputs of a decision, and its outcomes.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -10,7 +10,7 @@ use crate::workload::keys::Prefix;
 use crate::workload::observed::Observed;
 use crate::workload::state::State;
 
-/// All that a decision rests on, but for the time.
+/// The inputs of a decision, except the time.
 #[derive(Clone, Copy, Debug)]
 pub struct DecisionContext<'a> {
     /// What the annotations ask for.
@@ -21,7 +21,7 @@ pub struct DecisionContext<'a> {
     pub memory: &'a Memory,
     /// When these annotations were first seen on this object.
     pub seen: DateTime<Utc>,
-    /// What was missed for longer than this is adopted instead of done.
+    /// A boundary that was missed for longer than this is adopted instead of carried out.
     pub catch_up: TimeDelta,
     /// What stands before the `/` of every key.
     pub prefix: &'a Prefix,
@@ -71,7 +71,7 @@ impl DecisionContext<'_> {
         }
     }
 
-    /// Whether the object is already what the change would make of it.
+    /// Whether the object already is as the change would make it.
     pub(in crate::workload) fn is_in_place(&self, change: &Change) -> bool {
         change.replicas == self.observed.replicas
             && change.expired.is_empty()
@@ -82,9 +82,8 @@ impl DecisionContext<'_> {
             && change.state.to_labels() == self.observed.labels
     }
 
-    /// Whether it puts right nothing but what is to come, which depends on calendars: another
-    /// scaler may have read them earlier or later. Once is enough for what somebody has changed
-    /// by hand, and two scalers are no fight.
+    /// Whether the change corrects only `next`, which depends on calendars: another scaler may have
+    /// read them earlier or later. A manual change is corrected once; two scalers do not fight.
     fn may_be_of_other_calendars(&self, change: &Change) -> bool {
         if !self.parsed.names_calendars() {
             return false;
@@ -103,9 +102,9 @@ impl DecisionContext<'_> {
     /// The change, if it changes anything, and unless it has been made too often; else to wait
     /// until `due`.
     ///
-    /// A change is explained where what applies now is not what applied when something
-    /// was last written here, or where the clock explains it, as by a boundary that was not
-    /// considered before. Every other one puts back what somebody else has changed.
+    /// A change is explained if the schedule, override or error differs from the last write, or if
+    /// the clock explains it, for example by a boundary that was not considered before. Every other
+    /// change corrects what somebody else has changed.
     pub(in crate::workload) fn decide_write(
         &self,
         change: Change,
@@ -128,7 +127,7 @@ impl DecisionContext<'_> {
                 note: EventNote::CorrectionLimitReached(self.observed.replicas),
             };
         }
-        // What starts or stops it is put right at once.
+        // A correction that starts or stops the object is not delayed.
         let scales = change.kind.is_transition() || change.replicas != self.observed.replicas;
         let waits_until = self.memory.final_correction_waits_until(now);
         if let Some(until) = waits_until.filter(|_| !scales) {

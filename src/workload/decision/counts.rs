@@ -5,8 +5,8 @@
 
 use crate::workload::replicas::Replicas;
 
-/// The count and the saved count after a stop: it never raises, and it saves the larger of what
-/// is remembered and what it saw. A 0 that nothing is remembered of is not worth saving.
+/// The count and the saved count after a stop. A stop never raises, and saves the larger of the
+/// remembered and the seen count. It does not save a 0 if nothing is remembered.
 pub fn stopped(
     seen: Replicas,
     remembered: Option<Replicas>,

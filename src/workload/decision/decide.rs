@@ -57,8 +57,8 @@ impl DecisionContext<'_> {
         self.decide_write(change, now, None, || false)
     }
 
-    /// What is wrong on the Namespace is told there, once; the objects in it stay as they are. An
-    /// error of an object's own that was put right is gone all the same.
+    /// An error on the Namespace is reported there, once, and the objects in it stay as they are. An
+    /// object's own error that was corrected is removed all the same.
     fn left_alone(&self, state: State, now: DateTime<Utc>) -> Decision {
         if self.observed.error.is_none() {
             return Decision::Wait { due: None };
@@ -70,12 +70,12 @@ impl DecisionContext<'_> {
         self.decide_write(change, now, None, || false)
     }
 
-    /// A bad schedule changes nothing but what says so.
+    /// A refused schedule changes only the error annotation and `next`.
     fn refused(&self, state: State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
         let text: Box<str> = refusal.text(self.prefix).into();
         let mut change = Change {
             error: Some(text.clone()),
-            // What has ended is known for it when the schedule is good again.
+            // It tells which overrides ended, once the schedule is corrected.
             override_began: self.observed.override_began.clone(),
             ..self.without_scaling(
                 ChangeKind::Refuse,

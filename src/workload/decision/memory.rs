@@ -12,9 +12,8 @@ use crate::workload::state::{Phase, State, is_from_future};
 
 /// The newest state known of one object, and how often it had to be put right.
 ///
-/// It is kept for as long as the process runs and is never needed: after a restart the labels
-/// are all there is. With it, state that is taken away is written again, and nobody who takes it away
-/// each time is fought.
+/// It is kept while the process runs. After a restart the labels alone are enough. It lets the scaler
+/// write removed labels again, and stop when somebody removes them each time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     uid: Arc<str>,
@@ -37,8 +36,8 @@ pub struct Memory {
     calendars_changed_at: Option<DateTime<Utc>>,
 }
 
-/// What applied to an object when a change was decided. Whoever decides again while it still
-/// does has nothing new to decide from.
+/// The schedule, override and error that applied to an object when a change was decided. While they
+/// still apply, a decision has nothing new to go by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::workload) struct Applied {
     /// The schedule on this object; none without one, and while it is refused.
@@ -52,9 +51,9 @@ pub(in crate::workload) struct Applied {
 /// How many times an object's state is put right between two boundaries.
 const MOST_CORRECTIONS: u8 = 3;
 
-/// How much later the last of them is made. A rolling update runs an old process and a new one for
-/// some seconds, which go by other flags: what one of them writes the other puts right, and nobody
-/// is to be told of that when the old one has ended.
+/// How long the last correction is delayed. During a rolling update an old and a new process run for
+/// some seconds with different flags and correct each other's labels. Nobody needs a Warning about
+/// that once the old process has ended.
 const LAST_CORRECTION_AFTER: TimeDelta = TimeDelta::seconds(30);
 
 impl Applied {
@@ -77,7 +76,7 @@ impl Applied {
 }
 
 impl Memory {
-    /// What is known after a first sight.
+    /// The memory of an object at first sight.
     pub fn of(observed: &Observed) -> Self {
         Self {
             uid: observed.object.uid.clone(),
@@ -97,7 +96,7 @@ impl Memory {
         }
     }
 
-    /// Takes in what was seen at `now`: whatever is newer of that and what is known.
+    /// Takes in the object as it was seen at `now`, and remembers the newer state.
     pub fn observe(&mut self, observed: &Observed, now: DateTime<Utc>) {
         if self.uid != observed.object.uid {
             *self = Self::of(observed);
@@ -126,7 +125,7 @@ impl Memory {
         now: DateTime<Utc>,
     ) {
         self.uid = observed.object.uid.clone();
-        // While its schedule is refused the object does not say what was to come.
+        // While its schedule is refused the object has no `next`.
         let was_next = self.state.next.filter(|_| change.error.is_some());
         self.state = State {
             next: change.state.next.or(was_next),
@@ -134,7 +133,7 @@ impl Memory {
         };
         self.applied = Some(Applied::by(change));
         self.count = change.replicas;
-        // What has changed since it was sent is still news.
+        // A change of calendars since then is still news.
         let changed_at = self.calendars_changed_at;
         self.calendars_changed_at = changed_at.filter(|changed_at| *changed_at > sent_at);
         let begins_anew = change.kind.is_transition()
@@ -148,7 +147,7 @@ impl Memory {
         }
     }
 
-    /// The newest state of the object at `now`: what is known where the object's own went
+    /// The newest state of the object at `now`: the remembered one if the object's own went
     /// backwards, far ahead, or vanished, else the object's own.
     pub fn newest(&self, observed: &Observed, now: DateTime<Utc>) -> State {
         let (known, seen) = (&self.state, observed.state());
@@ -167,10 +166,8 @@ impl Memory {
         }
     }
 
-    /// Whether what is known counts no more beside what is seen: it is from the future, and another
-    /// scaler has put that right already, or has adopted the schedule that there is now; or it was
-    /// never this object's but that of which it is a copy, and another scaler has adopted it, perhaps
-    /// by a clock that is behind.
+    /// Whether the object's labels override memory: memory is ahead of the clock, or belongs to the
+    /// object this was copied from. Another scaler has corrected or adopted the object since.
     fn is_overruled(&self, seen: &State, observed: &Observed, now: DateTime<Utc>) -> bool {
         let is_ahead = |state: &State| state.last.map(|last| is_from_future(last, now));
         let is_to_come = |state: &State| state.last.map(|last| last > now);
@@ -217,13 +214,12 @@ impl Memory {
         self.applied.is_some()
     }
 
-    /// Whether the state was put right so often since the last boundary that somebody must be
-    /// putting it wrong on purpose.
+    /// Whether the limit of corrections since the last boundary is reached.
     pub(in crate::workload) const fn is_at_limit(&self) -> bool {
         self.corrections >= MOST_CORRECTIONS
     }
 
-    /// Until when the last correction waits; none where it is not the next, or has waited.
+    /// When the delayed last correction may be sent; `None` if it is not next or need not wait.
     pub(in crate::workload) fn final_correction_waits_until(
         &self,
         now: DateTime<Utc>,
@@ -240,13 +236,13 @@ impl Memory {
         self.corrections > 0
     }
 
-    /// When somebody was last seen to raise the count above that of a stop; none since this process
-    /// knows the object.
+    /// When the count was last seen to rise above the stopped count; `None` if this process has not
+    /// seen that.
     pub(in crate::workload) const fn raised_at(&self) -> Option<DateTime<Utc>> {
         self.raised_at
     }
 
-    /// When the user was last told that `enforce` stops it; none since this process knows the object.
+    /// When this process last sent `StopsSoon` for the object.
     pub(in crate::workload) const fn told_stop_at(&self) -> Option<DateTime<Utc>> {
         self.told_stop_at
     }
@@ -263,11 +259,11 @@ impl Memory {
     }
 }
 
-/// The newest state where the object shows the `last` that is known: what somebody has taken away is
-/// filled in, unless another scaler has done something else in the same second.
+/// The newest state if the object shows the remembered `last`: removed labels are filled in, unless
+/// another scaler has done something else in the same second.
 fn of_the_same_second(mut seen: State, known: &State, observed: &Observed) -> State {
-    // Another scaler changes more than the phase, or the fingerprint of what has not changed: those
-    // alone somebody else wrote.
+    // Another scaler changes more than the phase, and changes no fingerprint of the same schedule.
+    // Either alone was changed by somebody else.
     if seen.fingerprint != known.fingerprint && is_own(known, observed) {
         seen.fingerprint = known.fingerprint;
     }
@@ -288,13 +284,13 @@ fn of_the_same_second(mut seen: State, known: &State, observed: &Observed) -> St
     }
 }
 
-/// The newest state where the object shows an older one or none: what is known.
+/// The newest state if the object shows an older one or none: the remembered one.
 ///
-/// A saved count is kept from either side as long as the object is down: a count too many is put
-/// right by the next stop, a count lost is lost for good.
+/// A saved count is kept from either side while the object is down: the next stop corrects a count
+/// that is too large, but nothing brings back a count that is lost.
 fn put_back(seen: &State, known: &State, observed: &Observed) -> State {
     let is_down = observed.replicas <= observed.inputs.stop_replicas();
-    // A 0 that is known says no more than that a start came before.
+    // A remembered 0 only says that a start came before.
     let worth_saving = known.saved.filter(|saved| *saved > Replicas::ZERO);
     let still_saved = seen.saved.filter(|_| is_down);
     State {
@@ -309,8 +305,8 @@ fn is_own(state: &State, observed: &Observed) -> bool {
     fingerprint.is_some_and(|it| it.is_of(&observed.inputs, &observed.object.uid))
 }
 
-/// Whether the schedule is gone, and all that is to go with it: then nothing is left to remember,
-/// and the same schedule given back later is a new one.
+/// Whether the schedule and its labels are removed. Then nothing is left to remember, and the same
+/// schedule is a new one when it is given back.
 fn is_removed(observed: &Observed, newest: &State) -> bool {
     !observed.inputs.is_scheduled() && observed.state() == newest.after_removal(observed.replicas)
 }

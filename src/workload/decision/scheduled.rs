@@ -85,16 +85,17 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// Whether a boundary was not considered yet, and is not before the one that the object names as
-    /// its next. One that only a change of calendars has put into the past is not made up for.
+    /// Whether a boundary was not considered yet and is not before the object's own next. A boundary
+    /// that only a change of calendars put into the past is not caught up.
     fn is_due(&self, boundary: &Boundary) -> bool {
         let names_calendars = self.spec.names_calendars();
         let is_refused = self.context.observed.error.is_some();
         let is_from_next = match (self.state.next, self.context.memory.calendars_changed_at()) {
             (Some(next), _) => boundary.at >= next,
-            // Before the calendars have changed none was to come.
+            // By the calendars before, there was no next boundary.
             (None, Some(changed)) => boundary.at > changed,
-            // None was to come by the calendars of whoever wrote the state, unless it was refused.
+            // By the calendars of the scaler that wrote the state there was no next boundary, unless
+            // the schedule was refused.
             (None, None) if names_calendars && !is_refused => boundary.at > self.context.seen,
             (None, None) => true,
         };
@@ -235,7 +236,7 @@ impl<'a> ScheduledDecision<'a> {
         })
     }
 
-    /// A change that leaves the count as it is and removes overrides that are over.
+    /// A change that leaves the count and removes overrides that are over.
     pub(in crate::workload) fn without_scaling(&self, kind: ChangeKind, state: State) -> Change {
         let (expired, note) = self.expired();
         Change {
@@ -245,8 +246,8 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// The annotations that go with a change: what a rollout undo has brought back, of which is
-    /// told where there is no more to tell, else what is over; below a pause nothing goes.
+    /// The override annotations that a change removes, and a note about them. Those restored by a
+    /// rollout undo come first, else those that are over. During a pause none is removed.
     fn expired(&self) -> (Vec<Key>, Option<EventNote>) {
         if self.overrides != self.spec.overrides {
             let ended = self.spec.overrides.own_keys();
@@ -272,8 +273,8 @@ impl<'a> ScheduledDecision<'a> {
             .decide_write(change, self.now, due, is_of_the_clock)
     }
 
-    /// Whether the time explains a change by which everything up to `considered` is considered: a
-    /// boundary has come since the last one, or the clock was set back and the state is from the future.
+    /// Whether the clock explains a change that considers everything up to `considered`: a boundary
+    /// has come since the last one, or the clock was set back and the state is from the future.
     fn clock_explains(&self, considered: Option<DateTime<Utc>>) -> bool {
         let last = self.state.last;
         let is_ahead =
@@ -285,14 +286,14 @@ impl<'a> ScheduledDecision<'a> {
         latest > last && considered >= latest
     }
 
-    /// What a user has asked for by the annotations as they are.
+    /// The cause of a change that the annotations ask for.
     fn request(&self) -> Cause {
         Cause::Request {
             seen: self.context.seen.min(self.now),
         }
     }
 
-    /// Now, but not before what was considered already by a clock that has been set back since.
+    /// Now, or the later `last` that was written before the clock was set back.
     pub(in crate::workload) fn considered_now(&self) -> DateTime<Utc> {
         let now = whole_second(self.now);
         let known = self

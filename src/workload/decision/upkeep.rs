@@ -1,4 +1,4 @@
-//! Between boundaries: manual changes stay, and what dayshift wrote is put right.
+//! Between boundaries: manual changes stay, and dayshift's own labels are corrected.
 
 use chrono::{DateTime, Utc};
 
@@ -12,8 +12,8 @@ use crate::workload::replicas::Replicas;
 use crate::workload::state::{Phase, State, is_from_future, whole_second};
 
 impl ScheduledDecision<'_> {
-    /// Nothing is due. The labels are put right where they are not what they should be, and so is
-    /// the count where that is enforced.
+    /// Nothing is due. Labels that differ from the expected ones are corrected, and so is the count
+    /// if it is enforced.
     pub(in crate::workload) fn between_boundaries(&self) -> Decision {
         let expected = self.expected_labels();
         let enforced = self.enforced();
@@ -28,7 +28,7 @@ impl ScheduledDecision<'_> {
         } else {
             self.decide_write(change)
         };
-        // `enforce` acts before the next boundary or not at all: there it is decided anew.
+        // `enforce` acts before the next boundary or not at all: that boundary decides anew.
         let is_next = |due: &DateTime<Utc>| expected.next.is_none_or(|next| *due < next);
         match (decision, enforced) {
             (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => {
@@ -43,7 +43,7 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// The labels as they should be beside the count that is there.
+    /// The change that corrects the labels and leaves the count.
     fn put_right(&self, expected: ExpectedLabels) -> Change {
         let state = State {
             phase: Some(self.state.phase.unwrap_or(Phase::Adopted)),
@@ -71,7 +71,7 @@ impl ScheduledDecision<'_> {
         change
     }
 
-    /// The same, and the count of a stop.
+    /// The same change, with the count of a stop.
     fn enforce(
         &self,
         expected: ExpectedLabels,
@@ -107,7 +107,7 @@ impl ScheduledDecision<'_> {
         !is_paused && shown.is_some_and(|last| is_from_future(last, self.now))
     }
 
-    /// What `last` and `next` are to be while nothing is due: while an override holds, its end is next.
+    /// The labels `last` and `next` while nothing is due. While an override holds, its end is next.
     fn expected_labels(&self) -> ExpectedLabels {
         let last = self.state.last.unwrap_or_else(|| self.considered_now());
         if let Some(active) = self.active {
@@ -116,7 +116,7 @@ impl ScheduledDecision<'_> {
         }
         let following = |after| self.next_after(after).map(|next| next.at);
         match following(last) {
-            // A boundary has gone by that was not the object's own next: it is not made up for.
+            // A boundary before the object's own next has passed: it is not caught up.
             Some(next) if next <= self.now => ExpectedLabels {
                 last: whole_second(self.now),
                 next: following(self.now),
@@ -151,24 +151,22 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// Whether it was taken up as it is, and its schedule says stopped.
+    /// Whether the object was adopted as it is, and its schedule says stopped.
     fn is_adopted_outside_hours(&self) -> bool {
         let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.active.is_none();
         let says = || self.spec.says(self.object(), self.now);
         is_adopted && says().is_some_and(|says| !says.brings_up())
     }
 
-    /// When the user was told that it is stopped after the grace; `None` where that was before it
-    /// began to run though it should not. Somebody who is given a grace has all of it, however long
-    /// nothing could be written to the object. That is not kept anywhere: after a restart the grace
-    /// begins anew.
+    /// When the grace began. The grace begins when `StopsSoon` is sent; a restart begins it anew.
+    /// `None` if that was sent before the object began to run against its schedule.
     fn grace_began(&self) -> Option<DateTime<Utc>> {
         let told = self.context.memory.told_stop_at();
         told.filter(|told| (self.since_when_up()..=self.now).contains(told))
     }
 
-    /// Since when it runs though it should not, and its annotations say what they say, as far as
-    /// this process knows.
+    /// Since when the object runs against its schedule with these annotations, as far as this process
+    /// knows.
     fn since_when_up(&self) -> DateTime<Utc> {
         let seen = self.context.seen;
         let raised = self.context.memory.raised_at().unwrap_or(seen);
@@ -177,23 +175,23 @@ impl ScheduledDecision<'_> {
     }
 }
 
-/// What `enforce` does about an object.
+/// The action of `enforce` on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Enforced {
     /// Nothing.
     Never,
-    /// It is stopped at that time, and nobody is told yet.
+    /// Stop it at that time, and tell the user first.
     Soon(DateTime<Utc>),
-    /// It is stopped at that time, as was told.
+    /// Stop it at that time, as the user was told.
     At(DateTime<Utc>),
-    /// It is stopped now, with this count and this saved count.
+    /// Stop it now, with this count and this saved count.
     Now {
         replicas: Replicas,
         saved: Option<Replicas>,
     },
 }
 
-/// Up to when all is considered, and what comes next: the labels `last` and `next`.
+/// The labels `last` and `next` as they should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ExpectedLabels {
     last: DateTime<Utc>,
