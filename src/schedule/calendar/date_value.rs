@@ -49,8 +49,8 @@ impl Written {
         let [y1, y2, y3, y4, m1, m2, d1, d2] = *date.as_bytes() else {
             return None;
         };
-        let year = number(&[y1, y2, y3, y4])?;
-        let date = NaiveDate::from_ymd_opt(year, number(&[m1, m2])?, number(&[d1, d2])?)?;
+        let year = number([y1, y2, y3, y4])?;
+        let date = NaiveDate::from_ymd_opt(year, number([m1, m2])?, number([d1, d2])?)?;
         let second = match time.map(str::as_bytes) {
             None => None,
             Some(&[h1, h2, m1, m2, s1, s2]) => {

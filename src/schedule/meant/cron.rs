@@ -89,9 +89,9 @@ fn every(seconds: u64) -> Option<String> {
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     if divides(seconds, 60) {
         Some(format!("{} * * * * *", step(seconds)))
-    } else if seconds % 60 == 0 && divides(minutes, 60) {
+    } else if seconds.is_multiple_of(60) && divides(minutes, 60) {
         Some(format!("{} * * * *", step(minutes)))
-    } else if seconds % 3600 == 0 && divides(hours, 24) {
+    } else if seconds.is_multiple_of(3600) && divides(hours, 24) {
         Some(format!("0 {} * * *", step(hours)))
     } else {
         (seconds == 24 * 3600).then(|| "0 0 * * *".to_owned())
@@ -146,7 +146,7 @@ fn with_year(words: &[&str], is_aws: bool) -> Option<String> {
         text::number(text).filter(|number| (from..=to).contains(number))
     };
     let is_month = |name: &&str| name.eq_ignore_ascii_case(month);
-    let month = match MONTHS.iter().position(|name| is_month(&name)) {
+    let month = match MONTHS.iter().position(is_month) {
         Some(at) => u32::try_from(at).ok()? + 1,
         None => number(month, 1, 12)?,
     };
@@ -285,7 +285,7 @@ fn fixed_name(text: &str, field: CronField) -> Option<(String, u32)> {
                 .get(..text.len())
                 .is_some_and(|begin| begin.eq_ignore_ascii_case(text))
     };
-    let at = match full.iter().position(|name| begins(&name)) {
+    let at = match full.iter().position(begins) {
         Some(at) => at,
         None => {
             let name = nearest(text, short.iter().chain(&full).copied())?;

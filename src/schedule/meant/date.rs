@@ -180,7 +180,7 @@ fn date(text: &str) -> Option<NaiveDate> {
 
 fn weekday(word: &str) -> Option<usize> {
     let is = |name: &&str| word.len() >= 3 && name.to_lowercase().starts_with(word);
-    NAMES.iter().position(|name| is(&name))
+    NAMES.iter().position(is)
 }
 
 fn month_of(word: &str) -> Option<u32> {
