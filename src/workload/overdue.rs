@@ -110,14 +110,6 @@ impl ParsedInputs {
     }
 }
 
-impl Override {
-    /// Whether an object is held by this override, by its state.
-    pub fn holds(self, state: &State) -> bool {
-        let seconds = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
-        state.phase == Some(self.phase()) && seconds(state.next) == seconds(self.until())
-    }
-}
-
 fn overdue(duty: Duty, since: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<Overdue> {
     let is_late = since.is_none_or(|since| since + OVERDUE_GRACE <= now);
     is_late.then_some(Overdue { duty, since })

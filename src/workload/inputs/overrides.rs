@@ -159,6 +159,12 @@ impl Pause {
 }
 
 impl Override {
+    /// Whether an object is held by this override, by its state.
+    pub fn holds(self, state: &State) -> bool {
+        let seconds = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
+        state.phase == Some(self.phase()) && seconds(state.next) == seconds(self.until())
+    }
+
     /// When it ends by itself, if it does.
     pub const fn until(self) -> Option<DateTime<Utc>> {
         match self {

@@ -149,9 +149,8 @@ impl Steps<'_> {
     /// Has some pauses end at the very instant of a boundary, or a second beside it.
     fn end_pauses_at(&mut self, boundaries: &[u32]) {
         for step in &mut self.story.steps {
-            let hold = match &mut step.op {
-                Op::Pause(_, hold) | Op::Defaults(_, Asked::Pause(hold)) => hold,
-                _ => continue,
+            let (Op::Pause(_, hold) | Op::Defaults(_, Asked::Pause(hold))) = &mut step.op else {
+                continue;
             };
             let later = boundaries.iter().filter(|boundary| **boundary > step.at);
             let later: Vec<_> = later.take(4).collect();
