@@ -77,16 +77,14 @@ impl Telemetry {
         let stopped = StoppedWorkloads::default();
         registry.register_collector(Box::new(stopped.clone()));
         let ours = registry.sub_registry_with_prefix("dayshift");
-        let build = Info::new([
-            ("version", env!("CARGO_PKG_VERSION")),
-            ("tzdata", Tzdata::in_use().version()),
-            ("zoneinfo", Tzdata::in_use().source()),
-        ]);
         ours.register(
             "build",
-            "The program, and the version and the place of the time zone database that counts: `bundled`, \
-             or a folder",
-            build,
+            "The program, and the version and place of the time zone database that counts",
+            Info::new([
+                ("version", env!("CARGO_PKG_VERSION")),
+                ("tzdata", Tzdata::in_use().version()),
+                ("zoneinfo", Tzdata::in_use().source()),
+            ]),
         );
         let histogram: fn() -> Histogram = || Histogram::new(LATENESS_SECONDS);
         let transition_lateness = Lateness::new_with_constructor(histogram);

@@ -246,7 +246,7 @@ pub enum TextReason {
     Offset,
 
     /// A name that is not a zone.
-    #[error("is not a time zone; write a name of the IANA database{}", .nearest.map_or(" such as `Europe/Berlin`, `Asia/Tokyo` or `UTC`".to_owned(), |zone| format!(": did you mean `{zone}`?")))]
+    #[error("is not a time zone; write a name of the IANA database{}", zone_hint(*nearest))]
     UnknownZone {
         /// The zone that may have been meant.
         nearest: Option<&'static str>,
@@ -335,4 +335,21 @@ fn unknown_calendar(known: &str) -> String {
     } else {
         format!("is not a calendar that is known here; the known ones are: {known}")
     }
+}
+
+/// The zone that was meant; of one that is named as POSIX does, what it is besides.
+fn zone_hint(nearest: Option<&str>) -> String {
+    let Some(zone) = nearest else {
+        return " such as `Europe/Berlin`, `Asia/Tokyo` or `UTC`".to_owned();
+    };
+    let digits = |sign: char| {
+        zone.strip_prefix("Etc/GMT")
+            .and_then(|it| it.strip_prefix(sign))
+    };
+    let is_utc = match (digits('-'), digits('+')) {
+        (Some(hours), _) => format!(", which is UTC+{hours}"),
+        (_, Some(hours)) => format!(", which is UTC-{hours}"),
+        _ => String::new(),
+    };
+    format!(": did you mean `{zone}`{is_utc}?")
 }
