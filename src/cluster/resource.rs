@@ -156,7 +156,16 @@ impl Resource {
         spec: &Spec,
         annotations: Option<&BTreeMap<String, String>>,
     ) -> (Replicas, CountField) {
+        if let Kind::Custom(custom) = self.kind
+            && spec.replicas.is_some()
+        {
+            // Its schema may have got the field since.
+            custom.note_lacks_count(false);
+        }
         let (count, default) = match self.kind {
+            Kind::Custom(custom) if spec.replicas.is_none() && custom.lacks_count() => {
+                return (Replicas::ONE, CountField::Missing);
+            }
             Kind::Deployment | Kind::StatefulSet | Kind::Custom(_) => match &spec.replicas {
                 Some(Count::Invalid(text)) => {
                     return (Replicas::ONE, CountField::Invalid(text.clone()));
@@ -200,7 +209,7 @@ impl Resource {
         };
         let test = match &observed.count_field {
             CountField::Present => Some(value(observed.replicas).unwrap_or_default()),
-            CountField::Absent => Some(Value::Null),
+            CountField::Absent | CountField::Missing => Some(Value::Null),
             // Its end was not kept.
             CountField::Text(text) if is_too_long(text) => None,
             CountField::Text(text) => Some(json!(text)),

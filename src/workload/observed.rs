@@ -50,6 +50,8 @@ pub enum CountField {
     Present,
     /// Nothing: the count is what its kind takes for that.
     Absent,
+    /// Nothing, as its kind has no such field: the API server drops what is written there.
+    Missing,
     /// A text that says more than the count.
     Text(Box<str>),
     /// Not a count, quoted: a custom resource may have anything there.

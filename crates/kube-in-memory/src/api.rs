@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::fault::Fault;
-use crate::objects::custom;
+use crate::objects::{Schema, custom};
 use crate::request_log::RequestLine;
 use crate::server::{Admission, Server, lock};
 use crate::status::Status;
@@ -45,7 +45,16 @@ impl Api {
     /// its members alone and has the status apart: such as `argoproj.io`, `v1alpha1`, `rollouts`,
     /// `Rollout`.
     pub fn serve_custom(&self, group: &str, version: &str, plural: &str, kind: &str) {
-        self.server.serve(custom(group, version, plural, kind));
+        let schema = Schema::PreservesAll;
+        self.server
+            .serve(custom(schema, group, version, plural, kind));
+    }
+
+    /// The same, as if its schema had no `spec.replicas`: what is written there is dropped.
+    pub fn serve_without_replicas(&self, group: &str, version: &str, plural: &str, kind: &str) {
+        let schema = Schema::LacksReplicas;
+        self.server
+            .serve(custom(schema, group, version, plural, kind));
     }
 
     /// From now on a custom kind is served in this version, and in no other, as if the served

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::fault::Fault;
-use crate::objects::{RESOURCES, Resource, custom};
+use crate::objects::{RESOURCES, Resource, Schema, custom};
 use crate::request_log::{Log, RequestLine};
 use crate::status::Status;
 use crate::store::{Listener, Notifier, Store};
@@ -121,7 +121,13 @@ impl Server {
     /// it. A 400 where there is no such kind.
     pub(crate) fn serve_in(&self, kind: &str, version: &str) -> Result<(), Status> {
         let old = self.kind(kind)?;
-        let new = custom(old.group, version, old.plural, old.kind);
+        let new = custom(
+            Schema::PreservesAll,
+            old.group,
+            version,
+            old.plural,
+            old.kind,
+        );
         if !old.custom || new.index == old.index {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use crate::{
     cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
     events::EventText,
     neighbours::{ADMISSION, ManagerKind},
-    workload::{Cause, Change, ChangeKind, Replicas, WorkloadRef},
+    workload::{Cause, Change, ChangeKind, CountField, CustomKind, Kind, Replicas, WorkloadRef},
 };
 
 use crate::controller::ids::Id;
@@ -56,8 +56,14 @@ impl Engine {
         match result {
             Ok(workload) => {
                 let known = sent.known;
-                let (made, _) = workload.count(object.kind);
-                self.succeeded(sent, made);
+                let (made, field) = workload.count(object.kind);
+                if let Kind::Custom(custom) = object.kind
+                    && made_no_count(&sent, &field)
+                {
+                    self.has_no_count(id, custom);
+                } else {
+                    self.succeeded(sent, made);
+                }
                 let version = workload.version();
                 self.index.history.note_write(version, known);
                 let seen_at = self.clock.seen_at();
@@ -78,6 +84,22 @@ impl Engine {
                 self.unanswered(id, &why);
                 self.confirm(id);
             }
+        }
+    }
+
+    /// The API server has stored a patch without the count that was in it. What is observed of
+    /// objects of that kind says so from now on, and the next decision refuses them.
+    fn has_no_count(&mut self, id: Id, custom: &'static CustomKind) {
+        self.answered();
+        if custom.note_lacks_count(true) {
+            let kind = custom.resource();
+            tracing::warn!(
+                kind,
+                "this kind has no spec.replicas: the API server drops what is written there; nothing of it is scaled, so take it out of --kinds"
+            );
+        }
+        if let Some(entry) = self.index.get_mut(id) {
+            entry.work.succeeded();
         }
     }
 
@@ -354,6 +376,12 @@ fn tells_of_permission<T>(result: &Result<T, PatchError>) -> bool {
         Err(PatchError::Unavailable(why)) => !why.kind.is_servers(),
         _ => true,
     }
+}
+
+/// Whether nothing stands where the count of a patch was to be.
+fn made_no_count(sent: &Sent, field: &CountField) -> bool {
+    let is_gone = matches!(field, CountField::Absent | CountField::Missing);
+    is_gone && sent.change.replicas != sent.observed.replicas
 }
 
 const fn outcome(error: &PatchError) -> Outcome {

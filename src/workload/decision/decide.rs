@@ -31,6 +31,11 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
         (ParsedInputs::Scheduled(_), CountField::Invalid(quoted)) => {
             context.refused(state, &InvalidSchedule::of_count(quoted), now)
         }
+        // What was written there was never done, so nothing is remembered of it.
+        (ParsedInputs::Scheduled(_), CountField::Missing) => {
+            let refusal = InvalidSchedule::of_missing_count(observed.object.kind.name());
+            context.refused(State::default(), &refusal, now)
+        }
         (ParsedInputs::Scheduled(spec), _) => {
             ScheduledDecision::new(context, spec, state, now).decide()
         }

@@ -140,6 +140,17 @@ impl InvalidSchedule {
         }
     }
 
+    /// The refusal of an object whose kind has no count.
+    pub(in crate::workload) fn of_missing_count(kind: &str) -> Self {
+        let message = format!(
+            "a {kind} has no such field, and the API server drops what is written there, so dayshift cannot scale it; remove the schedule, or take the kind out of --kinds"
+        );
+        let problem = Problem::at("spec.replicas", 0..0, message);
+        Self {
+            problems: vec![problem.of_kind(ProblemKind::Count)],
+        }
+    }
+
     /// The problems, in the order of the documentation of their annotations.
     pub fn problems(&self) -> &[Problem] {
         &self.problems

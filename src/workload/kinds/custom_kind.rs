@@ -3,7 +3,10 @@
 use std::{
     cmp::Ordering,
     hash::{Hash, Hasher},
-    sync::{Mutex, PoisonError, RwLock},
+    sync::{
+        Mutex, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering as MemoryOrdering},
+    },
 };
 
 /// A kind with `spec.replicas` that somebody has named by its resource, such as
@@ -18,6 +21,8 @@ pub struct CustomKind {
     /// All that the API server has said of it so far; the last counts. They are never dropped
     /// either, and a version that comes back is not kept twice.
     discovered: RwLock<Vec<&'static Discovered>>,
+    /// Whether the API server has dropped `spec.replicas` from what was written.
+    lacks_count: AtomicBool,
 }
 
 /// What the API server says of a kind.
@@ -46,6 +51,7 @@ impl CustomKind {
             resource: format!("{plural}.{group}"),
             dot: plural.len(),
             discovered: RwLock::default(),
+            lacks_count: AtomicBool::new(false),
         }));
         named.push(custom);
         custom
@@ -95,6 +101,16 @@ impl CustomKind {
     fn known(&self) -> Option<&'static Discovered> {
         let all = self.discovered.read();
         all.unwrap_or_else(PoisonError::into_inner).last().copied()
+    }
+
+    /// Whether its schema has no `spec.replicas`, as far as is known.
+    pub fn lacks_count(&self) -> bool {
+        self.lacks_count.load(MemoryOrdering::Relaxed)
+    }
+
+    /// Notes whether its schema has no `spec.replicas`; whether that is news.
+    pub fn note_lacks_count(&self, lacks: bool) -> bool {
+        self.lacks_count.swap(lacks, MemoryOrdering::Relaxed) != lacks
     }
 
     /// `rollouts.argoproj.io`

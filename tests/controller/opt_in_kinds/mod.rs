@@ -3,3 +3,4 @@
 mod custom;
 mod each;
 mod line;
+mod no_count;

@@ -10,15 +10,31 @@ use super::resources::{NAMES, RESOURCES};
 
 /// All that have been named so far, by any server of this process. Like the kinds of the table they
 /// live as long as the process: there are as many as its tests name.
-static NAMED: Mutex<Vec<&'static Resource>> = Mutex::new(Vec::new());
+static NAMED: Mutex<Vec<(Schema, &'static Resource)>> = Mutex::new(Vec::new());
+
+/// What the schema of a custom kind leaves of its objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Schema {
+    /// Everything: `x-kubernetes-preserve-unknown-fields`.
+    PreservesAll,
+    /// Everything but `spec.replicas`, which it does not have and so prunes.
+    LacksReplicas,
+}
 
 /// The custom kind of this name, in namespaces and with a status of its own.
-pub(crate) fn custom(group: &str, version: &str, plural: &str, kind: &str) -> &'static Resource {
+pub(crate) fn custom(
+    schema: Schema,
+    group: &str,
+    version: &str,
+    plural: &str,
+    kind: &str,
+) -> &'static Resource {
     let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = named.iter().find(|known| {
-        (known.group, known.version, known.plural, known.kind) == (group, version, plural, kind)
+    let known = named.iter().find(|(of, known)| {
+        let it = (known.group, known.version, known.plural, known.kind);
+        *of == schema && it == (group, version, plural, kind)
     });
-    if let Some(known) = known {
+    if let Some((_, known)) = known {
         return known;
     }
     let keep = |text: &str| -> &'static str { Box::leak(text.into()) };
@@ -38,12 +54,24 @@ pub(crate) fn custom(group: &str, version: &str, plural: &str, kind: &str) -> &'
         generation: Some(Generation::AllButStatus),
         lifetime: None,
         decode: |_, _| Ok(()),
-        complete,
+        complete: match schema {
+            Schema::PreservesAll => complete,
+            Schema::LacksReplicas => prune,
+        },
         check: |_, _, _| {},
         empty: "",
     }));
-    named.push(resource);
+    named.push((schema, resource));
     resource
+}
+
+/// As the API server drops what a structural schema does not have, without a word in the body of
+/// its answer (<https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-pruning>).
+fn prune(new: &mut Value, old: Option<&Value>) {
+    complete(new, old);
+    if let Some(spec) = new.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.remove("replicas");
+    }
 }
 
 /// The status is its controller's alone; nothing else is touched.

@@ -15,7 +15,7 @@ mod resource;
 mod resources;
 mod stateful_set;
 
-pub(crate) use custom::custom;
+pub(crate) use custom::{Schema, custom};
 pub(crate) use namespace::IMMORTAL;
 pub(crate) use resource::Resource;
 pub(crate) use resources::{DEPLOYMENTS, NAMESPACES, RESOURCES};

@@ -1,0 +1,84 @@
+//! A custom kind whose schema has no `spec.replicas`: the API server drops what is written there.
+
+use dayshift::controller::{Scope, Settings};
+use dayshift::workload::{CustomKind, Kind};
+use serde_json::{Value, json};
+
+use super::line::object;
+use crate::sandbox::{Sandbox, logged};
+
+fn story(plural: &str, kind: &str) -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let (group, version) = ("paper.example.com", "v1");
+    story
+        .api
+        .serve_without_replicas(group, version, plural, kind);
+    let kinds = vec![
+        Kind::Custom(CustomKind::named(plural, group)),
+        Kind::Deployment,
+    ];
+    let scope = Scope {
+        kinds,
+        ..Scope::default()
+    };
+    story.start_scaler(Settings {
+        scope,
+        ..Settings::default()
+    });
+    story
+}
+
+fn plane(kind: &str, name: &str) -> Value {
+    let mut plane = object("paper.example.com/v1", kind, &json!({"folds": 7}));
+    plane["metadata"]["name"] = json!(name);
+    plane
+}
+
+#[test]
+fn its_objects_are_refused_and_keep_no_state_of_what_was_not_done() {
+    let (_guard, log) = logged();
+    let story = story("planes", "Plane");
+    for name in ["web", "api"] {
+        story.api.create(plane("Plane", name)).unwrap();
+    }
+    // Of what is scheduled in the same minute nothing else is touched.
+    story.apply(
+        crate::sandbox::deployment("deploy")
+            .replicas(3)
+            .stop("19:00"),
+    );
+    story.sleep_until("20:00");
+    for name in ["web", "api"] {
+        let object = story.api.get("Plane", "dev", name).unwrap();
+        let (labels, spec) = (&object["metadata"]["labels"], &object["spec"]);
+        assert_eq!(*spec, json!({"folds": 7}), "{name}");
+        let ours = labels.as_object().into_iter().flatten();
+        let ours: Vec<_> = ours
+            .filter(|(key, _)| key.starts_with("dayshift/"))
+            .collect();
+        assert_eq!(ours, [], "{name}");
+        let error = object["metadata"]["annotations"]["dayshift/error"].as_str();
+        let error = error.unwrap();
+        assert!(
+            error.contains("a Plane has no such field"),
+            "{name}: {error}"
+        );
+        assert_eq!(story.events(name), ["InvalidSchedule"], "{name}");
+    }
+    assert_eq!(story.replicas("deploy"), 0);
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    assert_eq!(
+        log.matches("this kind has no spec.replicas").count(),
+        1,
+        "{log}"
+    );
+    assert!(!log.contains("admission webhook"), "{log}");
+    let before = story.requests("patch").len();
+    story.sleep_until("2026-11-22 20:00");
+    let after = story.requests("patch").len();
+    assert_eq!(
+        after - before,
+        2,
+        "the Deployment's two days, and nothing else"
+    );
+}
