@@ -43,18 +43,18 @@ impl Engine {
             return;
         };
         if self.settings.dry_run {
-            self.pretend(id, change);
+            self.pretend(id, &change);
         } else {
             self.send_change(id, lane, change);
         }
     }
 
-    fn pretend(&mut self, id: Id, change: Change) {
+    fn pretend(&mut self, id: Id, change: &Change) {
         if let Some(action) = change.kind.action() {
             self.telemetry.transition(action, Outcome::DryRun);
         }
-        self.log_would(id, &change);
-        self.index.pretend(id, &change, self.clock.now());
+        self.log_would(id, change);
+        self.index.pretend(id, change, self.clock.now());
         if let Some(note) = &change.note {
             self.tell(id, note);
         }

@@ -153,11 +153,11 @@ impl Engine {
             }
             Some(Decision::StopsSoon { due, note }) => {
                 self.wait(id, Some(due));
-                self.stops_soon(id, now, due, note);
+                self.stops_soon(id, now, due, &note);
             }
             Some(Decision::CorrectionLimitReached { due, note }) => {
                 self.wait(id, due);
-                self.correction_limit_reached(id, note);
+                self.correction_limit_reached(id, &note);
             }
             Some(Decision::Write(change)) => {
                 let lane = if change.kind.is_transition() {
@@ -197,23 +197,23 @@ impl Engine {
         }
     }
 
-    fn stops_soon(&mut self, id: Id, now: DateTime<Utc>, due: DateTime<Utc>, note: EventNote) {
+    fn stops_soon(&mut self, id: Id, now: DateTime<Utc>, due: DateTime<Utc>, note: &EventNote) {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
         entry.work.has_nothing_to_write();
         entry.memory.tell_stops_soon(now);
         tracing::info!(kind = %entry.object().kind, object = %entry.object(), %due, "enforce stops it soon");
-        self.tell(id, &note);
+        self.tell(id, note);
     }
 
-    fn correction_limit_reached(&mut self, id: Id, note: EventNote) {
+    fn correction_limit_reached(&mut self, id: Id, note: &EventNote) {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
         if entry.tell_correction_limit() {
             let object = entry.object();
-            let event = EventText::of(&note, object, &self.settings.prefix);
+            let event = EventText::of(note, object, &self.settings.prefix);
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);
             self.announce(id, event);
         }

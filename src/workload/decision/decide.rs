@@ -27,14 +27,14 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
         (ParsedInputs::Invalid(refusal), _) if refusal.is_inherited() => {
             context.left_alone(state, now)
         }
-        (ParsedInputs::Invalid(refusal), _) => context.refused(state, refusal, now),
+        (ParsedInputs::Invalid(refusal), _) => context.refused(&state, refusal, now),
         (ParsedInputs::Scheduled(_), CountField::Invalid(quoted)) => {
-            context.refused(state, &InvalidSchedule::of_count(quoted), now)
+            context.refused(&state, &InvalidSchedule::of_count(quoted), now)
         }
         // What was written there was never done, so nothing is remembered of it.
         (ParsedInputs::Scheduled(_), CountField::Missing) => {
             let refusal = InvalidSchedule::of_missing_count(observed.object.kind.name());
-            context.refused(State::default(), &refusal, now)
+            context.refused(&State::default(), &refusal, now)
         }
         (ParsedInputs::Scheduled(spec), _) => {
             ScheduledDecision::new(context, spec, state, now).decide()
@@ -76,7 +76,7 @@ impl DecisionContext<'_> {
     }
 
     /// A refused schedule changes only the error annotation and `next`.
-    fn refused(&self, state: State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
+    fn refused(&self, state: &State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
         let text: Box<str> = refusal.text(self.prefix).into();
         let mut change = Change {
             error: Some(text.clone()),
@@ -86,14 +86,14 @@ impl DecisionContext<'_> {
                 ChangeKind::Refuse,
                 State {
                     next: None,
-                    ..state
+                    ..state.clone()
                 },
             )
         };
         // A rollout undo brings the error back together with the text that it is about.
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
-        change.note = is_news.then(|| EventNote::Invalid(text));
+        change.note = is_news.then_some(EventNote::Invalid(text));
         self.decide_write(change, now, None, || false)
     }
 }
