@@ -23,18 +23,38 @@ pub struct ExceptedDates {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum DateSet {
+pub(super) enum DateSet {
     Written(DayRanges),
     Calendar(CalendarName, Arc<Calendar>),
 }
 
 impl DateSet {
-    fn days(&self) -> &DayRanges {
+    pub(super) fn days(&self) -> &DayRanges {
         match self {
             Self::Written(days) => days,
             Self::Calendar(_, calendar) => calendar.days(),
         }
     }
+
+    /// The calendar whose dates these are.
+    pub(super) fn calendar(&self) -> Option<(&CalendarName, &Calendar)> {
+        match self {
+            Self::Written(_) => None,
+            Self::Calendar(name, calendar) => Some((name, &**calendar)),
+        }
+    }
+}
+
+/// Reads a date, a range of dates, or the name of a calendar.
+pub(super) fn read_dates(item: Piece<'_>, known: &Calendars) -> Result<DateSet, TextError> {
+    let Some(name) = calendar_name(item) else {
+        return Ok(DateSet::Written(DayRanges::united(vec![read_range(item)?])));
+    };
+    if name.text().is_empty() {
+        return Err(item.fails(TextReason::NotACalendarName));
+    }
+    let (name, calendar) = known.named(name)?;
+    Ok(DateSet::Calendar(name, calendar))
 }
 
 impl ExceptedDates {
@@ -62,17 +82,13 @@ impl ExceptedDates {
         let mut ranges = Vec::new();
         let mut calendars: Vec<(CalendarName, Arc<Calendar>)> = Vec::new();
         for item in Piece::items(text, "2026-12-28..2027-01-03; 2027-01-11")? {
-            let item = item?;
-            let Some(name) = calendar_name(item) else {
-                ranges.push(read_range(item)?);
-                continue;
-            };
-            if name.text().is_empty() {
-                return Err(item.fails(TextReason::NotACalendarName));
-            }
-            let (name, calendar) = known.named(name)?;
-            if calendars.iter().all(|(known, _)| *known != name) {
-                calendars.push((name, calendar));
+            match read_dates(item?, known)? {
+                DateSet::Written(dates) => ranges.extend(dates.iter()),
+                DateSet::Calendar(name, calendar) => {
+                    if calendars.iter().all(|(known, _)| *known != name) {
+                        calendars.push((name, calendar));
+                    }
+                }
             }
         }
         let written = (!ranges.is_empty()).then(|| DateSet::Written(DayRanges::united(ranges)));
@@ -101,10 +117,7 @@ impl ExceptedDates {
 
     /// The calendars whose dates these are, in order of the text.
     pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
-        self.sets.iter().filter_map(|set| match set {
-            DateSet::Written(_) => None,
-            DateSet::Calendar(name, calendar) => Some((name, &**calendar)),
-        })
+        self.sets.iter().filter_map(DateSet::calendar)
     }
 
     /// The first calendar that has this date, and what it calls it, which may be empty and hold

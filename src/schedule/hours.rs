@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
 
+use super::dates::Dates;
 use super::day::{Day, Shown};
-use super::except::ExceptedDates;
 use super::meant::propose;
 use super::text::error::TextError;
 use super::text::month_days::MonthDays;
 use super::windows::{DAY, Windows, read_windows};
-use super::zone::local::{Local, weekday};
+use super::zone::local::Local;
 
 /// Windows of every week and every month. Where they overlap or touch they are one.
 ///
@@ -54,38 +54,41 @@ impl Hours {
 
     /// The first edge of a window after a local time. No zone counts: clock changes are ignored.
     pub fn next_edge(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
-        self.next_change(after.into(), &ExceptedDates::default())?
-            .to_naive()
+        let (except, treated) = Default::default();
+        let dates = Dates {
+            except: &except,
+            treated: &treated,
+        };
+        self.next_change(after.into(), dates)?.to_naive()
     }
 
-    /// Whether `local` is in a window that does not begin on one of the dates `except`.
-    pub(super) fn cover(&self, local: Local, except: &ExceptedDates) -> bool {
-        self.shown(local.day(), except).covers(local.second())
+    /// Whether `local` is in a window that does not begin on an excepted date.
+    pub(super) fn cover(&self, local: Local, dates: Dates<'_>) -> bool {
+        self.shown(local.day(), dates).covers(local.second())
     }
 
     /// The first time after `local` at which [`Self::cover`] is no longer what it is at `local`.
-    pub(super) fn next_change(&self, local: Local, except: &ExceptedDates) -> Option<Local> {
-        let wanted = !self.cover(local, except);
+    pub(super) fn next_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
+        let wanted = !self.cover(local, dates);
         let (mut day, mut from) = (local.day(), local.second() + 1);
-        let mut plain = 0;
+        let mut alike = 0;
         while day <= Local::LAST.day() {
-            if let Some(second) = self.shown(day, except).first(from, wanted) {
+            if let Some(second) = self.shown(day, dates).first(from, wanted) {
                 return Some(Local::on(day, second));
             }
             from = 0;
-            plain = if self.is_plain(day, except) {
-                plain + 1
-            } else {
-                0
-            };
-            day = match except.range_of(day) {
+            let enough = self.days_to_know(day, dates);
+            alike = if enough.is_some() { alike + 1 } else { 0 };
+            day = match dates.except.range_of(day) {
                 // Nothing begins before the range is over.
                 Some((_, last)) if wanted => last + 1,
-                _ if plain > DAYS_TO_KNOW => {
-                    let others = [
-                        except.next_from(day + 1),
-                        self.of_month().next_from(day + 1),
-                    ];
+                _ if enough.is_some_and(|enough| alike > enough) => {
+                    let treated = match dates.treated.range_of(day) {
+                        Some((_, last)) => Some(last + 1),
+                        None => dates.treated.next_from(day + 1),
+                    };
+                    let except = dates.except.next_from(day + 1);
+                    let others = [treated, except, self.of_month().next_from(day + 1)];
                     others.into_iter().flatten().min()?
                 }
                 _ => day + 1,
@@ -95,27 +98,34 @@ impl Hours {
     }
 
     /// The last time at or before `local` at which [`Self::cover`] became what it is at `local`.
-    pub(super) fn last_change(&self, local: Local, except: &ExceptedDates) -> Option<Local> {
-        let wanted = !self.cover(local, except);
+    pub(super) fn last_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
+        let wanted = !self.cover(local, dates);
         let (mut day, mut to) = (local.day(), local.second());
-        let mut plain = 0;
+        let mut alike = 0;
         while day >= Local::FIRST.before().day() {
-            if let Some(second) = self.shown(day, except).last(to, wanted) {
+            if let Some(second) = self.shown(day, dates).last(to, wanted) {
                 return Some(Local::on(day, second).after()).filter(|it| it.is_in_range());
             }
             to = DAY;
-            plain = if self.is_plain(day, except) {
-                plain + 1
-            } else {
-                0
-            };
-            day = match except.range_of(day) {
+            let enough = self.days_to_know(day, dates);
+            alike = if enough.is_some() { alike + 1 } else { 0 };
+            day = match dates.except.range_of(day) {
                 // On the first day of the range a window of the day before may end.
                 Some((first, _)) if wanted && day > first => first,
-                // The day after an excepted date lacks what would have begun on it.
-                _ if plain > DAYS_TO_KNOW => {
-                    let others = [except.last_to(day - 1), self.of_month().last_to(day - 1)];
-                    (others.into_iter().flatten().max()? + 1).min(day - 1)
+                // The day after another one lacks, or has, what began on that.
+                _ if enough.is_some_and(|enough| alike > enough) => {
+                    let after = |day: Option<i32>| day.map(|day| day + 1);
+                    let treated = match dates.treated.range_of(day) {
+                        Some((first, _)) => Some(first),
+                        None => after(dates.treated.last_to(day - 1)),
+                    };
+                    let except = after(dates.except.last_to(day - 1));
+                    let month = after(self.of_month().last_to(day - 1));
+                    [treated, except, month]
+                        .into_iter()
+                        .flatten()
+                        .max()?
+                        .min(day - 1)
                 }
                 _ => day - 1,
             };
@@ -123,10 +133,11 @@ impl Hours {
         None
     }
 
-    fn shown(&self, day: i32, except: &ExceptedDates) -> Shown<'_> {
+    fn shown(&self, day: i32, dates: Dates<'_>) -> Shown<'_> {
         let begun_on = |day| {
-            let kept = except.range_of(day).is_none();
-            kept.then(|| self.begun_on(day)).unwrap_or_default()
+            let kept = dates.except.range_of(day).is_none();
+            let begun = || self.begun_on(day, dates.treated.weekday(day));
+            kept.then(begun).unwrap_or_default()
         };
         let tail = begun_on(day - 1).tail;
         Shown {
@@ -138,11 +149,11 @@ impl Hours {
         }
     }
 
-    /// The windows that begin on a date, whether it is excepted or not.
-    fn begun_on(&self, day: i32) -> Cow<'_, Day> {
+    /// The windows that begin on a date that counts as this day of the week, excepted or not.
+    fn begun_on(&self, day: i32, weekday: usize) -> Cow<'_, Day> {
         let weekly = self
             .days
-            .get(weekday(day))
+            .get(weekday)
             .map_or_else(Cow::default, Cow::Borrowed);
         if self.monthly.is_empty() {
             return weekly;
@@ -157,11 +168,15 @@ impl Hours {
         days.fold(MonthDays::NONE, MonthDays::and)
     }
 
-    /// Whether the windows of a day are those of every week.
-    fn is_plain(&self, day: i32, except: &ExceptedDates) -> bool {
+    /// After how many days like this one, without a change, no other such day has one. `None` for a
+    /// day that is like no other, as is one after another kind of day.
+    fn days_to_know(&self, day: i32, dates: Dates<'_>) -> Option<u32> {
         let days = self.of_month();
-        let is_plain = |day| except.range_of(day).is_none() && !days.hold(day);
-        is_plain(day) && is_plain(day - 1)
+        let is_plain = |day| dates.except.range_of(day).is_none() && !days.hold(day);
+        let treated = dates.treated.range_of(day);
+        let is_regular =
+            is_plain(day) && is_plain(day - 1) && treated == dates.treated.range_of(day - 1);
+        is_regular.then_some(if treated.is_some() { 1 } else { DAYS_OF_WEEK })
     }
 }
 
@@ -185,14 +200,15 @@ fn group(windows: Vec<(MonthDays, (u32, u32))>) -> Box<[(MonthDays, Day)]> {
     groups.into()
 }
 
-/// After so many plain days without a change no plain day has one: that was a whole week.
-const DAYS_TO_KNOW: u32 = 8;
+/// A week, and the day that was not looked at from its beginning.
+const DAYS_OF_WEEK: u32 = 8;
 
 #[cfg(test)]
 mod tests {
     use chrono::{DateTime, NaiveDateTime};
 
     use super::*;
+    use crate::schedule::{ExceptedDates, TreatedDates};
 
     /// The changes from Monday 2026-11-23 00:00 on: `+` on, `-` off.
     fn changes(text: &str, except: &str, count: usize) -> Vec<String> {
@@ -201,26 +217,30 @@ mod tests {
             "" => ExceptedDates::default(),
             dates => ExceptedDates::parse(dates).unwrap(),
         };
+        let dates = Dates {
+            except: &except,
+            treated: &TreatedDates::default(),
+        };
         let mut local = Local::from("2026-11-23T00:00:00".parse::<NaiveDateTime>().unwrap());
         let mut changes = Vec::new();
         while changes.len() < count {
-            let Some(next) = hours.next_change(local, &except) else {
+            let Some(next) = hours.next_change(local, dates) else {
                 break;
             };
-            assert_eq!(hours.last_change(next, &except), Some(next), "{text}");
+            assert_eq!(hours.last_change(next, dates), Some(next), "{text}");
             assert_eq!(
-                hours.last_change(next.before(), &except),
-                hours.last_change(local, &except)
+                hours.last_change(next.before(), dates),
+                hours.last_change(local, dates)
             );
-            let sign = if hours.cover(next, &except) { '+' } else { '-' };
+            let sign = if hours.cover(next, dates) { '+' } else { '-' };
             let time = DateTime::from_timestamp(next.0, 0).unwrap();
             changes.push(format!("{sign}{}", time.format("%a %d %H:%M")));
             local = next;
         }
         // Asked long after the last of them, it is still found.
-        if !changes.is_empty() && hours.next_change(local, &except).is_none() {
+        if !changes.is_empty() && hours.next_change(local, dates).is_none() {
             let later = Local(local.0 + 100 * 86_400);
-            assert_eq!(hours.last_change(later, &except), Some(local), "{text}");
+            assert_eq!(hours.last_change(later, dates), Some(local), "{text}");
         }
         changes
     }

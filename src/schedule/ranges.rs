@@ -24,6 +24,22 @@ impl DayRanges {
         }
     }
 
+    /// First and last day of each span, in order.
+    pub(in crate::schedule) fn iter(&self) -> impl Iterator<Item = (i32, i32)> {
+        self.ranges.iter().copied()
+    }
+
+    /// The first day that both have.
+    pub(in crate::schedule) fn first_common(&self, other: &Self) -> Option<i32> {
+        let (few, many) = if self.ranges.len() < other.ranges.len() {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        few.iter()
+            .find_map(|(first, last)| many.next_from(first).filter(|day| *day <= last))
+    }
+
     /// The last day.
     pub(in crate::schedule) fn last(&self) -> Option<i32> {
         self.ranges.last().map(|&(_, last)| last)

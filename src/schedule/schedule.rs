@@ -3,10 +3,13 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::boundary::{Action, Boundary};
+use super::calendar::{Calendar, CalendarName};
+use super::dates::Dates;
 use super::entry::Entry;
 use super::except::ExceptedDates;
 use super::hours::Hours;
 use super::times::Times;
+use super::treated::TreatedDates;
 use super::zone::local::Local;
 use super::zone::time_zone::Zone;
 
@@ -76,6 +79,7 @@ impl ScheduleRule {
 pub struct Schedule {
     rule: ScheduleRule,
     except: ExceptedDates,
+    treated: TreatedDates,
     zone: Zone,
 }
 
@@ -89,7 +93,20 @@ impl Schedule {
     /// The schedule of `rule` on the clocks of `zone`. Starts (or windows that begin) on the
     /// local dates of `except` are left out.
     pub fn new(rule: ScheduleRule, except: ExceptedDates, zone: Zone) -> Self {
-        Self { rule, except, zone }
+        Self {
+            rule,
+            except,
+            treated: TreatedDates::default(),
+            zone,
+        }
+    }
+
+    /// The same, where some local dates count as other days of the week: what depends on the day of
+    /// the week does on them what it does on that day. Days of the month and days within the month
+    /// are those of the calendar.
+    #[must_use]
+    pub fn treating(self, treated: TreatedDates) -> Self {
+        Self { treated, ..self }
     }
 
     /// The zone of its local times.
@@ -105,6 +122,23 @@ impl Schedule {
     /// The local dates on which nothing starts.
     pub fn except(&self) -> &ExceptedDates {
         &self.except
+    }
+
+    /// The local dates that count as another day of the week.
+    pub fn treated(&self) -> &TreatedDates {
+        &self.treated
+    }
+
+    /// The calendars whose dates it goes by.
+    pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
+        self.except.calendars().chain(self.treated.calendars())
+    }
+
+    fn dates(&self) -> Dates<'_> {
+        Dates {
+            except: &self.except,
+            treated: &self.treated,
+        }
     }
 
     /// The first boundary strictly after an instant.
@@ -128,7 +162,7 @@ impl Schedule {
             .map(|(_, action)| action);
         latest.or_else(|| match &self.rule {
             ScheduleRule::Hours(hours) => {
-                let on = hours.cover(self.zone.shown_by(second), &self.except);
+                let on = hours.cover(self.zone.shown_by(second), self.dates());
                 Some(if on { Action::Start } else { Action::Stop })
             }
             ScheduleRule::Times(_) => None,
@@ -218,13 +252,13 @@ impl Schedule {
             }
             ScheduleRule::Hours(hours) => {
                 let mut shown = shown.max(Local::FIRST.before());
-                let on = hours.cover(shown, &self.except);
+                let on = hours.cover(shown, self.dates());
                 loop {
-                    let change = hours.next_change(shown, &self.except)?;
+                    let change = hours.next_change(shown, self.dates())?;
                     let at = self.zone.second_of(change);
                     shown = self.zone.shown_by(at);
                     // A window that begins and ends in a gap vanishes, and so does a break between windows.
-                    if hours.cover(shown, &self.except) != on {
+                    if hours.cover(shown, self.dates()) != on {
                         return Some((at, if on { Action::Stop } else { Action::Start }));
                     }
                 }
@@ -246,12 +280,12 @@ impl Schedule {
             }
             ScheduleRule::Hours(hours) => {
                 let mut shown = shown.min(Local::LAST);
-                let on = hours.cover(shown, &self.except);
+                let on = hours.cover(shown, self.dates());
                 loop {
-                    let change = hours.last_change(shown, &self.except)?;
+                    let change = hours.last_change(shown, self.dates())?;
                     let at = self.zone.second_of(change);
                     shown = self.zone.shown_by(at - 1);
-                    if hours.cover(shown, &self.except) != on {
+                    if hours.cover(shown, self.dates()) != on {
                         return Some((at, if on { Action::Start } else { Action::Stop }));
                     }
                 }
@@ -267,8 +301,11 @@ impl Schedule {
                 ScheduleRule::Times(entries) => {
                     let shown = self.zone.shown_by(after);
                     let stops = entries.iter().filter(|it| !it.action.brings_up());
-                    self.zone
-                        .second_of(stops.filter_map(|it| it.times.next(shown)).min()?)
+                    self.zone.second_of(
+                        stops
+                            .filter_map(|it| it.times.next(shown, &self.treated))
+                            .min()?,
+                    )
                 }
                 ScheduleRule::Hours(_) => self.next(after)?.0,
             };
@@ -290,8 +327,11 @@ impl Schedule {
                 ScheduleRule::Times(entries) => {
                     let shown = self.zone.shown_by(until);
                     let stops = entries.iter().filter(|it| !it.action.brings_up());
-                    self.zone
-                        .second_of(stops.filter_map(|it| it.times.previous(shown)).max()?)
+                    self.zone.second_of(
+                        stops
+                            .filter_map(|it| it.times.previous(shown, &self.treated))
+                            .max()?,
+                    )
                 }
                 ScheduleRule::Hours(_) => self.latest(until)?.0,
             };
@@ -308,9 +348,11 @@ impl Schedule {
     /// The first time of an entry after `local`; one that brings something up is not on an
     /// excepted date.
     fn next_of(&self, entry: &Entry, local: Local) -> Option<Local> {
-        let mut next = entry.times.next(local)?;
+        let mut next = entry.times.next(local, &self.treated)?;
         while let Some((_, last)) = self.excepted(entry, next) {
-            next = entry.times.next(Local::on(last + 1, 0).before())?;
+            next = entry
+                .times
+                .next(Local::on(last + 1, 0).before(), &self.treated)?;
         }
         Some(next)
     }
@@ -318,9 +360,11 @@ impl Schedule {
     /// The last time of an entry at or before `local`; one that brings something up is not on an
     /// excepted date.
     fn last_of(&self, entry: &Entry, local: Local) -> Option<Local> {
-        let mut last = entry.times.previous(local)?;
+        let mut last = entry.times.previous(local, &self.treated)?;
         while let Some((first, _)) = self.excepted(entry, last) {
-            last = entry.times.previous(Local::on(first, 0).before())?;
+            last = entry
+                .times
+                .previous(Local::on(first, 0).before(), &self.treated)?;
         }
         Some(last)
     }

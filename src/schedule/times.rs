@@ -5,9 +5,11 @@ use chrono::NaiveDateTime;
 use super::cron::expression::Cron;
 use super::meant::propose;
 use super::monthly::Monthly;
+use super::ranges::DayRanges;
 use super::text::error::TextError;
 use super::text::piece::Piece;
 use super::times_text::{EXAMPLE, TimesItems};
+use super::treated::TreatedDates;
 use super::weekly::Weekly;
 use super::zone::local::Local;
 
@@ -80,39 +82,85 @@ impl Times {
 
     /// The first of these times after a local time. No zone counts: clock changes are ignored.
     pub fn next_local(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
-        self.next(after.into())?.to_naive()
+        self.next(after.into(), &TreatedDates::default())?
+            .to_naive()
     }
 
-    /// The first of them after `local`.
-    pub(super) fn next(&self, local: Local) -> Option<Local> {
+    /// The first of them after `local`, where some dates count as other days of the week.
+    pub(super) fn next(&self, local: Local, treated: &TreatedDates) -> Option<Local> {
         let moment = self
             .moments
             .get(self.moments.partition_point(|&it| it <= local))
             .copied();
-        let cron = self.crons.iter().filter_map(|cron| cron.next(local)).min();
-        let monthly = self.monthly.next(local);
-        [self.weekly.next(local), monthly, moment, cron]
-            .into_iter()
-            .flatten()
-            .min()
+        let mut usual = self.next_of_week(local);
+        while let Some((_, last)) = usual.and_then(|it| treated.range_of(it.day())) {
+            usual = self.next_of_week(Local::on(last + 1, 0).before());
+        }
+        let treated = treated
+            .iter()
+            .filter_map(|(day, dates)| self.next_as(day, dates, local));
+        let others = [self.monthly.next(local), moment, usual];
+        others.into_iter().flatten().chain(treated).min()
     }
 
-    /// The last of them at or before `local`.
-    pub(super) fn previous(&self, local: Local) -> Option<Local> {
+    /// The last of them at or before `local`, where some dates count as other days of the week.
+    pub(super) fn previous(&self, local: Local, treated: &TreatedDates) -> Option<Local> {
         let moment = self
             .moments
             .get(..self.moments.partition_point(|&it| it <= local));
         let moment = moment.and_then(<[Local]>::last).copied();
-        let cron = self
-            .crons
+        let mut usual = self.previous_of_week(local);
+        while let Some((first, _)) = usual.and_then(|it| treated.range_of(it.day())) {
+            usual = self.previous_of_week(Local::on(first, 0).before());
+        }
+        let treated = treated
             .iter()
-            .filter_map(|cron| cron.previous(local))
-            .max();
-        let monthly = self.monthly.previous(local);
-        [self.weekly.previous(local), monthly, moment, cron]
-            .into_iter()
-            .flatten()
-            .max()
+            .filter_map(|(day, dates)| self.previous_as(day, dates, local));
+        let others = [self.monthly.previous(local), moment, usual];
+        others.into_iter().flatten().chain(treated).max()
+    }
+
+    /// The first after `local` of the times that know the day of the week.
+    fn next_of_week(&self, local: Local) -> Option<Local> {
+        let cron = self.crons.iter().filter_map(|cron| cron.next(local));
+        cron.chain(self.weekly.next(local)).min()
+    }
+
+    /// The last at or before `local` of the times that know the day of the week.
+    fn previous_of_week(&self, local: Local) -> Option<Local> {
+        let cron = self.crons.iter().filter_map(|cron| cron.previous(local));
+        cron.chain(self.weekly.previous(local)).max()
+    }
+
+    /// The first of those times after `local` on one of these dates, which all count as one day.
+    fn next_as(&self, weekday: usize, dates: &DayRanges, local: Local) -> Option<Local> {
+        let crons = self.crons.iter().filter_map(|it| it.on_weekday(weekday));
+        let cron = crons.filter_map(|cron| {
+            let mut next = cron.next(local)?;
+            while dates.range_of(next.day()).is_none() {
+                let day = dates.next_from(next.day() + 1)?;
+                next = cron.next(Local::on(day, 0).before())?;
+            }
+            Some(next)
+        });
+        let weekly = self.weekly.next_as(weekday, dates, local);
+        cron.chain(weekly).min()
+    }
+
+    /// The last of those times at or before `local` on one of these dates, which all count as one
+    /// day.
+    fn previous_as(&self, weekday: usize, dates: &DayRanges, local: Local) -> Option<Local> {
+        let crons = self.crons.iter().filter_map(|it| it.on_weekday(weekday));
+        let cron = crons.filter_map(|cron| {
+            let mut last = cron.previous(local)?;
+            while dates.range_of(last.day()).is_none() {
+                let day = dates.last_to(last.day() - 1)?;
+                last = cron.previous(Local::on(day + 1, 0).before())?;
+            }
+            Some(last)
+        });
+        let weekly = self.weekly.previous_as(weekday, dates, local);
+        cron.chain(weekly).max()
     }
 }
 
@@ -134,7 +182,7 @@ mod tests {
         let times = Times::parse(text).unwrap();
         let mut local = monday().before();
         std::iter::from_fn(|| {
-            local = times.next(local)?;
+            local = times.next(local, &TreatedDates::default())?;
             Some(
                 DateTime::from_timestamp(local.0, 0)?
                     .format("%a %d %H:%M")
@@ -358,18 +406,28 @@ mod tests {
             "0 0 29 2 *",
             "first Mon,last day 00:00,23:59; third weekday 12:00",
         ] {
-            let times = Times::parse(text).unwrap();
+            let (times, none) = (Times::parse(text).unwrap(), TreatedDates::default());
             let mut forwards = Vec::new();
             let mut local = monday();
             while forwards.len() < 100 {
-                let Some(next) = times.next(local) else { break };
-                assert_eq!(times.previous(next), Some(next), "{text}");
+                let Some(next) = times.next(local, &TreatedDates::default()) else {
+                    break;
+                };
+                assert_eq!(times.previous(next, &none), Some(next), "{text}");
                 forwards.push(next);
                 local = next;
             }
             for pair in forwards.windows(2) {
-                assert_eq!(times.previous(pair[1].before()), Some(pair[0]), "{text}");
-                assert_eq!(times.previous(pair[0].after()), Some(pair[0]), "{text}");
+                assert_eq!(
+                    times.previous(pair[1].before(), &none),
+                    Some(pair[0]),
+                    "{text}"
+                );
+                assert_eq!(
+                    times.previous(pair[0].after(), &none),
+                    Some(pair[0]),
+                    "{text}"
+                );
             }
         }
     }
@@ -382,16 +440,16 @@ mod tests {
             "* * * * * *",
             "1970-01-01 00:00; 2199-12-31 23:59",
         ] {
-            let times = Times::parse(text).unwrap();
+            let (times, none) = (Times::parse(text).unwrap(), TreatedDates::default());
             assert_eq!(
-                times.next(Local(i64::MIN / 2)),
+                times.next(Local(i64::MIN / 2), &none),
                 Some(Local::FIRST),
                 "{text}"
             );
-            assert_eq!(times.previous(Local::FIRST.before()), None, "{text}");
-            assert_eq!(times.next(Local::LAST), None, "{text}");
+            assert_eq!(times.previous(Local::FIRST.before(), &none), None, "{text}");
+            assert_eq!(times.next(Local::LAST, &none), None, "{text}");
             assert!(
-                times.previous(Local(i64::MAX / 2)) > Some(Local(Local::LAST.0 - 86_400)),
+                times.previous(Local(i64::MAX / 2), &none) > Some(Local(Local::LAST.0 - 86_400)),
                 "{text}"
             );
         }

@@ -1,5 +1,7 @@
 //! Times that repeat every week.
 
+use super::ranges::DayRanges;
+use super::windows::DAY as SECONDS_OF_DAY;
 use super::zone::local::{DAY, Local};
 
 const WEEK: i64 = 7 * DAY;
@@ -33,6 +35,46 @@ impl Weekly {
             None => monday - WEEK + i64::from(*self.0.last()?),
         };
         Some(Local(previous)).filter(|previous| previous.is_in_range())
+    }
+
+    /// The first of the times of a day of the week (0 is Monday) after `local` on one of these dates,
+    /// which count as that day.
+    pub(super) fn next_as(&self, day: usize, dates: &DayRanges, local: Local) -> Option<Local> {
+        let (midnight, times) = self.on(day);
+        let first = *times.first()?;
+        let from = local.after().max(Local::FIRST);
+        let second = midnight + from.second();
+        let later = times.get(times.partition_point(|&it| it < second));
+        let next = match later.filter(|_| dates.range_of(from.day()).is_some()) {
+            Some(&later) => Local::on(from.day(), later - midnight),
+            None => Local::on(dates.next_from(from.day() + 1)?, first - midnight),
+        };
+        Some(next).filter(|next| next.is_in_range())
+    }
+
+    /// The last of the times of a day of the week (0 is Monday) at or before `local` on one of these
+    /// dates, which count as that day.
+    pub(super) fn previous_as(&self, day: usize, dates: &DayRanges, local: Local) -> Option<Local> {
+        let (midnight, times) = self.on(day);
+        let last = *times.last()?;
+        let to = local.min(Local::LAST);
+        let second = midnight + to.second();
+        let earlier = times
+            .get(..times.partition_point(|&it| it <= second))?
+            .last();
+        let previous = match earlier.filter(|_| dates.range_of(to.day()).is_some()) {
+            Some(&earlier) => Local::on(to.day(), earlier - midnight),
+            None => Local::on(dates.last_to(to.day() - 1)?, last - midnight),
+        };
+        Some(previous).filter(|previous| previous.is_in_range())
+    }
+
+    /// When a day of the week begins, and its times, both in seconds since Monday 00:00.
+    fn on(&self, day: usize) -> (u32, &[u32]) {
+        let midnight = |day: usize| u32::try_from(day).unwrap_or_default() * SECONDS_OF_DAY;
+        let begin = self.0.partition_point(|&it| it < midnight(day));
+        let end = self.0.partition_point(|&it| it < midnight(day + 1));
+        (midnight(day), self.0.get(begin..end).unwrap_or_default())
     }
 
     /// How many of the times of a week are not after this second of it.

@@ -51,6 +51,17 @@ impl Cron {
         Some(Local::on(day, self.second_to(86_399)?))
     }
 
+    /// The times on days that all count as one day of the week (0 is Monday); `None` where there are
+    /// none.
+    pub(in crate::schedule) fn on_weekday(&self, weekday: usize) -> Option<Self> {
+        let sunday_first = (weekday + 1) % 7;
+        let is_on = self.days_of_week >> sunday_first & 1 == 1;
+        (is_on || self.either_day).then_some(Self {
+            days_of_week: if is_on { 0x7f } else { 0 },
+            ..*self
+        })
+    }
+
     /// Whether any year has a day for it.
     pub(in crate::schedule) fn ever_comes(&self) -> bool {
         self.either_day

@@ -61,6 +61,11 @@ impl Days {
         group.map(|&(_, days)| days).ok_or_else(|| unknown(word))
     }
 
+    /// Reads one day, in three letters or in full; 0 is Monday.
+    pub(in crate::schedule) fn one(word: Piece<'_>) -> Result<usize, TextError> {
+        day_of(word.text()).ok_or_else(|| word.fails(TextReason::NotOneDay))
+    }
+
     /// Days from one word to another, both included; `Fri-Mon` wraps, as in spoken use.
     pub(in crate::schedule) fn range(first: Piece<'_>, last: Piece<'_>) -> Result<Self, TextError> {
         let from = day_of(first.text()).ok_or_else(|| unknown(first))?;

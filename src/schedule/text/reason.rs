@@ -207,6 +207,29 @@ pub enum TextReason {
     #[error("ends before it begins; look at the years, as in `2026-12-28..2027-01-03`")]
     DatesBackwards,
 
+    /// Dates without `=` and the day of the week that they count as.
+    #[error(
+        "has no date or no day of the week; write for example `2026-10-10 = Mon`, and separate several with `;`"
+    )]
+    NotTreated,
+    /// A word that is not exactly one day of the week.
+    #[error(
+        "is not one day of the week; write Mon, Tue, Wed, Thu, Fri, Sat or Sun, as in `2026-10-10 = Mon`"
+    )]
+    NotOneDay,
+    /// A date that counts as two different days of the week.
+    #[error("has {date}, which counts as another day already; write each date once")]
+    TreatedTwice {
+        /// The first such date.
+        date: String,
+    },
+    /// More spans of dates than are looked through.
+    #[error("has more than {most} spans of dates; leave out those that are over")]
+    TooManyTreated {
+        /// How many there may be.
+        most: usize,
+    },
+
     /// The name of a calendar that is not known.
     #[error("{}", unknown_calendar(.known))]
     UnknownCalendar {

@@ -11,5 +11,6 @@ mod model;
 mod month;
 mod properties;
 mod texts;
+mod treated;
 mod tzdata;
 mod zones;

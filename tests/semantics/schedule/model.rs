@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift::schedule::{Action, Boundary};
 
@@ -16,6 +16,8 @@ pub(crate) struct Clocks {
     /// Each minute from the first to the last that was shown, those in a gap too, and when it
     /// happens.
     minutes: Vec<(NaiveDateTime, DateTime<Utc>)>,
+    /// Dates that count as another day of the week; 0 is Monday.
+    treated: BTreeMap<NaiveDate, u32>,
 }
 
 const MINUTE: TimeDelta = TimeDelta::minutes(1);
@@ -44,7 +46,19 @@ impl Clocks {
             from,
             until,
             minutes,
+            treated: BTreeMap::new(),
         }
+    }
+
+    /// The same, where some dates count as other days of the week.
+    pub(crate) fn treating(self, treated: &BTreeMap<NaiveDate, u32>) -> Self {
+        let treated = treated.clone();
+        Self { treated, ..self }
+    }
+
+    fn weekday(&self, date: NaiveDate) -> u32 {
+        let own = date.weekday().num_days_from_monday();
+        self.treated.get(&date).copied().unwrap_or(own)
     }
 
     /// When a local time happens, if it does so in these days.
@@ -80,7 +94,9 @@ impl Clocks {
         };
         let mut happens = [const { BTreeMap::new() }; N];
         for &(minute, at) in &self.minutes {
-            let holds = |(items, _): &&(&[Item], Action)| items.iter().any(|it| it.holds(minute));
+            let weekday = self.weekday(minute.date());
+            let holds =
+                |(items, _): &&(&[Item], Action)| items.iter().any(|it| it.holds(minute, weekday));
             let said: Vec<_> = entries.iter().filter(holds).map(|it| it.1).collect();
             for (happens, except) in happens.iter_mut().zip(excepts) {
                 let is_out = except.contains(&minute.date());
@@ -109,7 +125,8 @@ impl Clocks {
         let nth = |at: DateTime<Utc>| usize::try_from((at - self.from).num_minutes()).unwrap();
         let mut painted = vec![false; nth(self.until)];
         for &(minute, begin) in &self.minutes {
-            for window in windows.iter().filter(|window| window.begins(minute)) {
+            let weekday = self.weekday(minute.date());
+            for window in windows.iter().filter(|it| it.begins(minute, weekday)) {
                 if !except.contains(&minute.date()) {
                     let end = self.instant(window.end(minute)).unwrap_or(self.until);
                     painted[nth(begin)..nth(end)].fill(true);

@@ -1,18 +1,19 @@
 //! Random rules near random clock changes, against the model; and what holds for any schedule.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift::schedule::{
-    Action, Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone, parse_scale,
+    Action, Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, TreatedDates,
+    Zone, parse_scale,
 };
-use proptest::collection::{btree_set, vec};
+use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
 use crate::schedule::clock_changes::{CHANGES, compare};
 use crate::schedule::model::{Clocks, moved};
-use crate::schedule::texts::{Item, Nth, On, Window, dates_text, joined};
+use crate::schedule::texts::{Item, Nth, On, Window, dates_text, joined, treated_text};
 
 /// A zone, and an instant within a day of one of its clock changes, of the end of a month, or in the
 /// quiet between.
@@ -74,38 +75,28 @@ fn excepted(near: NaiveDate) -> impl Strategy<Value = BTreeSet<NaiveDate>> {
     )
 }
 
+/// Dates that count as other days of the week, and days on which nothing starts.
+type Odd = (BTreeSet<NaiveDate>, BTreeMap<NaiveDate, u32>);
+
+fn odd(near: NaiveDate) -> impl Strategy<Value = Odd> {
+    let date = (-4_i64..5).prop_map(move |day| near + TimeDelta::days(day));
+    let some = btree_map(date, 0_u32..7, 0..5);
+    let treated = prop_oneof![1 => Just(BTreeMap::new()), 2 => some];
+    (excepted(near), treated)
+}
+
 fn delays() -> impl Strategy<Value = TimeDelta> {
     prop_oneof![Just(0_i64), 1_i64..=3600].prop_map(TimeDelta::seconds)
 }
 
-type TimesCase = (
-    Tz,
-    DateTime<Utc>,
-    Vec<Item>,
-    Vec<Item>,
-    BTreeSet<NaiveDate>,
-    TimeDelta,
-);
-type HoursCase = (
-    Tz,
-    DateTime<Utc>,
-    Vec<Window>,
-    BTreeSet<NaiveDate>,
-    TimeDelta,
-);
+type TimesCase = (Tz, DateTime<Utc>, Vec<Item>, Vec<Item>, Odd, TimeDelta);
+type HoursCase = (Tz, DateTime<Utc>, Vec<Window>, Odd, TimeDelta);
 
 fn times_cases() -> impl Strategy<Value = TimesCase> {
     places().prop_flat_map(|(zone, at)| {
         let date = at.with_timezone(&zone).date_naive();
         let items = || vec(items(date), 0..3);
-        (
-            Just(zone),
-            Just(at),
-            items(),
-            items(),
-            excepted(date),
-            delays(),
-        )
+        (Just(zone), Just(at), items(), items(), odd(date), delays())
     })
 }
 
@@ -116,7 +107,7 @@ fn hours_cases() -> impl Strategy<Value = HoursCase> {
             Just(zone),
             Just(at),
             vec(windows(), 1..4),
-            excepted(date),
+            odd(date),
             delays(),
         )
     })
@@ -126,63 +117,57 @@ fn times(items: &[Item]) -> Option<Times> {
     (!items.is_empty()).then(|| Times::parse(&joined(items.iter().map(Item::text))).unwrap())
 }
 
-fn schedule(rule: ScheduleRule, except: &BTreeSet<NaiveDate>, zone: Tz) -> Schedule {
+fn schedule(rule: ScheduleRule, (except, treated): &Odd, zone: Tz) -> Schedule {
     let except = match except.len() {
         0 => ExceptedDates::default(),
         _ => ExceptedDates::parse(&dates_text(except)).unwrap(),
     };
-    Schedule::new(rule, except, Zone::parse(zone.name()).unwrap())
+    let schedule = Schedule::new(rule, except, Zone::parse(zone.name()).unwrap());
+    match treated.len() {
+        0 => schedule,
+        _ => schedule.treating(TreatedDates::parse(&treated_text(treated)).unwrap()),
+    }
 }
 
-fn times_schedule((zone, _, start, stop, except, _): &TimesCase) -> Schedule {
+fn times_schedule((zone, _, start, stop, odd, _): &TimesCase) -> Schedule {
     schedule(
         ScheduleRule::start_and_stop(times(start), times(stop)),
-        except,
+        odd,
         *zone,
     )
 }
 
-type ScaleCase = (
-    Tz,
-    DateTime<Utc>,
-    Vec<(Item, u32)>,
-    BTreeSet<NaiveDate>,
-    TimeDelta,
-);
+type ScaleCase = (Tz, DateTime<Utc>, Vec<(Item, u32)>, Odd, TimeDelta);
 
 fn scale_cases() -> impl Strategy<Value = ScaleCase> {
     places().prop_flat_map(|(zone, at)| {
         let date = at.with_timezone(&zone).date_naive();
         let steps = vec((items(date), 0_u32..4), 1..6);
-        (Just(zone), Just(at), steps, excepted(date), delays())
+        (Just(zone), Just(at), steps, odd(date), delays())
     })
 }
 
-fn scale_schedule((zone, _, steps, except, _): &ScaleCase) -> Schedule {
+fn scale_schedule((zone, _, steps, odd, _): &ScaleCase) -> Schedule {
     let text = joined(
         steps
             .iter()
             .map(|(item, count)| format!("{} = {count}", item.text())),
     );
-    schedule(
-        ScheduleRule::Times(parse_scale(&text).unwrap()),
-        except,
-        *zone,
-    )
+    schedule(ScheduleRule::Times(parse_scale(&text).unwrap()), odd, *zone)
 }
 
-fn hours_schedule((zone, _, windows, except, _): &HoursCase) -> Schedule {
+fn hours_schedule((zone, _, windows, odd, _): &HoursCase) -> Schedule {
     let text = joined(windows.iter().map(Window::text));
     schedule(
         ScheduleRule::Hours(Hours::parse(&text).unwrap()),
-        except,
+        odd,
         *zone,
     )
 }
 
-fn clocks(zone: Tz, middle: DateTime<Utc>) -> Clocks {
+fn clocks(zone: Tz, middle: DateTime<Utc>, treated: &BTreeMap<NaiveDate, u32>) -> Clocks {
     let reach = TimeDelta::days(4);
-    Clocks::watched(zone, middle - reach, middle + reach)
+    Clocks::watched(zone, middle - reach, middle + reach).treating(treated)
 }
 
 /// What any schedule keeps, whatever it says.
@@ -225,29 +210,29 @@ proptest! {
 
     #[test]
     fn times_do_what_the_model_says(case in times_cases()) {
-        let (zone, at, start, stop, except, delay) = &case;
+        let (zone, at, start, stop, odd, delay) = &case;
         let [unmoved] =
-            clocks(*zone, *at).of_times(start, stop, std::array::from_ref(except));
+            clocks(*zone, *at, &odd.1).of_times(start, stop, std::array::from_ref(&odd.0));
         let expected = moved(&unmoved, *delay);
         compare(&times_schedule(&case), &expected, *delay, *at, &format!("{case:?}"));
     }
 
     #[test]
     fn exact_counts_do_what_the_model_says(case in scale_cases()) {
-        let (zone, at, steps, except, delay) = &case;
+        let (zone, at, steps, odd, delay) = &case;
         let entries: Vec<_> = steps
             .iter()
             .map(|(item, count)| (std::slice::from_ref(item), Action::Scale(*count)))
             .collect();
-        let [unmoved] = clocks(*zone, *at).of_entries(&entries, std::array::from_ref(except));
+        let [unmoved] = clocks(*zone, *at, &odd.1).of_entries(&entries, std::array::from_ref(&odd.0));
         let expected = moved(&unmoved, *delay);
         compare(&scale_schedule(&case), &expected, *delay, *at, &format!("{case:?}"));
     }
 
     #[test]
     fn hours_do_what_the_model_says(case in hours_cases()) {
-        let (zone, at, windows, except, delay) = &case;
-        let unmoved = clocks(*zone, *at).of_hours(windows, except);
+        let (zone, at, windows, odd, delay) = &case;
+        let unmoved = clocks(*zone, *at, &odd.1).of_hours(windows, &odd.0);
         let expected = moved(&unmoved, *delay);
         compare(&hours_schedule(&case), &expected, *delay, *at, &format!("{case:?}"));
     }

@@ -1,5 +1,7 @@
 //! Rules as values: the text that the library reads, and what it means for the model.
 
+use std::collections::BTreeMap;
+
 use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike};
 
 pub(crate) const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
@@ -26,9 +28,9 @@ impl On {
         }
     }
 
-    fn holds(&self, date: NaiveDate) -> bool {
+    fn holds(&self, date: NaiveDate, weekday: u32) -> bool {
         match self {
-            Self::Week(days) => days & 1 << date.weekday().num_days_from_monday() != 0,
+            Self::Week(days) => days & 1 << weekday != 0,
             Self::Month(days) => days.iter().any(|it| it.holds(date)),
         }
     }
@@ -117,11 +119,14 @@ impl Item {
         }
     }
 
-    pub(crate) fn holds(&self, local: NaiveDateTime) -> bool {
+    /// Whether it is at a local time, on a date that counts as that day of the week.
+    pub(crate) fn holds(&self, local: NaiveDateTime, weekday: u32) -> bool {
         match self {
-            Self::Days(days, times) => days.holds(local.date()) && times.contains(&local.time()),
+            Self::Days(days, times) => {
+                days.holds(local.date(), weekday) && times.contains(&local.time())
+            }
             Self::Cron(minutes, hours, days) => {
-                On::Week(*days).holds(local.date())
+                On::Week(*days).holds(local.date(), weekday)
                     && minutes.contains(&local.minute())
                     && hours.contains(&local.hour())
             }
@@ -149,8 +154,8 @@ impl Window {
         format!("{}{}-{to}", days.text(), from.format("%H:%M"))
     }
 
-    pub(crate) fn begins(&self, local: NaiveDateTime) -> bool {
-        self.0.holds(local.date()) && local.time() == self.1
+    pub(crate) fn begins(&self, local: NaiveDateTime, weekday: u32) -> bool {
+        self.0.holds(local.date(), weekday) && local.time() == self.1
     }
 
     /// When the window ends that begins at `local`.
@@ -193,4 +198,25 @@ fn list(values: &[u32]) -> String {
         .map(ToString::to_string)
         .collect::<Vec<_>>()
         .join(",")
+}
+
+/// Dates and the days of the week that they count as, some of them as ranges.
+pub(crate) fn treated_text(treated: &BTreeMap<NaiveDate, u32>) -> String {
+    let mut items: Vec<(NaiveDate, NaiveDate, u32)> = Vec::new();
+    for (&date, &day) in treated {
+        match items.last_mut() {
+            Some((_, last, known)) if *known == day && last.succ_opt() == Some(date) => {
+                *last = date;
+            }
+            _ => items.push((date, date, day)),
+        }
+    }
+    joined(items.into_iter().map(|(first, last, day)| {
+        let day = DAYS[day as usize];
+        if first == last {
+            format!("{first} = {day}")
+        } else {
+            format!("{first}..{last}={}", day.to_uppercase())
+        }
+    }))
 }

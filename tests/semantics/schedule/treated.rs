@@ -1,0 +1,277 @@
+//! Dates that count as another day of the week.
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use dayshift::schedule::{
+    Action, Calendar, CalendarName, Calendars, ExceptedDates, Hours, Schedule, ScheduleRule, Times,
+    TreatedDates, Zone, parse_scale,
+};
+
+fn rule(key: &str, text: &str) -> ScheduleRule {
+    match key {
+        "start" => ScheduleRule::start_and_stop(Some(Times::parse(text).unwrap()), None),
+        "stop" => ScheduleRule::start_and_stop(None, Some(Times::parse(text).unwrap())),
+        "hours" => ScheduleRule::Hours(Hours::parse(text).unwrap()),
+        "scale" => ScheduleRule::Times(parse_scale(text).unwrap()),
+        _ => panic!("{key}"),
+    }
+}
+
+fn schedule(rule: ScheduleRule, treated: &str, except: &str) -> Schedule {
+    let except = match except {
+        "" => ExceptedDates::default(),
+        dates => ExceptedDates::parse(dates).unwrap(),
+    };
+    let schedule = Schedule::new(rule, except, Zone::UTC);
+    schedule.treating(TreatedDates::parse(treated).unwrap())
+}
+
+/// The boundaries of some days, as people read them.
+fn shown(schedule: &Schedule, from: &str, days: i64) -> Vec<String> {
+    let from: NaiveDate = from.parse().unwrap();
+    let from = from.and_hms_opt(0, 0, 0).unwrap().and_utc();
+    let all = schedule.boundaries(from, from + TimeDelta::days(days), TimeDelta::zero());
+    let all = all.map(|it| {
+        let what = match it.action {
+            Action::Start => "+".to_owned(),
+            Action::Stop => "-".to_owned(),
+            Action::Scale(count) => format!("{count}@"),
+        };
+        format!("{what}{}", it.at.format("%a %d %H:%M"))
+    });
+    all.collect()
+}
+
+/// China's make-up working days around National Day in 2026: Saturday 10 October counts as a Monday.
+/// The week from Wednesday the 7th on, of which the 8th is worked as a Sunday.
+#[test]
+fn each_kind_of_text_does_what_it_does_on_that_day() {
+    let treated = "2026-10-08 = Sun; 2026-10-10 = Monday";
+    for (key, text, expected) in [
+        (
+            "hours",
+            "Mon-Fri 09:00-18:00",
+            vec![
+                "+Wed 07 09:00",
+                "-Wed 07 18:00",
+                "+Fri 09 09:00",
+                "-Fri 09 18:00",
+                "+Sat 10 09:00",
+                "-Sat 10 18:00",
+            ],
+        ),
+        // A window belongs to the day on which it begins, and so does the day that this counts as.
+        (
+            "hours",
+            "Sun,Mon 22:00-06:00",
+            vec![
+                "+Thu 08 22:00",
+                "-Fri 09 06:00",
+                "+Sat 10 22:00",
+                "-Sun 11 06:00",
+                "+Sun 11 22:00",
+            ],
+        ),
+        ("start", "Mon 09:00; Sat 10:00", vec!["+Sat 10 09:00"]),
+        (
+            "stop",
+            "Thu,Sat,Sun 20:00",
+            vec!["-Thu 08 20:00", "-Sun 11 20:00"],
+        ),
+        (
+            "scale",
+            "weekdays 08:00 = 5; weekends 08:00 = 1",
+            vec![
+                "5@Wed 07 08:00",
+                "1@Thu 08 08:00",
+                "5@Fri 09 08:00",
+                "5@Sat 10 08:00",
+                "1@Sun 11 08:00",
+            ],
+        ),
+        // Cron's day of the week is that day; its day of the month stays the date.
+        ("start", "0 9 * * 1", vec!["+Sat 10 09:00"]),
+        ("start", "0 9 10 * Thu", vec!["+Sat 10 09:00"]),
+        (
+            "start",
+            "0 9 8,9 10 *",
+            vec!["+Thu 08 09:00", "+Fri 09 09:00"],
+        ),
+        ("start", "0 9 * * 0", vec!["+Thu 08 09:00", "+Sun 11 09:00"]),
+        // Within the month the calendar's own days are counted.
+        (
+            "start",
+            "second Sat,second Mon,first Thu 09:00",
+            vec!["+Sat 10 09:00"],
+        ),
+        ("start", "2026-10-10 12:00", vec!["+Sat 10 12:00"]),
+    ] {
+        let schedule = schedule(rule(key, text), treated, "");
+        assert_eq!(shown(&schedule, "2026-10-07", 5), expected, "{key}: {text}");
+    }
+}
+
+#[test]
+fn an_excepted_date_starts_nothing_whatever_it_counts_as() {
+    let hours = rule("hours", "Mon-Fri 09:00-18:00");
+    let both = schedule(hours, "2026-10-10..2026-10-11 = Mon", "2026-10-10");
+    assert_eq!(
+        shown(&both, "2026-10-10", 2),
+        ["+Sun 11 09:00", "-Sun 11 18:00"]
+    );
+}
+
+#[test]
+fn a_calendar_may_say_which_dates() {
+    let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20261010\nSUMMARY:补班\n\
+                END:VEVENT\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20260920\nEND:VEVENT\nEND:VCALENDAR";
+    let calendar = Calendar::parse(file.as_bytes()).unwrap();
+    let known = Calendars::new([(CalendarName::parse("makeup").unwrap(), calendar.into())]);
+    let treated =
+        TreatedDates::parse_with("2027-01-01=Sun; calendar: makeup = Fri", &known).unwrap();
+    let day: NaiveDate = "2026-10-10".parse().unwrap();
+    assert_eq!(treated.day_of_week(day), Some(chrono::Weekday::Fri));
+    let (name, summary) = treated.named(day).unwrap();
+    assert_eq!((name.as_str(), summary), ("makeup", "补班"));
+    assert_eq!(treated.named("2027-01-01".parse().unwrap()), None);
+    assert_eq!(treated.last().unwrap().to_string(), "2027-01-01");
+    let fridays = Schedule::new(
+        rule("start", "Fri 09:00"),
+        ExceptedDates::default(),
+        Zone::UTC,
+    );
+    let fridays = fridays.treating(treated);
+    assert_eq!(
+        shown(&fridays, "2026-10-10", 7),
+        ["+Sat 10 09:00", "+Fri 16 09:00"]
+    );
+    assert_eq!(fridays.calendars().count(), 1);
+    // The same date as two days, wherever the two stand.
+    for (text, found) in [
+        (
+            "calendar:makeup = Fri; 2026-10-09..2026-10-11 = Mon",
+            "2026-10-09..2026-10-11",
+        ),
+        ("2026-10-10=Mon; calendar:makeup=Fri", "calendar:makeup"),
+        (
+            "calendar:makeup = Fri; calendar:makeup = Sat",
+            "calendar:makeup",
+        ),
+    ] {
+        let error = TreatedDates::parse_with(text, &known).unwrap_err();
+        assert_eq!(&text[error.span()], found);
+        let first = if text.ends_with("Sat") {
+            "2026-09-20"
+        } else {
+            "2026-10-10"
+        };
+        let message = format!("has {first}, which counts as another day already");
+        assert!(error.to_string().contains(&message), "{error}");
+    }
+    assert!(TreatedDates::parse_with("calendar:makeup=Fri;calendar:makeup = fri", &known).is_ok());
+}
+
+#[test]
+fn says_what_is_wrong_and_where() {
+    for (item, found, message) in [
+        (
+            "2026-10-10",
+            "2026-10-10",
+            "has no date or no day of the week; write for example",
+        ),
+        ("= Mon", "= Mon", "has no date or no day"),
+        ("2026-10-10 =", "2026-10-10 =", "has no date or no day"),
+        ("Mon = 2026-10-10", "Mon", "is not a date"),
+        (
+            "2026-10-10 = Mon-Fri",
+            "Mon-Fri",
+            "is not one day of the week",
+        ),
+        (
+            "2026-10-10 = weekdays",
+            "weekdays",
+            "is not one day of the week",
+        ),
+        (
+            "2026-10-10 = Mon = Tue",
+            "Mon = Tue",
+            "is not one day of the week",
+        ),
+        (
+            "2026-10-10 = first Mon",
+            "first Mon",
+            "is not one day of the week",
+        ),
+        (
+            "2026-02-30 = Mon",
+            "2026-02-30",
+            "is a date that does not exist",
+        ),
+        (
+            "2026-10-12..2026-10-10 = Mon",
+            "2026-10-12..2026-10-10",
+            "runs backwards",
+        ),
+        (
+            "calendar: = Mon",
+            "calendar:",
+            "is not the name of a calendar",
+        ),
+        (
+            "calendar:de = Mon",
+            "de",
+            "is not a calendar that is known here",
+        ),
+        (
+            "2026-01-01..2026-02-01 = Tue",
+            "2026-01-01..2026-02-01",
+            "has 2026-01-05, which counts as another day",
+        ),
+    ] {
+        let text = format!("2026-01-05 = Mon; {item} ;2026-03-01=Sun");
+        let error = TreatedDates::parse(&text).unwrap_err();
+        assert_eq!(&text[error.span()], found, "{item}: {error}");
+        assert!(error.to_string().contains(message), "{item}: {error}");
+    }
+    for text in ["", "2026-10-10 = Mon;"] {
+        assert!(TreatedDates::parse(text).is_err());
+    }
+    // The same day twice says nothing new.
+    let twice = TreatedDates::parse("2026-10-10 = Mon; 2026-10-09..2026-10-11 = MONDAY").unwrap();
+    assert_eq!(
+        twice,
+        TreatedDates::parse("2026-10-09..2026-10-11=mon").unwrap()
+    );
+}
+
+/// Long ranges and many dates are gone over by the range, not by the day.
+#[test]
+fn two_hundred_years_are_answered_at_once() {
+    let from: DateTime<Utc> = "2026-11-20T18:00:00Z".parse().unwrap();
+    let zero = TimeDelta::zero();
+    let far = "1970-01-01..2199-12-31 = Sun";
+    for (key, text) in [
+        ("hours", "Mon-Sat 09:00-18:00"),
+        ("hours", "daily 00:00-24:00"),
+        ("start", "Mon 09:00"),
+        ("stop", "* * * * Mon"),
+        ("scale", "Sat 09:00 = 3"),
+    ] {
+        let schedule = schedule(rule(key, text), far, "");
+        let began = std::time::Instant::now();
+        for _ in 0..1_000 {
+            assert_eq!(schedule.next_after(from, zero), None, "{text}");
+            let latest = schedule.latest_at(from, zero);
+            assert!(latest.is_none_or(|it| it.at.timestamp() <= 0), "{text}");
+        }
+        assert!(
+            began.elapsed().as_secs() < 5,
+            "{text}: {:?}",
+            began.elapsed()
+        );
+    }
+    let some: Vec<_> = (0..200)
+        .map(|it| format!("{}-03-0{} = Sun", 1971 + it, 1 + it % 9))
+        .collect();
+    let schedule = schedule(rule("hours", "daily 00:00-24:00"), &some.join(";"), "");
+    assert_eq!(schedule.next_after(from, zero), None);
+}
