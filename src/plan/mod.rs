@@ -14,7 +14,7 @@ mod whole_plan;
 mod workload_plan;
 
 pub use boundaries::PlannedBoundary;
-pub use holiday::Holiday;
+pub use holiday::{Holiday, TreatedDate};
 pub use occurrence::{Occurrence, occurrences};
 pub use override_turns::next_applied;
 pub use period::{Period, PeriodError};

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
 use super::{
     boundaries::{Boundaries, PlannedBoundary},
-    holiday::{Holiday, holidays},
+    holiday::{Holiday, TreatedDate, holidays, treated_dates},
     period::Period,
 };
 use crate::{
@@ -32,6 +32,7 @@ pub struct WorkloadPlan {
     origin: Origin,
     boundaries: Boundaries,
     holidays: Vec<Holiday>,
+    treated_dates: Vec<TreatedDate>,
     /// The count that would run without the schedule, where it is known.
     runs: Option<Replicas>,
     /// What each of them requests, and what that costs.
@@ -56,6 +57,9 @@ impl Serialize for WorkloadPlan {
         fields.serialize_entry("boundaries", &self.boundaries)?;
         if !self.holidays.is_empty() {
             fields.serialize_entry("holidays", &self.holidays)?;
+        }
+        if !self.treated_dates.is_empty() {
+            fields.serialize_entry("treatedAs", &self.treated_dates)?;
         }
         if let Some(saved) = saved {
             fields.serialize_entry("savedReplicaHours", &round(saved.replica_hours))?;
@@ -151,6 +155,9 @@ impl Planner {
             holidays: spec
                 .as_ref()
                 .map_or_else(Vec::new, |spec| holidays(&spec.schedule, self.period)),
+            treated_dates: spec
+                .as_ref()
+                .map_or_else(Vec::new, |spec| treated_dates(&spec.schedule, self.period)),
             boundaries: Boundaries {
                 delay: spec.as_ref().map(|it| it.delay(object)).unwrap_or_default(),
                 spec,
@@ -215,6 +222,12 @@ impl WorkloadPlan {
     /// are any.
     pub fn holidays(&self) -> &[Holiday] {
         &self.holidays
+    }
+
+    /// The dates in the period that count as another day of the week. In JSON, as `treatedAs`, only
+    /// where there are any.
+    pub fn treated_dates(&self) -> &[TreatedDate] {
+        &self.treated_dates
     }
 
     /// The same plan of an object that runs with this count where no schedule says otherwise: that

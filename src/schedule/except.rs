@@ -127,13 +127,6 @@ impl ExceptedDates {
         named.find_map(|(name, calendar)| Some((name, calendar.summary_on(date)?)))
     }
 
-    /// Whether the dates of all calendars are known. Where any name is taken for a calendar
-    /// ([`Calendars::or_any`]) they may not be.
-    pub fn are_known(&self) -> bool {
-        self.calendars()
-            .all(|(_, calendar)| calendar.last().is_some())
-    }
-
     fn all(&self) -> impl Iterator<Item = &DayRanges> {
         self.sets.iter().map(DateSet::days)
     }

@@ -134,6 +134,13 @@ impl Schedule {
         self.except.calendars().chain(self.treated.calendars())
     }
 
+    /// Whether the dates of all of them are known. Where any name is taken for a calendar
+    /// ([`Calendars::or_any`](super::Calendars::or_any)) they may not be.
+    pub fn knows_its_calendars(&self) -> bool {
+        let mut all = self.calendars();
+        all.all(|(_, calendar)| calendar.last().is_some())
+    }
+
     fn dates(&self) -> Dates<'_> {
         Dates {
             except: &self.except,

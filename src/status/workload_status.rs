@@ -256,7 +256,7 @@ impl WorkloadStatus {
         if is_down && self.laid_over.is_none() && spec.next_that(true, object, now).is_none() {
             self.notes.push(Note::NoStart);
         }
-        if !spec.schedule.except().are_known() && self.notes.len() > before {
+        if !spec.schedule.knows_its_calendars() && self.notes.len() > before {
             // What is said of the schedule may be wrong on a date that is not known.
             self.notes.truncate(before);
             self.notes.push(Note::UnknownCalendars);

@@ -28,6 +28,8 @@ pub enum Key {
     Jitter,
     /// Local dates on which no start happens.
     Except,
+    /// Local dates on which the schedule does what it does on another day of the week.
+    TreatAs,
     /// `true`, or a time until which dayshift leaves the object alone.
     Pause,
     /// Running until a time, whatever the schedule says.
@@ -54,6 +56,7 @@ impl Key {
         Self::StopReplicas,
         Self::Jitter,
         Self::Except,
+        Self::TreatAs,
         Self::Pause,
         Self::WakeUntil,
         Self::SleepUntil,
@@ -80,6 +83,7 @@ impl Key {
             Self::StopReplicas => "stop-replicas",
             Self::Jitter => "jitter",
             Self::Except => "except",
+            Self::TreatAs => "treat-as",
             Self::Pause => "pause",
             Self::WakeUntil => "wake-until",
             Self::SleepUntil => "sleep-until",
@@ -107,6 +111,7 @@ impl Key {
             "count" | "scale-to" => Some(Self::Replicas),
             "downtime-replicas" | "min-replicas" => Some(Self::StopReplicas),
             "holidays" | "exclude-dates" => Some(Self::Except),
+            "makeup" | "workdays" | "working-days" => Some(Self::TreatAs),
             "force-uptime" | "wake" => Some(Self::WakeUntil),
             "force-downtime" | "sleep" => Some(Self::SleepUntil),
             "suspend" | "disable" | "disabled" => Some(Self::Pause),

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use chrono::NaiveDate;
+
 use super::{
     style::{Paint, Style},
     table::{Cell, Table},
@@ -59,16 +61,16 @@ fn table(plan: &Plan) -> Result<Table<6>, WriteError> {
     };
     for workload in &plan.workloads {
         let counts = workload.spec().map(|spec| spec.counts);
-        let mut holidays = workload.holidays().iter().peekable();
+        let mut marked = marked_dates(workload).into_iter().peekable();
         for boundary in workload.boundaries() {
             let date = boundary.at.date_naive();
-            while let Some(holiday) = holidays.next_if(|it| it.date <= date) {
-                push(workload, holiday_row(holiday))?;
+            while let Some((_, row)) = marked.next_if(|it| it.0 <= date) {
+                push(workload, row)?;
             }
             push(workload, row(&boundary, counts.unwrap_or_default()))?;
         }
-        for holiday in holidays {
-            push(workload, holiday_row(holiday))?;
+        for (_, row) in marked {
+            push(workload, row)?;
         }
         if !workload.problems().is_empty() {
             let refused = Cell::from("refused").painted(Paint::Red);
@@ -118,14 +120,33 @@ pub(crate) fn write_problems(out: &mut impl Write, plan: &Plan, style: Style) ->
     Ok(())
 }
 
+/// The dates of which something is to be said, with their rows: those that count as another day of
+/// the week, and those of calendars.
+fn marked_dates(workload: &WorkloadPlan) -> Vec<(NaiveDate, [Cell; 3])> {
+    let treated = workload.treated_dates().iter();
+    let treated = treated.map(|it| {
+        let action = Cell::from(format!("counts as {}", it.day)).painted(Paint::Faint);
+        (it.date, [day(it.date), action, "".into()])
+    });
+    let holidays = workload.holidays().iter();
+    let mut marked: Vec<_> = treated
+        .chain(holidays.map(|it| (it.date, holiday_row(it))))
+        .collect();
+    marked.sort_by_key(|(date, _)| *date);
+    marked
+}
+
+fn day(date: NaiveDate) -> Cell {
+    date.format("%a %Y-%m-%d").to_string().into()
+}
+
 /// A date on which nothing starts, and what its calendar calls it: a name may hold anything.
 fn holiday_row(holiday: &Holiday) -> [Cell; 3] {
-    let date = holiday.date.format("%a %Y-%m-%d").to_string();
     let name = printable(cut_chars(&holiday.name, LONGEST_NAME));
     let separator = if name.is_empty() { "" } else { " " };
     let action = format!("no start:{separator}{name} (calendar:{})", holiday.calendar);
     let action = Cell::from(action).painted(Paint::Faint);
-    [date.into(), action, "".into()]
+    [day(holiday.date), action, "".into()]
 }
 
 fn row(boundary: &PlannedBoundary, counts: CountKind) -> [Cell; 3] {

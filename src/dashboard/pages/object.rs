@@ -250,12 +250,17 @@ fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, is_cut: bool) -> Mar
     }
 }
 
-/// What else is to be known of a day: that nothing starts on it, and its clock change.
+/// What else is to be known of a day: the day that it counts as, that nothing starts on it, and its
+/// clock change.
 fn remarks(week: &Week, date: NaiveDate, zone: Zone) -> Markup {
     let (from, until) = (midnight(date, zone), midnight(date + Days::new(1), zone));
     let change = zone.clock_change(from, until);
     let holiday = week.holidays.iter().find(|it| it.0 == date);
+    let treated = week.treated.iter().find(|it| it.0 == date);
     html! {
+        @if let Some((_, day)) = treated {
+            span.remark { " counts as " (day) }
+        }
         @if let Some((_, name)) = holiday {
             span.remark {
                 " no start: an excepted date"

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Utc, Weekday};
 use maud::{Markup, html};
 
 use super::{bits::time, shell::Page, text::safe};
@@ -49,6 +49,8 @@ pub(super) struct Week {
     pub(super) pieces: Vec<Piece>,
     /// Dates on which nothing starts, with what they are called.
     pub(super) holidays: Vec<(NaiveDate, String)>,
+    /// Dates that count as another day of the week.
+    pub(super) treated: Vec<(NaiveDate, Weekday)>,
 }
 
 const SHOWN: [Shown; 7] = [
@@ -148,8 +150,9 @@ impl Page<'_> {
         let last = (period.until() - TimeDelta::seconds(1))
             .with_timezone(&tz)
             .date_naive();
-        let dates = first.iter_days().take_while(|date| *date <= last);
-        let holidays = dates.filter(|date| except.contains(*date)).map(|date| {
+        let dates = || first.iter_days().take_while(|date| *date <= last);
+        let treat = |date| Some((date, spec.schedule.treated().day_of_week(date)?));
+        let holidays = dates().filter(|date| except.contains(*date)).map(|date| {
             let name = except.holiday(date).map(|(_, name)| name.to_owned());
             (date, name.unwrap_or_default())
         });
@@ -160,6 +163,7 @@ impl Page<'_> {
             now: self.view.now,
             pieces,
             holidays: holidays.collect(),
+            treated: dates().filter_map(treat).collect(),
         })
     }
 }
@@ -192,6 +196,9 @@ impl Week {
                     }
                 }
                 path.days d=(self.days()) {}
+                @if !self.treated.is_empty() {
+                    path.treated d=(self.treated_path()) {}
+                }
                 @if let Some(change) = change { path.change d={ "M" (self.x(change.at)) " 0v24" } {} }
                 @if let Some(x) = now { path.now d={ "M" (x) " 0v24" } {} }
             }
@@ -217,6 +224,19 @@ impl Week {
             let width = self.x(midnight(*date + Days::new(1), self.own_zone)) - x;
             if width > 0 {
                 let _ = write!(path, "M{x} 0h{width}v24h-{width}z");
+            }
+        }
+        path
+    }
+
+    /// A line under each date that counts as another day of the week.
+    fn treated_path(&self) -> String {
+        let mut path = String::new();
+        for (date, _) in &self.treated {
+            let x = self.x(midnight(*date, self.own_zone));
+            let width = self.x(midnight(*date + Days::new(1), self.own_zone)) - x;
+            if width > 0 {
+                let _ = write!(path, "M{x} 23h{width}");
             }
         }
         path
@@ -267,6 +287,9 @@ impl Week {
                 }
             }
             @if more > 0 { p.far { "And " (more) " more." } }
+            @for (date, day) in self.treated.iter().take(MOST_TOLD) {
+                p.far { (date.format("%a %Y-%m-%d")) " counts as " (day) }
+            }
             @for (date, name) in self.holidays.iter().take(MOST_TOLD) {
                 p.far {
                     "No start on " (date.format("%a %Y-%m-%d"))

@@ -1,29 +1,34 @@
-//! Warnings about the calendars that excepted dates name.
+//! Warnings about the calendars that dates name.
 
 use crate::lint::rule::LintRule;
 use crate::lint::schedule::{schedule_finding::ScheduleFinding, times::Look};
 use crate::{
-    schedule::{Calendar, ExceptedDates, list_items},
+    schedule::{Calendar, Schedule, list_items},
     workload::Key,
 };
 
 impl Look<'_> {
     /// Calendars that end soon, or of which part does not count.
-    pub(in crate::lint) fn calendars(
-        &self,
-        except: &ExceptedDates,
-        found: &mut Vec<ScheduleFinding>,
-    ) {
+    pub(in crate::lint) fn calendars(&self, schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
         let soon = self.local(self.span.from + Calendar::ENDS_SOON).date();
-        for (name, calendar) in except.calendars() {
-            let text = self.inputs.text(Key::Except).unwrap_or_default();
+        let excepted = schedule.except().calendars().map(|it| (Key::Except, it));
+        let treated = schedule.treated().calendars().map(|it| (Key::TreatAs, it));
+        for (key, (name, calendar)) in excepted.chain(treated) {
+            let text = self.inputs.text(key).unwrap_or_default();
+            let (nothing, days) = if key == Key::Except {
+                ("nothing is excepted", "only whole days are excepted")
+            } else {
+                ("no date counts as another day", "only whole days count")
+            };
             let mut items = list_items(text);
             let item = items.find(|(_, item)| {
                 let named = item.split_once(':');
-                named.is_some_and(|(_, it)| it.trim() == name.as_str())
+                named.is_some_and(|(_, it)| {
+                    it.split('=').next().map(str::trim) == Some(name.as_str())
+                })
             });
             let mut warn = |rule, message, help| {
-                let whole = ScheduleFinding::on(Key::Except, self.inputs, rule, message, help);
+                let whole = ScheduleFinding::on(key, self.inputs, rule, message, help);
                 found.push(match &item {
                     Some((span, _)) => whole.at(span.clone()),
                     None => whole,
@@ -32,9 +37,7 @@ impl Look<'_> {
             if let Some(last) = calendar.ends_on().filter(|last| *last <= soon) {
                 warn(
                     LintRule::CalendarEnds,
-                    format!(
-                        "the last date of the calendar `{name}` is {last}; after it nothing is excepted"
-                    ),
+                    format!("the last date of the calendar `{name}` is {last}; after it {nothing}"),
                     "give a newer file with --calendar, here and to the scaler".to_owned(),
                 );
             }
@@ -43,7 +46,7 @@ impl Look<'_> {
                 let are = if timed == 1 { "event is" } else { "events are" };
                 warn(
                     LintRule::CalendarTimes,
-                    format!("{timed} {are} at a time of day in the calendar `{name}`: only whole days are excepted"),
+                    format!("{timed} {are} at a time of day in the calendar `{name}`: {days}"),
                     "write them as events of whole days, such as DTSTART;VALUE=DATE:20261225, or remove them".to_owned(),
                 );
             }

@@ -7,3 +7,4 @@ pub(in crate::lint) mod repair;
 pub(in crate::lint) mod schedule_finding;
 pub(in crate::lint) mod schedule_rules;
 pub(in crate::lint) mod times;
+mod treated;

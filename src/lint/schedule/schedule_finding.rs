@@ -102,14 +102,18 @@ impl ScheduleFinding {
         if problem.kind != ProblemKind::Calendar {
             return self;
         }
-        let name = prefix.annotation(Key::Except);
-        let text = inputs.text(Key::Except).unwrap_or_default();
+        let key = Key::from_name(&problem.annotation).unwrap_or(Key::Except);
+        let name = prefix.annotation(key);
+        let text = inputs.text(key).unwrap_or_default();
         let word = text.get(self.span.clone()).unwrap_or_default();
         let help = match calendars.iter().next() {
             _ if calendars.is_unreadable(word) => {
                 format!("correct the file, or give another with --calendar {word}=FILE.ics")
             }
-            Some((known, _)) => format!("write for example {name}: \"calendar:{known}\""),
+            Some((known, _)) => {
+                let day = if key == Key::TreatAs { " = Mon" } else { "" };
+                format!("write for example {name}: \"calendar:{known}{day}\"")
+            }
             None => format!("give the file that the scaler has: --calendar {word}=FILE.ics"),
         };
         Self { help, ..self }
@@ -127,6 +131,9 @@ fn rule_of(kind: ProblemKind, key: Option<Key>) -> LintRule {
         (ProblemKind::UnknownKey, _)
         | (ProblemKind::Text | ProblemKind::Meaningless | ProblemKind::NoSchedule, None) => {
             LintRule::UnknownAnnotation
+        }
+        (ProblemKind::Dates, _) | (ProblemKind::Calendar, Some(Key::TreatAs)) => {
+            LintRule::BadTreatAs
         }
         (ProblemKind::Calendar, _) => LintRule::BadExcept,
         (ProblemKind::NotText, _) => LintRule::NotText,
@@ -146,6 +153,7 @@ fn rule_of(kind: ProblemKind, key: Option<Key>) -> LintRule {
                 Key::Replicas | Key::StopReplicas => LintRule::BadCount,
                 Key::Jitter => LintRule::BadJitter,
                 Key::Except => LintRule::BadExcept,
+                Key::TreatAs => LintRule::BadTreatAs,
                 Key::Pause
                 | Key::WakeUntil
                 | Key::SleepUntil

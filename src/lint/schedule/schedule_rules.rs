@@ -125,6 +125,10 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
         (Key::StopReplicas, &[Key::Stop, Key::Hours]),
         (Key::Jitter, &[Key::Start, Key::Scale, Key::Hours]),
         (Key::Except, &[Key::Start, Key::Scale, Key::Hours]),
+        (
+            Key::TreatAs,
+            &[Key::Start, Key::Stop, Key::Scale, Key::Hours],
+        ),
         (Key::Pause, &[Key::Start, Key::Stop, Key::Scale, Key::Hours]),
         (Key::Enforce, &[Key::Stop, Key::Scale, Key::Hours]),
     ] {

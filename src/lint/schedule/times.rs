@@ -31,7 +31,7 @@ pub(in crate::lint) struct Look<'l> {
 }
 
 /// More than any two lists of times of day have in a year; a bound for lists of seconds.
-const MOST_STEPS: usize = 2_000;
+pub(in crate::lint) const MOST_STEPS: usize = 2_000;
 
 impl Look<'_> {
     pub(in crate::lint) fn at_all(
@@ -43,7 +43,7 @@ impl Look<'_> {
         let except = spec.schedule.except();
         let start = self.parse(Key::Start, Times::parse);
         let stop = self.parse(Key::Stop, Times::parse);
-        self.same_instant(start.as_ref(), stop.as_ref(), except, found);
+        self.same_instant(start.as_ref(), stop.as_ref(), &spec.schedule, found);
         for key in [Key::Start, Key::Stop, Key::Hours, Key::Scale] {
             self.gap(key, gaps, &spec.schedule, found);
         }
@@ -52,9 +52,10 @@ impl Look<'_> {
             self.either_day(key, found);
         }
         self.jitter_beyond_window(spec, found);
-        self.never_again(spec, start, stop, except, found);
+        self.never_again(spec, start, stop, found);
         self.past_dates(except, found);
-        self.calendars(except, found);
+        self.treated(&spec.schedule, found);
+        self.calendars(&spec.schedule, found);
     }
 
     fn parse<T, E>(&self, key: Key, parse: impl FnOnce(&str) -> Result<T, E>) -> Option<T> {
@@ -81,7 +82,7 @@ impl Look<'_> {
         &self,
         start: Option<&Times>,
         stop: Option<&Times>,
-        except: &ExceptedDates,
+        schedule: &Schedule,
         found: &mut Vec<ScheduleFinding>,
     ) {
         let (Some(start), Some(stop)) = (start, stop) else {
@@ -97,7 +98,9 @@ impl Look<'_> {
             if later > until {
                 return;
             }
-            if on == off && !except.contains(on.date()) {
+            let is_usual = !schedule.except().contains(on.date())
+                && schedule.treated().day_of_week(on.date()).is_none();
+            if on == off && is_usual {
                 let item = list_items(self.inputs.text(Key::Stop).unwrap_or_default())
                     .find(|(_, item)| {
                         let times = Times::parse(item).ok();
@@ -226,7 +229,6 @@ impl Look<'_> {
         spec: &ScheduleSpec,
         start: Option<Times>,
         stop: Option<Times>,
-        except: &ExceptedDates,
         found: &mut Vec<ScheduleFinding>,
     ) {
         let help = |key| {
@@ -261,11 +263,9 @@ impl Look<'_> {
             }
         }
         let alone = |start, stop| {
-            Schedule::new(
-                ScheduleRule::start_and_stop(start, stop),
-                except.clone(),
-                self.zone,
-            )
+            let rule = ScheduleRule::start_and_stop(start, stop);
+            let except = spec.schedule.except().clone();
+            Schedule::new(rule, except, self.zone).treating(spec.schedule.treated().clone())
         };
         for (key, schedule) in [
             (Key::Start, start.map(|it| alone(Some(it), None))),

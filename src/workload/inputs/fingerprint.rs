@@ -11,7 +11,7 @@ use crate::workload::keys::Key;
 ///
 /// It is shown as `v2-`, the first 16 hexadecimal digits of the SHA-256 of the UID, `-`, and the first
 /// 16 of the SHA-256 of the schedule's text: for each of `start stop hours scale timezone except
-/// jitter` that is present, in this order, a line feed, the name, `=`, the length of the text in
+/// treat-as jitter` that is present, in this order, a line feed, the name, `=`, the length of the text in
 /// bytes, `:` and the text. What is absent does not count, and neither do flags nor versions, so
 /// the same object keeps its fingerprint when dayshift is upgraded or started with another
 /// `--timezone`.
@@ -87,6 +87,7 @@ fn hash_of_text(inputs: &Inputs) -> u64 {
         Key::Scale,
         Key::Timezone,
         Key::Except,
+        Key::TreatAs,
         Key::Jitter,
     ] {
         if let Some(text) = inputs.text(key) {
@@ -150,6 +151,7 @@ mod tests {
                     | Key::Scale
                     | Key::Timezone
                     | Key::Except
+                    | Key::TreatAs
                     | Key::Jitter
             );
             assert_eq!(

@@ -7,7 +7,7 @@ use crate::schedule::{Calendars, Zone};
 pub struct ParseContext {
     /// The zone of local times on an object that names none.
     pub default_zone: Zone,
-    /// The calendars that `except` may name.
+    /// The calendars that `except` and `treat-as` may name.
     pub calendars: Calendars,
 }
 

@@ -1,7 +1,7 @@
 //! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
 
 use crate::schedule::{
-    ExceptedDates, Hours, Schedule, ScheduleRule, TextError, TextReason, Times, Zone, is_too_long,
+    ExceptedDates, Hours, Schedule, ScheduleRule, TextError, TextReason, Times, TreatedDates, Zone, is_too_long,
     parse_grace, parse_jitter, parse_moment, parse_scale,
 };
 use crate::text::quote;
@@ -34,7 +34,7 @@ pub enum ParsedInputs {
 }
 
 impl ParsedInputs {
-    /// Whether the dates of calendars are among the excepted ones.
+    /// Whether the schedule goes by the dates of calendars.
     pub fn names_calendars(&self) -> bool {
         match self {
             Self::Scheduled(spec) => spec.names_calendars(),
@@ -48,7 +48,7 @@ impl ParsedInputs {
         match self {
             Self::Invalid(refusal) => {
                 let mut problems = refusal.problems().iter();
-                problems.any(|it| it.kind == ProblemKind::Calendar)
+                problems.any(|it| matches!(it.kind, ProblemKind::Calendar | ProblemKind::Dates))
             }
             Self::Unscheduled | Self::Scheduled(_) => self.names_calendars(),
         }
@@ -133,6 +133,9 @@ impl Problems {
         let except = self.parse(inputs, Key::Except, |text| {
             ExceptedDates::parse_with(text, &context.calendars)
         });
+        let treated = self.parse(inputs, Key::TreatAs, |text| {
+            TreatedDates::parse_with(text, &context.calendars)
+        });
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
         let replicas = self.count(inputs, Key::Replicas);
         let stop_replicas = self.count(inputs, Key::StopReplicas);
@@ -160,7 +163,8 @@ impl Problems {
                 rule,
                 except.unwrap_or_default(),
                 zone.unwrap_or(default_zone),
-            ),
+            )
+            .treating(treated.unwrap_or_default()),
             replicas: replicas.map(|count| count.max(counts.least())),
             stop_replicas: inputs.stop_replicas(),
             keeps_zero: inputs.keeps_zero(),

@@ -35,6 +35,8 @@ pub enum ProblemKind {
     Text,
     /// It names a calendar that is not known, or cannot be read.
     Calendar,
+    /// Its dates, among which those of calendars may be, contradict each other or are too many.
+    Dates,
     /// Its name is not a [`Key`].
     UnknownKey,
     /// It is an override, and there is no schedule.
@@ -59,6 +61,9 @@ impl Problem {
         let kind = match error.reason() {
             TextReason::UnknownCalendar { .. } | TextReason::UnreadableCalendar { .. } => {
                 ProblemKind::Calendar
+            }
+            TextReason::TreatedTwice { .. } | TextReason::TooManyTreated { .. } => {
+                ProblemKind::Dates
             }
             _ => ProblemKind::Text,
         };

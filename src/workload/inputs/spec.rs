@@ -54,9 +54,9 @@ impl ScheduleSpec {
         self.schedule.next_after(after, self.delay(object))
     }
 
-    /// Whether the dates of calendars are among the excepted ones.
+    /// Whether it goes by the dates of calendars.
     pub(in crate::workload) fn names_calendars(&self) -> bool {
-        self.schedule.except().calendars().next().is_some()
+        self.schedule.calendars().next().is_some()
     }
 
     /// The largest count that `scale` sets; `None` without it.

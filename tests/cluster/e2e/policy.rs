@@ -6,7 +6,8 @@ use kube::api::{Api, PostParams};
 use tempfile::NamedTempFile;
 
 use dayshift::schedule::{
-    ExceptedDates, Hours, Times, Zone, parse_grace, parse_jitter, parse_moment, parse_scale,
+    ExceptedDates, Hours, Times, TreatedDates, Zone, parse_grace, parse_jitter, parse_moment,
+    parse_scale,
 };
 use dayshift::workload::{Key, Replicas};
 
@@ -111,6 +112,7 @@ fn is_read(key: &str, text: &str) -> bool {
         "replicas" | "stop-replicas" => Replicas::parse(text).is_ok(),
         "jitter" => parse_jitter(text).is_ok(),
         "except" => ExceptedDates::parse(text).is_ok(),
+        "treat-as" => TreatedDates::parse(text).is_ok(),
         "pause" => is_truth || parse_moment(text, zone).is_ok(),
         "wake-until" | "sleep-until" => parse_moment(text, zone).is_ok(),
         "enforce" => is_truth || parse_grace(text).is_ok(),
@@ -166,6 +168,14 @@ const SEEDS: [(&str, &[&str]); 12] = [
             "2026-12-28..2027-01-03; 2027-01-11",
             "2026-02-28",
             "2026-01-01 .. 2026-01-02;2026-05-01",
+        ],
+    ),
+    (
+        "treat-as",
+        &[
+            "2026-10-10 = Mon",
+            "2026-12-28..2027-01-03=sunday; 2026-02-28 = FRI",
+            "2026-01-01 .. 2026-01-02 = Wednesday ;2026-05-01=Tue",
         ],
     ),
     (
@@ -358,6 +368,7 @@ fn the_policy_costs_less_than_a_tenth_of_the_budget(plane: &ControlPlane) {
         ("hours", "weekdays,Saturday 09:00-10:00,11:00-24:00"),
         ("scale", "*/15 8-18/2 1,15 jan-dec ? = 5"),
         ("except", "2026-12-28..2027-01-03"),
+        ("treat-as", "2026-12-28..2027-01-03 = Wednesday"),
     ] {
         let text = vec![item; 40_960 / (item.len() + 1)].join(";");
         assert!(text.len() > 40_000);

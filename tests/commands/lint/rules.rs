@@ -58,6 +58,38 @@ fn each_rule_finds_what_it_is_for_and_where() {
             vec!["bad-except 7:22"],
         ),
         (
+            web(&[
+                hours,
+                "dayshift/treat-as: '2026-12-24 = Sun; 2026-12-24 = Mon'",
+            ]),
+            vec!["bad-treat-as 7:43"],
+        ),
+        (
+            web(&[hours, "dayshift/treat-as: 'calendar:makeup = Fri'"]),
+            vec!["bad-treat-as 7:34"],
+        ),
+        (
+            web(&[hours, "dayshift/treat-as: '2026-05-09 = Mon'"]),
+            vec!["past-date 7:25"],
+        ),
+        // Monday is like Tuesday; a date in two years is not looked at.
+        (
+            web(&[hours, "dayshift/treat-as: '2026-12-14 = Tue'"]),
+            vec!["unchanged-dates 7:25"],
+        ),
+        (
+            web(&[hours, "dayshift/treat-as: '2028-12-15 = Tue'"]),
+            vec![],
+        ),
+        (
+            web(&[hours, "dayshift/treat-as: '2026-12-12 = Tue'"]),
+            vec![],
+        ),
+        (
+            web(&["dayshift/treat-as: '2026-12-12 = Tue'"]),
+            vec!["no-effect 6:25"],
+        ),
+        (
             web(&[hours, "dayshift/pause: 'yes'", "dayshift/enforce: maybe"]),
             vec!["bad-override 7:22", "bad-override 8:23"],
         ),
@@ -130,7 +162,7 @@ fn each_rule_finds_what_it_is_for_and_where() {
             vec!["past-date 7:22"],
         ),
         (web(&[hours, "dayshift/except: 2026-11-20"]), vec![]),
-        (web(&[berlin]), vec!["no-effect 6:24"]),
+        (web(&[berlin]), vec!["no-effect 6:25"]),
         (
             web(&["dayshift/start: '09:00'", "dayshift/enforce: 'true'"]),
             vec!["start-without-stop 6:22", "no-effect 7:24"],

@@ -93,6 +93,7 @@ proptest! {
         ]),
         more in prop::sample::select(vec![
             (Key::Jitter, "1h"), (Key::Except, "2026-10-25..2026-11-01"), (Key::StopReplicas, "2"), (Key::Replicas, "7"),
+            (Key::TreatAs, "2026-10-25..2026-11-01 = Sat; 2027-03-06 = Mon"),
         ]),
         zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"]),
         from in 1_790_000_000_i64..1_830_000_000,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc, Weekday};
 
 use super::{cell::drawn, group::Group};
 use crate::{
@@ -258,6 +258,19 @@ pub(super) fn ranges(days: &[NaiveDate]) -> String {
         })
     });
     ranges.collect::<Vec<_>>().join(", ")
+}
+
+/// Dates in order with the days of the week that they count as, those alike as one range.
+pub(super) fn counted_as(treated: &[(NaiveDate, Weekday)]) -> String {
+    let follow = |one: &(NaiveDate, Weekday), other: &(NaiveDate, Weekday)| {
+        one.0.succ_opt() == Some(other.0) && one.1 == other.1
+    };
+    let all = treated.chunk_by(follow).filter_map(|days| {
+        let (_, weekday) = days.first()?;
+        let dates: Vec<_> = days.iter().map(|(date, _)| *date).collect();
+        Some(format!("{} as {weekday}", ranges(&dates)))
+    });
+    all.collect::<Vec<_>>().join(", ")
 }
 
 /// What calendars call these dates, a line for each name of dates that follow each other. A name may

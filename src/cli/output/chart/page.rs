@@ -8,8 +8,8 @@ use super::{
     group::Group,
     layout::Layout,
     legend::{
-        Totals, coming, counts, dates, holidays, jitter, laid_over, next_after, origin, ranges,
-        running,
+        Totals, coming, counted_as, counts, dates, holidays, jitter, laid_over, next_after, origin,
+        ranges, running,
     },
     rows::Rows,
 };
@@ -121,11 +121,17 @@ impl Chart {
         }
         rows.end()?;
         let Rows {
-            notes, excepted, ..
+            notes,
+            excepted,
+            treated,
+            ..
         } = rows;
         writeln!(out)?;
         let mut words = laid_over(group, since, self.style);
         words.extend(notes);
+        if !treated.is_empty() {
+            words.push(format!("= counts as another day: {}", counted_as(&treated)));
+        }
         if !excepted.is_empty() {
             words.push(format!("x excepted, no start: {}", ranges(&excepted)));
             words.extend(holidays(group.spec.schedule.except(), &excepted));

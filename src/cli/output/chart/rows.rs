@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use chrono::{Datelike, NaiveDate};
+use chrono::{Datelike, NaiveDate, Weekday};
 
 use super::{
     day::Day,
@@ -29,6 +29,8 @@ pub(super) struct Rows<'r, W> {
     pub(super) notes: Vec<String>,
     /// The dates without a start.
     pub(super) excepted: Vec<NaiveDate>,
+    /// The dates that count as another day of the week.
+    pub(super) treated: Vec<(NaiveDate, Weekday)>,
 }
 
 impl<'r, W: Write> Rows<'r, W> {
@@ -42,6 +44,7 @@ impl<'r, W: Write> Rows<'r, W> {
             month: None,
             notes: Vec::new(),
             excepted: Vec::new(),
+            treated: Vec::new(),
         }
     }
 
@@ -121,6 +124,10 @@ impl<'r, W: Write> Rows<'r, W> {
         };
         times.close();
         let mut mark = " ";
+        if let Some(weekday) = self.schedule.treated().day_of_week(day.date) {
+            mark = "=";
+            self.treated.push((day.date, weekday));
+        }
         if self.schedule.except().contains(day.date) {
             mark = "x";
             self.excepted.push(day.date);
