@@ -72,6 +72,7 @@ impl Steps<'_> {
                 stop: vec![stop],
             },
             except: Vec::new(),
+            treated: Vec::new(),
             calendars: Vec::new(),
             zone: None,
             jitter: None,

@@ -112,6 +112,7 @@ impl Steps<'_> {
         self.story.plans.push(Plan {
             rule,
             except: Vec::new(),
+            treated: Vec::new(),
             calendars: vec![name],
             zone: Some(zone),
             jitter: (random.u8(..4) == 0).then(|| random.u32(1..30)),

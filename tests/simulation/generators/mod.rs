@@ -4,5 +4,6 @@ pub mod edges;
 pub mod faults;
 pub mod fleets;
 pub mod holidays;
+mod odd_days;
 pub mod schedules;
 pub mod steps;

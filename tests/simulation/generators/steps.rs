@@ -71,6 +71,7 @@ impl Story {
         if !has_fleet {
             story.draw_scope(random);
             story.draw_calendars();
+            story.draw_odd_days();
         }
         let mut steps = Steps {
             random,

@@ -63,6 +63,33 @@ impl AsText for Option<Tz> {
     }
 }
 
+/// Dates with numbers: `2026-10-10=0;2026-10-11=4`.
+impl AsText for Vec<(NaiveDate, u32)> {
+    fn to_text(&self) -> String {
+        let dates = self.iter().map(|(date, number)| format!("{date}={number}"));
+        dates.collect::<Vec<_>>().join(";")
+    }
+
+    fn of_text(text: &str) -> Option<Self> {
+        let date = |item: &str| {
+            let (date, number) = item.split_once('=')?;
+            Some((date.parse().ok()?, number.parse().ok()?))
+        };
+        let items = text.split(';').filter(|item| !item.is_empty());
+        items.map(date).collect()
+    }
+}
+
+impl AsText for NaiveDate {
+    fn to_text(&self) -> String {
+        self.to_string()
+    }
+
+    fn of_text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
 /// Ranges of dates: `2026-12-28..2027-01-03;2027-01-11..2027-01-11`.
 impl AsText for Vec<(NaiveDate, NaiveDate)> {
     fn to_text(&self) -> String {

@@ -37,6 +37,9 @@ pub struct Plan {
     /// Ranges of excepted dates: the first and the last date of each.
     #[serde(with = "as_text")]
     pub except: Vec<(NaiveDate, NaiveDate)>,
+    /// Dates that count as another day of the week; 0 is Monday. Each date stands once.
+    #[serde(default, with = "as_text")]
+    pub treated: Vec<(NaiveDate, u32)>,
     /// The calendars whose dates are excepted too.
     #[serde(default)]
     pub calendars: Vec<Name>,
@@ -65,8 +68,29 @@ pub struct Window {
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum At {
-    Weekly { days: u8, minute: u32 },
+    Weekly {
+        days: u8,
+        minute: u32,
+    },
+    /// The day within the month that this date is: it is the last one where `from_end`.
+    Monthly {
+        #[serde(with = "as_text")]
+        like: NaiveDate,
+        unit: Unit,
+        from_end: bool,
+        minute: u32,
+    },
     Once(#[serde(with = "as_text")] NaiveDateTime),
+}
+
+/// What is counted within a month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    Day,
+    /// Monday to Friday.
+    Weekday,
+    /// The day of the week of the date.
+    SameDay,
 }
 
 /// Which of several texts is written for the same schedule.
@@ -111,6 +135,12 @@ impl Plan {
         }
         texts.extend(self.zone.map(|zone| ("timezone", zone.name().to_owned())));
         texts.extend(self.jitter.map(|minutes| ("jitter", format!("{minutes}m"))));
+        if !self.treated.is_empty() {
+            let dates = self.treated.iter();
+            let dates = dates.map(|(date, day)| format!("{date} = {}", NAMES[*day as usize]));
+            let text = dates.collect::<Vec<_>>().join(self.separator());
+            texts.push(("treat-as", text));
+        }
         if self.has_exceptions() {
             let names = self.calendars.iter();
             let names = names.map(|name| format!("calendar:{}", holidays::NAMES[*name]));
@@ -143,6 +173,7 @@ impl Plan {
     pub fn bare(&self) -> Option<Self> {
         (!matches!(self.rule, Rule::Scale(_))).then(|| Self {
             except: Vec::new(),
+            treated: Vec::new(),
             calendars: Vec::new(),
             zone: None,
             jitter: None,
@@ -155,6 +186,11 @@ impl Plan {
         let excepting = if self.has_exceptions() { self } else { other };
         Self {
             except: excepting.except.clone(),
+            treated: if self.treated.is_empty() {
+                other.treated.clone()
+            } else {
+                self.treated.clone()
+            },
             calendars: excepting.calendars.clone(),
             zone: self.zone.or(other.zone),
             jitter: self.jitter.or(other.jitter),
@@ -187,7 +223,8 @@ impl Plan {
                     let kept = turns
                         .iter()
                         .filter(|(_, turn)| turn.is_off() || !self.is_excepted(date));
-                    all.extend(kept.filter_map(|(at, turn)| Some((at.on(date)?, *turn))));
+                    let day = self.weekday(date);
+                    all.extend(kept.filter_map(|(at, turn)| Some((at.on(date, day)?, *turn))));
                 }
                 let mut all: Vec<_> = all
                     .into_iter()
@@ -253,7 +290,8 @@ impl Plan {
             if self.is_excepted(date) {
                 continue;
             }
-            for window in windows.iter().filter(|it| is_on(it.days, date)) {
+            let day = self.weekday(date);
+            for window in windows.iter().filter(|it| it.days & 1 << day != 0) {
                 let overnight = u32::from(window.to <= window.from) * 1440;
                 let from = instant(zone, local(date, window.from)) / 60;
                 let to = instant(zone, local(date, window.to + overnight)) / 60;
@@ -271,6 +309,13 @@ impl Plan {
                 (second, if cells[at] { Turn::On } else { Turn::Off })
             })
             .collect()
+    }
+
+    /// The day of the week that a date counts as.
+    fn weekday(&self, date: NaiveDate) -> u32 {
+        let own = date.weekday().num_days_from_monday();
+        let treated = self.treated.iter().find(|(known, _)| *known == date);
+        treated.map_or(own, |(_, day)| *day)
     }
 
     fn is_excepted(&self, date: NaiveDate) -> bool {
@@ -297,6 +342,21 @@ fn moved(painted: &[(i64, Turn)], delay: i64) -> Vec<(i64, Turn)> {
     moved
 }
 
+impl Unit {
+    /// What is counted in the month of a date, in order.
+    pub fn in_month(self, date: NaiveDate) -> impl Iterator<Item = NaiveDate> {
+        let first = date.with_day(1).unwrap();
+        let all = first
+            .iter_days()
+            .take_while(move |it| it.month() == date.month());
+        all.filter(move |it| match self {
+            Self::Day => true,
+            Self::Weekday => it.weekday().num_days_from_monday() < 5,
+            Self::SameDay => it.weekday() == date.weekday(),
+        })
+    }
+}
+
 impl Window {
     fn text(self, style: Style) -> String {
         let window = format!("{}-{}", clock(self.from), clock(self.to));
@@ -318,12 +378,52 @@ impl At {
                 format!("{} {} * * {days}", minute % 60, minute / 60)
             }
             Self::Weekly { days, minute } => with_days(days, &clock(minute), style),
+            Self::Monthly {
+                like,
+                unit,
+                from_end,
+                minute,
+            } => {
+                let nth = if from_end {
+                    "last"
+                } else {
+                    let before = unit.in_month(like).filter(|it| *it < like).count();
+                    ["first", "second", "third", "fourth"][before]
+                };
+                let unit = match unit {
+                    Unit::Day => "day",
+                    Unit::Weekday => "weekday",
+                    Unit::SameDay => NAMES[like.weekday().num_days_from_monday() as usize],
+                };
+                let text = format!("{nth} {unit} {}", clock(minute));
+                match style {
+                    Style::Loud => text.to_uppercase(),
+                    _ => text,
+                }
+            }
         }
     }
 
-    fn on(self, date: NaiveDate) -> Option<NaiveDateTime> {
+    /// Its time on a date that counts as that day of the week.
+    fn on(self, date: NaiveDate, day: u32) -> Option<NaiveDateTime> {
         match self {
-            Self::Weekly { days, minute } => is_on(days, date).then(|| local(date, minute)),
+            Self::Weekly { days, minute } => (days & 1 << day != 0).then(|| local(date, minute)),
+            Self::Monthly {
+                like,
+                unit,
+                from_end,
+                minute,
+            } => {
+                let is_it = if unit == Unit::SameDay && like.weekday() != date.weekday() {
+                    false
+                } else if from_end {
+                    unit.in_month(date).last() == Some(date)
+                } else {
+                    let nth = unit.in_month(like).position(|it| it == like);
+                    nth.is_some() && unit.in_month(date).position(|it| it == date) == nth
+                };
+                is_it.then(|| local(date, minute))
+            }
             Self::Once(local) => (local.date() == date).then_some(local),
         }
     }
@@ -341,10 +441,6 @@ pub fn instant(zone: Tz, mut local: NaiveDateTime) -> i64 {
 
 fn local(date: NaiveDate, minute: u32) -> NaiveDateTime {
     date.and_time(NaiveTime::MIN) + TimeDelta::minutes(i64::from(minute))
-}
-
-fn is_on(days: u8, date: NaiveDate) -> bool {
-    days & (1 << date.weekday().num_days_from_monday()) != 0
 }
 
 fn on(days: u8) -> impl Iterator<Item = usize> {

@@ -7,8 +7,8 @@ use chrono_tz::Tz;
 use serde_json::Value;
 
 const SCHEDULE: [&str; 4] = ["start", "stop", "hours", "scale"];
-const FINGERPRINTED: [&str; 7] = [
-    "start", "stop", "hours", "scale", "timezone", "except", "jitter",
+const FINGERPRINTED: [&str; 8] = [
+    "start", "stop", "hours", "scale", "timezone", "except", "treat-as", "jitter",
 ];
 
 /// The annotations under the prefix, without it, of an object with this metadata.

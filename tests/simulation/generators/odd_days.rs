@@ -1,0 +1,76 @@
+//! Days within the month, and dates that count as another day of the week.
+
+use chrono::{Datelike as _, Days, NaiveDate};
+use fastrand::Rng;
+
+use crate::story::{
+    calendar::{At, Plan, Rule, Unit},
+    definition::Story,
+};
+
+impl Story {
+    /// Draws which times are on days within the month, and which dates count as other days. With draws
+    /// of their own: a story without them is what it would be if there were none.
+    pub fn draw_odd_days(&mut self) {
+        let random = &mut Rng::with_seed(self.seed ^ 0x0dd_da75);
+        let begin = self.begin.date_naive();
+        let (is_monthly, is_treated) = (random.u8(..4) == 0, random.u8(..4) == 0);
+        for plan in &mut self.plans {
+            if is_monthly && random.bool() {
+                make_monthly(random, plan, begin);
+            }
+            if is_treated && random.u8(..4) != 0 {
+                let dates = (0..5).map(|day| begin + Days::new(day));
+                let some = dates.filter(|_| random.u8(..3) == 0);
+                let some: Vec<_> = some.collect();
+                let treated = some.into_iter().map(|date| (date, random.u32(..7)));
+                plan.treated = treated.collect();
+            }
+        }
+    }
+}
+
+/// Puts some of the times on days within the month that the story reaches.
+fn make_monthly(random: &mut Rng, plan: &mut Plan, begin: NaiveDate) {
+    let mut change = |at: &mut At| {
+        let At::Weekly { minute, .. } = *at else {
+            return;
+        };
+        if random.bool() {
+            let date = begin + Days::new(random.u64(..4));
+            *at = monthly(random, date, minute);
+        }
+    };
+    match &mut plan.rule {
+        Rule::Hours(_) => {}
+        Rule::Times { start, stop } => start.iter_mut().chain(stop).for_each(change),
+        Rule::Scale(steps) => steps.iter_mut().for_each(|(at, _)| change(at)),
+    }
+}
+
+/// A form for this date, if it is among the first four or the last of what is counted.
+fn monthly(random: &mut Rng, date: NaiveDate, minute: u32) -> At {
+    let is_weekday = date.weekday().num_days_from_monday() < 5;
+    let units = [Unit::Day, Unit::Weekday, Unit::SameDay];
+    let fitting = units.into_iter().filter(|unit| {
+        let is_counted = is_weekday || *unit != Unit::Weekday;
+        let before = unit.in_month(date).filter(|it| *it < date).count();
+        is_counted && (before < 4 || unit.in_month(date).last() == Some(date))
+    });
+    let fitting: Vec<_> = fitting.collect();
+    // A fifth one that is not the last there is none of: then any day is as good.
+    let unit = random.choice(fitting).unwrap_or(Unit::Day);
+    let is_last = unit.in_month(date).last() == Some(date);
+    let before = unit.in_month(date).filter(|it| *it < date).count();
+    let like = if before < 4 || is_last {
+        date
+    } else {
+        date.with_day(1).unwrap_or(date)
+    };
+    At::Monthly {
+        like,
+        unit,
+        from_end: is_last && (before >= 4 || random.bool()),
+        minute,
+    }
+}
