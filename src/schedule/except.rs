@@ -23,7 +23,7 @@ pub struct ExceptedDates {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum DateSet {
+pub(in crate::schedule) enum DateSet {
     Written(DayRanges),
     Calendar(CalendarName, Arc<Calendar>),
 }
@@ -46,7 +46,10 @@ impl DateSet {
 }
 
 /// Reads a date, a range of dates, or the name of a calendar.
-pub(super) fn read_dates(item: Piece<'_>, known: &Calendars) -> Result<DateSet, TextError> {
+pub(in crate::schedule) fn read_dates(
+    item: Piece<'_>,
+    known: &Calendars,
+) -> Result<DateSet, TextError> {
     let Some(name) = calendar_name(item) else {
         return Ok(DateSet::Written(DayRanges::united(vec![read_range(item)?])));
     };

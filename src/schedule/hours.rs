@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
 
-use super::dates::Dates;
-use super::day::{Day, Shown};
+use super::days::dates::Dates;
+use super::days::day::{Day, Shown};
 use super::meant::propose;
 use super::text::error::TextError;
 use super::text::month_days::MonthDays;

@@ -7,23 +7,21 @@
 mod boundary;
 mod calendar;
 mod cron;
-mod dates;
-mod day;
+mod days;
 mod entry;
 mod except;
 mod hours;
 mod jitter;
 mod meant;
 mod moment;
-mod month;
-mod monthly;
 mod ranges;
 #[expect(clippy::module_inception, reason = "the type is named as its room is")]
 mod schedule;
 mod text;
 mod times;
+#[cfg(test)]
+mod times_tests;
 mod times_text;
-mod treated;
 mod weekly;
 mod windows;
 mod zone;
@@ -33,6 +31,7 @@ pub use calendar::{
     Calendar, CalendarError, CalendarName, CalendarNameError, CalendarReason, Calendars,
     ReadCalendar,
 };
+pub use days::treated::TreatedDates;
 pub use entry::{Entry, parse_scale};
 pub use except::ExceptedDates;
 pub use hours::Hours;
@@ -47,7 +46,6 @@ pub use text::piece::list_items;
 pub use text::reason::{CronField, TextReason};
 pub use text::wall_time::WallTime;
 pub use times::Times;
-pub use treated::TreatedDates;
 pub use zone::gap::Gap;
 pub use zone::rules::ZoneFileError;
 pub use zone::time_zone::{ClockChange, Zone, ZoneOffset};

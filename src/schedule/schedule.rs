@@ -4,12 +4,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::boundary::{Action, Boundary};
 use super::calendar::{Calendar, CalendarName};
-use super::dates::Dates;
+use super::days::dates::Dates;
+use super::days::treated::TreatedDates;
 use super::entry::Entry;
 use super::except::ExceptedDates;
 use super::hours::Hours;
 use super::times::Times;
-use super::treated::TreatedDates;
 use super::zone::local::Local;
 use super::zone::time_zone::Zone;
 

@@ -1,6 +1,6 @@
 //! Cron as sets of bits: which local times it means, in both directions.
 
-use crate::schedule::month::{self, Month, has, highest_to, lowest_from, month_length};
+use crate::schedule::days::month::{self, Month, has, highest_to, lowest_from, month_length};
 use crate::schedule::zone::local::Local;
 
 /// The local times that a cron text means. Bit `n` of a field is the value `n`.

@@ -1,7 +1,7 @@
 //! Days within the month in place of what cron cannot say, or says otherwise than it looks.
 
 use super::expression::Cron;
-use crate::schedule::month::has;
+use crate::schedule::days::month::has;
 use crate::schedule::text::month_days::MonthDays;
 use crate::schedule::text::wall_time::WallTime;
 

@@ -6,7 +6,7 @@ use super::days::day_of;
 use super::error::TextError;
 use super::piece::Piece;
 use super::reason::TextReason;
-use crate::schedule::month::Month;
+use crate::schedule::days::month::Month;
 
 /// A set of days within the month. Bit `9 * ordinal + unit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

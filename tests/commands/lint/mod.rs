@@ -1,6 +1,7 @@
 //! `dayshift lint`, driven as a person and a build server drive it.
 
 mod docs;
+mod either_day;
 mod files;
 mod golden;
 mod help;

@@ -6,9 +6,10 @@ use chrono::{TimeDelta, Timelike as _};
 use crate::{
     generators::steps::{HOUR, MINUTE, Steps},
     story::{
-        calendar::{At, Plan, Rule, Style},
+        calendar::{Plan, Rule},
         fault::Trouble,
         op::{Hold, NAMED, Op},
+        times::{At, Style},
     },
 };
 

@@ -6,10 +6,11 @@ use fastrand::Rng;
 use crate::{
     generators::steps::{HOUR, MINUTE, Steps},
     story::{
-        calendar::{At, Plan, Rule, Style},
+        calendar::{Plan, Rule},
         definition::Story,
         holidays::{Dates, NAMES, Name},
         op::Op,
+        times::{At, Style},
     },
 };
 

@@ -4,8 +4,9 @@ use chrono::{Datelike as _, Days, NaiveDate};
 use fastrand::Rng;
 
 use crate::story::{
-    calendar::{At, Plan, Rule, Unit},
+    calendar::{Plan, Rule},
     definition::Story,
+    times::{At, Unit},
 };
 
 impl Story {

@@ -4,7 +4,10 @@ use chrono::{DateTime, Days, Utc};
 use chrono_tz::Tz;
 use fastrand::Rng;
 
-use crate::story::calendar::{At, Plan, Rule, Style, Window};
+use crate::story::{
+    calendar::{Plan, Rule},
+    times::{At, Style, Window},
+};
 
 /// Zones, and dates near which their clocks change or the year does.
 pub const PLACES: [(Tz, &[&str]); 9] = [

@@ -9,3 +9,4 @@ pub mod intent;
 pub mod op;
 pub mod stored;
 pub mod tampering;
+pub mod times;

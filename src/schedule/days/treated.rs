@@ -2,14 +2,14 @@
 
 use chrono::{NaiveDate, Weekday};
 
-use super::calendar::{CalendarName, Calendars};
-use super::except::{DateSet, read_dates};
-use super::ranges::DayRanges;
-use super::text::days::Days;
-use super::text::error::TextError;
-use super::text::piece::Piece;
-use super::text::reason::TextReason;
-use super::zone::local::{day_number, weekday};
+use crate::schedule::calendar::{CalendarName, Calendars};
+use crate::schedule::except::{DateSet, read_dates};
+use crate::schedule::ranges::DayRanges;
+use crate::schedule::text::days::Days;
+use crate::schedule::text::error::TextError;
+use crate::schedule::text::piece::Piece;
+use crate::schedule::text::reason::TextReason;
+use crate::schedule::zone::local::{day_number, weekday};
 
 const EXAMPLE: &str = "2026-10-10 = Mon; calendar:makeup = Fri";
 
@@ -128,7 +128,9 @@ impl TreatedDates {
     }
 
     /// The calendars whose dates these are.
-    pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &super::calendar::Calendar)> {
+    pub fn calendars(
+        &self,
+    ) -> impl Iterator<Item = (&CalendarName, &crate::schedule::calendar::Calendar)> {
         self.sets.iter().filter_map(|set| set.dates.calendar())
     }
 
@@ -144,31 +146,31 @@ impl TreatedDates {
     }
 
     /// The day of the week that a day counts as: its own, where it is not one of them.
-    pub(super) fn weekday(&self, day: i32) -> usize {
+    pub(in crate::schedule) fn weekday(&self, day: i32) -> usize {
         self.set_of(day).map_or_else(|| weekday(day), |set| set.day)
     }
 
     /// First and last day of a range that holds `day`, all of which count as the same.
-    pub(super) fn range_of(&self, day: i32) -> Option<(i32, i32)> {
+    pub(in crate::schedule) fn range_of(&self, day: i32) -> Option<(i32, i32)> {
         self.sets
             .iter()
             .find_map(|it| it.dates.days().range_of(day))
     }
 
     /// The first of the dates that is not before `day`.
-    pub(super) fn next_from(&self, day: i32) -> Option<i32> {
+    pub(in crate::schedule) fn next_from(&self, day: i32) -> Option<i32> {
         let sets = self.sets.iter();
         sets.filter_map(|it| it.dates.days().next_from(day)).min()
     }
 
     /// The last of the dates that is not after `day`.
-    pub(super) fn last_to(&self, day: i32) -> Option<i32> {
+    pub(in crate::schedule) fn last_to(&self, day: i32) -> Option<i32> {
         let sets = self.sets.iter();
         sets.filter_map(|it| it.dates.days().last_to(day)).max()
     }
 
     /// Days of the week with the dates that count as such; one day may come several times.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &DayRanges)> {
+    pub(in crate::schedule) fn iter(&self) -> impl Iterator<Item = (usize, &DayRanges)> {
         self.sets.iter().map(|it| (it.day, it.dates.days()))
     }
 

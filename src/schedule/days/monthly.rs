@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::month::{self, Month, has};
-use super::text::month_days::MonthDays;
-use super::zone::local::Local;
+use crate::schedule::text::month_days::MonthDays;
+use crate::schedule::zone::local::Local;
 
 /// Days within the month, each of them with its seconds from midnight, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Monthly(Box<[(MonthDays, Box<[u32]>)]>);
+pub(in crate::schedule) struct Monthly(Box<[(MonthDays, Box<[u32]>)]>);
 
 impl Monthly {
-    pub(super) fn new(times: Vec<(u32, MonthDays)>) -> Self {
+    pub(in crate::schedule) fn new(times: Vec<(u32, MonthDays)>) -> Self {
         // First by the time, so that equal times are equal however they were written.
         let mut days_at: BTreeMap<u32, MonthDays> = BTreeMap::new();
         for (second, days) in times {
@@ -26,12 +26,12 @@ impl Monthly {
         Self(groups.map(|(days, times)| (days, times.into())).collect())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (MonthDays, &[u32])> {
+    pub(in crate::schedule) fn iter(&self) -> impl Iterator<Item = (MonthDays, &[u32])> {
         self.0.iter().map(|(days, times)| (*days, &**times))
     }
 
     /// The first of the times after `local`.
-    pub(super) fn next(&self, local: Local) -> Option<Local> {
+    pub(in crate::schedule) fn next(&self, local: Local) -> Option<Local> {
         let from = local.after().max(Local::FIRST);
         let (today, second) = (from.day(), from.second());
         let next = self.iter().filter_map(|(days, times)| {
@@ -49,7 +49,7 @@ impl Monthly {
     }
 
     /// The last of the times at or before `local`.
-    pub(super) fn previous(&self, local: Local) -> Option<Local> {
+    pub(in crate::schedule) fn previous(&self, local: Local) -> Option<Local> {
         let to = local.min(Local::LAST);
         let (today, second) = (to.day(), to.second());
         let previous = self.iter().filter_map(|(days, times)| {
@@ -71,18 +71,18 @@ impl Monthly {
 
 impl MonthDays {
     /// Whether a day since 1970-01-01 is one of them.
-    pub(super) fn hold(self, day: i32) -> bool {
+    pub(in crate::schedule) fn hold(self, day: i32) -> bool {
         self != Self::NONE
             && Month::of(day).is_some_and(|(month, of_month)| has(self.days_in(&month), of_month))
     }
 
     /// The first of the days that is not before `day`, both since 1970-01-01.
-    pub(super) fn next_from(self, day: i32) -> Option<i32> {
+    pub(in crate::schedule) fn next_from(self, day: i32) -> Option<i32> {
         (self != Self::NONE).then(|| month::day_from(day, |month| self.days_in(month)))?
     }
 
     /// The last of the days that is not after `day`.
-    pub(super) fn last_to(self, day: i32) -> Option<i32> {
+    pub(in crate::schedule) fn last_to(self, day: i32) -> Option<i32> {
         (self != Self::NONE).then(|| month::day_to(day, |month| self.days_in(month)))?
     }
 }

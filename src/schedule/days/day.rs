@@ -2,26 +2,26 @@
 
 use std::borrow::Cow;
 
-use super::windows::DAY;
+use crate::schedule::windows::DAY;
 
 /// The windows that begin on one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Day {
+pub(in crate::schedule) struct Day {
     /// Their parts on the day itself, from and to which second; in order, with a second or more
     /// between two.
-    pub(super) own: Box<[(u32, u32)]>,
+    pub(in crate::schedule) own: Box<[(u32, u32)]>,
     /// Up to which second of the next day the longest goes on.
-    pub(super) tail: u32,
+    pub(in crate::schedule) tail: u32,
 }
 
 /// One date: what goes on from the day before, and what begins.
-pub(super) struct Shown<'a> {
-    pub(super) tail: u32,
-    pub(super) own: Cow<'a, [(u32, u32)]>,
+pub(in crate::schedule) struct Shown<'a> {
+    pub(in crate::schedule) tail: u32,
+    pub(in crate::schedule) own: Cow<'a, [(u32, u32)]>,
 }
 
 impl Shown<'_> {
-    pub(super) fn covers(&self, second: u32) -> bool {
+    pub(in crate::schedule) fn covers(&self, second: u32) -> bool {
         second < self.tail || self.own_window(second).is_some()
     }
 
@@ -34,7 +34,7 @@ impl Shown<'_> {
     }
 
     /// The first second from `from` on that is covered, or is not, as `wanted`.
-    pub(super) fn first(&self, from: u32, wanted: bool) -> Option<u32> {
+    pub(in crate::schedule) fn first(&self, from: u32, wanted: bool) -> Option<u32> {
         if wanted {
             if from < self.tail {
                 return Some(from);
@@ -48,7 +48,7 @@ impl Shown<'_> {
     }
 
     /// The last second before `to` that is covered, or is not, as `wanted`.
-    pub(super) fn last(&self, to: u32, wanted: bool) -> Option<u32> {
+    pub(in crate::schedule) fn last(&self, to: u32, wanted: bool) -> Option<u32> {
         let last = to.checked_sub(1)?;
         if wanted {
             let at = self.own.partition_point(|&(from, _)| from <= last);
@@ -69,7 +69,7 @@ impl Shown<'_> {
 
 impl Day {
     /// The windows of both.
-    pub(super) fn with(&self, other: &Self) -> Self {
+    pub(in crate::schedule) fn with(&self, other: &Self) -> Self {
         let own = [&*self.own, &*other.own].concat();
         let tail = self.tail.max(other.tail);
         Self {
@@ -79,7 +79,7 @@ impl Day {
     }
 
     /// Windows in seconds from midnight; those that reach the next day end after 24:00.
-    pub(super) fn new(mut windows: Vec<(u32, u32)>) -> Self {
+    pub(in crate::schedule) fn new(mut windows: Vec<(u32, u32)>) -> Self {
         let tail = windows
             .iter()
             .map(|&(_, to)| to.saturating_sub(DAY))

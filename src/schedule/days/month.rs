@@ -2,11 +2,11 @@
 
 use chrono::{Datelike, NaiveDate};
 
-use super::zone::local::{Local, day_number, weekday};
+use crate::schedule::zone::local::{Local, day_number, weekday};
 
 /// The first day from `day` on that its month has, both in days since 1970-01-01. Bit 1 of what
 /// `days_in` says is the first of the month.
-pub(super) fn day_from(day: i32, days_in: impl Fn(&Month) -> u64) -> Option<i32> {
+pub(in crate::schedule) fn day_from(day: i32, days_in: impl Fn(&Month) -> u64) -> Option<i32> {
     let (mut month, mut of_month) = Month::of(day)?;
     loop {
         if let Some(found) = lowest_from(days_in(&month), of_month) {
@@ -17,7 +17,7 @@ pub(super) fn day_from(day: i32, days_in: impl Fn(&Month) -> u64) -> Option<i32>
 }
 
 /// The last day up to `day` that its month has.
-pub(super) fn day_to(day: i32, days_in: impl Fn(&Month) -> u64) -> Option<i32> {
+pub(in crate::schedule) fn day_to(day: i32, days_in: impl Fn(&Month) -> u64) -> Option<i32> {
     let (mut month, mut of_month) = Month::of(day)?;
     loop {
         if let Some(found) = highest_to(days_in(&month), of_month) {
@@ -28,14 +28,14 @@ pub(super) fn day_to(day: i32, days_in: impl Fn(&Month) -> u64) -> Option<i32> {
 }
 
 /// A month of a year, as a calendar page shows it.
-pub(super) struct Month {
+pub(in crate::schedule) struct Month {
     year: i32,
-    pub(super) number: u32,
-    pub(super) length: u32,
+    pub(in crate::schedule) number: u32,
+    pub(in crate::schedule) length: u32,
     /// Day number of the first, since 1970-01-01.
     first: i32,
     /// 0 is Monday.
-    pub(super) first_weekday: usize,
+    pub(in crate::schedule) first_weekday: usize,
 }
 
 impl Month {
@@ -52,7 +52,7 @@ impl Month {
     }
 
     /// The month of a day since 1970-01-01, and which of its days that is.
-    pub(super) fn of(day: i32) -> Option<(Self, u32)> {
+    pub(in crate::schedule) fn of(day: i32) -> Option<(Self, u32)> {
         let date = NaiveDate::from_epoch_days(day)?;
         Some((Self::new(date.year(), date.month())?, date.day()))
     }
@@ -80,7 +80,7 @@ impl Month {
 }
 
 /// How many days a month has.
-pub(super) fn month_length(year: i32, month: u32) -> u32 {
+pub(in crate::schedule) fn month_length(year: i32, month: u32) -> u32 {
     match month {
         4 | 6 | 9 | 11 => 30,
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
@@ -90,18 +90,18 @@ pub(super) fn month_length(year: i32, month: u32) -> u32 {
 }
 
 /// Whether bit `value` is set.
-pub(super) fn has(bits: u64, value: u32) -> bool {
+pub(in crate::schedule) fn has(bits: u64, value: u32) -> bool {
     bits >> value & 1 == 1
 }
 
 /// The lowest bit from `from` on.
-pub(super) fn lowest_from(bits: u64, from: u32) -> Option<u32> {
+pub(in crate::schedule) fn lowest_from(bits: u64, from: u32) -> Option<u32> {
     let rest = bits & u64::MAX << from;
     (rest != 0).then(|| rest.trailing_zeros())
 }
 
 /// The highest bit up to `to`.
-pub(super) fn highest_to(bits: u64, to: u32) -> Option<u32> {
+pub(in crate::schedule) fn highest_to(bits: u64, to: u32) -> Option<u32> {
     let rest = bits & u64::MAX >> (63 - to);
     (rest != 0).then(|| 63 - rest.leading_zeros())
 }

@@ -1,0 +1,8 @@
+//! What a day has: its place in the month, the windows that begin on it, and the day of the week that
+//! it counts as.
+
+pub(super) mod dates;
+pub(super) mod day;
+pub(super) mod month;
+pub(super) mod monthly;
+pub(super) mod treated;

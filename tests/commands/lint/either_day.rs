@@ -1,0 +1,38 @@
+//! Cron with both fields of days: what is proposed for the days that are both.
+
+use super::program::{found, web};
+use crate::program::dayshift_with;
+
+/// What is proposed in place of both fields of days is read, and is the item with its count.
+#[test]
+fn the_days_that_are_both_are_proposed() {
+    for (line, expected) in [
+        (
+            "dayshift/start: '0 9 1-7 * Mon; 08:00'",
+            "if you mean the days that are both, write `first Mon 09:00`",
+        ),
+        (
+            "dayshift/scale: '30 8 15-21 * 2,4 = 5; 20:00 = 0'",
+            "write `third Tue,third Thu 08:30 = 5`",
+        ),
+        (
+            "dayshift/scale: '30 8 1,15 * 1-5=5; 20:00 = 0'",
+            "as days within the month, such as `first Mon 09:00`",
+        ),
+    ] {
+        let ended = dayshift_with(&[], &["lint", "--from", "2026-11-20", "-"], &web(&[line]));
+        assert!(ended.out.contains("info[either-day]"), "{ended:?}");
+        assert!(ended.out.contains(expected), "{ended:?}");
+        if let Some((before, rest)) = expected.split_once("write `") {
+            assert!(before.is_empty() || before.starts_with("if"));
+            let text = rest.trim_end_matches('`');
+            let key = line.split(':').next().unwrap();
+            let right = web(&[&format!("{key}: '{text}'")]);
+            let found = found(&right);
+            assert!(
+                found.iter().all(|it| it.starts_with("start-without")),
+                "{found:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Times and windows as plain values: their texts, and the dates on which they are.
+
+use std::fmt::Write;
+
+use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
+use serde::{Deserialize, Serialize};
+
+use crate::story::as_text;
+
+/// Which of several texts is written for the same schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Style {
+    Names,
+    Cron,
+    Loud,
+}
+
+/// A window, from and to in minutes of the day. One that does not end after its beginning ends on
+/// the next day.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Window {
+    pub days: u8,
+    pub from: u32,
+    pub to: u32,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum At {
+    Weekly {
+        days: u8,
+        minute: u32,
+    },
+    /// The day within the month that this date is: it is the last one where `from_end`.
+    Monthly {
+        #[serde(with = "as_text")]
+        like: NaiveDate,
+        unit: Unit,
+        from_end: bool,
+        minute: u32,
+    },
+    Once(#[serde(with = "as_text")] NaiveDateTime),
+}
+
+/// What is counted within a month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    Day,
+    /// Monday to Friday.
+    Weekday,
+    /// The day of the week of the date.
+    SameDay,
+}
+
+pub const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+impl Unit {
+    /// What is counted in the month of a date, in order.
+    pub fn in_month(self, date: NaiveDate) -> impl Iterator<Item = NaiveDate> {
+        let first = date.with_day(1).unwrap();
+        let all = first
+            .iter_days()
+            .take_while(move |it| it.month() == date.month());
+        all.filter(move |it| match self {
+            Self::Day => true,
+            Self::Weekday => it.weekday().num_days_from_monday() < 5,
+            Self::SameDay => it.weekday() == date.weekday(),
+        })
+    }
+}
+
+impl Window {
+    pub fn text(self, style: Style) -> String {
+        let window = format!("{}-{}", clock(self.from), clock(self.to));
+        with_days(self.days, &window, style)
+    }
+}
+
+impl At {
+    pub fn text(self, style: Style) -> String {
+        match self {
+            Self::Once(local) => local.format("%Y-%m-%d %H:%M").to_string(),
+            Self::Weekly { days, minute } if style == Style::Cron => {
+                let numbers: Vec<_> = on(days).map(|day| ((day + 1) % 7).to_string()).collect();
+                let days = if days == 0x7f {
+                    "*".to_owned()
+                } else {
+                    numbers.join(",")
+                };
+                format!("{} {} * * {days}", minute % 60, minute / 60)
+            }
+            Self::Weekly { days, minute } => with_days(days, &clock(minute), style),
+            Self::Monthly {
+                like,
+                unit,
+                from_end,
+                minute,
+            } => {
+                let nth = if from_end {
+                    "last"
+                } else {
+                    let before = unit.in_month(like).filter(|it| *it < like).count();
+                    ["first", "second", "third", "fourth"][before]
+                };
+                let unit = match unit {
+                    Unit::Day => "day",
+                    Unit::Weekday => "weekday",
+                    Unit::SameDay => NAMES[like.weekday().num_days_from_monday() as usize],
+                };
+                let text = format!("{nth} {unit} {}", clock(minute));
+                match style {
+                    Style::Loud => text.to_uppercase(),
+                    _ => text,
+                }
+            }
+        }
+    }
+
+    /// Its time on a date that counts as that day of the week.
+    pub fn on(self, date: NaiveDate, day: u32) -> Option<NaiveDateTime> {
+        match self {
+            Self::Weekly { days, minute } => (days & 1 << day != 0).then(|| local(date, minute)),
+            Self::Monthly {
+                like,
+                unit,
+                from_end,
+                minute,
+            } => {
+                let is_it = if unit == Unit::SameDay && like.weekday() != date.weekday() {
+                    false
+                } else if from_end {
+                    unit.in_month(date).last() == Some(date)
+                } else {
+                    let nth = unit.in_month(like).position(|it| it == like);
+                    nth.is_some() && unit.in_month(date).position(|it| it == date) == nth
+                };
+                is_it.then(|| local(date, minute))
+            }
+            Self::Once(local) => (local.date() == date).then_some(local),
+        }
+    }
+}
+
+pub fn local(date: NaiveDate, minute: u32) -> NaiveDateTime {
+    date.and_time(NaiveTime::MIN) + TimeDelta::minutes(i64::from(minute))
+}
+
+fn on(days: u8) -> impl Iterator<Item = usize> {
+    (0..7).filter(move |day| days & (1 << day) != 0)
+}
+
+fn clock(minute: u32) -> String {
+    format!("{:02}:{:02}", minute / 60, minute % 60)
+}
+
+fn with_days(days: u8, time: &str, style: Style) -> String {
+    let mut text = match days {
+        0x7f if style == Style::Loud => "DAILY".to_owned(),
+        0x7f => String::new(),
+        0x1f if style == Style::Loud => "Weekdays".to_owned(),
+        0x1f => "Mon-Fri".to_owned(),
+        0x60 => "weekends".to_owned(),
+        _ => on(days).map(|day| NAMES[day]).collect::<Vec<_>>().join(","),
+    };
+    if style == Style::Loud {
+        text = text.to_uppercase();
+    }
+    let blank = if text.is_empty() { "" } else { " " };
+    write!(text, "{blank}{time}").unwrap();
+    text
+}
