@@ -91,7 +91,7 @@ impl Plan {
         if !self.treated.is_empty() {
             let dates = self.treated.iter();
             let dates = dates.map(|(date, day)| format!("{date} = {}", NAMES[*day as usize]));
-            let text = dates.collect::<Vec<_>>().join(self.separator());
+            let text = dates.collect::<Vec<_>>().join("; ");
             texts.push(("treat-as", text));
         }
         if self.has_exceptions() {
