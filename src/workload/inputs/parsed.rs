@@ -1,8 +1,8 @@
 //! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
 
 use crate::schedule::{
-    ExceptedDates, Hours, Schedule, ScheduleRule, TextError, TextReason, Times, TreatedDates, Zone, is_too_long,
-    parse_grace, parse_jitter, parse_moment, parse_scale,
+    ExceptedDates, Hours, Schedule, ScheduleRule, TextError, TextReason, Times, TreatedDates, Zone,
+    is_too_long, parse_grace, parse_jitter, parse_moment, parse_scale,
 };
 use crate::text::quote;
 

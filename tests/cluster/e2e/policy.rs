@@ -122,7 +122,7 @@ fn is_read(key: &str, text: &str) -> bool {
 }
 
 /// Texts of each key that are read, from which others are made.
-const SEEDS: [(&str, &[&str]); 12] = [
+const SEEDS: [(&str, &[&str]); 13] = [
     (
         "start",
         &[

@@ -162,7 +162,7 @@ fn each_rule_finds_what_it_is_for_and_where() {
             vec!["past-date 7:22"],
         ),
         (web(&[hours, "dayshift/except: 2026-11-20"]), vec![]),
-        (web(&[berlin]), vec!["no-effect 6:25"]),
+        (web(&[berlin]), vec!["no-effect 6:24"]),
         (
             web(&["dayshift/start: '09:00'", "dayshift/enforce: 'true'"]),
             vec!["start-without-stop 6:22", "no-effect 7:24"],

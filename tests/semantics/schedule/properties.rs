@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift::schedule::{
-    Action, Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, TreatedDates,
-    Zone, parse_scale,
+    Action, Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, TreatedDates, Zone,
+    parse_scale,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;

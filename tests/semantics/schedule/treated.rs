@@ -209,7 +209,7 @@ fn says_what_is_wrong_and_where() {
         (
             "2026-10-12..2026-10-10 = Mon",
             "2026-10-12..2026-10-10",
-            "runs backwards",
+            "ends before it begins",
         ),
         (
             "calendar: = Mon",
