@@ -7,6 +7,9 @@ use chrono::NaiveDateTime;
 
 use super::days::dates::Dates;
 use super::days::day::{Day, Shown};
+use super::days::gaps::Gaps;
+use super::days::month::{Month, has};
+use super::days::page::{self, Page};
 use super::meant::propose;
 use super::text::error::TextError;
 use super::text::month_days::MonthDays;
@@ -70,67 +73,95 @@ impl Hours {
     /// The first time after `local` at which [`Self::cover`] is no longer what it is at `local`.
     pub(super) fn next_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
         let wanted = !self.cover(local, dates);
-        let (mut day, mut from) = (local.day(), local.second() + 1);
-        let mut alike = 0;
-        while day <= Local::LAST.day() {
-            if let Some(second) = self.shown(day, dates).first(from, wanted) {
-                return Some(Local::on(day, second));
-            }
-            from = 0;
-            let enough = self.days_to_know(day, dates);
-            alike = if enough.is_some() { alike + 1 } else { 0 };
-            day = match dates.except.range_of(day) {
-                // Nothing begins before the range is over.
-                Some((_, last)) if wanted => last + 1,
-                _ if enough.is_some_and(|enough| alike > enough) => {
-                    let treated = match dates.treated.range_of(day) {
-                        Some((_, last)) => Some(last + 1),
-                        None => dates.treated.next_from(day + 1),
-                    };
-                    let except = dates.except.next_from(day + 1);
-                    let others = [treated, except, self.of_month().next_from(day + 1)];
-                    others.into_iter().flatten().min()?
-                }
-                _ => day + 1,
-            };
+        let today = local.day();
+        let first_on = |day, from| {
+            let second = self.shown(day, dates).first(from, wanted)?;
+            (day <= Local::LAST.day()).then(|| Local::on(day, second))
+        };
+        let now = first_on(today, local.second() + 1);
+        if wanted {
+            return now.or_else(|| {
+                let begun = |page: &Page| self.begun_in(page, dates);
+                let skip = |day| {
+                    let range = dates.treated.range_without(day, self.only_weekdays());
+                    Some(range.map_or(day, |(_, last)| last + 1))
+                };
+                first_on(page::day_from(today + 1, dates, skip, begun)?, 0)
+            });
         }
-        None
+        let soon = || (1..=DAYS_OF_WEEK).find_map(|later| first_on(today + later, 0));
+        now.or_else(soon).or_else(|| {
+            let gaps = Gaps::of(self, dates);
+            let day = page::day_from(
+                today + DAYS_OF_WEEK + 1,
+                dates,
+                |day| gaps.next_unlike(day),
+                |page| gaps.days_in(page),
+            )?;
+            first_on(day, 0)
+        })
     }
 
     /// The last time at or before `local` at which [`Self::cover`] became what it is at `local`.
     pub(super) fn last_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
         let wanted = !self.cover(local, dates);
-        let (mut day, mut to) = (local.day(), local.second());
-        let mut alike = 0;
-        while day >= Local::FIRST.before().day() {
-            if let Some(second) = self.shown(day, dates).last(to, wanted) {
-                return Some(Local::on(day, second).after()).filter(|it| it.is_in_range());
-            }
-            to = DAY;
-            let enough = self.days_to_know(day, dates);
-            alike = if enough.is_some() { alike + 1 } else { 0 };
-            day = match dates.except.range_of(day) {
-                // On the first day of the range a window of the day before may end.
-                Some((first, _)) if wanted && day > first => first,
-                // The day after another one lacks, or has, what began on that.
-                _ if enough.is_some_and(|enough| alike > enough) => {
-                    let after = |day: Option<i32>| day.map(|day| day + 1);
-                    let treated = match dates.treated.range_of(day) {
-                        Some((first, _)) => Some(first),
-                        None => after(dates.treated.last_to(day - 1)),
-                    };
-                    let except = after(dates.except.last_to(day - 1));
-                    let month = after(self.of_month().last_to(day - 1));
-                    [treated, except, month]
-                        .into_iter()
-                        .flatten()
-                        .max()?
-                        .min(day - 1)
-                }
-                _ => day - 1,
-            };
+        let today = local.day();
+        let last_on = |day, to| {
+            let second = self.shown(day, dates).last(to, wanted)?;
+            Some(Local::on(day, second))
+        };
+        let now = last_on(today, local.second());
+        let last = if wanted {
+            now.or_else(|| {
+                let begun = |page: &Page| self.begun_in(page, dates);
+                let skip = |day| {
+                    let range = dates.treated.range_without(day, self.only_weekdays());
+                    Some(range.map_or(day, |(first, _)| first - 1))
+                };
+                let day = page::day_to(today - 1, dates, skip, begun)?;
+                // What begins on a day may end on the next.
+                let end = (day + 1 < today).then(|| last_on(day + 1, DAY));
+                end.flatten().or_else(|| last_on(day, DAY))
+            })
+        } else {
+            let soon = || (1..=DAYS_OF_WEEK).find_map(|before| last_on(today - before, DAY));
+            now.or_else(soon).or_else(|| {
+                let gaps = Gaps::of(self, dates);
+                let from = today - DAYS_OF_WEEK - 1;
+                let day = page::day_to(
+                    from,
+                    dates,
+                    |day| gaps.last_unlike(day),
+                    |page| gaps.days_in(page),
+                )?;
+                last_on(day, DAY)
+            })
+        };
+        last.map(Local::after).filter(|it| it.is_in_range())
+    }
+
+    /// The days of the week on which windows begin; bit 0 is Monday.
+    fn weekdays(&self) -> u32 {
+        let begun = (0..).zip(&self.days).filter(|(_, it)| !it.own.is_empty());
+        begun.fold(0, |days, (day, _): (u32, _)| days | 1 << day)
+    }
+
+    /// The same, where none begins on days within the month.
+    fn only_weekdays(&self) -> Option<u32> {
+        self.monthly.is_empty().then(|| self.weekdays())
+    }
+
+    /// The dates of a page on which windows begin that are not excepted; bit 1 is the first of the
+    /// month.
+    fn begun_in(&self, page: &Page, dates: Dates<'_>) -> u64 {
+        let monthly = self.monthly.iter();
+        let monthly = monthly.map(|(days, _)| days.days_in(&page.month));
+        let weekly = page.on_weekdays(self.weekdays());
+        let begun = monthly.fold(weekly, |all, days| all | days);
+        if begun == 0 {
+            return 0;
         }
-        None
+        begun & !dates.except.days_in(&page.month)
     }
 
     fn shown(&self, day: i32, dates: Dates<'_>) -> Shown<'_> {
@@ -158,25 +189,12 @@ impl Hours {
         if self.monthly.is_empty() {
             return weekly;
         }
-        let monthly = self.monthly.iter().filter(|(days, _)| days.hold(day));
+        let Some((month, of_month)) = Month::of(day) else {
+            return weekly;
+        };
+        let monthly = self.monthly.iter();
+        let monthly = monthly.filter(|(days, _)| has(days.days_in(&month), of_month));
         monthly.fold(weekly, |all, (_, more)| Cow::Owned(all.with(more)))
-    }
-
-    /// The days within the month on which something begins.
-    fn of_month(&self) -> MonthDays {
-        let days = self.monthly.iter().map(|(days, _)| *days);
-        days.fold(MonthDays::NONE, MonthDays::and)
-    }
-
-    /// After how many days like this one, without a change, no other such day has one. `None` for a
-    /// day that is like no other, as is one after another kind of day.
-    fn days_to_know(&self, day: i32, dates: Dates<'_>) -> Option<u32> {
-        let days = self.of_month();
-        let is_plain = |day| dates.except.range_of(day).is_none() && !days.hold(day);
-        let treated = dates.treated.range_of(day);
-        let is_regular =
-            is_plain(day) && is_plain(day - 1) && treated == dates.treated.range_of(day - 1);
-        is_regular.then_some(if treated.is_some() { 1 } else { DAYS_OF_WEEK })
     }
 }
 
@@ -200,8 +218,8 @@ fn group(windows: Vec<(MonthDays, (u32, u32))>) -> Box<[(MonthDays, Day)]> {
     groups.into()
 }
 
-/// A week, and the day that was not looked at from its beginning.
-const DAYS_OF_WEEK: u32 = 8;
+/// Where no day of a week has a gap, few later ones have.
+const DAYS_OF_WEEK: i32 = 7;
 
 #[cfg(test)]
 mod tests {

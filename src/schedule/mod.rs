@@ -9,6 +9,7 @@ mod calendar;
 mod cron;
 mod days;
 mod entry;
+mod entry_search;
 mod except;
 mod hours;
 mod jitter;
@@ -17,6 +18,7 @@ mod moment;
 mod ranges;
 #[expect(clippy::module_inception, reason = "the type is named as its room is")]
 mod schedule;
+mod search;
 mod text;
 mod times;
 #[cfg(test)]

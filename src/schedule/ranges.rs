@@ -1,5 +1,7 @@
 //! Spans of days, in order.
 
+use super::days::month::Month;
+
 /// Days in as few spans as will do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::schedule) struct DayRanges {
@@ -54,18 +56,28 @@ impl DayRanges {
             .filter(|&(first, _)| first <= day)
     }
 
-    /// The first of the days that is not before `day`.
-    pub(in crate::schedule) fn next_from(&self, day: i32) -> Option<i32> {
-        let at = self.ranges.partition_point(|&(_, last)| last < day);
-        self.ranges.get(at).map(|&(first, _)| first.max(day))
+    /// Those of the days that are in a month; bit 1 is its first.
+    pub(in crate::schedule) fn days_in(&self, month: &Month) -> u64 {
+        let (first, length) = (month.first, month.length.cast_signed());
+        let at = self.ranges.partition_point(|&(_, last)| last < first);
+        let ranges = self.ranges.get(at..).unwrap_or_default();
+        let bit = |day: i32| 1 + (day - first).clamp(0, length - 1);
+        let ranges = ranges.iter().take_while(|it| it.0 < first + length);
+        ranges.fold(0, |days, &(from, to)| {
+            days | u64::MAX << bit(from) & u64::MAX >> (63 - bit(to))
+        })
     }
 
     /// The last of the days that is not after `day`.
     pub(in crate::schedule) fn last_to(&self, day: i32) -> Option<i32> {
         let at = self.ranges.partition_point(|&(first, _)| first <= day);
-        self.ranges
-            .get(..at)?
-            .last()
-            .map(|&(_, last)| last.min(day))
+        let last = self.ranges.get(..at)?.last();
+        last.map(|&(_, last)| last.min(day))
+    }
+
+    /// The first of the days that is not before `day`.
+    pub(in crate::schedule) fn next_from(&self, day: i32) -> Option<i32> {
+        let at = self.ranges.partition_point(|&(_, last)| last < day);
+        self.ranges.get(at).map(|&(first, _)| first.max(day))
     }
 }

@@ -7,6 +7,7 @@ use super::calendar::{Calendar, CalendarName};
 use super::days::dates::Dates;
 use super::days::treated::TreatedDates;
 use super::entry::Entry;
+use super::entry_search::EntrySearch;
 use super::except::ExceptedDates;
 use super::hours::Hours;
 use super::times::Times;
@@ -154,6 +155,38 @@ impl Schedule {
             .and_then(boundary)
     }
 
+    /// The first boundary strictly after an instant after which something runs, or after which
+    /// nothing does.
+    ///
+    /// Of hundreds of starts and stops that coincide for years, none of which is a stop, it may say
+    /// `None` although one comes after them.
+    pub fn next_that(
+        &self,
+        brings_up: bool,
+        after: DateTime<Utc>,
+        delay: TimeDelta,
+    ) -> Option<Boundary> {
+        let (after, delay) = (second_of(after), seconds(delay));
+        match &self.rule {
+            ScheduleRule::Times(entries) if brings_up => {
+                let from = match self.last_stop(after - delay, after + 1) {
+                    _ if delay == 0 => after,
+                    stop => stop.map_or(after - delay, |(at, _)| at),
+                };
+                let start = self.next_start(entries, from)?;
+                boundary(self.moved(start, delay))
+            }
+            ScheduleRule::Times(entries) => boundary(self.next_stop(entries, after)?),
+            // Starts and stops take turns.
+            ScheduleRule::Hours(_) => {
+                let next = self.next_moved(after, delay)?;
+                let other = || self.next_moved(next.0, delay);
+                let is_it = next.1.brings_up() == brings_up;
+                boundary(if is_it { next } else { other()? })
+            }
+        }
+    }
+
     /// The newest boundary at or before an instant.
     pub fn latest_at(&self, at: DateTime<Utc>, delay: TimeDelta) -> Option<Boundary> {
         self.latest_moved(second_of(at), seconds(delay))
@@ -239,23 +272,20 @@ impl Schedule {
         let shown = self.zone.shown_by(after);
         match &self.rule {
             ScheduleRule::Times(entries) => {
-                let mut first: Option<At> = None;
-                let mut is_alone = true;
-                for entry in entries {
-                    let Some(local) = self.next_of(entry, shown) else {
-                        continue;
-                    };
-                    let at = self.zone.second_of(local);
-                    match first {
-                        Some((known, _)) if known < at => {}
-                        Some((known, _)) if known == at => is_alone = false,
-                        _ => (first, is_alone) = (Some((at, entry.action)), true),
-                    }
+                let search = self.search(entries);
+                let up = search.times(true).next(shown);
+                let down = search.times(false).next(shown);
+                let (first, brings_up) = match (up, down) {
+                    (Some(up), down) if down.is_none_or(|down| up <= down) => (up, true),
+                    (_, down) => (down?, false),
+                };
+                let at = self.zone.second_of(first);
+                // A clock change may put later times at the same instant, of which the last counts.
+                if self.zone.shown_by(at) == first {
+                    Some((at, search.action(brings_up, first)?))
+                } else {
+                    self.latest(at)
                 }
-                // At one instant, where a clock change may put others too: the latest local time
-                // counts.
-                let (at, _) = first?;
-                if is_alone { first } else { self.latest(at) }
             }
             ScheduleRule::Hours(hours) => {
                 let mut shown = shown.max(Local::FIRST.before());
@@ -278,11 +308,7 @@ impl Schedule {
         let shown = self.zone.shown_by(second);
         match &self.rule {
             ScheduleRule::Times(entries) => {
-                let last = |entry| Some((self.last_of(entry, shown)?, entry.action));
-                // At the same local time, start wins over stop, and the larger count.
-                let newest = entries.iter().filter_map(last);
-                let (local, action) =
-                    newest.max_by_key(|(local, action)| (*local, action.rank()))?;
+                let (local, action) = self.search(entries).latest(shown)?;
                 Some((self.zone.second_of(local), action))
             }
             ScheduleRule::Hours(hours) => {
@@ -300,86 +326,90 @@ impl Schedule {
         }
     }
 
-    /// The first unmoved stop in `(from, to]`.
+    /// The first unmoved stop in `(from, to]`, which are at most an hour apart.
     fn first_stop(&self, from: i64, to: i64) -> Option<At> {
         let mut after = from;
         loop {
             let at = match &self.rule {
                 ScheduleRule::Times(entries) => {
-                    let shown = self.zone.shown_by(after);
-                    let stops = entries.iter().filter(|it| !it.action.brings_up());
-                    self.zone.second_of(
-                        stops
-                            .filter_map(|it| it.times.next(shown, &self.treated))
-                            .min()?,
-                    )
+                    let (after, to) = (self.zone.shown_by(after), self.zone.shown_by(to));
+                    let stop = self.search(entries).first_stop(after, to)?;
+                    self.zone.second_of(stop)
                 }
                 ScheduleRule::Hours(_) => self.next(after)?.0,
             };
             if at > to {
                 return None;
             }
-            if let Some(stop) = self.latest(at).filter(|it| it.0 == at && !it.1.brings_up()) {
+            // Windows end at every second edge, and only a clock change puts a start after a stop
+            // at the same instant: this is soon over.
+            if let Some(stop) = self.stop_at(at) {
                 return Some(stop);
             }
             after = at;
         }
     }
 
-    /// The last unmoved stop in `(from, to]`.
+    /// The last unmoved stop in `(from, to]`, which are at most an hour apart.
     fn last_stop(&self, from: i64, to: i64) -> Option<At> {
         let mut until = to;
         loop {
             let at = match &self.rule {
                 ScheduleRule::Times(entries) => {
-                    let shown = self.zone.shown_by(until);
-                    let stops = entries.iter().filter(|it| !it.action.brings_up());
-                    self.zone.second_of(
-                        stops
-                            .filter_map(|it| it.times.previous(shown, &self.treated))
-                            .max()?,
-                    )
+                    let (after, to) = (self.zone.shown_by(from), self.zone.shown_by(until));
+                    let stop = self.search(entries).last_stop(after, to)?;
+                    self.zone.second_of(stop)
                 }
                 ScheduleRule::Hours(_) => self.latest(until)?.0,
             };
             if at <= from {
                 return None;
             }
-            if let Some(stop) = self.latest(at).filter(|it| it.0 == at && !it.1.brings_up()) {
+            if let Some(stop) = self.stop_at(at) {
                 return Some(stop);
             }
             until = at - 1;
         }
     }
 
-    /// The first time of an entry after `local`; one that brings something up is not on an
-    /// excepted date.
-    fn next_of(&self, entry: &Entry, local: Local) -> Option<Local> {
-        let mut next = entry.times.next(local, &self.treated)?;
-        while let Some((_, last)) = self.excepted(entry, next) {
-            next = entry
-                .times
-                .next(Local::on(last + 1, 0).before(), &self.treated)?;
+    /// The first unmoved start after a second.
+    fn next_start(&self, entries: &[Entry], after: i64) -> Option<At> {
+        let mut after = self.zone.shown_by(after);
+        loop {
+            let at = self
+                .zone
+                .second_of(self.search(entries).times(true).next(after)?);
+            // A clock change may put a later stop at the same instant.
+            if let Some(start) = self.latest(at).filter(|it| it.0 == at && it.1.brings_up()) {
+                return Some(start);
+            }
+            after = self.zone.shown_by(at);
         }
-        Some(next)
     }
 
-    /// The last time of an entry at or before `local`; one that brings something up is not on an
-    /// excepted date.
-    fn last_of(&self, entry: &Entry, local: Local) -> Option<Local> {
-        let mut last = entry.times.previous(local, &self.treated)?;
-        while let Some((first, _)) = self.excepted(entry, last) {
-            last = entry
-                .times
-                .previous(Local::on(first, 0).before(), &self.treated)?;
+    /// The first unmoved stop after a second.
+    fn next_stop(&self, entries: &[Entry], after: i64) -> Option<At> {
+        let mut after = self.zone.shown_by(after);
+        loop {
+            let at = self.zone.second_of(self.search(entries).next_stop(after)?);
+            // A clock change may put a later start at the same instant.
+            if let Some(stop) = self.stop_at(at) {
+                return Some(stop);
+            }
+            after = self.zone.shown_by(at);
         }
-        Some(last)
     }
 
-    /// The range of excepted dates that takes this time of an entry away.
-    fn excepted(&self, entry: &Entry, local: Local) -> Option<(i32, i32)> {
-        let range = self.except.range_of(local.day())?;
-        entry.action.brings_up().then_some(range)
+    /// The unmoved boundary at a second, if it is a stop.
+    fn stop_at(&self, at: i64) -> Option<At> {
+        self.latest(at).filter(|it| it.0 == at && !it.1.brings_up())
+    }
+
+    fn search<'s>(&'s self, entries: &'s [Entry]) -> EntrySearch<'s> {
+        EntrySearch {
+            entries,
+            dates: self.dates(),
+        }
     }
 }
 

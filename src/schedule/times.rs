@@ -3,10 +3,13 @@
 use chrono::NaiveDateTime;
 
 use super::cron::expression::Cron;
+use super::days::dates::Dates;
+use super::days::day_pattern::DayPattern;
+use super::days::month::has;
 use super::days::monthly::Monthly;
-use super::days::treated::TreatedDates;
+use super::days::page::{Page, PageDate};
 use super::meant::propose;
-use super::ranges::DayRanges;
+use super::search::{HOUR, HourSeconds, Search};
 use super::text::error::TextError;
 use super::text::piece::Piece;
 use super::times_text::{EXAMPLE, TimesItems};
@@ -82,85 +85,134 @@ impl Times {
 
     /// The first of these times after a local time. No zone counts: clock changes are ignored.
     pub fn next_local(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
-        self.next(after.into(), &TreatedDates::default())?
-            .to_naive()
+        let (except, treated) = Default::default();
+        let dates = Dates {
+            except: &except,
+            treated: &treated,
+        };
+        let search = Search::new(std::iter::once(self), dates, false);
+        search.next(after.into())?.to_naive()
     }
 
-    /// The first of them after `local`, where some dates count as other days of the week.
-    pub(super) fn next(&self, local: Local, treated: &TreatedDates) -> Option<Local> {
-        let moment = self
-            .moments
-            .get(self.moments.partition_point(|&it| it <= local))
-            .copied();
-        let mut usual = self.next_of_week(local);
-        while let Some((_, last)) = usual.and_then(|it| treated.range_of(it.day())) {
-            usual = self.next_of_week(Local::on(last + 1, 0).before());
+    /// The single moments after `local`.
+    pub(super) fn moments_after(&self, local: Local) -> &[Local] {
+        let at = self.moments.partition_point(|&it| it <= local);
+        self.moments.get(at..).unwrap_or_default()
+    }
+
+    /// The single moments at or before `local`.
+    pub(super) fn moments_to(&self, local: Local) -> &[Local] {
+        let at = self.moments.partition_point(|&it| it <= local);
+        self.moments.get(..at).unwrap_or_default()
+    }
+
+    /// The last of the single moments.
+    pub(super) fn last_moment(&self) -> Option<Local> {
+        self.moments.last().copied()
+    }
+
+    /// Whether any of the times recurs.
+    pub(super) fn recur(&self) -> bool {
+        !self.weekly.is_empty() || !self.monthly.is_empty() || !self.crons.is_empty()
+    }
+
+    /// How many parts a search has to look at, about.
+    pub(super) fn items(&self) -> usize {
+        1 + self.crons.len() + self.monthly.iter().count()
+    }
+
+    /// The dates of a page on which any of the times recurs; bit 1 is the first of the month.
+    pub(super) fn days_in(&self, page: &Page) -> u64 {
+        let days = page.on_weekdays(self.weekly.days()) | self.monthly.days().days_in(&page.month);
+        let crons = self.crons.iter();
+        crons.fold(days, |days, cron| days | cron.days_in(page))
+    }
+
+    /// The days of the week on which any of the times recurs, where nothing else says on which.
+    pub(super) fn weekdays(&self) -> Option<u32> {
+        if !self.monthly.is_empty() {
+            return None;
         }
-        let treated = treated
-            .iter()
-            .filter_map(|(day, dates)| self.next_as(day, dates, local));
-        let others = [self.monthly.next(local), moment, usual];
-        others.into_iter().flatten().chain(treated).min()
+        let mut crons = self.crons.iter();
+        crons.try_fold(self.weekly.days(), |days, cron| {
+            Some(days | cron.only_weekdays()?)
+        })
     }
 
-    /// The last of them at or before `local`, where some dates count as other days of the week.
-    pub(super) fn previous(&self, local: Local, treated: &TreatedDates) -> Option<Local> {
-        let moment = self
-            .moments
-            .get(..self.moments.partition_point(|&it| it <= local));
-        let moment = moment.and_then(<[Local]>::last).copied();
-        let mut usual = self.previous_of_week(local);
-        while let Some((first, _)) = usual.and_then(|it| treated.range_of(it.day())) {
-            usual = self.previous_of_week(Local::on(first, 0).before());
+    /// Adds those days.
+    pub(super) fn add_days(&self, to: &mut DayPattern) {
+        to.add_weekdays(self.weekly.days());
+        to.add_within(self.monthly.days());
+        self.crons.iter().for_each(|cron| to.add_cron(cron));
+    }
+
+    /// The first recurring time of a date from `second` on.
+    pub(super) fn first_on(&self, date: &PageDate, second: u32) -> Option<u32> {
+        let lists = self.lists_on(date).filter_map(|(midnight, times)| {
+            let at = times.partition_point(|&it| it < midnight + second);
+            times.get(at).map(|it| it - midnight)
+        });
+        let crons = self.crons_on(date);
+        let crons = crons.filter_map(|cron| cron.second_from(second));
+        lists.chain(crons).min()
+    }
+
+    /// The last recurring time of a date up to `second`.
+    pub(super) fn last_on(&self, date: &PageDate, second: u32) -> Option<u32> {
+        let lists = self.lists_on(date).filter_map(|(midnight, times)| {
+            let at = times.partition_point(|&it| it <= midnight + second);
+            times.get(..at)?.last().map(|it| it - midnight)
+        });
+        let crons = self.crons_on(date);
+        let crons = crons.filter_map(|cron| cron.second_to(second));
+        lists.chain(crons).max()
+    }
+
+    /// Whether `local`, which is on this date, is one of the times.
+    pub(super) fn holds(&self, date: &PageDate, local: Local) -> bool {
+        let second = local.second();
+        self.moments.binary_search(&local).is_ok()
+            || self
+                .lists_on(date)
+                .any(|(midnight, times)| times.binary_search(&(midnight + second)).is_ok())
+            || self.crons_on(date).any(|cron| cron.holds_second(second))
+    }
+
+    /// Marks the seconds of the times in the hour of this date that begins at `hour`.
+    pub(super) fn mark_hour(&self, date: &PageDate, hour: Local, seconds: &mut HourSeconds) {
+        let mut mark = |second: u32| {
+            if let Some(minute) = seconds.get_mut((second / 60 % 60) as usize) {
+                *minute |= 1 << (second % 60);
+            }
+        };
+        let moments = self.moments_after(hour.before()).iter();
+        for moment in moments.take_while(|it| it.0 < hour.0 + HOUR) {
+            mark(moment.second());
         }
-        let treated = treated
-            .iter()
-            .filter_map(|(day, dates)| self.previous_as(day, dates, local));
-        let others = [self.monthly.previous(local), moment, usual];
-        others.into_iter().flatten().chain(treated).max()
-    }
-
-    /// The first after `local` of the times that know the day of the week.
-    fn next_of_week(&self, local: Local) -> Option<Local> {
-        let cron = self.crons.iter().filter_map(|cron| cron.next(local));
-        cron.chain(self.weekly.next(local)).min()
-    }
-
-    /// The last at or before `local` of the times that know the day of the week.
-    fn previous_of_week(&self, local: Local) -> Option<Local> {
-        let cron = self.crons.iter().filter_map(|cron| cron.previous(local));
-        cron.chain(self.weekly.previous(local)).max()
-    }
-
-    /// The first of those times after `local` on one of these dates, which all count as one day.
-    fn next_as(&self, weekday: usize, dates: &DayRanges, local: Local) -> Option<Local> {
-        let crons = self.crons.iter().filter_map(|it| it.on_weekday(weekday));
-        let cron = crons.filter_map(|cron| {
-            let mut next = cron.next(local)?;
-            while dates.range_of(next.day()).is_none() {
-                let day = dates.next_from(next.day() + 1)?;
-                next = cron.next(Local::on(day, 0).before())?;
+        let hour = hour.second() / 3600;
+        for (midnight, times) in self.lists_on(date) {
+            let times = times.iter().map(|it| it - midnight);
+            times.filter(|it| it / 3600 == hour).for_each(&mut mark);
+        }
+        for cron in self.crons_on(date).filter(|it| has(it.hours, hour)) {
+            for (minute, known) in (0..).zip(&mut *seconds) {
+                if has(cron.minutes, minute) {
+                    *known |= cron.seconds;
+                }
             }
-            Some(next)
-        });
-        let weekly = self.weekly.next_as(weekday, dates, local);
-        cron.chain(weekly).min()
+        }
     }
 
-    /// The last of those times at or before `local` on one of these dates, which all count as one
-    /// day.
-    fn previous_as(&self, weekday: usize, dates: &DayRanges, local: Local) -> Option<Local> {
-        let crons = self.crons.iter().filter_map(|it| it.on_weekday(weekday));
-        let cron = crons.filter_map(|cron| {
-            let mut last = cron.previous(local)?;
-            while dates.range_of(last.day()).is_none() {
-                let day = dates.last_to(last.day() - 1)?;
-                last = cron.previous(Local::on(day + 1, 0).before())?;
-            }
-            Some(last)
-        });
-        let weekly = self.weekly.previous_as(weekday, dates, local);
-        cron.chain(weekly).max()
+    /// The times of a date that are lists, each with what is before its first second.
+    fn lists_on(&self, date: &PageDate) -> impl Iterator<Item = (u32, &[u32])> {
+        let monthly = self.monthly.on(date).map(|times| (0, times));
+        std::iter::once(self.weekly.on(date.weekday)).chain(monthly)
+    }
+
+    /// The crons that have a date.
+    fn crons_on(&self, date: &PageDate) -> impl Iterator<Item = &Cron> {
+        let crons = self.crons.iter();
+        crons.filter(|cron| has(cron.days_in(&date.page), date.of_month))
     }
 }
 

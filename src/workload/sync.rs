@@ -15,10 +15,6 @@ use super::replicas::Replicas;
 use super::state::State;
 use super::workload_ref::WorkloadRef;
 
-/// How many boundaries are looked at for the next one of a kind: more than a year of two a day.
-/// Beyond that a schedule that is very one-sided counts as having one.
-const MOST_BOUNDARIES: usize = 1000;
-
 /// How long an override lasts where no boundary is to come.
 const WITHOUT_BOUNDARY: TimeDelta = TimeDelta::hours(1);
 
@@ -124,13 +120,8 @@ impl ScheduleSpec {
         object: &WorkloadRef,
         after: DateTime<Utc>,
     ) -> Option<Boundary> {
-        if !self.may(brings_up) {
-            return None;
-        }
-        let following = |boundary: &Boundary| self.next_after(object, boundary.at);
-        std::iter::successors(self.next_after(object, after), following)
-            .take(MOST_BOUNDARIES)
-            .find(|boundary| boundary.action.brings_up() == brings_up)
+        let delay = self.delay(object);
+        self.schedule.next_that(brings_up, after, delay)
     }
 
     /// The count that somebody who wants it running now would have; what a switch keeps off stays

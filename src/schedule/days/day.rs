@@ -26,11 +26,7 @@ impl Shown<'_> {
     }
 
     fn own_window(&self, second: u32) -> Option<(u32, u32)> {
-        let at = self.own.partition_point(|&(_, to)| to <= second);
-        self.own
-            .get(at)
-            .copied()
-            .filter(|&(from, _)| from <= second)
+        window_at(&self.own, second)
     }
 
     /// The first second from `from` on that is covered, or is not, as `wanted`.
@@ -67,7 +63,19 @@ impl Shown<'_> {
     }
 }
 
+/// The window that a second is in; they are in order.
+fn window_at(windows: &[(u32, u32)], second: u32) -> Option<(u32, u32)> {
+    let at = windows.partition_point(|&(_, to)| to <= second);
+    let window = windows.get(at).copied();
+    window.filter(|&(from, _)| from <= second)
+}
+
 impl Day {
+    /// Whether one of its windows is at this second of the day itself.
+    pub(in crate::schedule) fn covers(&self, second: u32) -> bool {
+        window_at(&self.own, second).is_some()
+    }
+
     /// The windows of both.
     pub(in crate::schedule) fn with(&self, other: &Self) -> Self {
         let own = [&*self.own, &*other.own].concat();

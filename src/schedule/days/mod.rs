@@ -3,6 +3,9 @@
 
 pub(super) mod dates;
 pub(super) mod day;
+pub(super) mod day_pattern;
+pub(super) mod gaps;
 pub(super) mod month;
 pub(super) mod monthly;
+pub(super) mod page;
 pub(super) mod treated;

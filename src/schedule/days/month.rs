@@ -1,48 +1,24 @@
-//! Months, and the search for days by what each month has of them.
+//! Months of the calendar.
 
 use chrono::{Datelike, NaiveDate};
 
-use crate::schedule::zone::local::{Local, day_number, weekday};
+use crate::schedule::zone::local::weekday;
 
-/// The first day from `day` on that its month has, both in days since 1970-01-01. Bit 1 of what
-/// `days_in` says is the first of the month.
-pub(in crate::schedule) fn day_from(day: i32, days_in: impl Fn(&Month) -> u64) -> Option<i32> {
-    let (mut month, mut of_month) = Month::of(day)?;
-    loop {
-        if let Some(found) = lowest_from(days_in(&month), of_month) {
-            return Some(month.day(found)).filter(|&day| Local::on(day, 0).is_in_range());
-        }
-        (month, of_month) = (month.next()?, 1);
-    }
-}
-
-/// The last day up to `day` that its month has.
-pub(in crate::schedule) fn day_to(day: i32, days_in: impl Fn(&Month) -> u64) -> Option<i32> {
-    let (mut month, mut of_month) = Month::of(day)?;
-    loop {
-        if let Some(found) = highest_to(days_in(&month), of_month) {
-            return Some(month.day(found));
-        }
-        (month, of_month) = (month.previous()?, 31);
-    }
-}
-
-/// A month of a year, as a calendar page shows it.
+/// A month of a year.
+#[derive(Clone, Copy)]
 pub(in crate::schedule) struct Month {
     year: i32,
     pub(in crate::schedule) number: u32,
     pub(in crate::schedule) length: u32,
     /// Day number of the first, since 1970-01-01.
-    first: i32,
+    pub(in crate::schedule) first: i32,
     /// 0 is Monday.
     pub(in crate::schedule) first_weekday: usize,
 }
 
 impl Month {
-    fn new(year: i32, number: u32) -> Option<Self> {
-        let first = day_number(NaiveDate::from_ymd_opt(year, number, 1)?);
-        let in_range = (1970..2200).contains(&year);
-        in_range.then(|| Self {
+    fn beginning(year: i32, number: u32, first: i32) -> Option<Self> {
+        (1970..2200).contains(&year).then(|| Self {
             year,
             number,
             length: month_length(year, number),
@@ -54,27 +30,39 @@ impl Month {
     /// The month of a day since 1970-01-01, and which of its days that is.
     pub(in crate::schedule) fn of(day: i32) -> Option<(Self, u32)> {
         let date = NaiveDate::from_epoch_days(day)?;
-        Some((Self::new(date.year(), date.month())?, date.day()))
+        let first = day - date.day0().cast_signed();
+        Some((
+            Self::beginning(date.year(), date.month(), first)?,
+            date.day(),
+        ))
     }
 
-    fn next(&self) -> Option<Self> {
-        if self.number == 12 {
-            Self::new(self.year + 1, 1)
-        } else {
-            Self::new(self.year, self.number + 1)
-        }
+    /// The next month, up to the end of 2199.
+    pub(in crate::schedule) fn next(&self) -> Option<Self> {
+        let (year, number) = match self.number {
+            12 => (self.year + 1, 1),
+            number => (self.year, number + 1),
+        };
+        Self::beginning(year, number, self.first + self.length.cast_signed())
     }
 
-    fn previous(&self) -> Option<Self> {
-        if self.number == 1 {
-            Self::new(self.year - 1, 12)
-        } else {
-            Self::new(self.year, self.number - 1)
-        }
+    /// The month before, back to the beginning of 1970.
+    pub(in crate::schedule) fn previous(&self) -> Option<Self> {
+        let (year, number) = match self.number {
+            1 => (self.year - 1, 12),
+            number => (self.year, number - 1),
+        };
+        let length = month_length(year, number).cast_signed();
+        Self::beginning(year, number, self.first - length)
+    }
+
+    /// Bits of all its days; bit 1 is the first.
+    pub(in crate::schedule) const fn days(&self) -> u64 {
+        (u64::MAX >> (63 - self.length)) & !1
     }
 
     /// The day of this number, since 1970-01-01.
-    fn day(&self, of_month: u32) -> i32 {
+    pub(in crate::schedule) fn day(&self, of_month: u32) -> i32 {
         self.first + of_month.cast_signed() - 1
     }
 }

@@ -141,8 +141,13 @@ impl TreatedDates {
 
     /// The last of them.
     pub fn last(&self) -> Option<NaiveDate> {
+        NaiveDate::from_epoch_days(self.last_day()?)
+    }
+
+    /// The last of them, in days since 1970-01-01.
+    pub(in crate::schedule) fn last_day(&self) -> Option<i32> {
         let last = self.sets.iter().filter_map(|set| set.dates.days().last());
-        NaiveDate::from_epoch_days(last.max()?)
+        last.max()
     }
 
     /// The day of the week that a day counts as: its own, where it is not one of them.
@@ -150,11 +155,21 @@ impl TreatedDates {
         self.set_of(day).map_or_else(|| weekday(day), |set| set.day)
     }
 
-    /// First and last day of a range that holds `day`, all of which count as the same.
-    pub(in crate::schedule) fn range_of(&self, day: i32) -> Option<(i32, i32)> {
-        self.sets
-            .iter()
-            .find_map(|it| it.dates.days().range_of(day))
+    /// The day of the week that a day counts as, with the first and the last day of the range that
+    /// holds it.
+    pub(in crate::schedule) fn range_of(&self, day: i32) -> Option<(usize, (i32, i32))> {
+        let mut sets = self.sets.iter();
+        sets.find_map(|it| Some((it.day, it.dates.days().range_of(day)?)))
+    }
+
+    /// The range around a day whose dates count as none of these days of the week; bit 0 is Monday.
+    pub(in crate::schedule) fn range_without(
+        &self,
+        day: i32,
+        weekdays: Option<u32>,
+    ) -> Option<(i32, i32)> {
+        let (weekday, range) = self.range_of(day)?;
+        (weekdays? >> weekday & 1 == 0).then_some(range)
     }
 
     /// The first of the dates that is not before `day`.

@@ -1,0 +1,178 @@
+//! The search among several lists of times at once: first for the day, from month to month, then
+//! within it. What it costs depends on the length of the lists, and not on how often their times
+//! come, coincide or are excepted.
+
+use super::days::dates::Dates;
+use super::days::day_pattern::DayPattern;
+use super::days::page::{Page, PageDate, day_from, day_to};
+use super::times::Times;
+use super::windows::DAY;
+use super::zone::local::Local;
+
+/// Lists of times that are searched as if they were one.
+#[derive(Clone)]
+pub(super) struct Search<'s, L> {
+    lists: L,
+    dates: Dates<'s>,
+    /// Whether what is on an excepted date does not count.
+    skips_excepted: bool,
+}
+
+/// Seconds of a local hour, by minutes.
+pub(super) type HourSeconds = [u64; 60];
+
+pub(super) const HOUR: i64 = 3600;
+
+impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
+    pub(super) fn new(lists: L, dates: Dates<'s>, skips_excepted: bool) -> Self {
+        Self {
+            lists,
+            dates,
+            skips_excepted,
+        }
+    }
+
+    /// The first of the times after `local`.
+    pub(super) fn next(&self, local: Local) -> Option<Local> {
+        let moments = self.each(|it| {
+            let later = it.moments_after(local).iter();
+            later.copied().find(|it| !self.is_skipped(it.day()))
+        });
+        let moment = moments.min();
+        [self.next_recurring(local), moment]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// The last of the times at or before `local`.
+    pub(super) fn previous(&self, local: Local) -> Option<Local> {
+        let moments = self.each(|it| {
+            let earlier = it.moments_to(local).iter();
+            earlier.copied().rfind(|it| !self.is_skipped(it.day()))
+        });
+        let moment = moments.max();
+        [self.previous_recurring(local), moment]
+            .into_iter()
+            .flatten()
+            .max()
+    }
+
+    /// Whether `local` is one of the times.
+    pub(super) fn holds(&self, local: Local) -> bool {
+        let date = PageDate::of(local.day(), self.dates);
+        let date = date.filter(|_| !self.is_skipped(local.day()));
+        date.is_some_and(|date| {
+            let mut lists = self.lists.clone();
+            lists.any(|it| it.holds(&date, local))
+        })
+    }
+
+    /// The seconds of the times in the local hour that begins at `hour`.
+    pub(super) fn seconds_of_hour(&self, hour: Local) -> HourSeconds {
+        let mut seconds = [0; 60];
+        if let Some(date) = PageDate::of(hour.day(), self.dates)
+            && !self.is_skipped(hour.day())
+        {
+            for list in self.lists.clone() {
+                list.mark_hour(&date, hour, &mut seconds);
+            }
+        }
+        seconds
+    }
+
+    fn next_recurring(&self, local: Local) -> Option<Local> {
+        let from = local.after().max(Local::FIRST);
+        if !from.is_in_range() || !self.lists.clone().any(Times::recur) {
+            return None;
+        }
+        let (today, second) = (from.day(), from.second());
+        if let Some(second) = self.first_on(today, second) {
+            return Some(Local::on(today, second));
+        }
+        let mut days = self.days();
+        let weekdays = self.weekdays();
+        let skip = |day| {
+            let range = self.dates.treated.range_without(day, weekdays);
+            Some(range.map_or(day, |(_, last)| last + 1))
+        };
+        let day = day_from(today + 1, self.dates, skip, |page| days(page))?;
+        Some(Local::on(day, self.first_on(day, 0)?))
+    }
+
+    fn previous_recurring(&self, local: Local) -> Option<Local> {
+        let to = local.min(Local::LAST);
+        if !to.is_in_range() || !self.lists.clone().any(Times::recur) {
+            return None;
+        }
+        let (today, second) = (to.day(), to.second());
+        if let Some(second) = self.last_on(today, second) {
+            return Some(Local::on(today, second));
+        }
+        let mut days = self.days();
+        let weekdays = self.weekdays();
+        let skip = |day| {
+            let range = self.dates.treated.range_without(day, weekdays);
+            Some(range.map_or(day, |(first, _)| first - 1))
+        };
+        let day = day_to(today - 1, self.dates, skip, |page| days(page))?;
+        Some(Local::on(day, self.last_on(day, DAY - 1)?))
+    }
+
+    /// The first time of a day from `second` on.
+    fn first_on(&self, day: i32, second: u32) -> Option<u32> {
+        let date = PageDate::of(day, self.dates).filter(|_| !self.is_skipped(day))?;
+        self.each(|it| it.first_on(&date, second)).min()
+    }
+
+    /// The last time of a day up to `second`.
+    fn last_on(&self, day: i32, second: u32) -> Option<u32> {
+        let date = PageDate::of(day, self.dates).filter(|_| !self.is_skipped(day))?;
+        self.each(|it| it.last_on(&date, second)).max()
+    }
+
+    /// What a page has of the days on which any of the times is. The first page is asked of each
+    /// list, as most searches end there.
+    fn days(&self) -> impl FnMut(&Page) -> u64 {
+        let mut pattern = None;
+        move |page| {
+            let days = match &mut pattern {
+                None => {
+                    pattern = Some(None);
+                    let lists = self.lists.clone();
+                    lists.fold(0, |days, it| days | it.days_in(page))
+                }
+                Some(pattern) => {
+                    let pattern = pattern.get_or_insert_with(|| self.pattern());
+                    pattern.days_in(page)
+                }
+            };
+            if days != 0 && self.skips_excepted {
+                days & !self.dates.except.days_in(&page.month)
+            } else {
+                days
+            }
+        }
+    }
+
+    /// The days of the week on which any of the times is, where nothing else says on which.
+    fn weekdays(&self) -> Option<u32> {
+        let mut lists = self.lists.clone();
+        lists.try_fold(0, |days, it| Some(days | it.weekdays()?))
+    }
+
+    fn pattern(&self) -> DayPattern {
+        let mut pattern = DayPattern::NONE;
+        let lists = self.lists.clone();
+        lists.for_each(|it| it.add_days(&mut pattern));
+        pattern
+    }
+
+    fn each<T>(&self, of: impl Fn(&'s Times) -> Option<T>) -> impl Iterator<Item = T> {
+        self.lists.clone().filter_map(of)
+    }
+
+    fn is_skipped(&self, day: i32) -> bool {
+        self.skips_excepted && self.dates.except.range_of(day).is_some()
+    }
+}
