@@ -106,6 +106,12 @@ impl Times {
         self.moments.get(..at).unwrap_or_default()
     }
 
+    /// Whether a cron among them comes several times a minute.
+    pub fn are_more_than_once_a_minute(&self) -> bool {
+        let mut crons = self.crons.iter();
+        crons.any(|cron| cron.seconds.count_ones() > 1)
+    }
+
     /// The last of the single moments.
     pub(super) fn last_moment(&self) -> Option<Local> {
         self.moments.last().copied()

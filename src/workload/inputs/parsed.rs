@@ -147,6 +147,15 @@ impl Problems {
             let counts = entries.iter().filter_map(|it| it.action.count());
             self.least(inputs, counts.min().map(Replicas::new), Key::Scale);
         }
+        let scaled = scale.iter().flatten().map(|it| (Key::Scale, &it.times));
+        let times = start.iter().map(|it| (Key::Start, it));
+        let times = times.chain(stop.iter().map(|it| (Key::Stop, it)));
+        let mut times = times.chain(scaled);
+        if jitter.is_some_and(|it| !it.is_zero())
+            && let Some((key, _)) = times.find(|(_, it)| it.are_more_than_once_a_minute())
+        {
+            self.refuse_jitter(inputs, key);
+        }
         if !self.0.is_empty() {
             return None;
         }
@@ -172,6 +181,22 @@ impl Problems {
             jitter: jitter.unwrap_or_default(),
             overrides,
         })
+    }
+
+    /// Refuses a jitter beside times that it cannot spread. Where it is inherited, those are at fault.
+    fn refuse_jitter(&mut self, inputs: &Inputs, key: Key) {
+        let is_own = |key| inputs.origin(key) == Some(Origin::Own);
+        let (wrong, message) = if is_own(key) && !is_own(Key::Jitter) {
+            let message = "comes more than once a minute, which the inherited jitter cannot spread; \
+                           write a cron with one second, such as 0 */5 * * * *, or jitter: \"0s\" beside it";
+            (key, message)
+        } else {
+            let message = "cannot spread times that come more than once a minute; write a cron with \
+                           one second, such as 0 */5 * * * *, or remove this annotation";
+            (Key::Jitter, message)
+        };
+        let text = inputs.text(wrong).unwrap_or_default();
+        self.wrong(wrong, text, message);
     }
 
     fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {

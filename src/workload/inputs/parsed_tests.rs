@@ -127,3 +127,32 @@ fn an_override_without_a_schedule_is_an_error_and_a_pause_is_none() {
         assert_eq!(matches!(parsed, ParsedInputs::Invalid(_)), refused, "{key}");
     }
 }
+
+#[test]
+fn jitter_with_times_more_often_than_once_a_minute_is_refused() {
+    let scheduled = |start: &str, jitter: &str| {
+        let inputs = Inputs::default().with(Key::Start, start);
+        let inputs = inputs
+            .with(Key::Stop, "* * * * *")
+            .with(Key::Jitter, jitter);
+        read(&inputs, &Zone::UTC.into())
+    };
+    for (start, jitter, refused) in [
+        ("* * * * * *", "1h", true),
+        ("09:00; 0,30 0 9 1 * *", "5m", true),
+        ("0 * * * * *; 30 0 9 * * *", "1h", false),
+        ("* * * * *", "1h", false),
+        ("* * * * * *", "0s", false),
+    ] {
+        match scheduled(start, jitter) {
+            ParsedInputs::Invalid(refusal) => {
+                assert!(refused, "{start}: {refusal}");
+                let text = refusal.to_string();
+                let expected = format!("dayshift/jitter: `{jitter}` cannot spread times");
+                assert!(text.starts_with(&expected), "{text}");
+                assert!(text.contains("such as 0 */5 * * * *"), "{text}");
+            }
+            other => assert!(!refused, "{start}: {other:?}"),
+        }
+    }
+}
