@@ -1,6 +1,7 @@
 //! Times with what happens at them, and the text of exact counts: `Mon-Fri 08:00 = 5; 19:00 = 0`.
 
 use super::boundary::Action;
+use super::hours::Hours;
 use super::meant::propose;
 use super::text::error::TextError;
 use super::text::piece::Piece;
@@ -21,6 +22,46 @@ pub struct Entry {
     pub times: Times,
     /// What happens at each of them.
     pub action: Action,
+}
+
+/// When to start and when to stop.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ScheduleRule {
+    /// Times, each with what happens at it.
+    Times(Box<[Entry]>),
+    /// Windows to run in.
+    Hours(Hours),
+}
+
+impl ScheduleRule {
+    /// Times to start at and times to stop at; one of them is enough.
+    pub fn start_and_stop(start: Option<Times>, stop: Option<Times>) -> Self {
+        let entry = |action| move |times| Entry { times, action };
+        let start = start.map(entry(Action::Start));
+        let stop = stop.map(entry(Action::Stop));
+        Self::Times(start.into_iter().chain(stop).collect())
+    }
+
+    /// The only action of a schedule that has no other: only starts, or only stops.
+    pub fn only_action(&self) -> Option<Action> {
+        let Self::Times(entries) = self else {
+            return None;
+        };
+        match &**entries {
+            [entry] if entry.action == Action::Start || entry.action == Action::Stop => {
+                Some(entry.action)
+            }
+            _ => None,
+        }
+    }
+
+    /// The largest count that a time sets; `None` where none sets a count.
+    pub fn largest_count(&self) -> Option<u32> {
+        let Self::Times(entries) = self else {
+            return None;
+        };
+        entries.iter().filter_map(|it| it.action.count()).max()
+    }
 }
 
 /// Reads steps separated by `;`, each a time as in [`Times::parse`], `=` and a count. Steps to the

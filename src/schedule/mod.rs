@@ -34,14 +34,14 @@ pub use calendar::{
     ReadCalendar,
 };
 pub use days::treated::TreatedDates;
-pub use entry::{Entry, parse_scale};
+pub use entry::{Entry, ScheduleRule, parse_scale};
 pub use except::ExceptedDates;
 pub use hours::Hours;
 pub use jitter::{parse_grace, parse_jitter};
 pub(crate) use meant::characters::plain;
 pub use meant::meaning::Meant;
 pub use moment::{parse_date_or_moment, parse_moment};
-pub use schedule::{Schedule, ScheduleRule};
+pub use schedule::Schedule;
 pub use text::error::TextError;
 pub use text::length::{MAX_TEXT, cut_too_long, is_too_long};
 pub use text::piece::list_items;

@@ -6,53 +6,11 @@ use super::boundary::{Action, Boundary};
 use super::calendar::{Calendar, CalendarName};
 use super::days::dates::Dates;
 use super::days::treated::TreatedDates;
-use super::entry::Entry;
+use super::entry::{Entry, ScheduleRule};
 use super::entry_search::EntrySearch;
 use super::except::ExceptedDates;
-use super::hours::Hours;
-use super::times::Times;
 use super::zone::local::Local;
 use super::zone::time_zone::Zone;
-
-/// When to start and when to stop.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ScheduleRule {
-    /// Times, each with what happens at it.
-    Times(Box<[Entry]>),
-    /// Windows to run in.
-    Hours(Hours),
-}
-
-impl ScheduleRule {
-    /// Times to start at and times to stop at; one of them is enough.
-    pub fn start_and_stop(start: Option<Times>, stop: Option<Times>) -> Self {
-        let entry = |action| move |times| Entry { times, action };
-        let start = start.map(entry(Action::Start));
-        let stop = stop.map(entry(Action::Stop));
-        Self::Times(start.into_iter().chain(stop).collect())
-    }
-
-    /// The only action of a schedule that has no other: only starts, or only stops.
-    pub fn only_action(&self) -> Option<Action> {
-        let Self::Times(entries) = self else {
-            return None;
-        };
-        match &**entries {
-            [entry] if entry.action == Action::Start || entry.action == Action::Stop => {
-                Some(entry.action)
-            }
-            _ => None,
-        }
-    }
-
-    /// The largest count that a time sets; `None` where none sets a count.
-    pub fn largest_count(&self) -> Option<u32> {
-        let Self::Times(entries) = self else {
-            return None;
-        };
-        entries.iter().filter_map(|it| it.action.count()).max()
-    }
-}
 
 /// A rule in a zone, with dates on which nothing starts. It has boundaries from 1970 to 2199 and
 /// none outside.
