@@ -28,6 +28,8 @@ metadata:
 spec: {weekdays: 1-5, sleepAt: '19:00', wakeUpAt: '09:00', timeZone: UTC, includeRef: [{kind: Deployment, apiVersion: apps/v1, name: web}]}
 ";
 
+type Files<'a> = &'a [(&'a str, &'a str)];
+
 /// Which of the files are changed, and how many findings say that it is not clear which are meant.
 fn changed<'a>(files: &[(&'a str, &str)]) -> (Vec<&'a str>, usize) {
     let sources = files.iter().map(|(name, text)| Source::new(*name, *text));
@@ -58,7 +60,7 @@ fn an_object_changes_nothing_in_the_folder_of_another_cluster() {
     for asks in [CRON, SLEEP] {
         let (web, asks_in_team) = (in_team(WEB), in_team(asks));
         let (web, asks_in_team) = (&*web, &*asks_in_team);
-        let rows: [(&[(&str, &str)], &[&str], usize); 6] = [
+        let rows: [(Files<'_>, &[&str], usize); 6] = [
             (
                 &[("dev/web.yaml", WEB), ("dev/asks.yaml", asks)],
                 &["dev/web.yaml"],
