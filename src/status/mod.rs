@@ -1,6 +1,7 @@
 //! How scheduled workloads stand: when each starts or stops next, the active override, what
 //! is wrong with it, and who else has a hand on its count.
 
+mod count_note;
 mod following;
 mod kind_watches;
 mod live_view;

@@ -4,16 +4,20 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{note::Note, reverted::RevertedBy};
+use super::{
+    count_note::{count_note, nothing_saved},
+    note::Note,
+    reverted::RevertedBy,
+};
 use crate::{
     cluster::{Autoscalers, NamespaceDefaults, WithManagers},
     neighbours::{ManagerKind, Owner},
     savings::{HeldDown, held_down},
     schedule::{Action, Zone},
     workload::{
-        Duty, Enforce, Kind, Observed, Origin, Override, ParseContext, ParsedInputs, Phase, Prefix,
-        Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
-        is_held_down_against_schedule, read, started,
+        Duty, Kind, Observed, Origin, Override, ParseContext, ParsedInputs, Phase, Prefix, Problem,
+        Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
+        is_held_down_against_schedule, read,
     },
 };
 
@@ -320,87 +324,5 @@ impl WorkloadStatus {
             self.object.argument(),
             prefix.flag()
         )
-    }
-}
-
-/// Whether it is down, and the next start cannot bring back what ran, as nothing is known of that. A
-/// count above 0 tells of a stop only while the schedule says stopped.
-fn nothing_saved(
-    spec: &ScheduleSpec,
-    observed: &Observed,
-    state: &State,
-    now: DateTime<Utc>,
-) -> Option<Note> {
-    let (object, replicas) = (&observed.object, observed.replicas);
-    let is_own = observed.inputs.schedule_origin() == Some(Origin::Own);
-    let sets_count = spec.replicas.is_some() || spec.largest_count().is_some();
-    let is_known = spec.known_count(replicas, state.remembered()).is_some();
-    if !is_own || sets_count || is_known || replicas > spec.stop_replicas {
-        return None;
-    }
-    let is_stopped = || spec.says(object, now) == Some(Action::Stop);
-    if replicas > Replicas::ZERO && !is_stopped() {
-        return None;
-    }
-    spec.next_that(true, object, now)?;
-    let count = started(replicas, None, None);
-    Some(Note::NothingSaved { count })
-}
-
-/// What is to be said of a count that the schedule does not explain.
-fn count_note(
-    spec: &ScheduleSpec,
-    observed: &Observed,
-    state: &State,
-    now: DateTime<Utc>,
-) -> Option<Note> {
-    let (object, replicas) = (&observed.object, observed.replicas);
-    let is_up = replicas > spec.stop_replicas;
-    // Until then the schedule does nothing that it could be told from.
-    let until = |brings_up: bool| {
-        let boundary = |brings_up| spec.next_that(brings_up, object, now);
-        boundary(brings_up)
-            .or_else(|| boundary(!brings_up))
-            .map(|it| it.at)
-    };
-    let scales = spec.largest_count().is_some();
-    match state.phase {
-        Some(Phase::Running | Phase::Stopped) if scales => {
-            let says = spec.contradicts(observed, now)?;
-            let until = spec.next_after(object, now).map(|it| it.at);
-            Some(Note::SetByHand { says, until })
-        }
-        Some(Phase::Stopped) if is_up && spec.overrides.enforce == Enforce::No => {
-            Some(Note::SetByHand {
-                says: Action::Stop,
-                until: until(true),
-            })
-        }
-        Some(Phase::Slept) if is_up && spec.overrides.enforce == Enforce::No => {
-            Some(Note::SetInOverride { until: state.next })
-        }
-        Some(Phase::Woken) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
-            Some(Note::SetInOverride { until: state.next })
-        }
-        // What its Namespace's schedule leaves at 0 is as it should be.
-        Some(Phase::Running) if replicas == Replicas::ZERO && spec.keeps_zero => None,
-        Some(Phase::Running) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
-            Some(Note::SetByHand {
-                says: Action::Start,
-                until: until(false),
-            })
-        }
-        Some(Phase::Adopted) => {
-            let says = spec.contradicts(observed, now)?;
-            // It was taken up as it is: the next boundary that says the same is the first to act.
-            let until = if scales {
-                spec.next_after(object, now)
-            } else {
-                spec.next_that(says.brings_up(), object, now)
-            };
-            let until = until.map(|it| it.at);
-            Some(Note::Contradicted { says, until })
-        }
-        _ => None,
     }
 }

@@ -4,7 +4,7 @@ use chrono::{Datelike, NaiveDate};
 
 use super::characters::plain;
 use super::propose::Guess;
-use super::week::{Clock, clock};
+use super::segments::{Clock, clock};
 use crate::schedule::text::days::NAMES;
 use crate::text::number;
 

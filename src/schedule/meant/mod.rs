@@ -10,5 +10,6 @@ mod date;
 mod duration;
 pub mod meaning;
 pub(in crate::schedule) mod propose;
+mod segments;
 mod week;
 mod weekdays;

@@ -16,7 +16,7 @@ fn webhook_fails() -> Fault {
 }
 
 /// What a webhook may make of a request: it chooses the code of its denial.
-fn denial(code: u16) -> Fault {
+pub(crate) fn denial(code: u16) -> Fault {
     let message = r#"admission webhook "deny.example" denied the request: not tonight"#;
     Fault::Answer(Status::new(code, "Whatever", message))
 }
@@ -375,34 +375,4 @@ fn a_first_list_that_hangs_in_one_namespace_holds_up_nothing_in_another() {
         web["metadata"]["labels"]["dayshift/state"] == "adopted"
     };
     assert!(adopted("b") && !adopted("a"));
-}
-
-/// A policy that denies starts, and would allow the stops that come after.
-#[test]
-fn a_stop_is_made_at_its_instant_whatever_was_refused_before() {
-    let mut story = Sandbox::empty_at("2026-11-20 08:00 UTC");
-    for number in 0..12 {
-        let name = format!("web-{number}");
-        // So that the last refusals of some are seconds before the stop, and of others minutes.
-        let start = format!("{} {} 9 * * *", number * 5, 50 + number % 5);
-        let web = deployment(&name).replicas(0).start(&start).stop("10:00");
-        story.apply(web.annotation("replicas", "3"));
-    }
-    story.start_scaler(Settings::default());
-    story.api.on_request(move |line| {
-        let is_early = line.at < "2026-11-20T09:59:58Z".parse::<DateTime<Utc>>().unwrap();
-        (line.verb == "patch" && is_early).then(|| denial(403))
-    });
-    story.sleep_until("09:59:30");
-    for number in 0..12 {
-        story.scale(&format!("web-{number}"), 2);
-    }
-    story.sleep_until("10:00:01");
-    let due = story.utc("2026-11-20 10:00");
-    for number in 0..12 {
-        let name = format!("web-{number}");
-        assert_eq!(story.api.replicas("dev", &name), Some(0), "{name}");
-        let late = answered(&story, "dev", &name).unwrap() - due;
-        assert!(late < TimeDelta::milliseconds(50), "{name}: {late}");
-    }
 }

@@ -1,8 +1,11 @@
-//! What is told where a permission is missing.
+//! What is told where a permission is missing, and what is done where a policy denies.
 
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::controller::Settings;
 use kube_in_memory::{Fault, Status};
 use serde_json::Value;
 
+use super::isolation::{answered, denial};
 use crate::sandbox::{Sandbox, deployment};
 
 fn forbidden() -> Fault {
@@ -80,4 +83,34 @@ fn a_refusal_after_a_missing_permission_is_told() {
         .on_admission(move |write| (write.resource == "deployments").then(refusal));
     story.sleep_until("19:20");
     assert_eq!(told(&story).len(), 3, "each of its own");
+}
+
+/// A policy that denies starts, and would allow the stops that come after.
+#[test]
+fn a_stop_is_made_at_its_instant_whatever_was_refused_before() {
+    let mut story = Sandbox::empty_at("2026-11-20 08:00 UTC");
+    for number in 0..12 {
+        let name = format!("web-{number}");
+        // So that the last refusals of some are seconds before the stop, and of others minutes.
+        let start = format!("{} {} 9 * * *", number * 5, 50 + number % 5);
+        let web = deployment(&name).replicas(0).start(&start).stop("10:00");
+        story.apply(web.annotation("replicas", "3"));
+    }
+    story.start_scaler(Settings::default());
+    story.api.on_request(move |line| {
+        let is_early = line.at < "2026-11-20T09:59:58Z".parse::<DateTime<Utc>>().unwrap();
+        (line.verb == "patch" && is_early).then(|| denial(403))
+    });
+    story.sleep_until("09:59:30");
+    for number in 0..12 {
+        story.scale(&format!("web-{number}"), 2);
+    }
+    story.sleep_until("10:00:01");
+    let due = story.utc("2026-11-20 10:00");
+    for number in 0..12 {
+        let name = format!("web-{number}");
+        assert_eq!(story.api.replicas("dev", &name), Some(0), "{name}");
+        let late = answered(&story, "dev", &name).unwrap() - due;
+        assert!(late < TimeDelta::milliseconds(50), "{name}: {late}");
+    }
 }

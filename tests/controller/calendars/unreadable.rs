@@ -1,0 +1,116 @@
+//! Calendars that cannot be read.
+
+use super::*;
+
+const WHY: &str = "/etc/dayshift/de.ics: line 7, event `Heiligabend`: `2026-12-24` is not a date";
+
+/// Of the calendars of [`calendars`], `de` cannot be read.
+fn without_de(dates: &[&str], why: &str) -> Calendars {
+    let read = calendars(dates);
+    let read = read.iter().map(|(name, calendar)| {
+        let calendar = match name.as_str() {
+            "de" => Err(why.into()),
+            _ => Ok(Arc::new(calendar.clone())),
+        };
+        (name.clone(), calendar)
+    });
+    Calendars::of_files(read)
+}
+
+/// A scaler that begins on Thursday evening with a calendar that it cannot read.
+fn evening_without_de() -> (Sandbox, CalendarPublisher) {
+    let mut story = Sandbox::empty_at("2026-11-19 20:00 UTC");
+    let (publisher, feed) = CalendarFeed::open(without_de(&[NO_DAY], WHY));
+    story.start_scaler(Settings {
+        calendars: feed,
+        ..Settings::default()
+    });
+    (story, publisher)
+}
+
+#[test]
+fn a_calendar_that_cannot_be_read_refuses_what_names_it_alone() {
+    let (story, publisher) = evening_without_de();
+    story.apply(web("2026-12-24; calendar:de"));
+    let other = deployment("other").replicas(0).annotation("replicas", "3");
+    let other = other.hours("Mon-Fri 09:00-19:00");
+    story.apply(other.annotation("except", "calendar:other"));
+    let plain = deployment("plain").replicas(0).annotation("replicas", "3");
+    story.apply(plain.hours("Mon-Fri 09:00-19:00"));
+    let refused =
+        |why: &str| format!("dayshift/except: `de` is a calendar that cannot be read: {why}");
+    assert_eq!(story.error("web").unwrap(), refused(WHY));
+    assert_eq!(story.events("web"), ["InvalidSchedule"]);
+    assert_eq!((story.error("other"), story.error("plain")), (None, None));
+    // Something else is wrong with it now.
+    publisher.publish(without_de(&[NO_DAY], "gone"));
+    story.settle();
+    assert_eq!(story.error("web").unwrap(), refused("gone"));
+    story.sleep_until("2026-11-20 09:01");
+    assert_eq!(
+        ["web", "other", "plain"].map(|it| story.replicas(it)),
+        [0, 3, 3]
+    );
+    // It is put right. The object was never adopted before: it is from now on.
+    publisher.publish(calendars(&[NO_DAY]));
+    story.settle();
+    assert_eq!(story.error("web"), None);
+    assert_eq!(
+        story.label("web", "next").as_deref(),
+        Some("2026-11-20T19.00.00Z")
+    );
+    assert_eq!(story.replicas("web"), 0);
+    story.sleep_until("2026-11-23 09:01");
+    assert_eq!(story.replicas("web"), 3);
+    assert_eq!(story.patched("other").len(), story.patched("plain").len());
+}
+
+#[test]
+fn a_namespace_whose_calendar_cannot_be_read_is_good_once_that_can() {
+    let (story, publisher) = evening_without_de();
+    for (key, text) in [("hours", "Mon-Fri 09:00-19:00"), ("except", "calendar:de")] {
+        let key = format!("dayshift/{key}");
+        let annotated = story
+            .api
+            .annotate_of("Namespace", "", "dev", &key, Some(text));
+        annotated.unwrap();
+    }
+    story.settle();
+    story.apply(deployment("web").replicas(0));
+    story.pass(std::time::Duration::from_secs(2));
+    let is_invalid = |count: u8| {
+        let line = format!("dayshift_invalid_namespaces {count}\n");
+        story.metrics().contains(&line)
+    };
+    assert!(is_invalid(1) && story.label("web", "next").is_none());
+    publisher.publish(calendars(&[FRIDAY]));
+    story.pass(std::time::Duration::from_secs(2));
+    assert!(is_invalid(0), "{}", story.metrics());
+    let next = story.label("web", "next");
+    assert_eq!(next.as_deref(), Some("2026-11-23T09.00.00Z"));
+}
+
+/// The schedule is the same as before it was refused: what was due meanwhile is caught up with, once.
+#[test]
+fn a_calendar_that_cannot_be_read_after_a_restart_is_caught_up_with() {
+    for (dates, runs) in [(NO_DAY, 3), (FRIDAY, 0)] {
+        let (mut story, _publisher) = evening(&[dates]);
+        story.apply(web("calendar:de"));
+        story.sleep_until("2026-11-20 08:00");
+        story.kill_scalers();
+        let (publisher, feed) = CalendarFeed::open(without_de(&[dates], WHY));
+        story.start_scaler(Settings {
+            calendars: feed,
+            ..Settings::default()
+        });
+        story.sleep_until("2026-11-20 10:00");
+        assert!(story.error("web").is_some());
+        assert_eq!(story.replicas("web"), 0);
+        publisher.publish(calendars(&[dates]));
+        story.sleep_until("2026-11-20 10:01");
+        assert_eq!(story.error("web"), None);
+        assert_eq!(story.replicas("web"), runs, "{dates}");
+        story.sleep_until("2026-11-23 09:01");
+        assert_eq!(story.replicas("web"), 3);
+    }
+}

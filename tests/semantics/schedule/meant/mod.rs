@@ -1,0 +1,156 @@
+//! What an error proposes can be read where it is to stand, and means what the text meant: each
+//! row says by itself when that happens.
+
+mod others;
+mod times;
+
+use std::collections::BTreeSet;
+
+use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, Utc};
+use dayshift::schedule::{
+    ExceptedDates, Hours, Meant, TextError, Times, Zone, parse_grace, parse_jitter, parse_moment,
+    parse_scale,
+};
+
+/// Some weeks from a Monday on, over a turn of the month.
+const WEEKS: i64 = 5;
+
+fn monday() -> NaiveDateTime {
+    "2026-11-23T00:00:00".parse().unwrap()
+}
+
+fn end() -> NaiveDateTime {
+    monday() + TimeDelta::weeks(WEEKS)
+}
+
+/// When something happens, in words of the test alone.
+#[derive(Clone, Copy, Debug)]
+enum When {
+    /// On the days of a week, as `MTWTF--`, at a time of day with its seconds.
+    On(&'static str, &'static str),
+    /// So many seconds apart, from midnight on.
+    Every(i64),
+    /// Once.
+    Once(&'static str),
+}
+use When::{Every, On, Once};
+
+fn is_on(sketch: &str, date: NaiveDate) -> bool {
+    let day = date.weekday().num_days_from_monday() as usize;
+    sketch.as_bytes()[day] != b'-'
+}
+
+fn expected(all: &[When]) -> BTreeSet<NaiveDateTime> {
+    let mut found = BTreeSet::new();
+    let seconds = (end() - monday()).num_seconds();
+    for when in all {
+        match *when {
+            On(sketch, time) => {
+                let time = time.parse::<chrono::NaiveTime>().unwrap();
+                let days = monday().date().iter_days().take(7 * WEEKS as usize);
+                let days = days.filter(|day| is_on(sketch, *day));
+                found.extend(days.map(|day| day.and_time(time)));
+            }
+            Every(step) => found.extend(
+                (0..seconds)
+                    .step_by(usize::try_from(step).unwrap())
+                    .map(|second| monday() + TimeDelta::seconds(second)),
+            ),
+            Once(at) => {
+                found.insert(at.parse().unwrap());
+            }
+        }
+    }
+    found
+}
+
+fn happens(times: &str) -> BTreeSet<NaiveDateTime> {
+    let times = Times::parse(times).unwrap_or_else(|error| panic!("{times}: {error}"));
+    let first = times.next_local(monday() - TimeDelta::seconds(1));
+    std::iter::successors(first, |at| times.next_local(*at))
+        .take_while(|at| *at < end())
+        .collect()
+}
+
+/// The minutes of those weeks that windows hold: days, beginning and end.
+fn covered(windows: &[(&str, &str, &str)]) -> BTreeSet<NaiveDateTime> {
+    let minute_of = |text: &str| {
+        let (hour, minute) = text.split_once(':').unwrap();
+        hour.parse::<i64>().unwrap() * 60 + minute.parse::<i64>().unwrap()
+    };
+    let mut found = BTreeSet::new();
+    for (sketch, from, to) in windows {
+        let (from, to) = (minute_of(from), minute_of(to));
+        let to = if to > from { to } else { to + 24 * 60 };
+        for day in monday().date().iter_days().take(7 * WEEKS as usize) {
+            if is_on(sketch, day) {
+                let midnight = day.and_time(chrono::NaiveTime::MIN);
+                found.extend((from..to).map(|minute| midnight + TimeDelta::minutes(minute)));
+            }
+        }
+    }
+    // The first day shows what began before, which is not there to be counted.
+    found
+        .into_iter()
+        .filter(|at| *at >= monday() + TimeDelta::days(1) && *at < end())
+        .collect()
+}
+
+fn covered_by(hours: &str) -> BTreeSet<NaiveDateTime> {
+    let hours = Hours::parse(hours).unwrap_or_else(|error| panic!("{hours}: {error}"));
+    // On from one edge to the next; every test begins outside of windows, at midnight of a Tuesday.
+    let mut found = BTreeSet::new();
+    let mut edges = Vec::new();
+    let mut at = monday() - TimeDelta::days(7);
+    while let Some(edge) = hours
+        .next_edge(at)
+        .filter(|edge| *edge < end() + TimeDelta::days(8))
+    {
+        edges.push(edge);
+        at = edge;
+    }
+    // The week before shows which edges are beginnings: more than one window may cross midnight, and
+    // the one after the longest break is a beginning in all rows.
+    let longest = edges
+        .windows(2)
+        .enumerate()
+        .max_by_key(|(_, pair)| pair[1] - pair[0])
+        .unwrap();
+    let first = (longest.0 + 1) % 2;
+    for pair in edges[first..].chunks_exact(2) {
+        let minutes = (pair[1] - pair[0]).num_minutes();
+        found.extend((0..minutes).map(|minute| pair[0] + TimeDelta::minutes(minute)));
+    }
+    found
+        .into_iter()
+        .filter(|at| *at >= monday() + TimeDelta::days(1) && *at < end())
+        .collect()
+}
+
+fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, TextError>) -> Option<Meant> {
+    let error = match read {
+        Ok(read) => panic!("{text} is right: {read:?}"),
+        Err(error) => error,
+    };
+    let meant = error.meant().cloned();
+    // What is proposed is what is said, and nothing else is.
+    match &meant {
+        Some(meant) if meant.to_string().len() < 60 => {
+            assert!(error.to_string().ends_with(&meant.to_string()), "{error}");
+        }
+        _ => {}
+    }
+    meant
+}
+
+/// The whole text that is proposed for another one.
+fn instead<T: std::fmt::Debug>(text: &str, read: Result<T, TextError>) -> String {
+    let meant = meant_by(text, read).unwrap_or_else(|| panic!("{text}: nothing is proposed"));
+    meant
+        .applied_to(text)
+        .unwrap_or_else(|| panic!("{text}: {meant:?}"))
+}
+
+fn proposed_times(text: &str) -> String {
+    instead(text, Times::parse(text))
+}
