@@ -4,6 +4,7 @@
 
 mod calendars;
 mod clock_changes;
+mod cost;
 mod cron;
 mod hostile;
 mod meant;
