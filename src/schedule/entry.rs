@@ -1,6 +1,7 @@
 //! Times with what happens at them, and the text of exact counts: `Mon-Fri 08:00 = 5; 19:00 = 0`.
 
 use super::boundary::Action;
+use super::days::ties::Ties;
 use super::hours::Hours;
 use super::meant::propose;
 use super::text::error::TextError;
@@ -68,8 +69,8 @@ impl ScheduleRule {
 /// same count come as one entry, in the order in which the counts are first written.
 ///
 /// # Errors
-/// A step has no time, no `=` or no count from 0 to 2147483647, or a date never comes. The span is
-/// in bytes of the text.
+/// A step has no time, no `=` or no count from 0 to 2147483647, a date never comes, or two steps set
+/// different counts at one time, as their texts alone show. The span is in bytes of the text.
 ///
 /// ```
 /// use dayshift::schedule::{Action, parse_scale};
@@ -85,6 +86,7 @@ pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, TextError> {
 
 fn read_steps(text: &str) -> Result<Box<[Entry]>, TextError> {
     let mut steps: Vec<(u32, TimesItems)> = Vec::new();
+    let mut ties = Ties::default();
     for item in Piece::items(text, EXAMPLE)? {
         let item = item?;
         let Some((times, count)) = item.split_once("=") else {
@@ -98,6 +100,9 @@ fn read_steps(text: &str) -> Result<Box<[Entry]>, TextError> {
         let mut of_item = TimesItems::default();
         of_item.add(times)?;
         let count = read_count(count)?;
+        if let Some(other) = ties.add(&of_item, count) {
+            return Err(times.fails(TextReason::TwoCounts { other }));
+        }
         match steps.iter_mut().find(|(known, _)| *known == count) {
             Some((_, known)) => known.append(of_item),
             None => steps.push((count, of_item)),
@@ -181,5 +186,48 @@ mod tests {
             assert!(error.to_string().contains(message), "{item}: {error}");
         }
         assert_eq!(parse_scale("08:00 = 5;").unwrap_err().span(), 9..10);
+    }
+
+    #[test]
+    fn two_counts_at_one_time_are_refused_where_the_texts_show_it() {
+        for (first, second, refused) in [
+            ("12:00", "Sat 12:00", true),
+            ("Mon-Fri 12:00", "Sat 12:00", false),
+            ("Mon 12:00", "Mon 11:59,12:00", true),
+            ("2026-12-24 12:00", "2026-12-24 12:00", true),
+            ("12:00", "2026-12-24 12:00", false),
+            ("0 12 * * *", "Sat 12:00", true),
+            ("0 12 * * 1-5", "Sat 12:00", false),
+            ("0 12 1 * *", "12:00", true),
+            ("0 12 1 * *", "Mon-Sat 12:00", false),
+            ("0 12 1 * *", "0 12 * * *", true),
+            ("0 12 1 * *", "0 12 * * Sat", false),
+            ("0 12 1 * Sat", "0 12 * * Sat", true),
+            ("0 12 1 * Mon", "0 12 1,2 3 *", true),
+            ("0 12 1 1-6 *", "0 12 1 7-12 *", false),
+            ("0 12 29 2 *", "0 12 29 2,4 *", true),
+            ("0 12 30 2,3 *", "0 12 30 2,4 *", false),
+            ("* 12 * * *", "30 12 * * *", true),
+            ("0 0 12 * * *", "30 0 12 * * *", false),
+            ("first Mon 12:00", "Mon 12:00", true),
+            ("first Mon 12:00", "second Mon 12:00", false),
+            ("first Mon,last day 12:00", "last day 12:00", true),
+            ("last Fri 12:00", "0 12 * * 5", true),
+            ("first day 12:00", "Mon 12:00", false),
+        ] {
+            for (first, second) in [(first, second), (second, first)] {
+                let same = format!("{first} = 5; {second} = 5");
+                assert!(parse_scale(&same).is_ok(), "{same}");
+                let text = format!("{first} = 10; 03:33 = 1; {second} = 2");
+                match parse_scale(&text) {
+                    Ok(_) => assert!(!refused, "{text}"),
+                    Err(error) => {
+                        assert!(refused, "{text}: {error}");
+                        assert_eq!(&text[error.span()], second, "{text}");
+                        assert_eq!(error.reason(), &TextReason::TwoCounts { other: 10 });
+                    }
+                }
+            }
+        }
     }
 }

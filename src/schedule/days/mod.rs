@@ -8,4 +8,5 @@ pub(super) mod gaps;
 pub(super) mod month;
 pub(super) mod monthly;
 pub(super) mod page;
+pub(super) mod ties;
 pub(super) mod treated;

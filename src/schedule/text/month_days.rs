@@ -93,6 +93,12 @@ impl MonthDays {
         days.fold(0, |days, day: u64| days | day)
     }
 
+    /// The day of the week (0 is Monday) that one of these days is, whatever the month.
+    pub(in crate::schedule) fn weekday(self) -> Option<u32> {
+        let (_, unit) = self.iter().next()?;
+        (unit < DAY).then_some(unit)
+    }
+
     /// Each of the days as a set of its own.
     pub(in crate::schedule) fn each(self) -> impl Iterator<Item = Self> {
         self.iter().map(|(ordinal, unit)| Self::of(ordinal, unit))

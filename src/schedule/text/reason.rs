@@ -91,6 +91,14 @@ pub enum TextReason {
     /// A step without `=` and a count, or without a time.
     #[error("has no count; write for example `Mon-Fri 08:00 = 5`, and separate steps with `;`")]
     NoCount,
+    /// A step at a time at which another step sets another count.
+    #[error(
+        "falls together with a step that sets {other}; leave that time out of one of them, as in `Mon-Fri 12:00 = 10; Sat 12:00 = 2`"
+    )]
+    TwoCounts {
+        /// The count of the other step.
+        other: u32,
+    },
     /// A count that is not a whole number.
     #[error("is not a number of replicas; write a whole number, as in `Mon-Fri 08:00 = 5`")]
     NotACount,

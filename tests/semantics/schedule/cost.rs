@@ -51,7 +51,7 @@ fn schedules() -> Vec<(&'static str, Schedule)> {
     let every_second = many(|nth| format!("* * 0-23 * * {}", nth % 7));
     let leap_days = many(|nth| format!("{} {} 29 2 *", nth % 60, nth / 60));
     let each_day = many(|nth| format!("0 0 {} {} *", 1 + nth % 28, 1 + nth / 28 % 12));
-    let counts = many(|nth| format!("0 0 29 2 * = {}", nth + 1));
+    let counts = many(|nth| format!("{} {} 29 2 * = {}", nth % 60, nth / 60, nth + 1));
     let always =
         "Mon-Sat 00:00-24:00; first Sun,second Sun,third Sun,fourth Sun,last Sun 00:00-24:00";
     let scale = |text: &str| ScheduleRule::Times(parse_scale(text).unwrap());

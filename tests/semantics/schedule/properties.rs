@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift::schedule::{
-    Action, Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, TreatedDates, Zone,
-    parse_scale,
+    Action, Boundary, Entry, ExceptedDates, Hours, Schedule, ScheduleRule, Times, TreatedDates,
+    Zone,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -148,12 +148,13 @@ fn scale_cases() -> impl Strategy<Value = ScaleCase> {
 }
 
 fn scale_schedule((zone, _, steps, odd, _): &ScaleCase) -> Schedule {
-    let text = joined(
-        steps
-            .iter()
-            .map(|(item, count)| format!("{} = {count}", item.text())),
-    );
-    schedule(ScheduleRule::Times(parse_scale(&text).unwrap()), odd, *zone)
+    // The text of such steps is refused where two of them fall together.
+    let entry = |(item, count): &(Item, u32)| Entry {
+        times: Times::parse(&item.text()).unwrap(),
+        action: Action::Scale(*count),
+    };
+    let entries = steps.iter().map(entry).collect();
+    schedule(ScheduleRule::Times(entries), odd, *zone)
 }
 
 fn hours_schedule((zone, _, windows, odd, _): &HoursCase) -> Schedule {
