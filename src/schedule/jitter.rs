@@ -59,6 +59,9 @@ fn length(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
 fn read(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
     let all = Piece::whole(text, limits.example)?;
     let too_long = TextReason::DurationTooLong { most: limits.most };
+    if has_split_number(all.text()) {
+        return Err(all.fails(TextReason::NotADuration));
+    }
     let seconds = match humantime::parse_duration(all.text()) {
         Ok(length) if length.subsec_nanos() > 0 => return Err(all.fails(TextReason::NotADuration)),
         Ok(length) => i64::try_from(length.as_secs()).ok(),
@@ -69,6 +72,15 @@ fn read(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
         .filter(|seconds| *seconds <= limits.most_seconds)
         .map(TimeDelta::seconds)
         .ok_or_else(|| all.fails(too_long))
+}
+
+/// Whether a blank stands inside a number: humantime takes `1 30s` for 130 seconds.
+fn has_split_number(text: &str) -> bool {
+    let is_digit = |it: Option<char>| it.is_some_and(|it| it.is_ascii_digit());
+    let words: Vec<_> = text.split_whitespace().collect();
+    words
+        .windows(2)
+        .any(|pair| is_digit(pair[0].chars().next_back()) && is_digit(pair[1].chars().next()))
 }
 
 #[cfg(test)]
@@ -100,6 +112,8 @@ mod tests {
     #[test]
     fn refuses_what_is_no_length_or_too_long() {
         for (text, reason) in [
+            ("1 30s", TextReason::NotADuration),
+            ("1m 2\u{a0}30s", TextReason::NotADuration),
             ("5", TextReason::NotADuration),
             ("1.5h", TOO_LONG),
             ("-5m", TextReason::NotADuration),
