@@ -19,6 +19,7 @@ mod alloc_accounting;
 mod callgrind;
 mod case;
 mod cluster;
+mod costly;
 #[path = "../support/measuring/large.rs"]
 mod large;
 mod measure;
@@ -48,7 +49,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const INSTRUCTIONS: &str = "instructions: ";
 
 fn main() -> ExitCode {
-    let cases = [parts::cases(), cluster::cases()].concat();
+    let cases = [parts::cases(), costly::cases(), cluster::cases()].concat();
     if callgrind::is_counted(&cases) {
         return ExitCode::SUCCESS;
     }

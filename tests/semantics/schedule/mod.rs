@@ -4,12 +4,12 @@
 
 mod calendars;
 mod clock_changes;
-mod cost;
 mod cron;
 mod hostile;
 mod meant;
 mod model;
 mod month;
+mod next_that;
 mod properties;
 mod texts;
 mod treated;
