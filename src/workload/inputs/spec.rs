@@ -22,7 +22,7 @@ pub struct ScheduleSpec {
     pub replicas: Option<Replicas>,
     /// The count after a stop.
     pub stop_replicas: Replicas,
-    /// Whether a start leaves a 0 for which nothing is saved ([`Inputs::keeps_zero`]).
+    /// Whether a start leaves a 0 for which nothing is saved ([`Inputs::keeps_zero`](crate::workload::Inputs::keeps_zero)).
     pub keeps_zero: bool,
     /// How long starts are spread over, in whole seconds.
     pub jitter: TimeDelta,
