@@ -59,7 +59,7 @@ fn length(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
 fn read(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
     let all = Piece::whole(text, limits.example)?;
     let too_long = TextReason::DurationTooLong { most: limits.most };
-    if has_split_number(all.text()) {
+    if all.text() != "0" && !has_known_units(all.text()) {
         return Err(all.fails(TextReason::NotADuration));
     }
     let seconds = match humantime::parse_duration(all.text()) {
@@ -74,13 +74,29 @@ fn read(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
         .ok_or_else(|| all.fails(too_long))
 }
 
-/// Whether a blank stands inside a number: humantime takes `1 30s` for 130 seconds.
-fn has_split_number(text: &str) -> bool {
-    let is_digit = |it: Option<char>| it.is_some_and(|it| it.is_ascii_digit());
-    let words: Vec<_> = text.split_whitespace().collect();
-    words
-        .windows(2)
-        .any(|pair| is_digit(pair[0].chars().next_back()) && is_digit(pair[1].chars().next()))
+/// The units that are taken, of those that humantime knows.
+const UNITS: [&str; 16] = [
+    "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h", "hr",
+    "hrs", "hour", "hours", "d",
+];
+
+/// Whether it is numbers, each with its unit. humantime takes `1 30s` for 130 seconds, `1M` for a month
+/// and `1000ms` for a second.
+fn has_known_units(text: &str) -> bool {
+    let mut rest = text;
+    while rest.starts_with(|it: char| it.is_ascii_digit()) {
+        rest = rest
+            .trim_start_matches(|it: char| it.is_ascii_digit())
+            .trim_start();
+        let unit = rest
+            .find(|it: char| !it.is_alphabetic())
+            .unwrap_or(rest.len());
+        if !UNITS.contains(&&rest[..unit]) {
+            return false;
+        }
+        rest = rest[unit..].trim_start();
+    }
+    rest.is_empty()
 }
 
 #[cfg(test)]
@@ -113,9 +129,11 @@ mod tests {
     fn refuses_what_is_no_length_or_too_long() {
         for (text, reason) in [
             ("1 30s", TextReason::NotADuration),
+            ("1M", TextReason::NotADuration),
+            ("1000ms", TextReason::NotADuration),
             ("1m 2\u{a0}30s", TextReason::NotADuration),
             ("5", TextReason::NotADuration),
-            ("1.5h", TOO_LONG),
+            ("1.5h", TextReason::NotADuration),
             ("-5m", TextReason::NotADuration),
             ("m", TextReason::NotADuration),
             ("1500ms", TextReason::NotADuration),
