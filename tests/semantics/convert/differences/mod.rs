@@ -52,7 +52,7 @@ const LISTED: [(&str, fn()); 14] = [
     ),
     (
         "two jobs in the same minute",
-        triggers::of_two_jobs_in_one_minute_the_larger_count_wins,
+        triggers::two_jobs_in_one_minute_are_not_converted,
     ),
     (
         "several ends in a row, without a start between",
