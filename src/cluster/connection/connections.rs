@@ -2,11 +2,13 @@
 //!
 //! An API server allows some 100 streams on a connection (`http2-max-streams-per-connection`), and
 //! hyper's pool opens one HTTP/2 connection to a host and queues what does not fit. A watch keeps its
-//! stream for minutes, so watches have connections that nothing else waits for.
+//! stream for minutes, so watches have connections that nothing else waits for. But for one of them: the
+//! server closes a connection on which no stream was open for 90 s, pings or not, and the first patch of
+//! a boundary would begin with a TLS handshake.
 
 use std::{
     future::Future,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
@@ -42,6 +44,8 @@ pub(super) struct Connections {
     connector: Connector,
     watches: Pool,
     others: Pool,
+    /// Held by the watch that keeps the connection of the others open.
+    keeper: Mutex<Weak<()>>,
 }
 
 impl Connections {
@@ -50,6 +54,7 @@ impl Connections {
             connector,
             watches: Pool::new(None),
             others: Pool::new(Some(IDLE_TIMEOUT)),
+            keeper: Mutex::default(),
         }
     }
 
@@ -58,20 +63,33 @@ impl Connections {
         &self,
         request: Request<Body>,
     ) -> impl Future<Output = Result<Response<Leased>, legacy::Error>> + Send + use<> {
-        let pool = if is_watch(&request) {
-            &self.watches
-        } else {
-            &self.others
+        let (pool, keeper) = match is_watch(&request) {
+            true => match self.take_keeper() {
+                Some(keeper) => (&self.others, Some(keeper)),
+                None => (&self.watches, None),
+            },
+            false => (&self.others, None),
         };
         let Connection { client, streams } = pool.with_stream(&self.connector);
         async move {
             let answer = client.request(request).await?;
             let keep: Keep = Box::new(move |error| {
-                let _until_the_body_is_dropped = &streams;
+                let _until_the_body_is_dropped = (&streams, &keeper);
                 error
             });
             Ok(answer.map(|body| body.map_err(keep)))
         }
+    }
+
+    /// What the one watch holds that shares the connection of the others; none while another does.
+    fn take_keeper(&self) -> Option<Arc<()>> {
+        let mut held = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.strong_count() > 0 {
+            return None;
+        }
+        let keeper = Arc::default();
+        *held = Arc::downgrade(&keeper);
+        Some(keeper)
     }
 }
 

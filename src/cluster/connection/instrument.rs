@@ -33,8 +33,9 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// request wait in a queue (a quarter of its `--request-timeout`).
 const GRANT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The same client, with `look` called after each request. Every request is given up after
-/// a time, a watch that is not granted by then, and watches that end at once are not opened as fast: kube does neither.
+/// The same client, with `look` called after each request. Every request is given up after a time, a
+/// watch where it is not granted by then. Watches that end at once are opened more and more slowly.
+/// kube does neither.
 pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'static) -> Client {
     let namespace = client.default_namespace().to_owned();
     let pace = Arc::<WatchPace>::default();

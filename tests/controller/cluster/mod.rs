@@ -1,6 +1,7 @@
 //! The ways to the API, without a controller.
 
 mod authorities;
+mod connections;
 mod credentials;
 mod find;
 mod list_watch;

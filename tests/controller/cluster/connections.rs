@@ -1,0 +1,158 @@
+//! How requests share connections, as a server that speaks HTTP/2 sees it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may stop where it stands"
+)]
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dayshift::cluster::{Connection, connect};
+use http_body_util::{Either, Empty, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use kube::{Client, client::Body};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+/// What Kubernetes allows on a connection.
+const ALLOWED: u32 = 100;
+
+type Events = futures::stream::Pending<Result<Frame<Bytes>, Infallible>>;
+
+/// How many requests have come on each connection, by whether they are watches.
+#[derive(Default)]
+struct Seen(Mutex<Vec<[usize; 2]>>);
+
+/// Grants each watch, which then tells nothing, and answers all else once it is let.
+async fn serve(listener: TcpListener, tls: TlsAcceptor, seen: Arc<Seen>, go: Arc<Notify>) {
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        let stream = tls.accept(stream).await.unwrap();
+        let at = {
+            let mut seen = seen.0.lock().unwrap();
+            seen.push([0, 0]);
+            seen.len() - 1
+        };
+        let (seen, go) = (Arc::clone(&seen), Arc::clone(&go));
+        let answer = service_fn(move |request: Request<Incoming>| {
+            let is_watch = request.uri().query() == Some("watch=true");
+            seen.0.lock().unwrap()[at][usize::from(is_watch)] += 1;
+            let go = Arc::clone(&go);
+            async move {
+                let body = if is_watch {
+                    let events: Events = futures::stream::pending();
+                    Either::Left(StreamBody::new(events))
+                } else {
+                    if request.uri().path() == "/held" {
+                        go.notified().await;
+                    }
+                    Either::Right(Empty::<Bytes>::new())
+                };
+                Ok::<_, Infallible>(Response::new(body))
+            }
+        });
+        let connection = http2::Builder::new(TokioExecutor::new())
+            .max_concurrent_streams(ALLOWED)
+            .serve_connection(TokioIo::new(stream), answer);
+        tokio::spawn(connection);
+    }
+}
+
+/// A client of such a server.
+async fn client(seen: Arc<Seen>, go: Arc<Notify>) -> Client {
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let mut config = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let (kubeconfig, ca) = (folder.path().join("config"), folder.path().join("ca.crt"));
+    std::fs::write(&ca, made.cert.pem()).unwrap();
+    let text = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "here",
+        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+        "clusters": [{"name": "here", "cluster": {"server": url, "certificate-authority": ca}}],
+        "users": [{"name": "me", "user": {"token": "secret"}}],
+    });
+    std::fs::write(&kubeconfig, text.to_string()).unwrap();
+    let connection = Connection {
+        kubeconfig: Some(kubeconfig),
+        ..Connection::default()
+    };
+    let tls = TlsAcceptor::from(Arc::new(config));
+    tokio::spawn(serve(listener, tls, seen, go));
+    connect(&connection).await.unwrap().0
+}
+
+async fn ask(client: &Client, path: &str) -> Response<Body> {
+    let request = Request::get(path).body(Body::empty()).unwrap();
+    let answer = timeout(Duration::from_secs(20), client.send(request)).await;
+    answer.expect("it waits for a stream").unwrap()
+}
+
+const WATCH: &str = "/apis/apps/v1/deployments?watch=true";
+
+/// A server closes a connection on which nothing is open, and the first patch of a boundary would
+/// wait for another.
+#[tokio::test]
+async fn the_connection_of_patches_is_kept_open_by_one_watch() {
+    let (seen, go) = (Arc::<Seen>::default(), Arc::default());
+    let client = client(Arc::clone(&seen), go).await;
+    let watches = [ask(&client, WATCH).await, ask(&client, WATCH).await];
+    ask(&client, "/patch").await;
+    assert_eq!(*seen.0.lock().unwrap(), [[1, 1], [0, 1]]);
+    // The watch that is opened again takes the place of the one that has ended.
+    drop(watches);
+    let _again = ask(&client, WATCH).await;
+    ask(&client, "/patch").await;
+    assert_eq!(*seen.0.lock().unwrap(), [[2, 2], [0, 1]]);
+}
+
+#[tokio::test]
+async fn nothing_waits_for_a_stream_whatever_is_in_flight() {
+    let (seen, go) = (Arc::<Seen>::default(), Arc::<Notify>::default());
+    let client = client(Arc::clone(&seen), Arc::clone(&go)).await;
+    let mut watches = Vec::new();
+    for _ in 0..300 {
+        watches.push(ask(&client, WATCH).await);
+    }
+    let held: Vec<_> = (0..256)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { ask(&client, "/held").await.status() })
+        })
+        .collect();
+    let all_have_come = async {
+        while seen.0.lock().unwrap().iter().map(|it| it[0]).sum::<usize>() < 256 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(Duration::from_secs(20), all_have_come)
+        .await
+        .expect("some wait for a stream");
+    ask(&client, "/patch").await;
+    for connection in &*seen.0.lock().unwrap() {
+        let streams = connection.iter().sum::<usize>();
+        assert!(streams <= ALLOWED as usize, "{connection:?}");
+    }
+    go.notify_waiters();
+    for held in held {
+        assert_eq!(held.await.unwrap(), 200);
+    }
+}
