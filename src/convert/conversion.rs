@@ -32,6 +32,8 @@ pub enum Target {
         namespace: String,
         /// The label selector; `None` for all.
         selector: Option<String>,
+        /// The field selector, which is about names; `None` for any name.
+        field_selector: Option<String>,
     },
 }
 

@@ -1,5 +1,6 @@
 //! What another tool's own objects ask for on other objects.
 
+use crate::convert::conversion::Target;
 use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
 use crate::{manifest::Location, text::shell_word};
@@ -12,13 +13,75 @@ pub(in crate::convert) type Texts = Vec<(&'static str, String)>;
 pub(in crate::convert) enum Wanted {
     /// One.
     Object(ObjectName),
-    /// Those of some kinds in a namespace, with all of these labels.
-    Some {
-        /// Groups and kinds.
+    /// Those of some kinds in a namespace that match.
+    Some(Selection),
+}
+
+/// Objects of a namespace by kind, name and labels.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::convert) struct Selection {
+    /// Groups and kinds.
+    pub(in crate::convert) kinds: Vec<(&'static str, &'static str)>,
+    pub(in crate::convert) namespace: String,
+    /// The one name, or any.
+    pub(in crate::convert) name: Option<String>,
+    /// Names that are left out.
+    pub(in crate::convert) other_names: Vec<String>,
+    /// All of these.
+    pub(in crate::convert) labels: Vec<(String, String)>,
+    /// None of these.
+    pub(in crate::convert) other_labels: Vec<(String, String)>,
+}
+
+impl Selection {
+    /// All objects of these kinds.
+    pub(in crate::convert) fn of(
         kinds: Vec<(&'static str, &'static str)>,
-        namespace: String,
-        labels: Vec<(String, String)>,
-    },
+        namespace: &str,
+    ) -> Self {
+        Self {
+            kinds,
+            namespace: namespace.to_owned(),
+            name: None,
+            other_names: Vec::new(),
+            labels: Vec::new(),
+            other_labels: Vec::new(),
+        }
+    }
+
+    pub(in crate::convert) fn matches(&self, document: &Document<'_>) -> bool {
+        let object = &document.object;
+        let kind = (document.group(), &*object.kind);
+        let has = |(key, value): &(String, String)| document.label(key) == Some(value);
+        object.namespace == self.namespace
+            && self.kinds.contains(&kind)
+            && self.name.as_ref().is_none_or(|it| *it == object.name)
+            && !self.other_names.contains(&object.name)
+            && self.labels.iter().all(has)
+            && !self.other_labels.iter().any(has)
+    }
+
+    /// Its kinds and its selectors as kubectl takes them.
+    pub(in crate::convert) fn target(&self) -> Target {
+        let plural = |it: &(&str, &str)| it.1.to_lowercase() + "s";
+        let pairs = |all: &[(String, String)], sign: &str| -> Vec<String> {
+            let all = all.iter();
+            all.map(|(key, value)| format!("{key}{sign}{value}"))
+                .collect()
+        };
+        let labels = [pairs(&self.labels, "="), pairs(&self.other_labels, "!=")].concat();
+        let name = self.name.iter().map(|it| format!("metadata.name={it}"));
+        let others = self.other_names.iter();
+        let others = others.map(|it| format!("metadata.name!={it}"));
+        let fields: Vec<_> = name.chain(others).collect();
+        let list = |all: Vec<String>| (!all.is_empty()).then(|| all.join(","));
+        Target::All {
+            kinds: self.kinds.iter().map(plural).collect::<Vec<_>>().join(","),
+            namespace: self.namespace.clone(),
+            selector: list(labels),
+            field_selector: list(fields),
+        }
+    }
 }
 
 /// Annotations that are wanted on objects.

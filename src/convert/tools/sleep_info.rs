@@ -1,9 +1,10 @@
 //! kube-green's SleepInfo: a whole namespace that sleeps and wakes up.
 
-use crate::convert::document::objects::{Document, group};
+use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
 use crate::convert::times::cron_text;
-use crate::convert::tools::request::{Requests, Texts, Wanted};
+use crate::convert::tools::request::{Requests, Selection, Texts, Wanted};
+use crate::convert::tools::sleep_refs::Refs;
 use crate::convert::tools::sleep_secret;
 use crate::{
     manifest::{Node, Scalar},
@@ -33,19 +34,8 @@ pub(in crate::convert) fn convert(
         return;
     };
     let of = &document.object.namespace;
-    let included = refs(spec, "includeRef", of);
-    if included.is_empty() {
-        requests.ask(Wanted::Object(ObjectName::namespace(of)), texts, "");
-        kinds_left_alone(spec, of, requests);
-    } else {
-        let reason = "only what includeRef takes in is scheduled, by labels or names";
-        for wanted in included.into_iter().filter_map(|it| suspended(spec, it)) {
-            requests.ask(wanted, texts.clone(), reason);
-        }
-    }
-    for wanted in refs(spec, "excludeRef", of) {
-        let reason = "labels of excludeRef leave objects out, and each has to say so itself";
-        requests.ask(wanted, excluded(), reason);
+    if !ask(spec, of, texts, requests) {
+        return;
     }
     if let Some(patches) = spec.get("patches").filter(|it| !it.items().is_empty()) {
         requests.say(
@@ -68,6 +58,48 @@ pub(in crate::convert) fn convert(
         )
     };
     requests.delete_after(document, why, when);
+}
+
+/// Asks for the schedule on the Namespace, or on what `includeRef` takes in, and for `exclude` on what
+/// is left out; whether there is anything to ask for.
+fn ask(spec: &Node<'_>, of: &str, texts: Texts, requests: &mut Requests) -> bool {
+    let suspended = KINDS.iter().filter(|it| is_suspended(spec, it.1));
+    let suspended: Vec<_> = suspended.map(|it| (it.0, it.1)).collect();
+    let Some(refs) = Refs::read(spec) else {
+        requests.say(
+            Topic::NotRead,
+            &spec.place,
+            "a name or a label of its references is not valid, and kube-green finds no object by them",
+            "correct includeRef and excludeRef, and convert again",
+        );
+        return false;
+    };
+    if refs.take_in_all(&suspended) {
+        requests.ask(Wanted::Object(ObjectName::namespace(of)), texts, "");
+        kinds_left_alone(spec, of, requests);
+        for wanted in refs.left_out(&suspended, of) {
+            let reason = "labels of excludeRef leave objects out, and each has to say so itself";
+            requests.ask(wanted, excluded(), reason);
+        }
+        return true;
+    }
+    let (wanted, none) = refs.taken_in(&suspended, of);
+    for (_, kind) in none {
+        requests.say(
+            Topic::Contradiction,
+            &spec.place,
+            format!(
+                "no {kind} has all that includeRef and excludeRef ask for, so that kube-green takes in none: all their labels have to match, and each name of its kind"
+            ),
+            "write a SleepInfo for each group of objects, and convert again",
+        );
+    }
+    let is_any = !wanted.is_empty();
+    for it in wanted {
+        let reason = "only what includeRef takes in is scheduled, by labels or names";
+        requests.ask(it, texts.clone(), reason);
+    }
+    is_any
 }
 
 fn excluded() -> Texts {
@@ -128,68 +160,15 @@ fn is_suspended(spec: &Node<'_>, kind: &str) -> bool {
     }
 }
 
-/// What of this kube-green suspends: a reference takes in no other kinds.
-fn suspended(spec: &Node<'_>, mut wanted: Wanted) -> Option<Wanted> {
-    let is_any = match &mut wanted {
-        Wanted::Object(object) => is_suspended(spec, &object.kind),
-        Wanted::Some { kinds, .. } => {
-            kinds.retain(|(_, kind)| is_suspended(spec, kind));
-            !kinds.is_empty()
-        }
-    };
-    is_any.then_some(wanted)
-}
-
 /// What dayshift would take in by default, and kube-green does not.
 fn kinds_left_alone(spec: &Node<'_>, namespace: &str, requests: &mut Requests) {
     for (group, kind, _) in KINDS {
         if !is_suspended(spec, kind) {
-            let wanted = Wanted::Some {
-                kinds: vec![(group, kind)],
-                namespace: namespace.to_owned(),
-                labels: Vec::new(),
-            };
+            let wanted = Wanted::Some(Selection::of(vec![(group, kind)], namespace));
             let reason = format!(
                 "kube-green leaves the {kind}s of this namespace alone, and each has to say so itself"
             );
             requests.ask(wanted, excluded(), reason);
         }
     }
-}
-
-/// What a list of references names.
-fn refs(spec: &Node<'_>, field: &str, namespace: &str) -> Vec<Wanted> {
-    let items = spec.get(field).map_or(&[][..], Node::items);
-    let wanted = items.iter().filter_map(|item| {
-        let text = |name| item.get(name).and_then(Node::written).unwrap_or_default();
-        let labels = item.get("matchLabels").map_or(&[][..], Node::entries);
-        if !labels.is_empty() {
-            let labels = labels.iter();
-            let pair = |name: &str, value: &Node<'_>| {
-                (
-                    name.to_owned(),
-                    value.written().unwrap_or_default().to_owned(),
-                )
-            };
-            return Some(Wanted::Some {
-                kinds: KINDS
-                    .iter()
-                    .map(|(group, kind, _)| (*group, *kind))
-                    .collect(),
-                namespace: namespace.to_owned(),
-                labels: labels.map(|it| pair(it.name(), &it.value)).collect(),
-            });
-        }
-        let object = ObjectName {
-            api_version: text("apiVersion").to_owned(),
-            kind: text("kind").to_owned(),
-            namespace: namespace.to_owned(),
-            name: text("name").to_owned(),
-        };
-        let known = KINDS
-            .iter()
-            .any(|it| it.1 == object.kind && it.0 == group(&object.api_version));
-        (known && !object.name.is_empty()).then_some(Wanted::Object(object))
-    });
-    wanted.collect()
 }

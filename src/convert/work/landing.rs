@@ -6,7 +6,6 @@ use super::meant::Meant;
 use super::state::Work;
 use crate::convert::conversion::{Change, Target};
 use crate::convert::document::edit::{Changes, Pairs};
-use crate::convert::document::objects::Document;
 use crate::convert::downscaler::{self, Context};
 use crate::convert::finding::{Finding, ObjectName, Topic};
 use crate::convert::tools::request::{Request, Requests, Saved, Wanted};
@@ -154,22 +153,12 @@ impl Work<'_, '_> {
                 }
                 Meant::Elsewhere => self.command(Target::Object(object.clone()), pairs),
             },
-            Wanted::Some {
-                kinds,
-                namespace,
-                labels,
-            } => {
-                let matches = |document: &Document<'_>| {
-                    let object = &document.object;
-                    let mut labels = labels.iter();
-                    object.namespace == *namespace
-                        && kinds
-                            .iter()
-                            .any(|it| *it == (document.group(), &*object.kind))
-                        && labels.all(|(name, text)| document.label(name) == Some(text))
-                };
+            Wanted::Some(selection) => {
                 let found = self.documents.iter().enumerate();
-                let found: Vec<_> = found.filter(|(_, it)| matches(it)).map(|it| it.0).collect();
+                let found: Vec<_> = found
+                    .filter(|(_, it)| selection.matches(it))
+                    .map(|it| it.0)
+                    .collect();
                 let (beside, apart): (Vec<_>, Vec<_>) = found
                     .into_iter()
                     .partition(|at| self.is_beside(request.from, *at));
@@ -181,17 +170,7 @@ impl Work<'_, '_> {
                     let place = self.documents[at].node.place.clone();
                     self.take(at, changes.clone(), &place);
                 }
-                let plural = |it: &(&str, &str)| it.1.to_lowercase() + "s";
-                let all: Vec<_> = labels
-                    .iter()
-                    .map(|(name, text)| format!("{name}={text}"))
-                    .collect();
-                let target = Target::All {
-                    kinds: kinds.iter().map(plural).collect::<Vec<_>>().join(","),
-                    namespace: namespace.clone(),
-                    selector: (!all.is_empty()).then(|| all.join(",")),
-                };
-                self.command(target, pairs);
+                self.command(selection.target(), pairs);
                 self.say(
                     request.from,
                     Topic::Elsewhere,

@@ -87,6 +87,12 @@ impl<'a> Work<'_, 'a> {
     /// Takes changes for a document, unless it has a schedule already or dayshift would refuse
     /// them.
     pub(in crate::convert) fn take(&mut self, at: usize, mut changes: Changes, place: &Location) {
+        // Several ask for the same where several references leave an object out.
+        let is_asked = |pair: &(String, String)| {
+            let pending = self.pending.get(&at);
+            pending.is_some_and(|it| it.added.contains(pair))
+        };
+        changes.added.retain(|pair| !is_asked(pair));
         if changes.replaced.is_empty() && changes.added.is_empty() && changes.labels.is_empty() {
             return;
         }

@@ -16,4 +16,5 @@ mod hostile;
 mod keda;
 mod kube_green;
 mod kube_green_counts;
+mod kube_green_refs;
 mod texts;

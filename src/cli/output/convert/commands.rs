@@ -26,10 +26,17 @@ pub(in crate::cli) fn command(change: &Change) -> String {
             kinds,
             namespace,
             selector,
+            field_selector,
         } => {
-            let which = match selector {
-                Some(selector) => format!("-l {}", shell_word(selector)),
-                None => "--all".to_owned(),
+            let labels = selector.as_ref().map(|it| ("-l", it));
+            let fields = field_selector.as_ref().map(|it| ("--field-selector", it));
+            let by = labels.into_iter().chain(fields);
+            let by: Vec<_> = by
+                .map(|(flag, text)| format!("{flag} {}", shell_word(text)))
+                .collect();
+            let which = match &*by.join(" ") {
+                "" => "--all".to_owned(),
+                which => which.to_owned(),
             };
             format!("{kinds} {which} -n {}", shell_word(namespace))
         }

@@ -70,7 +70,9 @@ enum TargetReport<'r> {
         name: &'r str,
         namespace: &'r str,
     },
+    #[serde(rename_all = "camelCase")]
     All {
+        field_selector: Option<&'r str>,
         kinds: &'r str,
         namespace: &'r str,
         selector: Option<&'r str>,
@@ -113,7 +115,9 @@ fn of_change<'r>(change: &'r Change, sources: &'r [Source]) -> ChangeReport<'r> 
                 kinds,
                 namespace,
                 selector,
+                field_selector,
             } => TargetReport::All {
+                field_selector: field_selector.as_deref(),
                 kinds,
                 namespace,
                 selector: selector.as_deref(),
