@@ -6,4 +6,4 @@ mod schedule;
 mod single;
 
 pub(super) use object::convert;
-pub(super) use outcome::{Context, is_same};
+pub(super) use outcome::{Context, is_force, is_same, laid_over};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::convert::finding::Topic;
-use crate::convert::times::timespan::SpanDefaults;
+use crate::convert::times::timespan::{SpanDefaults, Spans};
 use crate::workload::Key;
 
 /// One of their annotations: the name after the prefix, and the text.
@@ -40,6 +40,9 @@ pub(in crate::convert) struct Context {
     pub(in crate::convert) is_cron_job: bool,
     /// Whether its count is at least 1.
     pub(in crate::convert) is_autoscaler: bool,
+    /// Whether a force that always holds has to be an override: on a Namespace it wins over the
+    /// schedules of objects, and on an object over that of its Namespace.
+    pub(in crate::convert) overrides: bool,
 }
 
 /// `dayshift/exclude`, which is beside the schedule.
@@ -65,6 +68,29 @@ pub(super) fn is_schedule(key: &str) -> bool {
 pub(in crate::convert) fn is_same(own: &str, flag: &str) -> bool {
     let is_count = |key| matches!(key, "downtime-replicas" | "downscale-replicas");
     own == flag || is_schedule(own) && is_schedule(flag) || is_count(own) && is_count(flag)
+}
+
+/// What of a Namespace's force is laid over the schedule that an object has of its own: what holds at
+/// times only. One that always holds is an override, and one of the object's own comes before it.
+pub(in crate::convert) fn laid_over<'o>(
+    own: &[Old<'_>],
+    namespace: &[Old<'o>],
+    context: Context,
+) -> Vec<Old<'o>> {
+    let has_times = own.iter().any(|it| is_schedule(it.0) && !is_force(it.0));
+    if !has_times || own.iter().any(|it| is_force(it.0)) {
+        return Vec::new();
+    }
+    let is_timed = |it: &&Old<'_>| {
+        let spans = Spans::parse(it.1, context.defaults);
+        is_force(it.0) && spans.is_ok_and(|it| !it.is_always() && !it.is_never())
+    };
+    namespace.iter().filter(is_timed).copied().collect()
+}
+
+/// Whether a key forces something, whatever the other times are.
+pub(in crate::convert) fn is_force(key: &str) -> bool {
+    matches!(key, FORCE_UP | FORCE_DOWN)
 }
 
 pub(super) fn rfc3339(at: DateTime<Utc>) -> String {

@@ -127,7 +127,7 @@ impl<'o> Schedule<'o> {
             return self.periods(zone);
         }
         if !has_times {
-            return self.only_forced();
+            return self.only_forced(remarks);
         }
         self.running(zone, remarks)
     }
@@ -240,7 +240,14 @@ impl<'o> Schedule<'o> {
     }
 
     /// Force alone, over a schedule that stands elsewhere, or over none.
-    fn only_forced(&self) -> Result<Texts, Remark> {
+    fn only_forced(&self, remarks: &mut Vec<Remark>) -> Result<Texts, Remark> {
+        let mut always = |spec: &Spec<'_>, key: Key, mut texts: Texts| {
+            if self.context.overrides {
+                texts.push((key, FOR_EVER.to_owned()));
+                remarks.push(forced(spec, key));
+            }
+            Ok(texts)
+        };
         match (&self.force_up, &self.force_down) {
             (Some(up), Some(down)) if up.spans.is_always() && down.spans.is_always() => Err(down
                 .remark(
@@ -248,13 +255,17 @@ impl<'o> Schedule<'o> {
                     "the object is forced up and down; the tool does nothing",
                     "remove one of the two",
                 )),
-            (Some(up), _) if up.spans.is_always() => Ok(vec![(Key::Hours, ALWAYS.to_owned())]),
+            (Some(up), _) if up.spans.is_always() => {
+                let texts = vec![(Key::Hours, ALWAYS.to_owned())];
+                always(up, Key::WakeUntil, texts)
+            }
             (_, Some(down)) if down.spans.is_always() => {
                 let zone = down.spans.zone.unwrap_or(Zone::UTC);
-                Ok(vec![
+                let texts = vec![
                     (Key::Stop, "00:00".to_owned()),
                     (Key::Timezone, zone.name().to_owned()),
-                ])
+                ];
+                always(down, Key::SleepUntil, texts)
             }
             (up, down) => {
                 let both = [up, down];

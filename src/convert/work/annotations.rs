@@ -3,9 +3,10 @@
 use super::meant::Meant;
 use super::state::{KindOf, Work, kind_of};
 use crate::convert::document::edit::Changes;
-use crate::convert::document::objects::DOWNSCALER;
+use crate::convert::document::objects::{DOWNSCALER, Document};
 use crate::convert::downscaler::{self, Context};
 use crate::convert::finding::Topic;
+use crate::convert::times::timespan::Spans;
 use crate::{
     manifest::{Location, Node, Source},
     workload::Label,
@@ -56,8 +57,17 @@ impl Work<'_, '_> {
             defaults: self.converter.defaults,
             is_cron_job: document.object.kind == "CronJob",
             is_autoscaler: document.object.kind == "HorizontalPodAutoscaler",
+            overrides: false,
         };
-        let olds: Vec<_> = annotations.iter().map(|it| (it.key(), it.text())).collect();
+        let mut olds: Vec<_> = annotations.iter().map(|it| (it.key(), it.text())).collect();
+        let namespace = self.namespace_of(at).map(|at| self.documents[at].clone());
+        let forces = self.forces_of(at, &olds, namespace.as_ref(), context, &whole);
+        let context = Context {
+            overrides: document.object.kind == "Namespace" || !forces.is_empty(),
+            ..context
+        };
+        let forces: Vec<_> = forces.iter().map(|(key, text)| (&**key, &**text)).collect();
+        olds.extend(downscaler::laid_over(&olds, &forces, context));
         let outcome = downscaler::convert(&olds, context);
         let source = self.sources.get(document.source).map_or("", Source::text);
         for remark in outcome.remarks {
@@ -76,11 +86,16 @@ impl Work<'_, '_> {
             };
             self.say(at, remark.topic, message, remark.help, place);
         }
-        self.both_levels(at, &olds, &whole);
+        if let Some(namespace) = &namespace {
+            self.both_levels(at, &olds, namespace, &whole);
+        }
         let prefix = &self.converter.prefix;
         let mut changes = Changes::default();
         for (which, texts) in outcome.replaced {
-            let name = annotations[which].entry.name().to_owned();
+            let Some(own) = annotations.get(which) else {
+                continue;
+            };
+            let name = own.entry.name().to_owned();
             let pairs = texts
                 .into_iter()
                 .map(|(key, text)| (prefix.full(key), text));
@@ -93,21 +108,60 @@ impl Work<'_, '_> {
         self.take(at, changes, &whole);
     }
 
+    /// The Namespace of an object, where it is among the documents.
+    fn namespace_of(&self, at: usize) -> Option<usize> {
+        let namespace = &self.documents[at].object.namespace;
+        let id = ("".into(), "Namespace".into(), "".into(), namespace.clone());
+        match self.meant_of(at, &id) {
+            Meant::Document(of) => Some(of),
+            Meant::Elsewhere | Meant::Unclear => None,
+        }
+    }
+
+    /// What the Namespace of an object forces. In GoKubeDownscaler the object's own comes before it, and
+    /// in py-kube-downscaler nothing does.
+    fn forces_of(
+        &mut self,
+        at: usize,
+        own: &[(&str, &str)],
+        namespace: Option<&Document<'_>>,
+        context: Context,
+        place: &Location,
+    ) -> Vec<(String, String)> {
+        let all = namespace.map(Document::annotations).unwrap_or_default();
+        let forces = all.iter().filter(|it| downscaler::is_force(it.key()));
+        let forces: Vec<_> = forces
+            .map(|it| (it.key().to_owned(), it.text().to_owned()))
+            .collect();
+        let is_always = |text: &str| {
+            let spans = Spans::parse(text, context.defaults);
+            spans.is_ok_and(|it| it.is_always())
+        };
+        let is_own = own.iter().any(|it| downscaler::is_force(it.0));
+        let is_forced = own
+            .iter()
+            .any(|it| downscaler::is_force(it.0) && is_always(it.1));
+        if is_own && !is_forced && forces.iter().any(|it| is_always(&it.1)) {
+            self.say(
+                at,
+                Topic::BothLevels,
+                "its Namespace is forced, which this object's own force undoes in GoKubeDownscaler; in py-kube-downscaler and here the Namespace's counts".to_owned(),
+                "look at it with dayshift plan".to_owned(),
+                place.clone(),
+            );
+        }
+        forces
+    }
+
     /// Whether an object has an uptime and its Namespace a downtime, or the other way around.
     pub(in crate::convert) fn both_levels(
         &mut self,
         at: usize,
         olds: &[(&str, &str)],
+        of: &Document<'_>,
         place: &Location,
     ) {
-        let namespace = &self.documents[at].object.namespace;
-        let key = ("", "Namespace", "", &**namespace);
-        let id = (key.0.into(), key.1.into(), key.2.into(), key.3.into());
-        let Meant::Document(of) = self.meant_of(at, &id) else {
-            return;
-        };
         let has = |name: &str| olds.iter().any(|it| it.0 == name);
-        let of = &self.documents[of];
         let over = |own: &str, other: &str| {
             has(own) && !has(other) && of.has(&format!("{DOWNSCALER}{other}"))
         };

@@ -193,6 +193,7 @@ impl Work<'_, '_> {
             defaults: converter.defaults,
             is_cron_job: false,
             is_autoscaler: false,
+            overrides: true,
         };
         let olds: Vec<_> = converter
             .flags

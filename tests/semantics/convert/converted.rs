@@ -118,6 +118,8 @@ impl Planned {
                 .as_array()
                 .unwrap()
                 .iter()
+                // Some fall into an override.
+                .filter(|it| it["applied"] != false)
                 .map(boundary)
                 .collect(),
         }

@@ -12,6 +12,7 @@ mod differences;
 mod downscaler;
 mod edits;
 mod folders;
+mod forced;
 mod hostile;
 mod keda;
 mod kube_green;
