@@ -43,6 +43,7 @@ impl Converter {
         work.annotations();
         work.requests();
         work.flags();
+        work.volumes();
         work.write(&trees);
         let mut conversion = work.conversion;
         let order = |it: &Finding| {

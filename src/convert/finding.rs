@@ -70,6 +70,8 @@ pub enum Topic {
     Elsewhere,
     /// A name stands for an object of another folder, which may be for another cluster.
     Unclear,
+    /// A StatefulSet whose volumes a stop deletes, which dayshift refuses.
+    Volumes,
     /// A night that was cut off at midnight now lasts until the morning.
     WholeNights,
     /// A span or a time that is over.
@@ -90,13 +92,15 @@ pub enum Topic {
     Turns,
     /// A job that runs once became a moment.
     Once,
+    /// Five fields of cron, of which the other tool takes the first for seconds.
+    SecondsFirst,
     /// The other tool's object has to be deleted.
     DeleteAfter,
 }
 
 impl Topic {
     /// All of them, by severity.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 34] = [
         Self::Syntax,
         Self::NotEditable,
         Self::NotRead,
@@ -118,6 +122,7 @@ impl Topic {
         Self::ZoneOfController,
         Self::Elsewhere,
         Self::Unclear,
+        Self::Volumes,
         Self::WholeNights,
         Self::Over,
         Self::Forced,
@@ -128,6 +133,7 @@ impl Topic {
         Self::BothTimes,
         Self::Turns,
         Self::Once,
+        Self::SecondsFirst,
         Self::DeleteAfter,
     ];
 
@@ -155,6 +161,7 @@ impl Topic {
             Self::ZoneOfController => "zone-of-controller",
             Self::Elsewhere => "elsewhere",
             Self::Unclear => "unclear",
+            Self::Volumes => "volumes",
             Self::WholeNights => "whole-nights",
             Self::Over => "over",
             Self::Forced => "forced",
@@ -165,6 +172,7 @@ impl Topic {
             Self::BothTimes => "both-times",
             Self::Turns => "turns",
             Self::Once => "once",
+            Self::SecondsFirst => "seconds-first",
             Self::DeleteAfter => "delete-after",
         }
     }
@@ -191,7 +199,8 @@ impl Topic {
             | Self::Several
             | Self::ZoneOfController
             | Self::Elsewhere
-            | Self::Unclear => Severity::Warning,
+            | Self::Unclear
+            | Self::Volumes => Severity::Warning,
             Self::WholeNights
             | Self::Over
             | Self::Forced
@@ -202,6 +211,7 @@ impl Topic {
             | Self::BothTimes
             | Self::Turns
             | Self::Once
+            | Self::SecondsFirst
             | Self::DeleteAfter => Severity::Note,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{Datelike, NaiveDate, TimeDelta};
+use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta};
 
 use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
@@ -11,7 +11,7 @@ use crate::convert::times::cron_text::{self, Weekly};
 use crate::convert::times::moments::dates;
 use crate::convert::tools::request::{Requests, Wanted};
 use crate::{
-    manifest::{Node, Scalar},
+    manifest::{Location, Node, Scalar},
     schedule::{Times, Zone},
     text::quote,
     workload::Key,
@@ -35,33 +35,59 @@ pub(in crate::convert) fn convert(
         );
         return;
     };
-    if !matches!(&*target.kind, "Deployment" | "StatefulSet" | "Rollout") {
+    if target.kind == "HorizontalPodAutoscaler" {
         requests.say(
             Topic::NoEqual,
             &spec.place,
-            format!(
-                "its target is a {}, whose bounds it moves; that has no equal",
-                quote(&target.kind)
-            ),
+            "its target is a HorizontalPodAutoscaler, whose bounds it moves; that has no equal",
             "write start, stop and replicas on the workload, and let the autoscaler work between",
         );
         return;
     }
+    say_unknown(spec, &["scaleTargetRef", "excludeDates", "jobs"], requests);
     let excluded = Excluded::read(spec, converter, requests);
     let mut items = Vec::new();
     for job in spec.get("jobs").map_or(&[][..], Node::items) {
+        say_unknown(
+            job,
+            &["name", "schedule", "targetSize", "runOnce"],
+            requests,
+        );
         match item(job, &excluded, converter) {
-            Ok((item, is_once)) => {
+            Ok(Step::Each(item)) => {
                 items.push(item);
-                if is_once {
+                let schedule = job.get("schedule").and_then(Node::written);
+                let schedule = schedule.unwrap_or_default();
+                if schedule.split_whitespace().count() == 5 {
                     requests.say(
-                        Topic::Once,
+                        Topic::SecondsFirst,
                         &job.place,
-                        "the job runs once, and became the moment at which it runs next",
-                        "remove the step when it is over",
+                        format!(
+                            "`{}` has five fields, of which the controller takes the first for seconds, and so does what is written here",
+                            quote(schedule)
+                        ),
+                        format!(
+                            "where minutes were meant to come first, write `0 {}` there and convert again",
+                            quote(schedule)
+                        ),
                     );
                 }
             }
+            Ok(Step::Once(item)) => {
+                items.push(item);
+                requests.say(
+                    Topic::Once,
+                    &job.place,
+                    "the job runs once, and became the moment at which it runs next",
+                    "remove the step when it is over",
+                );
+            }
+            Ok(Step::Over) => requests.say(
+                Topic::Over,
+                &job.place,
+                "this time is over, and was left out",
+                "nothing has to be done",
+            ),
             Err((message, help)) => {
                 requests.say(Topic::NotRead, &job.place, message, help);
                 return;
@@ -112,12 +138,32 @@ fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectName> {
 
 type Fault = (String, &'static str);
 
-/// One job as a step, and whether it runs once.
-fn item(
-    job: &Node<'_>,
-    excluded: &Excluded,
-    converter: &Converter,
-) -> Result<(String, bool), Fault> {
+/// What becomes of a job.
+enum Step {
+    /// Steps that come again.
+    Each(String),
+    /// One at a moment.
+    Once(String),
+    /// Its moment is over.
+    Over,
+}
+
+/// Says which fields the controller does not know: it, or the API server, drops them.
+fn say_unknown(node: &Node<'_>, known: &[&str], requests: &mut Requests) {
+    for entry in node.entries() {
+        if !known.contains(&entry.name()) {
+            requests.say(
+                Topic::NotRead,
+                &entry.key.place,
+                format!("the controller has no field `{}`, and does without it", quote(entry.name())),
+                "remove it; its jobs go by the clock of the controller's pod, which --default-timezone names",
+            );
+        }
+    }
+}
+
+/// One job as a step.
+fn item(job: &Node<'_>, excluded: &Excluded, converter: &Converter) -> Result<Step, Fault> {
     let schedule = job
         .get("schedule")
         .and_then(Node::written)
@@ -136,14 +182,14 @@ fn item(
     if let Some(date) = schedule.strip_prefix("@date ") {
         let moment = date.trim();
         let minute = moment.strip_suffix(":00").unwrap_or(moment);
-        let is_moment = Times::parse(minute).is_ok() && minute.len() == 16;
-        return if is_moment {
-            Ok((format!("{minute} = {size}"), true))
-        } else {
-            Err((
+        let read = NaiveDateTime::parse_from_str(minute, "%Y-%m-%d %H:%M");
+        return match read.ok().filter(|_| minute.len() == 16) {
+            Some(at) if at <= local_now(converter) => Ok(Step::Over),
+            Some(_) => Ok(Step::Once(format!("{minute} = {size}"))),
+            None => Err((
                 cannot("is not a moment of a whole minute"),
                 "write for example @date 2026-10-27 21:54:00",
-            ))
+            )),
         };
     }
     if schedule.starts_with("@every") {
@@ -152,15 +198,22 @@ fn item(
             "write the times of day, such as 0 0 */2 * * *",
         ));
     }
-    let times = if schedule.starts_with('@') {
-        schedule.to_owned()
-    } else {
-        cron(schedule, excluded).ok_or_else(|| {
-            (
-                cannot("is not cron as the controller reads it"),
-                "write seconds, minutes, hours, day of month, month and day of week",
-            )
-        })?
+    let nickname = NICKNAMES.iter().find(|it| it.0 == schedule);
+    let times = match nickname {
+        Some(_) if excluded.weekdays == 0 => schedule.to_owned(),
+        _ => {
+            let fields = nickname.map_or(schedule, |it| it.1);
+            cron(fields, excluded).ok_or_else(|| match excluded.weekdays {
+                0 => (
+                    cannot("is not cron as the controller reads it"),
+                    "write seconds, minutes, hours, day of month, month and day of week",
+                ),
+                _ => (
+                    cannot("cannot be written without the days of the week of excludeDates"),
+                    "write the steps by hand",
+                ),
+            })?
+        }
     };
     let Ok(read) = Times::parse(&times) else {
         return Err((cannot("has no equal"), "write the step by hand"));
@@ -168,19 +221,35 @@ fn item(
     let is_once = job.get("runOnce").and_then(Node::scalar) == Some(Scalar::Bool(true));
     if !is_once {
         let items = times.split("; ").map(|it| format!("{it} = {size}"));
-        return Ok((items.collect::<Vec<_>>().join("; "), false));
+        return Ok(Step::Each(items.collect::<Vec<_>>().join("; ")));
     }
-    let zone = converter.defaults.zone.unwrap_or(Zone::UTC);
-    let now = converter.now.with_timezone(&zone).naive_local();
-    let next = read.next_local(now);
+    let next = read.next_local(local_now(converter));
     let Some(next) = next.filter(|it| it.format("%S").to_string() == "00") else {
         return Err((
             cannot("does not come again at a whole minute"),
             "write the step by hand",
         ));
     };
-    Ok((format!("{} = {size}", next.format("%Y-%m-%d %H:%M")), true))
+    let moment = next.format("%Y-%m-%d %H:%M");
+    Ok(Step::Once(format!("{moment} = {size}")))
 }
+
+/// What the controller's clock shows now.
+fn local_now(converter: &Converter) -> NaiveDateTime {
+    let zone = converter.defaults.zone.unwrap_or(Zone::UTC);
+    converter.now.with_timezone(&zone).naive_local()
+}
+
+/// The nicknames of whole texts, with the six fields that they stand for.
+const NICKNAMES: [(&str, &str); 7] = [
+    ("@yearly", "0 0 0 1 1 *"),
+    ("@annually", "0 0 0 1 1 *"),
+    ("@monthly", "0 0 0 1 * *"),
+    ("@weekly", "0 0 0 * * 0"),
+    ("@daily", "0 0 0 * * *"),
+    ("@midnight", "0 0 0 * * *"),
+    ("@hourly", "0 0 * * * *"),
+];
 
 /// Six fields of seconds first (the last may be left out), without excluded days of the week.
 fn cron(schedule: &str, excluded: &Excluded) -> Option<String> {
@@ -243,39 +312,64 @@ impl Excluded {
             if fields.len() == 5 {
                 fields.push("*");
             }
-            let [_, _, _, of_month, month, of_week] = fields[..] else {
-                requests.say(
-                    Topic::ExcludeDates,
-                    &item.place,
-                    format!("`{}` is not a date that the controller reads", quote(text)),
-                    "write the dates into dayshift/except by hand",
-                );
-                continue;
-            };
-            if let Some(weekly) = Weekly::read(&["0", "0", of_month, month, of_week]) {
-                excluded.weekdays |= weekly.days;
-                continue;
-            }
-            let days = Times::parse(&["0", "0", of_month, month, of_week].join(" "));
-            let today = converter.now.date_naive().and_time(Default::default());
-            let until = today + TimeDelta::days(365 * YEARS);
-            let mut next = days.ok().map(|days| (days, today - TimeDelta::seconds(1)));
-            while let Some((days, at)) = next.take() {
-                if let Some(day) = days
-                    .next_local(at)
-                    .filter(|day| *day < until && excluded.dates.len() < 200)
+            let is_star = |it: &&str| matches!(*it, "*" | "?");
+            let (message, help) = match fields[..] {
+                [second, minute, hour, ref days @ ..]
+                    if days.len() == 3 && [second, minute, hour].iter().all(is_star) =>
                 {
-                    excluded.dates.insert(day.date());
-                    next = Some((days, day));
+                    excluded.add(text, days, &item.place, converter, requests);
+                    continue;
                 }
-            }
+                _ if fields.len() == 6 || NICKNAMES.iter().any(|it| it.0 == text) => (
+                    "names no whole days, and there leaves out only the jobs of some hours",
+                    "no job is left out here; to leave out whole days, write three stars before them: * * * 15 11 *",
+                ),
+                _ => (
+                    "is not a date that the controller reads, and no job is left out",
+                    "write the dates into dayshift/except by hand",
+                ),
+            };
             requests.say(
                 Topic::ExcludeDates,
                 &item.place,
-                format!("the dates of `{}` are written out up to {}; on them no job runs there, and here none that leaves replicas", quote(text), until.year()),
-                "add more dates to dayshift/except in time; what sets 0 still happens on them",
+                format!("`{}` {message}", quote(text)),
+                help,
             );
         }
         excluded
+    }
+
+    /// Adds what a text of days says: its day of month, month and day of week.
+    fn add(
+        &mut self,
+        text: &str,
+        days: &[&str],
+        place: &Location,
+        converter: &Converter,
+        requests: &mut Requests,
+    ) {
+        if let Some(weekly) = Weekly::read(&["0", "0", days[0], days[1], days[2]]) {
+            self.weekdays |= weekly.days;
+            return;
+        }
+        let days = Times::parse(&["0", "0", days[0], days[1], days[2]].join(" "));
+        let today = converter.now.date_naive().and_time(Default::default());
+        let until = today + TimeDelta::days(365 * YEARS);
+        let mut next = days.ok().map(|days| (days, today - TimeDelta::seconds(1)));
+        while let Some((days, at)) = next.take() {
+            if let Some(day) = days
+                .next_local(at)
+                .filter(|day| *day < until && self.dates.len() < 200)
+            {
+                self.dates.insert(day.date());
+                next = Some((days, day));
+            }
+        }
+        requests.say(
+                Topic::ExcludeDates,
+                place,
+                format!("the dates of `{}` are written out up to {}; on them no job runs there, and here none that leaves replicas", quote(text), until.year()),
+                "add more dates to dayshift/except in time; what sets 0 still happens on them",
+            );
     }
 }

@@ -6,7 +6,7 @@ use crate::convert::times::cron_text::{self, Weekly};
 use crate::convert::times::week::{WEEK, times};
 use crate::convert::tools::request::{Requests, Texts, Wanted};
 use crate::{
-    manifest::{Node, Scalar},
+    manifest::{Location, Node, Scalar},
     schedule::{Times, Zone},
     text::quote,
     workload::Key,
@@ -18,11 +18,21 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
         return;
     };
     let all = spec.get("triggers").map_or(&[][..], Node::items);
-    let is_cron = |it: &Node<'_>| it.get("type").and_then(Node::text) == Some("cron");
     let crons: Vec<_> = all.iter().filter(|it| is_cron(it)).collect();
     let Some(first) = crons.first() else {
         return;
     };
+    let advanced = spec.get("advanced");
+    let modifiers = advanced.and_then(|it| it.get("scalingModifiers"));
+    if let Some(modifiers) = modifiers.filter(|it| !it.entries().is_empty()) {
+        requests.say(
+            Topic::Triggers,
+            &modifiers.place,
+            "scalingModifiers make another count of what the triggers say; that has no equal",
+            "keep the ScaledObject, or write the counts into dayshift/scale by hand",
+        );
+        return;
+    }
     if crons.len() < all.len() {
         requests.say(
             Topic::Triggers,
@@ -62,7 +72,7 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
         }
     }
     let low = low(spec);
-    let texts = match &triggers[..] {
+    let mut texts = match &triggers[..] {
         [one] => one.texts(low),
         several => match steps(several, low) {
             Some(texts) => texts,
@@ -77,12 +87,57 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
             }
         },
     };
+    if let Some(place) = paused(document) {
+        requests.say(
+            Topic::Forced,
+            place,
+            "the ScaledObject is paused until somebody ends it, which dayshift/pause says",
+            "remove dayshift/pause (dayshift resume does) to go by the schedule",
+        );
+        texts.push((Key::Pause.name(), "true".to_owned()));
+    }
     requests.ask(Wanted::Object(target), texts, "");
     requests.delete_after(
         document,
         "as long as it is there KEDA's autoscaler sets the count too",
         "",
     );
+}
+
+/// Says of a ScaledJob with a cron trigger that it stays with KEDA.
+pub(in crate::convert) fn job(document: &Document<'_>, requests: &mut Requests) {
+    let spec = document.node.get("spec");
+    let triggers = spec.and_then(|it| it.get("triggers"));
+    let mut all = triggers.map_or(&[][..], Node::items).iter();
+    if let Some(trigger) = all.find(|it| is_cron(it)) {
+        requests.say(
+            Topic::NoEqual,
+            &trigger.place,
+            "a ScaledJob makes Jobs between the start and the end of its cron trigger; that has no equal",
+            "keep it, or make it a CronJob, which dayshift suspends and resumes",
+        );
+    }
+}
+
+fn is_cron(trigger: &Node<'_>) -> bool {
+    trigger.get("type").and_then(Node::text) == Some("cron")
+}
+
+/// Where a ScaledObject says that KEDA leaves its target alone, as `NeedToBePausedByAnnotation` and
+/// `getBoolAnnotation` of its `scaledobject_types.go` (01ee1d3) read it: a text that is no boolean
+/// pauses too.
+fn paused<'d>(document: &'d Document<'_>) -> Option<&'d Location> {
+    let annotations = document.metadata()?.get("annotations")?;
+    let mut all = annotations.entries().iter();
+    let entry = all.find(|it| match it.name() {
+        "autoscaling.keda.sh/paused-replicas" => true,
+        "autoscaling.keda.sh/paused" => {
+            let value = it.value.written().unwrap_or_default();
+            !["0", "f", "F", "false", "False", "FALSE"].contains(&value)
+        }
+        _ => false,
+    })?;
+    Some(&entry.key.place)
 }
 
 fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectName> {

@@ -128,6 +128,8 @@ pub(in crate::convert) struct Requests {
     pub(in crate::convert) all: Vec<Request>,
     pub(in crate::convert) saved: Vec<Saved>,
     pub(in crate::convert) remarks: Vec<(usize, Remark)>,
+    /// What is said of a document once all that it asks for is done.
+    pub(in crate::convert) when_done: Vec<(usize, Remark)>,
 }
 
 impl Requests {
@@ -163,7 +165,7 @@ impl Requests {
     }
 
     /// Says that the document is to be deleted after the move: `why`, and by which command. `when`
-    /// comes before it.
+    /// comes before it. Where something of it is refused, the other tool still does its work.
     pub(in crate::convert) fn delete_after(
         &mut self,
         document: &Document<'_>,
@@ -182,6 +184,12 @@ impl Requests {
         } else {
             format!("{when}delete it")
         };
-        self.say(Topic::DeleteAfter, &document.node.place, why, help);
+        let remark = Remark {
+            topic: Topic::DeleteAfter,
+            message: why.to_owned(),
+            help,
+            place: document.node.place.clone(),
+        };
+        self.when_done.push((self.document, remark));
     }
 }

@@ -1,6 +1,5 @@
 //! The annotations of GoKubeDownscaler and py-kube-downscaler, on each object of the files.
 
-use super::meant::Meant;
 use super::state::{KindOf, Work, kind_of};
 use crate::convert::document::edit::Changes;
 use crate::convert::document::objects::{DOWNSCALER, Document};
@@ -28,18 +27,13 @@ impl Work<'_, '_> {
             return;
         };
         let whole = first.entry.key.place.clone();
-        match kind_of(&document) {
+        let spec = document.node.get("spec");
+        let has_count = spec.is_some_and(|it| it.get("replicas").is_some());
+        match kind_of(&document.object, has_count) {
             KindOf::Scaled => {}
-            KindOf::OptIn(kind) => self.say(
-                at,
-                Topic::OptIn,
-                format!(
-                    "dayshift scales a {} only where it is told to",
-                    document.object.kind
-                ),
-                format!("run it with --kinds deployments,statefulsets,cronjobs,{kind}"),
-                whole.clone(),
-            ),
+            KindOf::OptIn(resource) => {
+                self.opt_in(at, &document.object.kind, &resource, whole.clone());
+            }
             KindOf::Other => {
                 let kind = &document.object.kind;
                 self.say(
@@ -106,16 +100,6 @@ impl Work<'_, '_> {
             changes.labels.push((label, count.to_string()));
         }
         self.take(at, changes, &whole);
-    }
-
-    /// The Namespace of an object, where it is among the documents.
-    fn namespace_of(&self, at: usize) -> Option<usize> {
-        let namespace = &self.documents[at].object.namespace;
-        let id = ("".into(), "Namespace".into(), "".into(), namespace.clone());
-        match self.meant_of(at, &id) {
-            Meant::Document(of) => Some(of),
-            Meant::Elsewhere | Meant::Unclear => None,
-        }
     }
 
     /// What the Namespace of an object forces. In GoKubeDownscaler the object's own comes before it, and

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::meant::Meant;
-use super::state::Work;
+use super::state::{KindOf, Work, kind_of};
 use crate::convert::conversion::{Change, Target};
 use crate::convert::document::edit::{Changes, Pairs};
 use crate::convert::downscaler::{self, Context};
@@ -31,6 +31,7 @@ impl Work<'_, '_> {
                     cron_hpa::convert(document, self.converter, &mut requests);
                 }
                 ("keda.sh", "ScaledObject") => keda::convert(document, &mut requests),
+                ("keda.sh", "ScaledJob") => keda::job(document, &mut requests),
                 _ => {}
             }
         }
@@ -38,6 +39,7 @@ impl Work<'_, '_> {
             self.say(at, remark.topic, remark.message, remark.help, remark.place);
         }
         let mut seen: HashMap<Wanted, Pairs> = HashMap::new();
+        let mut undone = HashSet::new();
         for request in requests.all {
             let from = request.from;
             let place = self.documents[from].node.place.clone();
@@ -51,12 +53,20 @@ impl Work<'_, '_> {
                         "write one schedule out of both by hand".to_owned(),
                         place,
                     );
+                    undone.insert(from);
                     continue;
                 }
                 _ => {}
             }
             seen.insert(request.wanted.clone(), request.pairs.clone());
-            self.land(&request, &place);
+            if !self.land(&request, &place) {
+                undone.insert(from);
+            }
+        }
+        for (at, remark) in requests.when_done {
+            if !undone.contains(&at) {
+                self.say(at, remark.topic, remark.message, remark.help, remark.place);
+            }
         }
         for saved in requests.saved {
             self.save(saved);
@@ -129,8 +139,9 @@ impl Work<'_, '_> {
         self.say(from, Topic::NotRead, message, help, place.clone());
     }
 
-    /// Brings what is asked for to the documents among the files, or else into a command.
-    pub(in crate::convert) fn land(&mut self, request: &Request, place: &Location) {
+    /// Brings what is asked for to the documents among the files, or else into a command; whether all
+    /// of it was taken.
+    fn land(&mut self, request: &Request, place: &Location) -> bool {
         let prefix = &self.converter.prefix;
         let pairs: Pairs = request
             .pairs
@@ -142,16 +153,35 @@ impl Work<'_, '_> {
             ..Changes::default()
         };
         match &request.wanted {
+            Wanted::Object(object) if matches!(kind_of(object, true), KindOf::Other) => {
+                self.say_other_kind(request.from, &object.kind, place.clone());
+                false
+            }
             Wanted::Object(object) => match self.meant(request.from, object) {
                 Meant::Document(at) => {
                     let place = self.documents[at].node.place.clone();
-                    self.take(at, changes, &place);
+                    let is_taken = self.take(at, changes, &place);
+                    if is_taken {
+                        self.say_opt_in(at, object, place);
+                    }
+                    is_taken
                 }
-                Meant::Unclear => self.say_unclear(request.from, object, place),
+                Meant::Unclear => {
+                    self.say_unclear(request.from, object, place);
+                    false
+                }
                 Meant::Elsewhere if !object.is_possible() => {
                     self.say_impossible(request.from, object, place);
+                    false
                 }
-                Meant::Elsewhere => self.command(Target::Object(object.clone()), pairs),
+                Meant::Elsewhere => {
+                    let is_legal = self.is_legal(request.from, &pairs, place);
+                    if is_legal {
+                        self.say_opt_in(request.from, object, place.clone());
+                        self.command(Target::Object(object.clone()), pairs);
+                    }
+                    is_legal
+                }
             },
             Wanted::Some(selection) => {
                 let found = self.documents.iter().enumerate();
@@ -166,9 +196,13 @@ impl Work<'_, '_> {
                     let object = self.documents[*at].object.clone();
                     self.say_unclear(request.from, &object, place);
                 }
+                let mut is_taken = apart.is_empty();
                 for at in beside {
                     let place = self.documents[at].node.place.clone();
-                    self.take(at, changes.clone(), &place);
+                    is_taken &= self.take(at, changes.clone(), &place);
+                }
+                if !self.is_legal(request.from, &pairs, place) {
+                    return false;
                 }
                 self.command(selection.target(), pairs);
                 self.say(
@@ -178,7 +212,21 @@ impl Work<'_, '_> {
                     "annotate new ones too; a command for those of the cluster is below".to_owned(),
                     place.clone(),
                 );
+                is_taken
             }
+        }
+    }
+
+    fn say_other_kind(&mut self, at: usize, kind: &str, place: Location) {
+        let message = format!("dayshift does not scale a {}", quote(kind));
+        let help = "write the schedule on the workload that it belongs to".to_owned();
+        self.say(at, Topic::OtherKind, message, help, place);
+    }
+
+    /// Says that a kind has to be turned on, where it has to.
+    fn say_opt_in(&mut self, at: usize, object: &ObjectName, place: Location) {
+        if let KindOf::OptIn(kind) = kind_of(object, true) {
+            self.opt_in(at, &object.kind, &kind, place);
         }
     }
 

@@ -4,6 +4,7 @@ mod annotations;
 mod landing;
 mod meant;
 mod state;
+mod volumes;
 mod writing;
 
 pub(in crate::convert) use state::Work;

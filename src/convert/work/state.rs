@@ -10,7 +10,8 @@ use crate::convert::settings::Converter;
 use crate::{
     manifest::{Location, Source},
     schedule::{Calendars, Zone},
-    workload::{Inputs, Key, ParseContext, ParsedInputs, read},
+    text::quote,
+    workload::{CustomKind, Inputs, Key, ParseContext, ParsedInputs, read},
 };
 
 pub(in crate::convert) struct Work<'c, 'a> {
@@ -38,24 +39,27 @@ pub(super) fn id(object: &ObjectName) -> Id {
 /// What a kind is to dayshift.
 pub(super) enum KindOf {
     Scaled,
-    OptIn(&'static str),
+    /// As `--kinds` takes it.
+    OptIn(String),
     Other,
 }
 
-pub(super) fn kind_of(document: &Document<'_>) -> KindOf {
-    let has_count = || {
-        let spec = document.node.get("spec");
-        spec.is_some_and(|it| it.get("replicas").is_some())
-    };
-    match (document.group(), &*document.object.kind) {
+/// What the kind of an object is, of which is known whether it has a count.
+pub(super) fn kind_of(object: &ObjectName, has_count: bool) -> KindOf {
+    let ObjectName {
+        api_version, kind, ..
+    } = object;
+    match (group(api_version), &**kind) {
         ("", "Namespace") | ("apps", "Deployment" | "StatefulSet") | ("batch", "CronJob") => {
             KindOf::Scaled
         }
-        ("autoscaling", "HorizontalPodAutoscaler") => KindOf::OptIn("horizontalpodautoscalers"),
-        ("keda.sh", "ScaledObject") => KindOf::OptIn("scaledobjects"),
-        ("argoproj.io", "Rollout") => KindOf::OptIn("rollouts.argoproj.io"),
-        _ if has_count() => KindOf::OptIn("its own kind"),
-        _ => KindOf::Other,
+        ("autoscaling", "HorizontalPodAutoscaler") => {
+            KindOf::OptIn("horizontalpodautoscalers".to_owned())
+        }
+        ("keda.sh", "ScaledObject") => KindOf::OptIn("scaledobjects".to_owned()),
+        _ => CustomKind::resource_of(api_version, kind)
+            .filter(|_| has_count || kind == "Rollout")
+            .map_or(KindOf::Other, KindOf::OptIn),
     }
 }
 
@@ -84,9 +88,14 @@ impl<'a> Work<'_, 'a> {
         });
     }
 
-    /// Takes changes for a document, unless it has a schedule already or dayshift would refuse
-    /// them.
-    pub(in crate::convert) fn take(&mut self, at: usize, mut changes: Changes, place: &Location) {
+    /// Takes changes for a document, unless it has a schedule already or dayshift would refuse them;
+    /// whether the document has them, or will.
+    pub(in crate::convert) fn take(
+        &mut self,
+        at: usize,
+        mut changes: Changes,
+        place: &Location,
+    ) -> bool {
         // Several ask for the same where several references leave an object out.
         let is_asked = |pair: &(String, String)| {
             let pending = self.pending.get(&at);
@@ -94,7 +103,7 @@ impl<'a> Work<'_, 'a> {
         };
         changes.added.retain(|pair| !is_asked(pair));
         if changes.replaced.is_empty() && changes.added.is_empty() && changes.labels.is_empty() {
-            return;
+            return true;
         }
         let prefix = &self.converter.prefix;
         let schedule = Key::SCHEDULE.map(|key| prefix.annotation(key));
@@ -131,15 +140,11 @@ impl<'a> Work<'_, 'a> {
                     place.clone(),
                 );
             }
-            return;
+            return is_same;
         }
-        let all = old.chain(new);
-        let inputs = Inputs::from_annotations(prefix, all.map(|(name, text)| (&**name, &**text)));
-        if let ParsedInputs::Invalid(refusal) = read(&inputs, &any_calendar()) {
-            let message = format!("dayshift would refuse it: {}", refusal.text(prefix));
-            let help = "write the schedule by hand".to_owned();
-            self.say(at, Topic::NoEqual, message, help, place.clone());
-            return;
+        let all: Pairs = old.chain(new).cloned().collect();
+        if !self.is_legal(at, &all, place) {
+            return false;
         }
         if self.converter.keeps {
             let replaced = std::mem::take(&mut changes.replaced);
@@ -150,6 +155,31 @@ impl<'a> Work<'_, 'a> {
         pending.replaced.append(&mut changes.replaced);
         pending.added.append(&mut changes.added);
         pending.labels.append(&mut changes.labels);
+        true
+    }
+
+    /// Whether dayshift takes these annotations; else says so of a document.
+    pub(super) fn is_legal(&mut self, at: usize, pairs: &Pairs, place: &Location) -> bool {
+        let prefix = &self.converter.prefix;
+        let all = pairs.iter().map(|(name, text)| (&**name, &**text));
+        let inputs = Inputs::from_annotations(prefix, all);
+        let ParsedInputs::Invalid(refusal) = read(&inputs, &any_calendar()) else {
+            return true;
+        };
+        let message = format!("dayshift would refuse it: {}", refusal.text(prefix));
+        let help = "write the schedule by hand".to_owned();
+        self.say(at, Topic::NoEqual, message, help, place.clone());
+        false
+    }
+
+    /// Says which kind has to be turned on.
+    pub(super) fn opt_in(&mut self, at: usize, kind: &str, resource: &str, place: Location) {
+        let message = format!("dayshift scales a {} only where it is told to", quote(kind));
+        let help = format!(
+            "run it with --kinds deployments,statefulsets,cronjobs,{}",
+            quote(resource)
+        );
+        self.say(at, Topic::OptIn, message, help, place);
     }
 
     pub(in crate::convert) fn command(&mut self, target: Target, set: Pairs) {

@@ -87,6 +87,7 @@ fn the_forms_of_its_documentation() {
         ("@daily", "@daily = 1"),
         // Five fields begin with seconds there.
         ("0 30 8 * *", "08:30 = 1"),
+        ("30 8 * * 1-5", "30 8 * * 1-5 * = 1"),
         ("@date 2027-10-27 21:54:00", "2027-10-27 21:54 = 1"),
         ("0 0 8 * * MON-FRI", "Mon-Fri 08:00 = 1"),
     ] {

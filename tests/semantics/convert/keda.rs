@@ -161,3 +161,55 @@ fn what_has_no_equal_is_said() {
     let set = &change(&convert(&raised)).set.clone();
     assert_eq!((&*set[3].1, &*set[4].1), ("12", "0"));
 }
+
+/// KEDA leaves what is paused alone, and so does dayshift/pause.
+#[test]
+fn a_paused_object_stays_paused() {
+    let day = ("0 6 * * *".to_owned(), "0 20 * * *".to_owned(), 10);
+    let text = scaled_object(&[day], "UTC", "");
+    for (annotation, is_paused) in [
+        ("autoscaling.keda.sh/paused: 'true'", true),
+        ("autoscaling.keda.sh/paused: 'yes'", true),
+        ("autoscaling.keda.sh/paused: ''", true),
+        ("autoscaling.keda.sh/paused: 'False'", false),
+        ("autoscaling.keda.sh/paused-replicas: '2'", true),
+        ("team: a", false),
+    ] {
+        let with = format!("  name: web\n  annotations:\n    {annotation}\nspec");
+        let conversion = convert(&text.replacen("  name: web\nspec", &with, 1));
+        let expected = if is_paused {
+            vec!["delete-after", "forced"]
+        } else {
+            vec!["delete-after"]
+        };
+        assert_eq!(said(&conversion), expected, "{annotation}");
+        let pause = ("dayshift/pause".to_owned(), "true".to_owned());
+        assert_eq!(
+            change(&conversion).set.contains(&pause),
+            is_paused,
+            "{annotation}"
+        );
+    }
+}
+
+#[test]
+fn what_makes_another_count_of_the_triggers_is_said() {
+    let day = ("0 6 * * *".to_owned(), "0 20 * * *".to_owned(), 10);
+    let more =
+        "  advanced:\n    scalingModifiers:\n      formula: \"work * 2\"\n      target: '2'\n";
+    let conversion = convert(&scaled_object(std::slice::from_ref(&day), "UTC", more));
+    assert_eq!(
+        (conversion.changes.len(), said(&conversion)),
+        (0, vec!["triggers"])
+    );
+    let none = more.replace("\n      formula: \"work * 2\"\n      target: '2'", " {}");
+    let conversion = convert(&scaled_object(std::slice::from_ref(&day), "UTC", &none));
+    assert_eq!(said(&conversion), ["delete-after"], "{none}");
+    let job = scaled_object(&[day], "UTC", "").replace("ScaledObject", "ScaledJob");
+    let conversion = convert(&job);
+    assert_eq!(
+        (conversion.changes.len(), said(&conversion)),
+        (0, vec!["no-equal"])
+    );
+    assert!(said(&convert(&job.replace("type: cron", "type: cpu"))).is_empty());
+}

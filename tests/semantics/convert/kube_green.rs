@@ -102,7 +102,7 @@ fn what_is_left_out_says_so_itself() {
     );
     assert_eq!(
         said(&conversion),
-        ["delete-after", "elsewhere", "elsewhere"]
+        ["elsewhere", "elsewhere", "delete-after"]
     );
 }
 

@@ -7,6 +7,7 @@
 mod clocks;
 mod converted;
 mod cron_hpa;
+mod cron_hpa_texts;
 mod cron_oracle;
 mod differences;
 mod downscaler;
@@ -19,3 +20,4 @@ mod kube_green;
 mod kube_green_counts;
 mod kube_green_refs;
 mod texts;
+mod volumes;
