@@ -1,5 +1,7 @@
 //! The words that name workloads, in the form of kubectl.
 
+use std::path::Path;
+
 use super::kind_args::custom_kind;
 use crate::{
     names::{is_dns_label, is_dns_subdomain},
@@ -30,6 +32,13 @@ pub(super) enum TargetError {
     NamespaceAndOthers(String),
     #[error("give either names or --selector, not both")]
     NameAndSelector,
+}
+
+/// Whether a word is a file or a folder: it looks like one, or it is one and no workload can be called
+/// so. What else is in the folder in which a command runs does not change what it means.
+pub(in crate::cli) fn is_path(word: &str) -> bool {
+    let is_name = || namespace_of(word).is_some() || names(&[word.to_owned()]).is_ok();
+    looks_like_a_path(word) || !is_name() && Path::new(word).exists()
 }
 
 /// Whether somebody means a file or a folder by a word that could name a workload.

@@ -3,7 +3,12 @@
 use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::{Value, json};
 
-use crate::{fake_server::Cluster, program::Ended};
+use std::fs;
+
+use crate::{
+    fake_server::Cluster,
+    program::{Ended, run},
+};
 
 /// Deployments of `dev` with other annotations than dayshift's.
 fn cluster(objects: &[(&str, Value)]) -> Cluster {
@@ -216,5 +221,42 @@ fn a_live_object_of_a_kind_that_dayshift_does_not_scale_is_said() {
         let said = "warning[other-kind]: dayshift does not scale a DaemonSet; its annotations stay as they are\n";
         assert!(ran.err.contains(said), "{}", ran.err);
         assert!(ran.err.contains("in: DaemonSet dev/agent\n"), "{}", ran.err);
+    }
+}
+
+/// What lies in the folder in which the command runs does not change what it means.
+#[test]
+fn a_folder_of_the_same_name_does_not_stand_in_for_a_workload() {
+    let annotations = json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC"});
+    let cluster = cluster(&[("web", annotations)]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, annotations: {downscaler/exclude: 'true'}}\n";
+    for path in ["deploy/web", "ns/dev", "k8s/base/dev/team"] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("a.yaml"), file).unwrap();
+    }
+    let ran = |args: &[&str]| {
+        let mut command = cluster.command();
+        let command = command.current_dir(folder.path()).arg("convert");
+        run(command.args(args), "")
+    };
+    let live = "kubectl annotate deployment web -n dev ";
+    for (word, expected) in [("deploy/web", live), ("ns/dev", "")] {
+        let ended = ran(&[word, "-n", "dev"]);
+        assert!(ended.out.starts_with(expected), "{word} {ended:?}");
+        assert!(!ended.out.contains("dayshift/exclude"), "{word} {ended:?}");
+        let said = format!("write ./{word}");
+        assert!(ended.err.contains(&said), "{word} {}", ended.err);
+    }
+    for args in [
+        &["./deploy/web"][..],
+        &["deploy/web/"],
+        &["-f", "deploy/web"],
+        &["k8s/base/dev/team"],
+    ] {
+        let ended = ran(args);
+        assert!(ended.out.contains("dayshift/exclude"), "{args:?} {ended:?}");
+        assert!(!ended.err.contains("write ./"), "{args:?} {}", ended.err);
     }
 }

@@ -59,7 +59,8 @@ Exit status: 0 done, 1 something has no equal (with --check: or is to be convert
 3 a file or the cluster cannot be read.")]
 pub(crate) struct ConvertArgs {
     /// Files of YAML or JSON, folders of such files, - for standard input; or live workloads, such as
-    /// deploy/web, and namespaces, such as ns/team
+    /// deploy/web, and namespaces, such as ns/team. What could name a workload does: write ./deploy/web
+    /// for a folder
     #[arg(value_name = "FILE|WORKLOAD")]
     files: Vec<String>,
 

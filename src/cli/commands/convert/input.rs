@@ -6,9 +6,10 @@ use clap::error::ErrorKind;
 
 use crate::{
     cli::args::{
-        kind_args::KindArgs, target_names::looks_like_a_path, targets::TargetArgs,
+        kind_args::KindArgs, target_names::is_path, targets::TargetArgs,
         values::value_parsers::one_namespace,
     },
+    cli::output::messages::print_warning,
     cluster::Query,
     operations::{LiveName, LiveQuery},
     text::quote,
@@ -50,6 +51,12 @@ impl InputArgs<'_> {
         };
         let (files, words): (Vec<_>, Vec<_>) =
             self.words.iter().cloned().partition(|it| is_path(it));
+        for word in words.iter().filter(|it| Path::new(it).exists()) {
+            let word = quote(word);
+            print_warning(&format!(
+                "`{word}` is taken for a live object; for the file or folder of that name write ./{word}"
+            ));
+        }
         let is_live = !words.is_empty() || self.all_namespaces || self.selector.is_some();
         let files: Vec<_> = files
             .into_iter()
@@ -104,11 +111,6 @@ impl InputArgs<'_> {
         targets.targets()?;
         Ok(Input::Live(Box::new(targets), namespaces))
     }
-}
-
-/// Whether a word is a file or a folder and not a live object.
-fn is_path(word: &str) -> bool {
-    looks_like_a_path(word) || Path::new(word).exists()
 }
 
 /// What is read of the cluster: what the query asks for, and the Namespaces that are named.
