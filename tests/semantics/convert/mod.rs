@@ -7,7 +7,6 @@
 mod clocks;
 mod converted;
 mod cron_hpa;
-mod cron_hpa_texts;
 mod cron_oracle;
 mod differences;
 mod downscaler;
@@ -17,7 +16,5 @@ mod forced;
 mod hostile;
 mod keda;
 mod kube_green;
-mod kube_green_counts;
-mod kube_green_refs;
 mod texts;
 mod volumes;

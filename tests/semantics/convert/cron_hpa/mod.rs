@@ -1,5 +1,7 @@
 //! CronHorizontalPodAutoscaler: each job sets its count when its cron text comes.
 
+mod texts;
+
 use std::collections::BTreeSet;
 
 use chrono::Datelike;
@@ -8,9 +10,9 @@ use dayshift::convert::{Conversion, SpanDefaults};
 use dayshift::schedule::Zone;
 use proptest::prelude::*;
 
-use super::clocks::{PERIODS, minutes};
-use super::converted::{Planned, change, convert, convert_at, said};
-use super::cron_oracle::Cron;
+use crate::convert::clocks::{PERIODS, minutes};
+use crate::convert::converted::{Planned, change, convert, convert_at, said};
+use crate::convert::cron_oracle::Cron;
 
 pub(crate) fn cron_hpa(exclude: &[&str], jobs: &[(String, u32)]) -> String {
     let exclude: String = exclude.iter().map(|it| format!("    - '{it}'\n")).collect();

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use dayshift::convert::{Conversion, Target};
 use proptest::prelude::*;
 
-use super::converted::{convert, said};
-use super::kube_green::sleep_info;
+use super::sleep_info;
+use crate::convert::converted::{convert, said};
 
 /// A reference: a kind and a name, and labels.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use dayshift::convert::{Conversion, Target};
 
-use super::converted::{convert, said};
+use crate::convert::converted::{convert, said};
 
 const SLEEP_INFO: &str = "apiVersion: kube-green.com/v1alpha1\nkind: SleepInfo\nmetadata: {name: working-hours, namespace: team}\nspec:\n  weekdays: '1-5'\n  sleepAt: '20:00'\n  wakeUpAt: '08:00'\n  suspendCronJobs: true\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n";
 

@@ -1,11 +1,14 @@
 //! SleepInfo: it sleeps at one cron text, wakes up at another, and starts with the sleep.
 
+mod counts;
+mod refs;
+
 use dayshift::convert::Target;
 use proptest::prelude::*;
 
-use super::clocks::{PERIODS, minutes};
-use super::converted::{Planned, convert, said};
-use super::cron_oracle::Cron;
+use crate::convert::clocks::{PERIODS, minutes};
+use crate::convert::converted::{Planned, convert, said};
+use crate::convert::cron_oracle::Cron;
 
 pub(crate) fn sleep_info(
     weekdays: &str,

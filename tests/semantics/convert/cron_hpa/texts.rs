@@ -2,8 +2,8 @@
 
 use dayshift::convert::Conversion;
 
-use super::converted::{change, said};
-use super::cron_hpa::{cron_hpa, utc_jobs};
+use super::{cron_hpa, utc_jobs};
+use crate::convert::converted::{change, said};
 
 fn jobs(exclude: &[&str], schedules: &[&str]) -> String {
     let jobs: Vec<_> = schedules.iter().map(|it| ((*it).to_owned(), 1)).collect();
