@@ -44,6 +44,7 @@ impl Converter {
         work.requests();
         work.flags();
         work.volumes();
+        work.by_hand(&trees);
         work.write(&trees);
         let mut conversion = work.conversion;
         let order = |it: &Finding| {

@@ -72,6 +72,8 @@ pub enum Topic {
     Unclear,
     /// A StatefulSet whose volumes a stop deletes, which dayshift refuses.
     Volumes,
+    /// A text of another tool in values, a patch or a template, where no object stands.
+    ByHand,
     /// A night that was cut off at midnight now lasts until the morning.
     WholeNights,
     /// A span or a time that is over.
@@ -100,7 +102,7 @@ pub enum Topic {
 
 impl Topic {
     /// All of them, by severity.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::Syntax,
         Self::NotEditable,
         Self::NotRead,
@@ -123,6 +125,7 @@ impl Topic {
         Self::Elsewhere,
         Self::Unclear,
         Self::Volumes,
+        Self::ByHand,
         Self::WholeNights,
         Self::Over,
         Self::Forced,
@@ -162,6 +165,7 @@ impl Topic {
             Self::Elsewhere => "elsewhere",
             Self::Unclear => "unclear",
             Self::Volumes => "volumes",
+            Self::ByHand => "by-hand",
             Self::WholeNights => "whole-nights",
             Self::Over => "over",
             Self::Forced => "forced",
@@ -200,7 +204,8 @@ impl Topic {
             | Self::ZoneOfController
             | Self::Elsewhere
             | Self::Unclear
-            | Self::Volumes => Severity::Warning,
+            | Self::Volumes
+            | Self::ByHand => Severity::Warning,
             Self::WholeNights
             | Self::Over
             | Self::Forced

@@ -28,5 +28,5 @@ pub use objects::scale_target::{ScaleTarget, ScaledBy};
 pub use objects::unrendered::Unrendered;
 pub use objects::workload::Workload;
 pub use tree::location::Location;
-pub(crate) use tree::node::{Entry, Node};
+pub(crate) use tree::node::{Content, Entry, Node};
 pub(crate) use tree::scalar::Scalar;

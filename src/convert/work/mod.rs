@@ -1,6 +1,7 @@
 //! What is done with the objects of all files.
 
 mod annotations;
+mod by_hand;
 mod landing;
 mod meant;
 mod state;

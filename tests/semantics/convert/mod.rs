@@ -4,6 +4,7 @@
 //! on purpose, `docs/migrate.md` lists it, and a test of its own is here.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod by_hand;
 mod clocks;
 mod converted;
 mod cron_hpa;
