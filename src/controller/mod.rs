@@ -18,10 +18,10 @@ mod watch;
 
 pub use calendar_feed::{CalendarFeed, CalendarPublisher};
 pub use objects::deadlines::Deadlines;
-pub use reconcile::scheduler::Scheduler;
 pub use run::run;
 pub use settings::{OwnPod, Scope, Settings};
 pub use telemetry::metrics::Telemetry;
 pub use telemetry::outcome::{EventOutcome, Outcome};
 pub use telemetry::readiness::Condition;
 pub use telemetry::snapshot::{ObjectSnapshot, Snapshot, WorkStatus};
+pub use time::scheduler::Scheduler;

@@ -29,7 +29,7 @@ use crate::controller::time::guarded_clock::SeenAt;
 pub(in crate::controller) struct Observation {
     /// The object, if it concerns us and the event says anything new of it.
     pub(in crate::controller) id: Option<Id>,
-    /// Another object of that name, which is gone.
+    /// Another object of that name, which is gone and is to be removed.
     pub(in crate::controller) replaced: Option<Id>,
 }
 
@@ -82,9 +82,6 @@ impl Index {
         self.history.note_shown(kind, workload.version());
         let own_pod = self.own_pod.as_ref();
         if own_pod.is_some_and(|pod| pod.is_of(kind, workload)) {
-            if let Some(id) = known {
-                self.forget(id);
-            }
             return Observation {
                 id: None,
                 replaced: known,
@@ -117,9 +114,6 @@ impl Index {
                 id: is_news.then_some(id),
                 replaced: None,
             };
-        }
-        if let Some(id) = known {
-            self.forget(id);
         }
         Observation {
             id: self.take_in(observed, workload.version(), shown.watch, seen_at),
@@ -221,8 +215,12 @@ impl Index {
         self.last_id
     }
 
-    /// The object of that name is gone, or out of scope.
-    pub(in crate::controller) fn gone(&mut self, kind: Kind, workload: &Workload) -> Option<Id> {
+    /// The object of that name is gone, or out of scope. Returns it, to be removed, if it is known.
+    pub(in crate::controller) fn find_deleted(
+        &mut self,
+        kind: Kind,
+        workload: &Workload,
+    ) -> Option<Id> {
         self.bystanders
             .forget(kind, workload.namespace(), workload.name());
         let name = (kind, full_name(workload.namespace(), workload.name()));
@@ -230,29 +228,30 @@ impl Index {
         let is_it = self
             .get(id)
             .is_some_and(|entry| &*entry.observed.object.uid == workload.uid());
-        is_it.then(|| self.forget(id));
         is_it.then_some(id)
     }
 
-    pub(in crate::controller) fn forget(&mut self, id: Id) {
+    /// Forgets an object, of whose name there may be another by now.
+    pub(in crate::controller) fn remove(&mut self, id: Id) {
         if let Some(entry) = self.entries.remove(id) {
             let object = &entry.observed.object;
-            let name = full_name(&object.namespace, &object.name);
-            self.by_name.remove(&(object.kind, name));
+            let name = (object.kind, full_name(&object.namespace, &object.name));
+            if self.by_name.get(&name) == Some(&id) {
+                self.by_name.remove(&name);
+            }
         }
     }
 
-    /// Forgets an object that nothing is asked for any more.
-    pub(in crate::controller) fn retire(&mut self, id: Id) {
-        let Some(entry) = self.entries.get(id) else {
-            return;
-        };
-        if self.namespaces.are_used() {
+    /// Keeps of an object that nothing is asked for any more what has to be known should its
+    /// Namespace get a schedule.
+    pub(in crate::controller) fn keep_unscheduled(&mut self, id: Id) {
+        if let Some(entry) = self.entries.get(id)
+            && self.namespaces.are_used()
+        {
             let (observed, version) = (&entry.observed, entry.version);
             self.bystanders
                 .keep_observed(observed, version, entry.watch);
         }
-        self.forget(id);
     }
 
     /// A watch has failed, or all of them begin anew: what they list from now on is newer than each
@@ -273,19 +272,14 @@ impl Index {
         }
     }
 
-    /// A list has ended: what it did not show is forgotten.
+    /// A list has ended. Returns what it did not show, to be removed.
     pub(in crate::controller) fn list_ends(&mut self, watch: WatchId) -> Vec<Id> {
         self.bystanders.list_ends(watch);
-        let vanished: Vec<Id> = self
-            .entries
+        self.entries
             .iter()
             .filter(|(_, entry)| entry.watch == watch && !entry.listed)
             .map(|(id, _)| id)
-            .collect();
-        for id in &vanished {
-            self.forget(*id);
-        }
-        vanished
+            .collect()
     }
 
     /// What to do with an object now.
@@ -306,7 +300,12 @@ impl Index {
     }
 
     /// Makes the change here alone, for a dry run.
-    pub(in crate::controller) fn pretend(&mut self, id: Id, change: &Change, now: DateTime<Utc>) {
+    pub(in crate::controller) fn apply_dry_run(
+        &mut self,
+        id: Id,
+        change: &Change,
+        now: DateTime<Utc>,
+    ) {
         if let Some(entry) = self.entries.get_mut(id) {
             entry.memory.wrote(&entry.observed, change, now, now);
             entry.observed.replicas = change.replicas;
@@ -365,7 +364,7 @@ impl Index {
     /// The clock shows something else than before, `now`: what is known from the future may have
     /// been put right by another scaler in the meantime, and what was seen may never have been
     /// from the future.
-    pub(in crate::controller) fn look_again(&mut self, now: DateTime<Utc>) {
+    pub(in crate::controller) fn refresh_memories(&mut self, now: DateTime<Utc>) {
         for (_, entry) in self.entries.iter_mut() {
             entry.memory.observe(&entry.observed, now);
         }
@@ -374,7 +373,7 @@ impl Index {
     /// The clock is right again and shows `now` at `at`: when something was seen in the meantime
     /// is known at last. The clock may have been set, or the machine have slept: only how long
     /// ago it was tells.
-    pub(in crate::controller) fn make_sure(&mut self, now: DateTime<Utc>, at: Instant) {
+    pub(in crate::controller) fn redate_observations(&mut self, now: DateTime<Utc>, at: Instant) {
         let wall_time = |seen: Instant| {
             let ago = at.saturating_duration_since(seen);
             now - TimeDelta::from_std(ago).unwrap_or_default()

@@ -149,7 +149,8 @@ fn who_is_kept_stopped_is_told_of_those_for_which_that_has_changed() {
         if let Some(object) = object {
             let kind = Kind::Deployment;
             if is_gone {
-                index.gone(kind, &object);
+                let id = index.find_deleted(kind, &object).unwrap();
+                index.remove(id);
             } else {
                 index.observe(kind, &object, ShownBy::change_of(0), EPOCH);
             }

@@ -18,9 +18,6 @@ const PLACES: usize = 4;
 /// How many at once while starts and stops wait.
 const PLACES_BESIDE_TRANSITIONS: usize = 1;
 
-/// For how long the same is not told again of an object and a manager.
-const TOLD_FOR: Duration = Duration::from_secs(12 * 60 * 60);
-
 /// Counts that dayshift has set of late, and those of them that somebody else has set back.
 ///
 /// A count is forgotten when somebody has set it back, so each such change is looked up once.
@@ -30,7 +27,6 @@ pub(in crate::controller) struct Reverts {
     counts: HashMap<Id, SetCount>,
     waiting: VecDeque<Lookup>,
     in_flight: usize,
-    told: HashMap<Id, Told>,
     pruned: Option<Instant>,
 }
 
@@ -42,12 +38,6 @@ struct SetCount {
     /// The label `last` that came with it.
     last: Option<i64>,
     /// When it was sent.
-    at: Instant,
-}
-
-/// Of whom the user was told, and when.
-struct Told {
-    manager: String,
     at: Instant,
 }
 
@@ -69,7 +59,6 @@ impl Reverts {
             counts: HashMap::new(),
             waiting: VecDeque::new(),
             in_flight: 0,
-            told: HashMap::new(),
             pruned: None,
         }
     }
@@ -169,16 +158,9 @@ impl Reverts {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// Notes that the user is told of this manager; false where that was done of late.
-    pub(in crate::controller) fn tell(&mut self, id: Id, manager: &str, now: Instant) -> bool {
-        let is_told = self.told.get(&id).is_some_and(|told| {
-            told.manager == manager && now.saturating_duration_since(told.at) < TOLD_FOR
-        });
-        if !is_told {
-            let manager = manager.to_owned();
-            self.told.insert(id, Told { manager, at: now });
-        }
-        !is_told
+    /// This object is not known any more. What is read of it already goes on.
+    pub(in crate::controller) fn remove(&mut self, id: Id) {
+        self.counts.remove(&id);
     }
 
     /// Forgets what is too old to say anything, at most once in the time that a count is watched
@@ -188,9 +170,8 @@ impl Reverts {
         let is_due = |pruned: Instant| now.saturating_duration_since(pruned) > window;
         if self.pruned.is_none_or(is_due) {
             self.pruned = Some(now);
-            let within = |at: Instant, time| now.saturating_duration_since(at) <= time;
-            self.counts.retain(|_, set| within(set.at, window));
-            self.told.retain(|_, told| within(told.at, TOLD_FOR));
+            let within = |at: Instant| now.saturating_duration_since(at) <= window;
+            self.counts.retain(|_, set| within(set.at));
             self.counts.shrink_to_fit();
         }
     }
@@ -276,34 +257,12 @@ mod tests {
     fn what_is_too_old_is_forgotten_once_in_a_window() {
         let (now, last) = (Instant::now(), DateTime::UNIX_EPOCH);
         let mut reverts = Reverts::new(MINUTE);
-        reverts.tell(1, "helm", now);
         let mut known_after = |seconds| {
             let sent = now + Duration::from_secs(seconds);
             reverts.wrote(seconds, shown(last).replicas, &stop(last), sent);
-            (reverts.counts.len(), reverts.told.len())
+            reverts.counts.len()
         };
-        let known = [0, 50, 60, 61, 120, 122, 43_200, 43_261].map(&mut known_after);
-        let expected = [
-            (1, 1),
-            (2, 1),
-            (3, 1),
-            (3, 1),
-            (4, 1),
-            (2, 1),
-            (1, 1),
-            (1, 0),
-        ];
-        assert_eq!(known, expected);
-    }
-
-    #[test]
-    fn a_manager_is_told_again_after_twelve_hours() {
-        let now = Instant::now();
-        let mut reverts = Reverts::new(MINUTE);
-        let mut tell = |hours: u32| reverts.tell(1, "helm", now + MINUTE * (60 * hours));
-        assert_eq!(
-            [0, 11, 12, 23, 24].map(&mut tell),
-            [true, false, true, false, true]
-        );
+        let known = [0, 50, 60, 61, 120, 122, 43_200].map(&mut known_after);
+        assert_eq!(known, [1, 2, 3, 3, 4, 2, 1]);
     }
 }

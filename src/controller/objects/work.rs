@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
 use crate::controller::send::in_flight::Sent;
-use crate::controller::send::queue::Lane;
+use crate::controller::send::queues::Lane;
 use crate::controller::telemetry::snapshot::WorkStatus;
 
 /// Where the work on one object stands.
@@ -17,10 +17,18 @@ pub(in crate::controller) enum WorkState {
     Queued(Lane),
     /// A request about it is under way.
     InFlight,
-    /// Nothing is tried until its retry is due, or a boundary.
-    BackingOff,
-    /// Another object asks for the permission that is missing in its namespace.
-    WaitingForPermission,
+    /// It waits until what its request has met is over.
+    HeldBack(HeldBy),
+}
+
+/// What holds an object back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::controller) enum HeldBy {
+    /// Its own failure: nothing is tried until a retry is due, or a boundary.
+    Failure,
+    /// The permission that is missing for its kind and namespace, for which one object asks at a
+    /// time.
+    Permission,
 }
 
 /// What is being done about one object, and how that has gone so far.
@@ -31,27 +39,14 @@ pub(in crate::controller) struct Work {
     conflicts: u32,
     /// Refusals and failures in a row.
     failures: u32,
-    /// What the user was told of them last.
-    reported: Option<Trouble>,
+    /// Whether the user has written something else on it since it was decided about last.
+    is_edited: bool,
     /// Whether its last request took so long that the next one goes to the slow lane.
     is_slow: bool,
     /// A patch that was not answered: it may have taken effect all the same.
     unconfirmed: Option<Box<Sent>>,
     /// The first boundary that has fallen due since something was sent, and when it did.
     first_due: Option<(DateTime<Utc>, Instant)>,
-    /// Whether the user was told that boundaries are skipped.
-    skips_reported: bool,
-}
-
-/// What keeps an object from being written to: the user is told once of each in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::controller) enum Trouble {
-    /// The API server refuses the patch.
-    Refused,
-    /// The permission to patch is missing, for others of its namespace too.
-    Forbidden,
-    /// The API server fails to make it, or does not answer.
-    Failed,
 }
 
 impl Work {
@@ -66,8 +61,8 @@ impl Work {
             WorkState::Idle => WorkStatus::Idle,
             WorkState::Queued(_) => WorkStatus::Queued,
             WorkState::InFlight => WorkStatus::InFlight,
-            WorkState::BackingOff => WorkStatus::BackingOff,
-            WorkState::WaitingForPermission => WorkStatus::WaitingForPermission,
+            WorkState::HeldBack(HeldBy::Failure) => WorkStatus::BackingOff,
+            WorkState::HeldBack(HeldBy::Permission) => WorkStatus::WaitingForPermission,
         }
     }
 
@@ -100,31 +95,20 @@ impl Work {
         self.state = WorkState::InFlight;
     }
 
-    /// There is nothing to do, as far as is known.
+    /// Nothing is under way about it any more.
     pub(in crate::controller) const fn rest(&mut self) {
         self.state = WorkState::Idle;
     }
 
-    /// Its last try has failed, and another comes later.
-    pub(in crate::controller) const fn back_off(&mut self) {
-        self.state = WorkState::BackingOff;
+    /// It waits until what its request has met is over; its requests have failed so often in a row.
+    pub(in crate::controller) const fn hold_back(&mut self, cause: HeldBy, failures: u32) {
+        self.state = WorkState::HeldBack(cause);
+        self.failures = failures;
     }
 
-    /// Another object asks for the permission that it lacks.
-    pub(in crate::controller) const fn wait_for_permission(&mut self) {
-        self.state = WorkState::WaitingForPermission;
-    }
-
-    /// It need not wait any longer for a retry or a permission.
+    /// Nothing holds it back any more.
     pub(in crate::controller) const fn release(&mut self) {
-        if let WorkState::BackingOff | WorkState::WaitingForPermission = self.state {
-            self.state = WorkState::Idle;
-        }
-    }
-
-    /// It need not wait any longer for a retry.
-    const fn end_backoff(&mut self) {
-        if let WorkState::BackingOff = self.state {
+        if let WorkState::HeldBack(_) = self.state {
             self.state = WorkState::Idle;
         }
     }
@@ -135,9 +119,10 @@ impl Work {
         self.conflicts
     }
 
-    /// There is nothing to write, so no conflict either.
+    /// There is nothing to write, so nothing has failed either.
     pub(in crate::controller) const fn has_nothing_to_write(&mut self) {
         self.conflicts = 0;
+        self.failures = 0;
     }
 
     /// Its request took too long.
@@ -162,7 +147,7 @@ impl Work {
         has_taken: impl Fn(&Sent) -> bool,
     ) -> Option<Sent> {
         let sent = self.unconfirmed.take_if(|sent| has_taken(sent))?;
-        self.end_backoff();
+        self.release();
         Some(*sent)
     }
 
@@ -171,24 +156,20 @@ impl Work {
         self.unconfirmed = None;
     }
 
-    /// Notes that the user is told that boundaries are skipped; false where that was done already.
-    pub(in crate::controller) const fn report_skips(&mut self) -> bool {
-        !std::mem::replace(&mut self.skips_reported, true)
-    }
-
     /// A boundary has fallen due: whether it is to be queued as a transition for that. What was
     /// refused before says nothing of it, so that it is tried at once and backs off by itself.
     pub(in crate::controller) fn falls_due(&mut self, at: DateTime<Utc>, now: Instant) -> bool {
         self.first_due.get_or_insert((at, now));
         match self.state {
-            WorkState::Idle | WorkState::Queued(Lane::Adoption | Lane::Event) => true,
-            WorkState::BackingOff => {
+            WorkState::Idle
+            | WorkState::Queued(Lane::Adoption | Lane::Event)
+            | WorkState::HeldBack(HeldBy::Failure) => {
                 self.failures = 0;
                 true
             }
             WorkState::Queued(Lane::Transition | Lane::Slow)
             | WorkState::InFlight
-            | WorkState::WaitingForPermission => false,
+            | WorkState::HeldBack(HeldBy::Permission) => false,
         }
     }
 
@@ -206,36 +187,27 @@ impl Work {
         !later.is_zero() && now.saturating_duration_since(since) >= later
     }
 
-    /// The user has written something else on the object: what was in its way may be gone.
-    pub(in crate::controller) fn inputs_changed(&mut self) {
+    /// The user has written something else on the object.
+    pub(in crate::controller) const fn inputs_changed(&mut self) {
         self.first_due = None;
-        self.skips_reported = false;
-        self.end_backoff();
+        self.is_edited = true;
+    }
+
+    /// Whether the user has written something else on the object since this was asked last: what was
+    /// in its way may be gone. It need not wait for a retry any longer.
+    pub(in crate::controller) fn take_edit(&mut self) -> bool {
+        if self.is_edited && self.state == WorkState::HeldBack(HeldBy::Failure) {
+            self.state = WorkState::Idle;
+        }
+        std::mem::take(&mut self.is_edited)
     }
 
     /// A write has succeeded.
     pub(in crate::controller) fn succeeded(&mut self) {
         self.conflicts = 0;
         self.failures = 0;
-        self.reported = None;
         self.is_slow = false;
         self.unconfirmed = None;
-    }
-
-    /// Notes one more failure. Returns how many there were in a row.
-    pub(in crate::controller) const fn fails(&mut self) -> u32 {
-        self.failures = self.failures.saturating_add(1);
-        self.failures
-    }
-
-    /// Whether the user was told of this last.
-    pub(in crate::controller) fn has_reported(&self, trouble: Trouble) -> bool {
-        self.reported == Some(trouble)
-    }
-
-    /// The user is told of this.
-    pub(in crate::controller) const fn report(&mut self, trouble: Trouble) {
-        self.reported = Some(trouble);
     }
 }
 
@@ -277,8 +249,8 @@ mod tests {
             (WorkState::Queued(Lane::Adoption), true),
             (WorkState::Queued(Lane::Transition), false),
             (WorkState::InFlight, false),
-            (WorkState::BackingOff, true),
-            (WorkState::WaitingForPermission, false),
+            (WorkState::HeldBack(HeldBy::Failure), true),
+            (WorkState::HeldBack(HeldBy::Permission), false),
         ] {
             let mut work = Work {
                 state,
@@ -292,11 +264,23 @@ mod tests {
     #[test]
     fn a_boundary_backs_off_by_itself() {
         let mut work = Work::default();
-        for failures in 1..=4 {
-            assert_eq!(work.fails(), failures);
-        }
-        work.back_off();
+        work.hold_back(HeldBy::Failure, 4);
         assert!(work.falls_due(DateTime::UNIX_EPOCH, Instant::now()));
-        assert_eq!(work.fails(), 1);
+        assert_eq!(work.failures(), 0);
+    }
+
+    #[test]
+    fn an_edit_ends_the_wait_for_a_retry_and_not_that_for_a_permission() {
+        for (cause, expected) in [
+            (HeldBy::Failure, WorkState::Idle),
+            (HeldBy::Permission, WorkState::HeldBack(HeldBy::Permission)),
+        ] {
+            let mut work = Work::default();
+            work.hold_back(cause, 1);
+            assert!(!work.take_edit());
+            work.inputs_changed();
+            assert!(work.take_edit() && !work.take_edit());
+            assert_eq!(work.state(), expected);
+        }
     }
 }

@@ -1,25 +1,24 @@
 //! Taking in what came of requests: each failure delays what it is about, and nothing else.
 
-use std::time::Duration;
-
 use crate::{
-    cluster::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
+    cluster::{FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
     events::EventText,
     neighbours::{ADMISSION, ManagerKind},
     workload::{Cause, Change, ChangeKind, CountField, CustomKind, Kind, Replicas, WorkloadRef},
 };
 
 use crate::controller::ids::Id;
-use crate::controller::objects::work::Trouble;
+use crate::controller::objects::work::HeldBy;
 use crate::controller::reconcile::engine::Engine;
-use crate::controller::retry::backoff::Backoff;
-use crate::controller::send::events::PendingEvent;
+use crate::controller::retry::backoff::Key;
+use crate::controller::retry::delays::Delays;
+use crate::controller::retry::notifier::Reason;
 use crate::controller::send::in_flight::{Finished, Patched, Sent};
-use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
+use crate::controller::telemetry::outcome::Outcome;
 use crate::controller::telemetry::readiness::Condition;
 
 /// How often an object is read and decided anew at once after a conflict.
-const MOST_CONFLICTS: u32 = 5;
+const MAX_CONFLICTS: u32 = 5;
 
 impl Engine {
     /// Takes in what came of a request.
@@ -29,9 +28,8 @@ impl Engine {
             Finished::Read { id, known, result } => self.read(id, known, *result),
             Finished::Announced { event, result } => self.announced(*event, result),
             Finished::LookedUp { lookup, result } => self.looked_up(&lookup, *result),
-            Finished::Asked { has_answered } => {
-                let now = self.clock.monotonic();
-                self.retry.was_asked(has_answered, now);
+            Finished::Probed { has_answered } => {
+                self.health.end_probe(has_answered, self.clock.monotonic());
                 self.telemetry.set(Condition::Reachable, has_answered);
             }
             Finished::ToldTheVersion { early, result } => self.told_the_version(*early, result),
@@ -49,8 +47,12 @@ impl Engine {
         if let (Some(action), Err(error)) = (sent.change.kind.action(), &result) {
             self.telemetry.transition(action, outcome(error));
         }
-        if tells_of_permission(&result) {
-            let waiting = self.retry.permitted(&object, id);
+        if self.index.get(id).is_some()
+            && tells_of_permission(&result)
+            && let Some(waiting) = self.backoff.permit(&object, id)
+        {
+            let key = Key::permission(&object);
+            self.notifier.clear(&key, &[Reason::Forbidden]);
             self.release(waiting);
         }
         match result {
@@ -72,7 +74,7 @@ impl Engine {
                 self.idle(id);
             }
             Err(PatchError::Conflict) => self.conflicted(id),
-            Err(PatchError::Gone) => self.forget(id),
+            Err(PatchError::Gone) => self.remove(id),
             Err(PatchError::Refused(why)) => self.refused(id, &why),
             Err(PatchError::Forbidden(why)) => self.forbidden(id, &object, &why),
             Err(PatchError::Unavailable(why)) => {
@@ -98,9 +100,17 @@ impl Engine {
                 "this kind has no spec.replicas: the API server drops what is written there; nothing of it is scaled, so take it out of --kinds"
             );
         }
+        self.write_succeeded(id);
+    }
+
+    /// Nothing is in the way of an object any more.
+    fn write_succeeded(&mut self, id: Id) {
         if let Some(entry) = self.index.get_mut(id) {
             entry.work.succeeded();
         }
+        let key = Key::Object(id);
+        self.backoff.clear(&key);
+        self.notifier.clear(&key, &Reason::TROUBLES);
     }
 
     /// A change was made, with a count that is the one that was asked for unless the API server's
@@ -139,9 +149,7 @@ impl Engine {
         }
         self.reverts
             .wrote(id, observed.replicas, &change, monotonic);
-        if let Some(entry) = self.index.get_mut(id) {
-            entry.work.succeeded();
-        }
+        self.write_succeeded(id);
         let (object, from, to) = (&observed.object, observed.replicas, change.replicas);
         let next = change.state.next.map(|next| next.to_rfc3339());
         match lateness {
@@ -192,8 +200,11 @@ impl Engine {
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
         // What `enforce` tries again and again is told once.
         let now = self.clock.monotonic();
-        let is_news = self.reverts.tell(id, ADMISSION, now) || change.kind.is_transition();
-        is_news.then_some(event)
+        let key = Key::Object(id);
+        let is_news = self
+            .notifier
+            .take_news(&key, Reason::Reverted, ADMISSION, now);
+        (is_news || change.kind.is_transition()).then_some(event)
     }
 
     /// The object is no longer what it was: read it and decide again, but not for ever at once.
@@ -202,12 +213,8 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        let conflicts = entry.work.conflicted();
-        if conflicts > MOST_CONFLICTS {
-            let delay = self
-                .retry
-                .delay(&Backoff::CONFLICT, conflicts - MOST_CONFLICTS);
-            self.back_off(id, delay);
+        if entry.work.conflicted() > MAX_CONFLICTS {
+            self.hold_back(id, &Delays::OBJECT);
         } else {
             self.send_read(id);
         }
@@ -225,10 +232,10 @@ impl Engine {
                     }
                     self.idle(id);
                 } else {
-                    self.forget(id);
+                    self.remove(id);
                 }
             }
-            Err(ReadError::Gone) => self.forget(id),
+            Err(ReadError::Gone) => self.remove(id),
             Err(ReadError::Refused(why)) => self.refused(id, &why),
             Err(ReadError::Unavailable(why)) => self.unanswered(id, &why),
         }
@@ -237,25 +244,19 @@ impl Engine {
     /// The server does not want the patch: the user is told, and it is tried again slowly.
     fn refused(&mut self, id: Id, why: &str) {
         self.answered();
-        let failures = self.report(id, Trouble::Refused, why);
-        let delay = self.retry.delay(&Backoff::REFUSED, failures);
-        self.back_off(id, delay);
+        self.failed(id, Reason::Refused, why, &Delays::REFUSED);
     }
 
     /// A permission is missing, for all of that kind in the namespace as far as is known: they ask in
     /// turn whether it is back.
     fn forbidden(&mut self, id: Id, object: &WorkloadRef, why: &str) {
         self.answered();
-        if self.index.get(id).is_none() {
+        let Some(entry) = self.index.get_mut(id) else {
             return;
-        }
-        self.report(id, Trouble::Forbidden, why);
-        if let Some(entry) = self.index.get_mut(id) {
-            entry.work.wait_for_permission();
-        }
-        if let Some((asker, delay)) = self.retry.forbidden(object, id) {
-            self.back_off(asker, delay);
-        }
+        };
+        let failures = self.backoff.forbid(object, id, self.clock.monotonic());
+        entry.work.hold_back(HeldBy::Permission, failures);
+        self.report(id, Reason::Forbidden, why, failures);
     }
 
     /// No usable answer came. Where that is the server's trouble, all wait until it has answered;
@@ -265,7 +266,7 @@ impl Engine {
         if why.kind == FailureKind::NotServed && watch.is_some_and(|it| self.watches.is_absent(it))
         {
             // All of its kind are gone; a list shows what there is when it comes back.
-            self.forget(id);
+            self.remove(id);
             return;
         }
         let now = self.clock.monotonic();
@@ -273,18 +274,18 @@ impl Engine {
             FailureKind::Unreachable | FailureKind::Overloaded => true,
             FailureKind::Admission => false,
             FailureKind::TimedOut => {
-                self.ask_whether_it_answers(id);
+                self.probe_server(id);
                 false
             }
             // Whether others are answered tells whether it is the server.
-            FailureKind::Failed | FailureKind::NotServed => self.retry.is_away(now, id),
+            FailureKind::Failed | FailureKind::NotServed => self.health.record_unanswered(id, now),
         };
         if is_servers {
             self.telemetry.set(Condition::Reachable, false);
         }
         if why.kind.is_servers() {
             // What was under way together fails together: one line tells it.
-            if self.retry.server_failed(now, why)
+            if self.server_failed(why)
                 && let Some(entry) = self.index.get(id)
             {
                 tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{why}; nothing is sent for now; retrying with backoff");
@@ -299,34 +300,58 @@ impl Engine {
             entry.work.timed_out();
         }
         let namespace = entry.object().namespace.clone();
-        if why.kind == FailureKind::Failed {
-            self.retry.object_failed(now, id, &namespace, why);
+        if why.kind == FailureKind::Failed && self.health.record_failure(id, &namespace) {
+            self.server_failed(why);
         }
-        let failures = self.report(id, Trouble::Failed, &why.to_string());
-        let delay = self.retry.delay(&Backoff::OBJECT, failures);
-        self.back_off(id, delay);
+        self.failed(id, Reason::Failed, &why.to_string(), &Delays::OBJECT);
+    }
+
+    /// The server has failed: nothing is sent for a while. Requests that were under way together
+    /// fail together: false where this is no failure more.
+    fn server_failed(&mut self, why: &Unavailable) -> bool {
+        let now = self.clock.monotonic();
+        let is_news = self
+            .backoff
+            .fail(Key::Server, &Delays::SERVER, why.retry_after, now);
+        if is_news {
+            self.sender.room.failed(why.kind);
+        }
+        is_news
     }
 
     /// A request took too long, and nothing else was answered of late: it may be the server, or a
     /// webhook that hangs, which a list does not pass.
-    fn ask_whether_it_answers(&mut self, id: Id) {
+    fn probe_server(&mut self, id: Id) {
         if let Some(entry) = self.index.get(id)
-            && self.retry.must_ask(self.clock.monotonic())
+            && self.health.start_probe(self.clock.monotonic())
         {
-            self.sender.ask(entry.object().clone());
+            self.sender.probe(entry.object().clone());
         }
     }
 
     fn answered(&mut self) {
-        self.retry.answered(self.clock.monotonic());
+        let now = self.clock.monotonic();
+        self.health.record_answer(now);
+        self.sender.room.answered();
+        self.backoff.succeed(&Key::Server, now);
     }
 
-    fn back_off(&mut self, id: Id, delay: Duration) {
-        let now = self.clock.monotonic();
-        if let Some(entry) = self.index.get_mut(id) {
-            entry.work.back_off();
-            self.due.set_retry(id, now + delay);
-        }
+    /// A write to an object has failed: the user is told, and it is tried again later.
+    fn failed(&mut self, id: Id, reason: Reason, why: &str, delays: &Delays) {
+        let failures = self.hold_back(id, delays);
+        self.report(id, reason, why, failures);
+    }
+
+    /// Lets an object be tried again later. Returns how often in a row it has failed.
+    fn hold_back(&mut self, id: Id, delays: &Delays) -> u32 {
+        let Some(entry) = self.index.get_mut(id) else {
+            return 0;
+        };
+        let (key, now) = (Key::Object(id), self.clock.monotonic());
+        self.backoff.fail(key.clone(), delays, None, now);
+        let failures = self.backoff.failures(&key);
+        entry.work.hold_back(HeldBy::Failure, failures);
+        failures
     }
 
     fn idle(&mut self, id: Id) {
@@ -335,29 +360,6 @@ impl Engine {
             self.look_for_revert(id);
             self.reconcile(id);
         }
-    }
-
-    fn announced(&mut self, event: PendingEvent, result: Result<(), AnnounceError>) {
-        let now = self.clock.monotonic();
-        let outcome = match result {
-            Ok(()) => {
-                self.outbox.events().answered(&event.object.namespace, now);
-                EventOutcome::Sent
-            }
-            Err(AnnounceError::Refused(why)) => {
-                self.outbox.events().answered(&event.object.namespace, now);
-                tracing::warn!(object = %event.object, "{why}");
-                EventOutcome::Failed
-            }
-            Err(AnnounceError::Unavailable(why)) => {
-                let random = self.retry.random();
-                if self.outbox.events().unanswered(event, &why, now, random) {
-                    return;
-                }
-                EventOutcome::Dropped
-            }
-        };
-        self.telemetry.event(outcome);
     }
 
     pub(in crate::controller) fn log_would(&self, id: Id, change: &Change) {

@@ -5,15 +5,18 @@ use std::sync::Arc;
 use crate::workload::{Change, Decision};
 
 use crate::controller::ids::Id;
+use crate::controller::objects::work::HeldBy;
 use crate::controller::reconcile::engine::Engine;
+use crate::controller::retry::backoff::Key;
 use crate::controller::send::in_flight::{Finished, Sent};
-use crate::controller::send::queue::Lane;
+use crate::controller::send::queues::Lane;
 use crate::controller::telemetry::outcome::Outcome;
 
 impl Engine {
     /// Sends what waits, as far as each lane has places.
     pub(in crate::controller) fn dispatch(&mut self) {
-        if self.retry.is_paused(self.clock.monotonic()) {
+        let now = self.clock.monotonic();
+        if self.backoff.is_held(&Key::Server, now) {
             return;
         }
         for lane in [Lane::Transition, Lane::Slow, Lane::Adoption] {
@@ -26,8 +29,12 @@ impl Engine {
     }
 
     fn next_in(&mut self, lane: Lane) -> Option<Id> {
-        let in_flight = self.sender.in_flight();
-        self.outbox.pop(lane, in_flight, self.retry.room())
+        let places = self.sender.places(lane, self.queues.has_transitions());
+        if !places.is_one_free() {
+            return None;
+        }
+        let may = |namespace: &Arc<str>| places.is_one_free_for(namespace);
+        self.queues.pop(lane, may)
     }
 
     /// Decides about an object anew, as late as can be, and sends what comes of it.
@@ -43,18 +50,18 @@ impl Engine {
             return;
         };
         if self.settings.dry_run {
-            self.pretend(id, &change);
+            self.apply_dry_run(id, &change);
         } else {
             self.send_change(id, lane, change);
         }
     }
 
-    fn pretend(&mut self, id: Id, change: &Change) {
+    fn apply_dry_run(&mut self, id: Id, change: &Change) {
         if let Some(action) = change.kind.action() {
             self.telemetry.transition(action, Outcome::DryRun);
         }
         self.log_would(id, change);
-        self.index.pretend(id, change, self.clock.now());
+        self.index.apply_dry_run(id, change, self.clock.now());
         if let Some(note) = &change.note {
             self.tell(id, note);
         }
@@ -69,8 +76,8 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        if self.retry.must_wait(&entry.observed.object, id) {
-            entry.work.wait_for_permission();
+        if !self.backoff.admit(&entry.observed.object, id) {
+            entry.work.hold_back(HeldBy::Permission, 0);
             return;
         }
         entry.work.send();
@@ -107,19 +114,7 @@ impl Engine {
     pub(in crate::controller) fn finish_up(&mut self, finished: Finished) {
         self.finished(finished);
         let now = self.clock.monotonic();
-        self.outbox.events().set_busy(now, false);
+        self.events.set_busy(now, false);
         self.send_events();
-    }
-
-    fn dispatch_events(&mut self) {
-        self.outbox.look_at_transitions(self.clock.monotonic());
-        self.send_events();
-    }
-
-    fn send_events(&mut self) {
-        let now = self.clock.monotonic();
-        while let Some(event) = self.outbox.pop_event(self.sender.in_flight(), now) {
-            self.sender.event(event, now);
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
-    cluster::{EventObject, ObservedNamespace, Writer},
+    cluster::Writer,
     events::EventText,
     workload::{Decision, EventNote, Kind},
 };
@@ -16,21 +16,21 @@ use crate::controller::objects::index::Index;
 use crate::controller::objects::reverts::Reverts;
 use crate::controller::objects::work::WorkState;
 use crate::controller::reconcile::census::Census;
-use crate::controller::reconcile::due::Due;
-use crate::controller::retry::policy::RetryPolicy;
-use crate::controller::send::events::PendingEvent;
+use crate::controller::retry::backoff::{Backoff, Key};
+use crate::controller::retry::notifier::{Notifier, Reason};
+use crate::controller::retry::server_health::ServerHealth;
+use crate::controller::send::events::Events;
 use crate::controller::send::in_flight::Finished;
-use crate::controller::send::outbox::Outbox;
-use crate::controller::send::queue::Lane;
+use crate::controller::send::queues::{Lane, Queues};
 use crate::controller::send::revert_notes::RevertNotes;
 use crate::controller::send::sender::Sender;
 use crate::controller::settings::Settings;
 use crate::controller::telemetry::metrics::Telemetry;
-use crate::controller::telemetry::outcome::EventOutcome;
 use crate::controller::telemetry::overdue::OverdueLog;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::telemetry::snapshot::Snapshot;
 use crate::controller::time::guarded_clock::GuardedClock;
+use crate::controller::time::scheduler::Scheduler;
 use crate::controller::watch::resumed::Resumed;
 use crate::controller::watch::states::WatchStates;
 
@@ -52,10 +52,14 @@ pub(in crate::controller) struct Engine {
     pub(in crate::controller) index: Index,
     pub(in crate::controller) watches: WatchStates,
     pub(super) resumed: Resumed,
-    pub(in crate::controller) due: Due,
-    pub(in crate::controller) outbox: Outbox,
-    pub(in crate::controller) sender: Sender,
-    pub(in crate::controller) retry: RetryPolicy,
+    /// The next boundary of each object, or the end of what holds it.
+    pub(super) boundaries: Scheduler<Id, DateTime<Utc>>,
+    pub(super) queues: Queues,
+    pub(super) events: Events,
+    pub(super) sender: Sender,
+    pub(super) backoff: Backoff,
+    pub(super) health: ServerHealth,
+    pub(super) notifier: Notifier,
     pub(super) reverts: Reverts,
     pub(super) revert_notes: RevertNotes,
     pub(super) census: Census,
@@ -80,10 +84,13 @@ impl Engine {
             index: Index::new(&settings),
             watches,
             resumed,
-            due: Due::default(),
-            outbox: Outbox::new(),
+            boundaries: Scheduler::new(),
+            queues: Queues::default(),
+            events: Events::default(),
             sender: Sender::new(writer, places),
-            retry: RetryPolicy::new(places, settings.seed),
+            backoff: Backoff::new(settings.seed),
+            health: ServerHealth::default(),
+            notifier: Notifier::default(),
             reverts: Reverts::new(settings.revert_window),
             revert_notes: RevertNotes::default(),
             census: Census::default(),
@@ -104,25 +111,15 @@ impl Engine {
         self.sender.in_flight().len()
     }
 
-    /// Drops all that was planned for objects that are forgotten.
-    pub(in crate::controller) fn forgot(&mut self, ids: impl IntoIterator<Item = Id>) {
-        for id in ids {
-            self.due.cancel(id);
-            self.census.note_change();
-            self.pass_on(id);
-            self.retry.gone(id);
-        }
-    }
-
-    pub(in crate::controller) fn forget(&mut self, id: Id) {
-        self.index.forget(id);
-        self.forgot([id]);
-    }
-
-    /// This object has nothing to ask for: those that waited for its answer ask for themselves.
-    fn pass_on(&mut self, id: Id) {
-        let waiting = self.retry.forget(id);
-        self.release(waiting);
+    /// Forgets an object, and all that was planned for it.
+    pub(in crate::controller) fn remove(&mut self, id: Id) {
+        self.index.remove(id);
+        self.boundaries.cancel(&id);
+        self.backoff.remove(id);
+        self.health.remove(id);
+        self.notifier.remove(&Key::Object(id));
+        self.reverts.remove(id);
+        self.census.note_change();
     }
 
     /// These objects need not wait any longer.
@@ -139,18 +136,36 @@ impl Engine {
     /// is due.
     pub(in crate::controller) fn reconcile(&mut self, id: Id) {
         self.census.note_change();
-        let is_idle = |entry: &Entry| entry.work.state() == WorkState::Idle;
-        if self.clock.is_wrong() || !self.index.get(id).is_some_and(is_idle) {
+        let Some(entry) = self.index.get_mut(id) else {
+            return;
+        };
+        if entry.work.take_edit() {
+            let key = Key::Object(id);
+            self.backoff.clear(&key);
+            self.notifier.clear(&key, &[Reason::BoundariesSkipped]);
+        }
+        if self.clock.is_wrong() || entry.work.state() != WorkState::Idle {
             return;
         }
         let now = self.clock.now();
-        match self.index.decide(id, now) {
-            Some(Decision::Wait { due }) => {
-                if let Some(entry) = self.index.get_mut(id) {
-                    entry.work.has_nothing_to_write();
-                }
-                self.wait(id, due);
-            }
+        let decision = self.index.decide(id, now);
+        if let Some(Decision::Write(change)) = decision {
+            let lane = if change.kind.is_transition() {
+                Lane::Transition
+            } else {
+                Lane::Adoption
+            };
+            // A boundary that falls due meanwhile goes before what waits less urgently.
+            self.set_boundary(id, change.state.next);
+            self.enqueue(id, lane);
+            return;
+        }
+        if let Some(entry) = self.index.get_mut(id) {
+            entry.work.has_nothing_to_write();
+        }
+        self.backoff.withdraw(id);
+        match decision {
+            Some(Decision::Wait { due }) => self.wait(id, due),
             Some(Decision::StopsSoon { due, note }) => {
                 self.wait(id, Some(due));
                 self.stops_soon(id, now, due, &note);
@@ -159,41 +174,37 @@ impl Engine {
                 self.wait(id, due);
                 self.correction_limit_reached(id, &note);
             }
-            Some(Decision::Write(change)) => {
-                let lane = if change.kind.is_transition() {
-                    Lane::Transition
-                } else {
-                    Lane::Adoption
-                };
-                // A boundary that falls due meanwhile goes before what waits less urgently.
-                self.due.set_boundary(id, change.state.next);
-                self.enqueue(id, lane);
-                return;
-            }
-            None => {}
+            Some(Decision::Write(_)) | None => {}
         }
-        self.pass_on(id);
+    }
+
+    /// Lets a boundary of the object be due then, or none.
+    fn set_boundary(&mut self, id: Id, at: Option<DateTime<Utc>>) {
+        match at {
+            Some(at) => self.boundaries.set(id, at),
+            None => self.boundaries.cancel(&id),
+        }
     }
 
     fn enqueue(&mut self, id: Id, lane: Lane) {
         if let Some(entry) = self.index.get_mut(id) {
             let lane = entry.work.lane(lane);
             entry.work.queue(lane);
-            let has_failed = entry.work.failures() > 0;
+            let is_retried = entry.work.failures() > 0;
             let (watch, namespace) = (entry.watch, &entry.object().namespace);
             if lane == Lane::Adoption && !self.watches.was_tried(watch) {
-                self.outbox.hold(watch, namespace, id);
+                self.queues.hold(watch, namespace, id);
             } else {
-                self.outbox.push(lane, namespace, id, has_failed);
+                self.queues.push(lane, namespace, id, is_retried);
             }
         }
     }
 
     fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>) {
-        self.due.set_boundary(id, due);
+        self.set_boundary(id, due);
         if due.is_none() && self.index.get(id).is_some_and(Entry::is_over) {
-            self.index.retire(id);
-            self.forgot([id]);
+            self.index.keep_unscheduled(id);
+            self.remove(id);
         }
     }
 
@@ -201,7 +212,6 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        entry.work.has_nothing_to_write();
         entry.memory.tell_stops_soon(now);
         tracing::info!(kind = %entry.object().kind, object = %entry.object(), %due, "enforce stops it soon");
         self.tell(id, note);
@@ -224,47 +234,6 @@ impl Engine {
         self.census.note_change();
     }
 
-    /// Queues an Event of what a decision tells.
-    pub(in crate::controller) fn tell(&mut self, id: Id, note: &EventNote) {
-        if let Some(entry) = self.index.get(id) {
-            let event = EventText::of(note, entry.object(), &self.settings.prefix);
-            self.announce(id, event);
-        }
-    }
-
-    /// Queues an Event of an object.
-    pub(in crate::controller) fn announce(&mut self, id: Id, event: EventText) {
-        if let Some(entry) = self.index.get(id) {
-            let object = EventObject::from(entry.object());
-            self.queue_event(object, event);
-        }
-    }
-
-    /// Queues an Event of a Namespace.
-    pub(in crate::controller) fn announce_namespace(
-        &mut self,
-        namespace: &ObservedNamespace,
-        event: EventText,
-    ) {
-        self.queue_event(EventObject::from(namespace), event);
-    }
-
-    pub(super) fn queue_event(&mut self, object: EventObject, text: EventText) {
-        if self.settings.dry_run {
-            tracing::info!(kind = object.kind, %object, reason = %text.reason, "would tell: {}", text.text);
-            return;
-        }
-        let event = PendingEvent {
-            object,
-            text,
-            at: self.clock.now(),
-            tries: 0,
-        };
-        if !self.outbox.push_event(event) {
-            self.telemetry.event(EventOutcome::Dropped);
-        }
-    }
-
     /// Does all that can be done now: what is due is queued, what is queued is sent.
     pub(in crate::controller) fn act(&mut self) {
         self.look_at_the_clock();
@@ -275,16 +244,17 @@ impl Engine {
             return;
         }
         for _ in 0..BATCH {
-            let Some((id, at)) = self.due.take_boundary(now) else {
+            let Some((id, at)) = self.boundaries.take_due(now) else {
                 break;
             };
             if let Some(entry) = self.index.get_mut(id)
                 && entry.work.falls_due(at, monotonic)
             {
+                self.backoff.clear(&Key::Object(id));
                 self.enqueue(id, Lane::Transition);
             }
         }
-        while let Some(id) = self.due.take_retry(monotonic) {
+        while let Some(id) = self.backoff.take_released(monotonic) {
             self.release([id]);
         }
         self.dispatch();
@@ -294,16 +264,13 @@ impl Engine {
     pub(in crate::controller) fn next_wake(&self) -> DateTime<Utc> {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         let may_act = !self.clock.is_wrong();
-        let paused = self.retry.paused_until();
-        let send = self.outbox.next(monotonic, paused);
-        // They are queued with what is sent, and so not before a pause is over.
-        let notes = self
-            .revert_notes
-            .next()
-            .map(|at| paused.map_or(at, |until| at.max(until)));
+        // They are queued with what is sent, and so not before that may go.
+        let held = self.backoff.until(&Key::Server);
+        let notes = self.revert_notes.next();
+        let notes = notes.map(|at| held.map_or(at, |until| at.max(until)));
         let instants = [
-            send.filter(|_| may_act),
-            self.due.next_retry().filter(|_| may_act),
+            self.events.next(monotonic).filter(|_| may_act),
+            self.backoff.next().filter(|_| may_act),
             self.sender.in_flight().next_slow(),
             self.clock.next_probe(),
             self.census.next(),
@@ -314,7 +281,7 @@ impl Engine {
             .into_iter()
             .flatten()
             .map(|at| self.clock.wall_time(at))
-            .chain(self.due.next_boundary().filter(|_| may_act))
+            .chain(self.boundaries.next().filter(|_| may_act))
             .min()
             .unwrap_or(now + TimeDelta::days(1))
     }
@@ -323,7 +290,7 @@ impl Engine {
     /// could delay it.
     pub(in crate::controller) fn has_time(&self) -> bool {
         let soon = self.clock.now() + SNAPSHOT;
-        let next = self.due.next_boundary();
+        let next = self.boundaries.next();
         self.clock.is_wrong() || next.is_none_or(|at| at > soon)
     }
 
@@ -342,7 +309,7 @@ impl Engine {
         let now = self.clock.now();
         if change.was_set_back {
             // Nothing else would look at it before that time has come again.
-            self.index.look_again(now);
+            self.index.refresh_memories(now);
             self.reconcile_all();
         }
         let Some(skew) = self.clock.skew().map(TimeDelta::as_seconds_f64) else {
@@ -358,8 +325,8 @@ impl Engine {
         } else if change.has_turned {
             self.telemetry.set(Condition::Clock, true);
             tracing::info!(skew, "the clock is right again");
-            self.index.make_sure(now, self.clock.monotonic());
-            self.index.look_again(now);
+            self.index.redate_observations(now, self.clock.monotonic());
+            self.index.refresh_memories(now);
             self.reconcile_all();
         }
         if self.clock.take_probe() {

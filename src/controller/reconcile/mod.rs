@@ -3,10 +3,9 @@
 pub(super) mod answers;
 pub(super) mod census;
 pub(super) mod dispatch;
-pub(super) mod due;
 pub(super) mod engine;
+mod events;
 pub(super) mod observe;
 mod publish;
 mod reverts;
-pub(super) mod scheduler;
 mod troubles;

@@ -52,13 +52,15 @@ impl Engine {
             watcher::Event::Delete(workload) => {
                 // What was tried in vain may have been about this one, and is tried no more.
                 self.telemetry.set(Condition::Reachable, true);
-                let gone = self.index.gone(kind, &workload);
-                self.forgot(gone);
+                if let Some(id) = self.index.find_deleted(kind, &workload) {
+                    self.remove(id);
+                }
             }
             watcher::Event::Init => self.index.list_begins(watch),
             watcher::Event::InitDone => {
-                let vanished = self.index.list_ends(watch);
-                self.forgot(vanished);
+                for id in self.index.list_ends(watch) {
+                    self.remove(id);
+                }
                 self.listed(watch);
             }
         }
@@ -200,7 +202,7 @@ impl Engine {
     fn listed(&mut self, watch: WatchId) {
         self.watches.listed(watch);
         self.watches.publish(&self.telemetry);
-        self.outbox.release(watch);
+        self.queues.release(watch);
         tracing::debug!(watch, "listed");
     }
 
@@ -209,7 +211,7 @@ impl Engine {
         self.telemetry.watch_restart();
         self.index.lists_will_count(Some(watch));
         self.watches.publish(&self.telemetry);
-        self.outbox.release(watch);
+        self.queues.release(watch);
         let (kind, text) = (what.name(), redacted_chain(error));
         if Absence::of(error).is_none() {
             self.telemetry.set(Condition::Reachable, false);
@@ -240,7 +242,9 @@ impl Engine {
     fn observe_workload(&mut self, kind: Kind, workload: &Workload, shown: ShownBy) {
         let seen_at = self.clock.seen_at();
         let observation = self.index.observe(kind, workload, shown, seen_at);
-        self.forgot(observation.replaced);
+        if let Some(id) = observation.replaced {
+            self.remove(id);
+        }
         if let Some(id) = observation.id {
             // The answer to what is under way will tell; it would be counted twice.
             let is_in_flight = |entry: &Entry| entry.work.state() == WorkState::InFlight;

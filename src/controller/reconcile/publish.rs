@@ -16,17 +16,18 @@ impl Engine {
     /// state: counting them costs as much as there are.
     pub(in crate::controller) fn publish(&mut self) {
         self.telemetry
-            .set(Condition::Permitted, self.retry.has_every_permission());
-        for (lane, depth) in self.outbox.depths() {
+            .set(Condition::Permitted, self.backoff.has_every_permission());
+        for (lane, depth) in self.queues.depths() {
             self.telemetry.queue_depth(lane, depth);
         }
+        self.telemetry.queue_depth("event", self.events.len());
         let now = self.clock.now();
         if self.overdue.is_due(now) || self.index.must_count(now) {
             self.census.note_change();
         }
         if self.census.take(self.clock.monotonic()) {
             self.count_workloads();
-            self.telemetry.next_boundary(self.due.next_boundary());
+            self.telemetry.next_boundary(self.boundaries.next());
         }
         if !self.said_ready && self.telemetry.is_ready() {
             self.said_ready = true;
@@ -38,7 +39,7 @@ impl Engine {
     fn say_ready(&mut self) {
         let totals = self.index.totals(self.clock.now());
         let (scheduled, invalid) = (totals.scheduled(), totals.standing(Standing::Invalid));
-        let next = self.due.next_boundary();
+        let next = self.boundaries.next();
         let next = next.map(|at| at.to_rfc3339_opts(SecondsFormat::Secs, true));
         tracing::info!(scheduled, invalid, next, "ready");
         if self.settings.default_schedule.is_some() {

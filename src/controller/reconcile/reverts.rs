@@ -12,6 +12,8 @@ use crate::controller::objects::entry::Entry;
 use crate::controller::objects::reverts::Lookup;
 use crate::controller::objects::work::WorkState;
 use crate::controller::reconcile::engine::Engine;
+use crate::controller::retry::backoff::Key;
+use crate::controller::retry::notifier::Reason;
 
 impl Engine {
     /// Looks whether somebody has set back what was set, to be told who it was.
@@ -41,7 +43,7 @@ impl Engine {
     /// Reads what was set back, as far as there are places, and tells what was gathered.
     pub(in crate::controller) fn dispatch_lookups(&mut self) {
         let now = self.clock.monotonic();
-        while let Some(lookup) = self.reverts.pop(self.outbox.has_transitions(), now) {
+        while let Some(lookup) = self.reverts.pop(self.queues.has_transitions(), now) {
             self.sender.look_up(lookup);
         }
         while let Some((object, event)) = self.revert_notes.take_due(now, &self.settings.prefix) {
@@ -85,7 +87,8 @@ impl Engine {
         };
         self.telemetry.revert(kind);
         let now = self.clock.monotonic();
-        if !self.reverts.tell(lookup.id, &name, now) {
+        let key = Key::Object(lookup.id);
+        if !self.notifier.take_news(&key, Reason::Reverted, &name, now) {
             tracing::debug!(kind = %object.kind, %object, "{}", event.text);
             return;
         }

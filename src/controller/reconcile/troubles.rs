@@ -3,40 +3,43 @@
 use crate::events::EventText;
 
 use crate::controller::ids::Id;
-use crate::controller::objects::work::Trouble;
 use crate::controller::reconcile::engine::Engine;
+use crate::controller::retry::backoff::Key;
+use crate::controller::retry::notifier::Reason;
 
 impl Engine {
-    /// Says in the log and, once in a row, in an Event that an object cannot be written to; a missing
-    /// permission on one object for all of its kind and namespace. Returns how often in a row.
-    pub(super) fn report(&mut self, id: Id, trouble: Trouble, why: &str) -> u32 {
-        let now = self.clock.monotonic();
-        let Some(entry) = self.index.get_mut(id) else {
-            return 1;
+    /// Says in the log and, once until it is over, in an Event that an object cannot be written to:
+    /// so often in a row.
+    pub(super) fn report(&mut self, id: Id, reason: Reason, why: &str, failures: u32) {
+        let Some(entry) = self.index.get(id) else {
+            return;
         };
-        let (failures, kind) = (entry.work.fails(), entry.object().kind);
-        tracing::warn!(%kind, object = %entry.object(), failures, "{why}");
-        let is_for_all = trouble == Trouble::Forbidden;
-        if entry.work.has_reported(trouble)
-            || is_for_all && !self.retry.may_tell_forbidden(entry.object(), now)
-        {
-            return failures;
+        let object = entry.object();
+        tracing::warn!(kind = %object.kind, %object, failures, "{why}");
+        // A missing permission is told on one object for all of its kind and namespace.
+        let is_for_all = reason == Reason::Forbidden;
+        let key = if is_for_all {
+            Key::permission(object)
+        } else {
+            Key::Object(id)
+        };
+        let namespace = is_for_all.then_some(&*object.namespace);
+        let event = EventText::scale_failed(object.kind, why, namespace);
+        let now = self.clock.monotonic();
+        if self.notifier.take_news(&key, reason, "", now) {
+            self.announce(id, event);
         }
-        entry.work.report(trouble);
-        let namespace = is_for_all.then(|| entry.object().namespace.clone());
-        let event = EventText::scale_failed(kind, why, namespace.as_deref());
-        self.announce(id, event);
-        failures
     }
 
     /// Boundaries of an object come faster than they can be carried out: the newest counts, and
     /// the user is told once.
     pub(super) fn skipped(&mut self, id: Id) {
         self.telemetry.boundaries_skipped();
-        let Some(entry) = self.index.get_mut(id) else {
-            return;
-        };
-        if entry.work.report_skips() {
+        let (key, now) = (Key::Object(id), self.clock.monotonic());
+        let reason = Reason::BoundariesSkipped;
+        if self.notifier.take_news(&key, reason, "", now)
+            && let Some(entry) = self.index.get(id)
+        {
             let event = EventText::boundaries_skipped();
             tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{}", event.text);
             self.announce(id, event);

@@ -1,71 +1,304 @@
-//! How long to wait before something is tried again.
+//! What is held back after a failure, and until when: the one back-off of the controller.
 
-use std::time::Duration;
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Bound,
+    sync::Arc,
+    time::Duration,
+};
 
-/// Doubling delays with jitter: each is between half and all of what it would be without.
-#[derive(Debug)]
-pub(in crate::controller) struct Backoff {
-    first: Duration,
-    longest: Duration,
+use tokio::time::Instant;
+
+use crate::workload::{Kind, WorkloadRef};
+
+use crate::controller::ids::Id;
+use crate::controller::retry::delays::Delays;
+use crate::controller::time::scheduler::Scheduler;
+
+/// What a failure was about. A request goes when none of its keys is held.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::controller) enum Key {
+    /// All that is sent about objects.
+    Server,
+    /// The objects of a kind in a namespace, where the permission to patch them is missing.
+    Permission(Kind, Arc<str>),
+    /// One object.
+    Object(Id),
+    /// All Events.
+    Events,
+    /// The Events of one namespace.
+    EventNamespace(Arc<str>),
 }
 
-impl Backoff {
-    /// For a server that is away or overloaded.
-    pub(in crate::controller) const SERVER: Self = Self {
-        first: Duration::from_millis(200),
-        longest: Duration::from_secs(5),
-    };
-    /// For a kind that the server does not have or forbids to watch.
-    pub(in crate::controller) const ABSENT: Self = Self {
-        first: Duration::from_millis(200),
-        longest: Duration::from_secs(60),
-    };
-    /// For a namespace in which a permission is missing: one object asks for all.
-    pub(in crate::controller) const FORBIDDEN: Self = Self {
-        first: Duration::from_secs(1),
-        longest: Duration::from_secs(30),
-    };
-    /// For one object whose patch the server refuses.
-    pub(in crate::controller) const REFUSED: Self = Self {
-        first: Duration::from_secs(30),
-        longest: Duration::from_secs(600),
-    };
-    /// For one object whose requests fail or are not answered, and for the Events of one namespace.
-    pub(in crate::controller) const OBJECT: Self = Self {
-        first: Duration::from_secs(1),
-        longest: Duration::from_secs(30),
-    };
-    /// For one object that changes faster than it can be read.
-    pub(in crate::controller) const CONFLICT: Self = Self {
-        first: Duration::from_secs(1),
-        longest: Duration::from_secs(30),
-    };
-
-    /// The delay after this many failures in a row, at least one.
-    pub(in crate::controller) fn delay(
-        &self,
-        failures: u32,
-        random: &mut fastrand::Rng,
-    ) -> Duration {
-        let doubled = 2u32.saturating_pow(failures.saturating_sub(1).min(20));
-        let delay = self.first.saturating_mul(doubled).min(self.longest);
-        delay.mul_f64(0.5 + random.f64() / 2.0)
+impl Key {
+    /// The permission to patch this object.
+    pub(in crate::controller) fn permission(object: &WorkloadRef) -> Self {
+        Self::Permission(object.kind, object.namespace.clone())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A key that nothing waits for is forgotten so long after it was held last, so that namespaces that
+/// come and go leave nothing behind.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
 
-    #[test]
-    fn doubles_up_to_a_limit_and_spreads() {
-        let mut random = fastrand::Rng::with_seed(1);
-        for (failures, full) in [(1, 200), (2, 400), (5, 3200), (6, 5000), (u32::MAX, 5000)] {
-            let full = Duration::from_millis(full);
-            for _ in 0..100 {
-                let delay = Backoff::SERVER.delay(failures, &mut random);
-                assert!(delay >= full / 2 && delay <= full, "{failures}: {delay:?}");
+/// What is held back, by what the failure was about.
+pub(in crate::controller) struct Backoff {
+    holds: HashMap<Key, Hold>,
+    /// When each hold ends, or is forgotten.
+    ends: Scheduler<Key, Instant>,
+    /// The permission that each of these objects waits for, or asks for.
+    waits: HashMap<Id, Key>,
+    /// Objects that were let through while others of their permission were refused: a Role may name
+    /// objects, and what it names does not wait for what it does not.
+    granted: BTreeSet<Id>,
+    random: fastrand::Rng,
+}
+
+/// What is known of one key.
+struct Hold {
+    failures: u32,
+    until: Instant,
+    /// The objects that wait for it, in order, so that what follows from one run follows from the
+    /// next.
+    waiting: BTreeSet<Id>,
+    /// The object that was let through when the hold ended, and has had no answer yet.
+    probe: Option<Id>,
+    /// The last one that was let through.
+    turn: Id,
+}
+
+impl Hold {
+    fn new(now: Instant) -> Self {
+        Self {
+            failures: 0,
+            until: now,
+            waiting: BTreeSet::new(),
+            probe: None,
+            turn: 0,
+        }
+    }
+
+    /// Lets one object through, each in its turn: what holds for one of them need not hold for all.
+    fn let_one_through(&mut self) -> Option<Id> {
+        if self.probe.is_none() {
+            let mut later = self
+                .waiting
+                .range((Bound::Excluded(self.turn), Bound::Unbounded));
+            let next = later.next().or(self.waiting.first()).copied()?;
+            self.waiting.remove(&next);
+            self.turn = next;
+            self.probe = Some(next);
+            return Some(next);
+        }
+        None
+    }
+}
+
+impl Backoff {
+    /// Nothing is held back. The seed is that of the jitter.
+    pub(in crate::controller) fn new(seed: u64) -> Self {
+        Self {
+            holds: HashMap::new(),
+            ends: Scheduler::new(),
+            waits: HashMap::new(),
+            granted: BTreeSet::new(),
+            random: fastrand::Rng::with_seed(seed),
+        }
+    }
+
+    /// Holds a key back after a failure, for at least as long as the server asked for. Requests that
+    /// were under way together fail together: false where this is no failure more.
+    pub(in crate::controller) fn fail(
+        &mut self,
+        key: Key,
+        delays: &Delays,
+        retry_after: Option<Duration>,
+        now: Instant,
+    ) -> bool {
+        let hold = self
+            .holds
+            .entry(key.clone())
+            .or_insert_with(|| Hold::new(now));
+        let is_counted = now >= hold.until;
+        if is_counted {
+            hold.failures = hold.failures.saturating_add(1);
+        }
+        let delay = delays.delay(hold.failures, &mut self.random);
+        let delay = delay.max(retry_after.unwrap_or_default());
+        hold.until = hold.until.max(now + delay);
+        self.ends.set(key, hold.until);
+        is_counted
+    }
+
+    /// The server has answered. What was asked for by it counts all the same: the answer may be to
+    /// something that was sent before.
+    pub(in crate::controller) fn succeed(&mut self, key: &Key, now: Instant) {
+        match self.holds.get_mut(key) {
+            Some(hold) if now < hold.until => hold.failures = 0,
+            Some(_) => self.clear(key),
+            None => {}
+        }
+    }
+
+    /// Nothing of this key is held back any more.
+    pub(in crate::controller) fn clear(&mut self, key: &Key) {
+        if self.holds.remove(key).is_some() {
+            self.ends.cancel(key);
+        }
+    }
+
+    /// The permission to patch an object is missing: it waits, with the others of its kind and
+    /// namespace, and one of them asks at a time. Returns how often in a row it was missing.
+    pub(in crate::controller) fn forbid(
+        &mut self,
+        object: &WorkloadRef,
+        id: Id,
+        now: Instant,
+    ) -> u32 {
+        let key = Key::permission(object);
+        self.granted.remove(&id);
+        if let Some(hold) = self.holds.get_mut(&key) {
+            hold.probe = hold.probe.filter(|probe| *probe != id);
+        }
+        let is_asked = self
+            .holds
+            .get(&key)
+            .is_some_and(|hold| hold.probe.is_some());
+        if !is_asked {
+            self.fail(key.clone(), &Delays::FORBIDDEN, None, now);
+        }
+        let Some(hold) = self.holds.get_mut(&key) else {
+            return 0;
+        };
+        hold.waiting.insert(id);
+        self.waits.insert(id, key);
+        hold.failures
+    }
+
+    /// A patch of this object was not forbidden. Returns the objects that waited for that; `None`
+    /// where the permission was not missing.
+    pub(in crate::controller) fn permit(
+        &mut self,
+        object: &WorkloadRef,
+        id: Id,
+    ) -> Option<BTreeSet<Id>> {
+        if self.waits.is_empty() || self.granted.contains(&id) {
+            return None;
+        }
+        let key = Key::permission(object);
+        let hold = self.holds.remove(&key)?;
+        self.ends.cancel(&key);
+        self.granted.insert(id);
+        let mut released = hold.waiting;
+        released.extend(hold.probe);
+        for released in &released {
+            self.waits.remove(released);
+        }
+        self.waits.remove(&id);
+        released.remove(&id);
+        Some(released)
+    }
+
+    /// Whether an object may be patched now, as far as the permission for it goes; else it waits.
+    pub(in crate::controller) fn admit(&mut self, object: &WorkloadRef, id: Id) -> bool {
+        if self.waits.is_empty() || self.granted.contains(&id) {
+            return true;
+        }
+        let key = Key::permission(object);
+        match self.holds.get_mut(&key) {
+            Some(hold) if hold.probe != Some(id) => {
+                hold.waiting.insert(id);
+                self.waits.insert(id, key);
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// Takes one object that may be tried again now.
+    pub(in crate::controller) fn take_released(&mut self, now: Instant) -> Option<Id> {
+        while let Some((key, _)) = self.ends.take_due(now) {
+            let Some(hold) = self.holds.get_mut(&key) else {
+                continue;
+            };
+            match &key {
+                Key::Object(id) => return Some(*id),
+                Key::Permission(..) => {
+                    if let Some(id) = hold.let_one_through() {
+                        return Some(id);
+                    }
+                }
+                Key::Server | Key::Events | Key::EventNamespace(_) => {
+                    let forgotten = hold.until + FORGOTTEN_AFTER;
+                    if now < forgotten {
+                        self.ends.set(key, forgotten);
+                    } else {
+                        self.holds.remove(&key);
+                    }
+                }
             }
         }
+        None
+    }
+
+    /// This object has nothing to ask for, and no failures to its name: the next one that waits for
+    /// the same permission is let through in its place.
+    pub(in crate::controller) fn withdraw(&mut self, id: Id) {
+        self.clear(&Key::Object(id));
+        let Some(key) = self.waits.remove(&id) else {
+            return;
+        };
+        let Some(hold) = self.holds.get_mut(&key) else {
+            return;
+        };
+        hold.waiting.remove(&id);
+        hold.probe = hold.probe.filter(|probe| *probe != id);
+        if hold.probe.is_some() {
+            return;
+        }
+        if hold.waiting.is_empty() {
+            self.clear(&key);
+        } else {
+            let until = hold.until;
+            self.ends.set(key, until);
+        }
+    }
+
+    /// This object is not known any more.
+    pub(in crate::controller) fn remove(&mut self, id: Id) {
+        self.granted.remove(&id);
+        self.withdraw(id);
+    }
+
+    /// Until when a key is held, or was.
+    pub(in crate::controller) fn until(&self, key: &Key) -> Option<Instant> {
+        self.holds.get(key).map(|hold| hold.until)
+    }
+
+    /// Whether a key is held now.
+    pub(in crate::controller) fn is_held(&self, key: &Key, now: Instant) -> bool {
+        self.until(key).is_some_and(|until| now < until)
+    }
+
+    /// How often in a row what a key is about has failed.
+    pub(in crate::controller) fn failures(&self, key: &Key) -> u32 {
+        self.holds.get(key).map_or(0, |hold| hold.failures)
+    }
+
+    /// Whether no permission is missing, as far as is known.
+    pub(in crate::controller) fn has_every_permission(&self) -> bool {
+        self.waits.is_empty()
+    }
+
+    /// When something may go that may not now, or is forgotten.
+    pub(in crate::controller) fn next(&self) -> Option<Instant> {
+        self.ends.next()
+    }
+
+    /// How much is known of all keys.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        let of_objects = self.waits.len() + self.granted.len();
+        self.holds.len() + self.ends.len() + of_objects
     }
 }

@@ -1,6 +1,9 @@
-//! Whether and when something that has failed is tried again.
+//! Whether and when something that has failed is tried again, and what is told of it.
 
 pub(super) mod backoff;
-pub(super) mod backpressure;
-pub(super) mod permission_backoff;
-pub(super) mod policy;
+#[cfg(test)]
+mod backoff_tests;
+pub(super) mod delays;
+pub(super) mod notifier;
+pub(super) mod room;
+pub(super) mod server_health;

@@ -23,7 +23,7 @@ use crate::controller::ids::Id;
 use crate::controller::objects::history::KnownVersions;
 use crate::controller::objects::reverts::Lookup;
 use crate::controller::send::events::PendingEvent;
-use crate::controller::send::queue::Lane;
+use crate::controller::send::queues::Lane;
 use crate::controller::watch::resumed::Early;
 
 /// What came of a request.
@@ -49,8 +49,8 @@ pub(in crate::controller) enum Finished {
         early: Box<Early>,
         result: Result<Version, ReadError>,
     },
-    /// Whether the server has answered what was asked to learn whether it does.
-    Asked {
+    /// Whether the server has answered what passes no admission.
+    Probed {
         has_answered: bool,
     },
 }
@@ -88,7 +88,7 @@ pub(in crate::controller) struct InFlight {
     young: VecDeque<(Instant, RequestId)>,
     /// The slow ones, the oldest first.
     slow: VecDeque<RequestId>,
-    most_slow: usize,
+    max_slow: usize,
     /// How many places of each lane are taken, by all and by each namespace.
     taken: Places,
     taken_by: HashMap<Arc<str>, Places>,
@@ -105,13 +105,13 @@ struct Underway {
 
 impl InFlight {
     /// None yet, with places for so many slow ones.
-    pub(in crate::controller) fn new(most_slow: usize) -> Self {
+    pub(in crate::controller) fn new(max_slow: usize) -> Self {
         Self {
             requests: FuturesUnordered::new(),
             underway: HashMap::new(),
             young: VecDeque::new(),
             slow: VecDeque::new(),
-            most_slow,
+            max_slow,
             taken: Places::default(),
             taken_by: HashMap::new(),
             last_id: 0,
@@ -187,7 +187,7 @@ impl InFlight {
             self.give_back(lane, &namespace);
             self.take(Lane::Slow, &namespace);
             self.slow.push_back(id);
-            if self.slow.len() > self.most_slow
+            if self.slow.len() > self.max_slow
                 && let Some(oldest) = self.slow.pop_front()
                 && let Some(oldest) = self.underway.get(&oldest)
             {

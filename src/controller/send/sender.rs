@@ -11,31 +11,47 @@ use crate::{
 
 use crate::controller::ids::Id;
 use crate::controller::objects::reverts::Lookup;
+use crate::controller::retry::room::Room;
 use crate::controller::send::events;
 use crate::controller::send::events::PendingEvent;
 use crate::controller::send::in_flight::{Finished, InFlight, Patched, Sent, unless_given_up};
-use crate::controller::send::queue::Lane;
+use crate::controller::send::places::Places;
+use crate::controller::send::queues::Lane;
 use crate::controller::watch::resumed::Early;
 
 /// How long the read of one object for who has set its count may take.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the list of one object may take that tells whether the server answers.
-const ASKED_TIMEOUT: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Sends requests, and gives back what comes of them.
 pub(in crate::controller) struct Sender {
     writer: Writer,
     in_flight: InFlight,
+    /// How much may be under way of what is about objects, and of Events.
+    pub(in crate::controller) room: Room,
+    pub(in crate::controller) event_room: Room,
 }
 
 impl Sender {
-    /// Nothing is under way; so many slow requests may be.
-    pub(in crate::controller) fn new(writer: Writer, most_slow: usize) -> Self {
+    /// Nothing is under way; at most `max_in_flight` starts and stops of one namespace may be.
+    pub(in crate::controller) fn new(writer: Writer, max_in_flight: usize) -> Self {
         Self {
             writer,
-            in_flight: InFlight::new(most_slow),
+            in_flight: InFlight::new(max_in_flight),
+            room: Room::new(max_in_flight),
+            event_room: Room::new(events::PLACES),
         }
+    }
+
+    /// The places of a lane, of which adoptions have few while starts and stops wait.
+    pub(in crate::controller) fn places(&self, lane: Lane, transitions_wait: bool) -> Places<'_> {
+        let room = match lane {
+            Lane::Transition | Lane::Slow | Lane::Adoption => &self.room,
+            Lane::Event => &self.event_room,
+        };
+        Places::of(&self.in_flight, lane, room.size(), transitions_wait)
     }
 
     /// What is under way.
@@ -121,13 +137,13 @@ impl Sender {
 
     /// Asks for a list of what is beside an object, to learn whether the server answers at all: that
     /// passes no admission.
-    pub(in crate::controller) fn ask(&mut self, object: WorkloadRef) {
+    pub(in crate::controller) fn probe(&mut self, object: WorkloadRef) {
         let writer = self.writer.clone();
         self.in_flight.send_aside(async move {
             let list = writer.ask_the_version(object.kind, Some(&object.namespace));
-            let answer = timeout(ASKED_TIMEOUT, list).await;
+            let answer = timeout(PROBE_TIMEOUT, list).await;
             let has_answered = !matches!(answer, Ok(Err(ReadError::Unavailable(_))) | Err(_));
-            Finished::Asked { has_answered }
+            Finished::Probed { has_answered }
         });
     }
 

@@ -62,7 +62,7 @@ pub enum WorkStatus {
     InFlight,
     /// The last try failed, and it is tried again later.
     BackingOff,
-    /// The permission to patch its kind is missing in its namespace; another object asks for it.
+    /// The permission to patch its kind is missing in its namespace: one object asks for it at a time.
     WaitingForPermission,
 }
 

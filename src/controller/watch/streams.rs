@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::cluster::{NamespaceMeta, Workload, watch_namespaces, watch_of};
 
 use crate::controller::ids::WatchId;
-use crate::controller::retry::backoff::Backoff as Delays;
+use crate::controller::retry::delays::Delays;
 use crate::controller::settings::{Scope, Watched};
 use crate::controller::watch::states::{CALM, WatchStates};
 

@@ -18,7 +18,7 @@ pub struct Scheduler<Job, Instant> {
     due: HashMap<Job, Instant>,
 }
 
-impl<Job: Copy + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Job, Instant> {
+impl<Job: Clone + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Job, Instant> {
     /// A scheduler with nothing to do.
     pub fn new() -> Self {
         Self {
@@ -29,7 +29,7 @@ impl<Job: Copy + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Job, Instant> {
 
     /// Lets the job be due at that instant, and no other.
     pub fn set(&mut self, job: Job, at: Instant) {
-        if self.due.insert(job, at) == Some(at) {
+        if self.due.insert(job.clone(), at) == Some(at) {
             return;
         }
         self.heap.push(Reverse((at, job)));
@@ -38,15 +38,16 @@ impl<Job: Copy + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Job, Instant> {
             self.heap = self
                 .due
                 .iter()
-                .map(|(job, at)| Reverse((*at, *job)))
+                .map(|(job, at)| Reverse((*at, job.clone())))
                 .collect();
         }
     }
 
     /// Lets the job not be due at all.
-    pub fn cancel(&mut self, job: Job) {
-        self.due.remove(&job);
-        self.pass_over_stale();
+    pub fn cancel(&mut self, job: &Job) {
+        if self.due.remove(job).is_some() {
+            self.pass_over_stale();
+        }
     }
 
     /// The soonest instant at which any job is due.
@@ -56,8 +57,8 @@ impl<Job: Copy + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Job, Instant> {
 
     /// Takes one job that is due at `now`, the longest due first.
     pub fn take_due(&mut self, now: Instant) -> Option<(Job, Instant)> {
-        let Reverse((at, job)) = *self.heap.peek().filter(|Reverse((at, _))| *at <= now)?;
-        self.heap.pop();
+        self.heap.peek().filter(|Reverse((at, _))| *at <= now)?;
+        let Reverse((at, job)) = self.heap.pop()?;
         self.due.remove(&job);
         self.pass_over_stale();
         Some((job, at))
@@ -82,7 +83,7 @@ impl<Job: Copy + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Job, Instant> {
     }
 }
 
-impl<Job: Copy + Eq + Hash + Ord, Instant: Copy + Ord> Default for Scheduler<Job, Instant> {
+impl<Job: Clone + Eq + Hash + Ord, Instant: Copy + Ord> Default for Scheduler<Job, Instant> {
     fn default() -> Self {
         Self::new()
     }
@@ -119,7 +120,7 @@ mod tests {
         scheduler.set(7, 10);
         scheduler.set(7, 50);
         scheduler.set(8, 20);
-        scheduler.cancel(8);
+        scheduler.cancel(&8);
         assert_eq!(drain(&mut scheduler, 49), [0; 0]);
         assert_eq!(scheduler.next(), Some(50));
     }

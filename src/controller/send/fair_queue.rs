@@ -1,18 +1,16 @@
-//! What waits to be sent, in the order in which namespaces take turns.
+//! A queue in which namespaces take turns.
 
 use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
 };
 
-use crate::controller::ids::{Id, WatchId};
-
-/// How many new items of a namespace go before one that comes again.
+/// How many new items of a namespace go before one that is tried again.
 const NEW_BEFORE_RETRIED: u8 = 4;
 
 /// Items of many namespaces: first come, first served within each, and the namespaces in turn, so
-/// that one with thousands of items delays another by one item. What comes again for having failed
-/// waits for what is new, but not for ever.
+/// that one with thousands of items delays another by one item. Retries follow at most four new
+/// items.
 #[derive(Debug)]
 pub(in crate::controller) struct FairQueue<T> {
     namespaces: HashMap<Arc<str>, Waiting<T>>,
@@ -73,8 +71,7 @@ impl<T> FairQueue<T> {
         self.queue(namespace, item, false);
     }
 
-    /// Queues an item behind the others of its namespace: behind those that are new, too, where it
-    /// comes again for having failed.
+    /// Queues an item behind the others of its namespace, a retry also behind the new ones.
     pub(in crate::controller) fn queue(&mut self, namespace: &Arc<str>, item: T, is_retried: bool) {
         self.len += 1;
         if let Some(items) = self.namespaces.get_mut(namespace) {
@@ -88,7 +85,7 @@ impl<T> FairQueue<T> {
     }
 
     /// Takes the first item of the next namespace that may have its turn.
-    pub(in crate::controller) fn pop(&mut self, may: impl Fn(&str) -> bool) -> Option<T> {
+    pub(in crate::controller) fn pop(&mut self, may: impl Fn(&Arc<str>) -> bool) -> Option<T> {
         let turn = self.turns.iter().position(|namespace| may(namespace))?;
         // Those that were passed over keep their places.
         self.take(turn)
@@ -137,96 +134,6 @@ impl<T> Default for FairQueue<T> {
     }
 }
 
-/// A kind of request, with places of its own so that none of another kind is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::controller) enum Lane {
-    /// A start or a stop is due.
-    Transition,
-    /// A request that takes long, or is to an object whose last one did.
-    Slow,
-    /// Everything else that is written to an object: adoptions, errors, healing.
-    Adoption,
-    /// An Event.
-    Event,
-}
-
-/// The objects that wait to be decided about once more, and sent. One that has moved to another
-/// lane stays behind where it was: whoever pops it looks what it waits for now.
-#[derive(Debug, Default)]
-pub(in crate::controller) struct Queues {
-    transitions: FairQueue<Id>,
-    slow: FairQueue<Id>,
-    adoptions: FairQueue<Id>,
-    /// Adoptions that wait for the first list of their watch, so that they do not slow it down.
-    held: HashMap<WatchId, Vec<(Arc<str>, Id)>>,
-}
-
-impl Queues {
-    /// Keeps an adoption back until its watch is released.
-    pub(in crate::controller) fn hold(&mut self, watch: WatchId, namespace: &Arc<str>, id: Id) {
-        let held = self.held.entry(watch).or_default();
-        held.push((namespace.clone(), id));
-    }
-
-    /// Queues the adoptions that were kept back for a watch.
-    pub(in crate::controller) fn release(&mut self, watch: WatchId) {
-        for (namespace, id) in self.held.remove(&watch).unwrap_or_default() {
-            self.adoptions.push(&namespace, id);
-        }
-    }
-
-    /// Queues an object behind the others of its namespace in a lane, also behind those that are new
-    /// there where its last request has failed; Events have their own queue.
-    pub(in crate::controller) fn push(
-        &mut self,
-        lane: Lane,
-        namespace: &Arc<str>,
-        id: Id,
-        has_failed: bool,
-    ) {
-        let queue = match lane {
-            Lane::Transition => &mut self.transitions,
-            Lane::Slow => &mut self.slow,
-            Lane::Adoption | Lane::Event => &mut self.adoptions,
-        };
-        queue.queue(namespace, id, has_failed);
-    }
-
-    /// Takes the next object of a lane whose namespace may have its turn.
-    pub(in crate::controller) fn pop(
-        &mut self,
-        lane: Lane,
-        may: impl Fn(&str) -> bool,
-    ) -> Option<Id> {
-        match lane {
-            Lane::Transition => self.transitions.pop(may),
-            Lane::Slow => self.slow.pop(may),
-            Lane::Adoption => self.adoptions.pop(may),
-            Lane::Event => None,
-        }
-    }
-
-    /// Whether a start or a stop waits.
-    pub(in crate::controller) const fn has_transitions(&self) -> bool {
-        !self.transitions.is_empty()
-    }
-
-    /// Whether nothing waits to be sent as soon as there is a place.
-    pub(in crate::controller) const fn is_empty(&self) -> bool {
-        self.transitions.is_empty() && self.slow.is_empty() && self.adoptions.is_empty()
-    }
-
-    /// How many wait, by the lane's name in the metrics.
-    pub(in crate::controller) fn depths(&self) -> [(&'static str, usize); 3] {
-        let held: usize = self.held.values().map(Vec::len).sum();
-        [
-            ("transition", self.transitions.len()),
-            ("slow", self.slow.len()),
-            ("adoption", self.adoptions.len() + held),
-        ]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_again_lets_four_new_ones_go_before() {
+    fn a_retry_lets_four_new_items_go_before() {
         let mut fair = FairQueue::default();
         let namespace = Arc::from("a");
         for item in [91, 92, 93] {
@@ -276,7 +183,7 @@ mod tests {
     #[test]
     fn a_namespace_that_may_not_have_its_turn_keeps_it() {
         let mut fair = queue(&[("a", 1), ("b", 11), ("a", 2), ("b", 12)]);
-        assert_eq!(fair.pop(|namespace| namespace != "a"), Some(11));
+        assert_eq!(fair.pop(|namespace| &**namespace != "a"), Some(11));
         assert_eq!(fair.pop(|_| false), None);
         assert_eq!(drain(&mut fair), [1, 12, 2]);
     }

@@ -1,0 +1,90 @@
+//! The objects that wait to be sent, in lanes.
+
+use std::{collections::HashMap, sync::Arc};
+
+use crate::controller::ids::{Id, WatchId};
+use crate::controller::send::fair_queue::FairQueue;
+
+/// A kind of request, with places of its own so that none of another kind is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::controller) enum Lane {
+    /// A start or a stop is due.
+    Transition,
+    /// A request that takes long, or is to an object whose last one did.
+    Slow,
+    /// Everything else that is written to an object: adoptions, errors, healing.
+    Adoption,
+    /// An Event.
+    Event,
+}
+
+/// The objects that wait to be decided about once more, and sent. One that has moved to another
+/// lane stays behind where it was: whoever pops it looks what it waits for now.
+#[derive(Debug, Default)]
+pub(in crate::controller) struct Queues {
+    transitions: FairQueue<Id>,
+    slow: FairQueue<Id>,
+    adoptions: FairQueue<Id>,
+    /// Adoptions that wait for the first list of their watch, so that they do not slow it down.
+    held: HashMap<WatchId, Vec<(Arc<str>, Id)>>,
+}
+
+impl Queues {
+    /// Keeps an adoption back until its watch is released.
+    pub(in crate::controller) fn hold(&mut self, watch: WatchId, namespace: &Arc<str>, id: Id) {
+        let held = self.held.entry(watch).or_default();
+        held.push((namespace.clone(), id));
+    }
+
+    /// Queues the adoptions that were kept back for a watch.
+    pub(in crate::controller) fn release(&mut self, watch: WatchId) {
+        for (namespace, id) in self.held.remove(&watch).unwrap_or_default() {
+            self.adoptions.push(&namespace, id);
+        }
+    }
+
+    /// Queues an object behind the others of its namespace in a lane; Events have their own queue.
+    pub(in crate::controller) fn push(
+        &mut self,
+        lane: Lane,
+        namespace: &Arc<str>,
+        id: Id,
+        is_retried: bool,
+    ) {
+        let queue = match lane {
+            Lane::Transition => &mut self.transitions,
+            Lane::Slow => &mut self.slow,
+            Lane::Adoption | Lane::Event => &mut self.adoptions,
+        };
+        queue.queue(namespace, id, is_retried);
+    }
+
+    /// Takes the next object of a lane whose namespace may have its turn.
+    pub(in crate::controller) fn pop(
+        &mut self,
+        lane: Lane,
+        may: impl Fn(&Arc<str>) -> bool,
+    ) -> Option<Id> {
+        match lane {
+            Lane::Transition => self.transitions.pop(may),
+            Lane::Slow => self.slow.pop(may),
+            Lane::Adoption => self.adoptions.pop(may),
+            Lane::Event => None,
+        }
+    }
+
+    /// Whether a start or a stop waits.
+    pub(in crate::controller) const fn has_transitions(&self) -> bool {
+        !self.transitions.is_empty()
+    }
+
+    /// How many wait, by the lane's name in the metrics.
+    pub(in crate::controller) fn depths(&self) -> [(&'static str, usize); 3] {
+        let held: usize = self.held.values().map(Vec::len).sum();
+        [
+            ("transition", self.transitions.len()),
+            ("slow", self.slow.len()),
+            ("adoption", self.adoptions.len() + held),
+        ]
+    }
+}
