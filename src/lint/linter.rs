@@ -101,6 +101,10 @@ impl Linter {
             object.defaults(namespace, |inputs| known.schedule_findings(inputs).to_vec());
             object.finish(&namespace.misplaced, report);
         }
+        for loose in &contents.loose {
+            let find = |inputs: &Inputs| known.schedule_findings(inputs).to_vec();
+            Object::loose(source, &self.prefix, loose, find, report);
+        }
         for other in &contents.others {
             let mut object = Object::other(source, &self.prefix, other);
             object.other_kind(other, &self.kinds);

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::{
-    finding::ObjectName,
+    finding::{Finding, ObjectName, Report},
     object::Object,
     rule::{LintRule, Severity},
 };
 use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
-    manifest::{Namespace, Workload},
-    workload::{Inputs, Key, Origin, Prefix},
+    manifest::{Annotation, LooseAnnotations, Namespace, Workload},
+    workload::{Annotations, Inputs, Key, Origin, Prefix},
 };
 
 impl<'o> Object<'o> {
@@ -33,10 +33,58 @@ impl<'o> Object<'o> {
     pub(super) fn defaults(
         &mut self,
         namespace: &Namespace,
-        mut find: impl FnMut(&Inputs) -> Vec<ScheduleFinding>,
+        find: impl FnMut(&Inputs) -> Vec<ScheduleFinding>,
     ) {
-        let defaults = Some(Arc::clone(&namespace.defaults));
-        let inherited = Inputs::default().with_defaults(defaults);
+        let found = self.of_defaults(&namespace.defaults, &namespace.annotations, find);
+        let origin = Origin::Namespace;
+        self.report_schedule(&namespace.annotations, &namespace.problems, origin, &found);
+        self.misplaced(&namespace.misplaced);
+    }
+
+    /// What is to be said of annotations that stand on no object: what they say may wait for others, but
+    /// what cannot be read is wrong wherever it comes to stand.
+    pub(super) fn loose(
+        source: usize,
+        prefix: &'o Prefix,
+        loose: &LooseAnnotations,
+        find: impl FnMut(&Inputs) -> Vec<ScheduleFinding>,
+        report: &mut Report,
+    ) {
+        let mut object = Self {
+            source,
+            prefix,
+            name: ObjectName {
+                kind: "".into(),
+                namespace: "".into(),
+                name: "".into(),
+            },
+            findings: Vec::new(),
+        };
+        let mut found = object.of_defaults(&loose.defaults, &loose.annotations, find);
+        found.retain(|it| {
+            it.rule.severity() == Severity::Error
+                || !loose.is_partial && it.rule != LintRule::NoEffect
+        });
+        object.report_schedule(
+            &loose.annotations,
+            &loose.problems,
+            Origin::Namespace,
+            &found,
+        );
+        let on_none = |it: Finding| Finding { object: None, ..it };
+        report
+            .findings
+            .extend(object.findings.into_iter().map(on_none));
+    }
+
+    /// What is found in defaults, whatever inherits them.
+    fn of_defaults(
+        &self,
+        defaults: &Arc<Annotations>,
+        annotations: &[Annotation],
+        mut find: impl FnMut(&Inputs) -> Vec<ScheduleFinding>,
+    ) -> Vec<ScheduleFinding> {
+        let inherited = Inputs::default().with_defaults(Some(Arc::clone(defaults)));
         let mut found = find(&inherited.clone().or_always_on());
         if !inherited.has_schedule() {
             // What the hours below it come to is nobody's.
@@ -49,7 +97,7 @@ impl<'o> Object<'o> {
         }
         if !inherited.inherits() {
             // Nobody is told of it by what it inherits.
-            let unknown = find(&self.unknown(namespace));
+            let unknown = find(&self.unknown(annotations));
             let origin = Origin::Namespace;
             found.extend(
                 unknown
@@ -57,14 +105,12 @@ impl<'o> Object<'o> {
                     .map(|it| ScheduleFinding { origin, ..it }),
             );
         }
-        let origin = Origin::Namespace;
-        self.report_schedule(&namespace.annotations, &namespace.problems, origin, &found);
-        self.misplaced(&namespace.misplaced);
+        found
     }
 
-    /// What of its annotations is not a key, as if it stood on an object.
-    fn unknown(&self, namespace: &Namespace) -> Inputs {
-        let annotations = namespace.annotations.iter();
+    /// What of annotations is not a key, as if it stood on an object.
+    fn unknown(&self, annotations: &[Annotation]) -> Inputs {
+        let annotations = annotations.iter();
         let unknown = annotations.filter(|it| Key::from_name(&it.name).is_none());
         let texts: Vec<_> = unknown
             .map(|it| (self.prefix.full(&it.name), &*it.text))

@@ -22,6 +22,7 @@ pub use files::search::{Opened, STANDARD_INPUT, Search};
 pub use files::source::Source;
 pub use inheritance::inherit;
 pub use objects::delivery::{Delivery, PutsBack};
+pub use objects::loose::LooseAnnotations;
 pub use objects::namespace::Namespace;
 pub use objects::other::Other;
 pub use objects::scale_target::{ScaleTarget, ScaledBy};

@@ -45,6 +45,13 @@ impl Annotation {
         }
     }
 
+    /// Moves it to the text that holds it, of which a part cannot be told apart in the file.
+    pub(in crate::manifest) fn move_to(&mut self, place: &Location) {
+        self.key = place.clone();
+        self.value = place.clone();
+        self.verbatim = None;
+    }
+
     /// Whether its text stands in the file letter by letter, so that a part of it does, too.
     pub fn is_verbatim(&self) -> bool {
         self.verbatim.is_some()

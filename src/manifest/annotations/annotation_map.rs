@@ -44,7 +44,8 @@ impl AnnotationMap {
         Ok(Self::of(annotations.entries(), scope, origin))
     }
 
-    fn of(entries: &[Entry<'_>], scope: Scope<'_>, origin: Origin) -> Self {
+    /// Reads those among the entries of a map.
+    pub(in crate::manifest) fn of(entries: &[Entry<'_>], scope: Scope<'_>, origin: Origin) -> Self {
         // With each, what is wrong with it, and whether `<<` brought it in.
         let mut found: Vec<(Annotation, Option<Problem>, bool)> = Vec::new();
         let mut seen = HashMap::new();

@@ -1,6 +1,7 @@
 //! What a file holds.
 
 use crate::manifest::error::SyntaxError;
+use crate::manifest::objects::loose::LooseAnnotations;
 use crate::manifest::objects::namespace::Namespace;
 use crate::manifest::objects::other::Other;
 use crate::manifest::objects::unrendered::Unrendered;
@@ -15,6 +16,8 @@ pub struct Contents {
     pub namespaces: Vec<Namespace>,
     /// Other objects with names like ours on them, and those that scale workloads too.
     pub others: Vec<Other>,
+    /// Annotations of objects that come to be of what the file holds.
+    pub loose: Vec<LooseAnnotations>,
     /// What makes other objects of those in the files.
     pub unrendered: Vec<Unrendered>,
     /// What could not be read.

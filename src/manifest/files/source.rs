@@ -113,7 +113,7 @@ impl Source {
         let mut errors = Vec::new();
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, node) => manifests.push((*workload, node.json())),
-            Found::Namespace(..) | Found::Other(_) | Found::Unrendered(_) => {}
+            Found::Namespace(..) | Found::Other(_) | Found::Loose(_) | Found::Unrendered(_) => {}
             Found::ParseError(fault) => errors.push(self.error(fault)),
         });
         (manifests, errors)
@@ -139,6 +139,7 @@ impl Source {
             Found::Workload(workload, _) => contents.workloads.push(*workload),
             Found::Namespace(namespace, _) => contents.namespaces.push(*namespace),
             Found::Other(other) => contents.others.push(*other),
+            Found::Loose(it) => contents.loose.push(it),
             Found::Unrendered(it) => contents.unrendered.push(it),
             Found::ParseError(fault) => contents.errors.push(self.error(fault)),
         });

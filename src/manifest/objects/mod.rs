@@ -2,6 +2,7 @@
 
 mod count;
 pub(in crate::manifest) mod delivery;
+pub(in crate::manifest) mod loose;
 pub(in crate::manifest) mod namespace;
 pub(in crate::manifest) mod other;
 mod pod_template;
@@ -11,6 +12,7 @@ pub(in crate::manifest) mod workload;
 
 use std::rc::Rc;
 
+use self::loose::LooseAnnotations;
 use self::namespace::Namespace;
 use self::other::Other;
 use self::unrendered::Unrendered;
@@ -29,6 +31,8 @@ pub(super) enum Found<'n, 'a> {
     Namespace(Box<Namespace>, &'n Node<'a>),
     /// Any other object that schedules have to do with.
     Other(Box<Other>),
+    /// Annotations of objects that come to be of the document.
+    Loose(LooseAnnotations),
     /// A kustomization that changes objects.
     Unrendered(Unrendered),
     /// A workload or a list that the API server would refuse.
@@ -79,7 +83,14 @@ fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Fo
         workload(kind, node, scope, each);
     } else if (version, name) == (Some("v1"), Some("Namespace")) {
         namespace(node, scope, each);
-    } else if let Some(unrendered) = Unrendered::read(node, scope.file) {
+    } else {
+        loose::search(node, scope, &mut |found| each(Found::Loose(found)));
+        other(node, scope, each);
+    }
+}
+
+fn other<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Found<'n, 'a>)) {
+    if let Some(unrendered) = Unrendered::read(node, scope.file) {
         each(Found::Unrendered(unrendered));
     } else if let Some(other) = Other::read(node, scope) {
         each(Found::Other(Box::new(other)));

@@ -23,7 +23,7 @@ fn what_is_not_looked_at_is_named_with_the_pipe_that_looks_at_it() {
     write("base/kustomization.yaml", "resources: [web.yaml]\n");
     write(
         "team/kustomization.yaml",
-        "commonAnnotations: {dayshift/hours: Mon-Fry}\n",
+        "commonAnnotations: {dayshift/hours: 09:00-19:00}\n",
     );
     let path = folder.path().to_str().unwrap();
     let (status, out, err) = lint_of(&[path], "");

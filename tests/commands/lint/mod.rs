@@ -5,6 +5,7 @@ mod either_day;
 mod files;
 mod golden;
 mod help;
+mod loose;
 mod namespaces;
 mod neighbours;
 mod program;
