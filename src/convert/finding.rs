@@ -96,13 +96,15 @@ pub enum Topic {
     Once,
     /// Five fields of cron, of which the other tool takes the first for seconds.
     SecondsFirst,
+    /// A window, or a gap between windows, of one minute.
+    OneMinute,
     /// The other tool's object has to be deleted.
     DeleteAfter,
 }
 
 impl Topic {
     /// All of them, by severity.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::Syntax,
         Self::NotEditable,
         Self::NotRead,
@@ -137,6 +139,7 @@ impl Topic {
         Self::Turns,
         Self::Once,
         Self::SecondsFirst,
+        Self::OneMinute,
         Self::DeleteAfter,
     ];
 
@@ -177,6 +180,7 @@ impl Topic {
             Self::Turns => "turns",
             Self::Once => "once",
             Self::SecondsFirst => "seconds-first",
+            Self::OneMinute => "one-minute",
             Self::DeleteAfter => "delete-after",
         }
     }
@@ -217,6 +221,7 @@ impl Topic {
             | Self::Turns
             | Self::Once
             | Self::SecondsFirst
+            | Self::OneMinute
             | Self::DeleteAfter => Severity::Note,
         }
     }

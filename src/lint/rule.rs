@@ -85,6 +85,8 @@ rules! {
     Warning NoEffect "no-effect" "An annotation that does nothing without another one.",
     Warning StopNotBelowStart "stop-not-below-start" "A count after a stop that is not below the one after a start.",
     Warning TooOften "too-often" "A time that comes every minute or every second.",
+    Warning OneMinute "one-minute" "A window, or a gap between windows, of one minute.",
+    Warning FixedOffset "fixed-offset" "A time zone of a fixed offset, whose clocks never change.",
     Warning JitterBeyondWindow "jitter-beyond-window" "A jitter longer than the time between a start and its stop.",
     Warning Autoscaler "autoscaler" "A HorizontalPodAutoscaler, a ScaledObject or a Rollout that scales a scheduled workload too.",
     Warning PutBack "put-back" "An Application, a Kustomization or a HelmRelease that puts back the count of a scheduled workload.",

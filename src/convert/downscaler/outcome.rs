@@ -5,7 +5,7 @@ use std::ops::Range;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::convert::finding::Topic;
-use crate::convert::times::timespan::{SpanDefaults, Spans};
+use crate::convert::times::timespan::{SpanDefaults, SpanError, SpanErrorKind, Spans};
 use crate::workload::Key;
 
 /// One of their annotations: the name after the prefix, and the text.
@@ -19,6 +19,22 @@ pub(in crate::convert) struct Remark {
     pub(in crate::convert) help: String,
     /// Which of the annotations, and which bytes of its text.
     pub(in crate::convert) at: (usize, Range<usize>),
+}
+
+impl Remark {
+    /// Why the text of an annotation is no list of spans.
+    pub(super) fn of_span_error(at: usize, error: SpanError) -> Self {
+        Self {
+            topic: match error.kind {
+                SpanErrorKind::Text => Topic::NotRead,
+                SpanErrorKind::Default => Topic::NeedsDefault,
+                SpanErrorKind::Zones => Topic::TwoZones,
+            },
+            message: error.message,
+            help: error.help,
+            at: (at, error.span),
+        }
+    }
 }
 
 /// What became of each annotation.

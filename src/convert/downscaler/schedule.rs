@@ -10,7 +10,7 @@ use super::outcome::{
 use crate::convert::finding::Topic;
 use crate::convert::times::desired::{ALWAYS, Desired};
 use crate::convert::times::moments::{AbsoluteError, Texts};
-use crate::convert::times::timespan::{Absolute, SpanError, SpanErrorKind, Spans};
+use crate::convert::times::timespan::{Absolute, Spans};
 use crate::convert::times::week::{Week, times};
 use crate::{schedule::Zone, workload::Key};
 
@@ -62,7 +62,7 @@ impl<'o> Schedule<'o> {
             let text = olds[at].1;
             match Spans::parse(text, context.defaults) {
                 Ok(spans) => Ok(Some(Spec { at, text, spans })),
-                Err(error) => Err(of_span_error(at, error)),
+                Err(error) => Err(Remark::of_span_error(at, error)),
             }
         };
         Ok(Self {
@@ -211,6 +211,16 @@ impl<'o> Schedule<'o> {
                 Topic::Contradiction,
                 "forces the object down at times at which it is forced up too; the tool does nothing then",
                 "let the two not overlap",
+            ));
+        }
+        if let Some(spec) = self.all().next().filter(|_| week.has_lone_minute()) {
+            remarks.push(spec.remark(
+                Topic::OneMinute,
+                format!(
+                    "it runs or is stopped for a single minute of some days: {}",
+                    week.hours()
+                ),
+                "write 24:00 in place of 23:59 where the end of the day is meant",
             ));
         }
         let desired = Desired {
@@ -379,17 +389,4 @@ fn forced(spec: &Spec<'_>, key: Key) -> Remark {
         format!("is forced until somebody ends it, which dayshift/{key} says with a date far away"),
         format!("remove dayshift/{key} (dayshift resume does) to go back to the schedule"),
     )
-}
-
-fn of_span_error(at: usize, error: SpanError) -> Remark {
-    Remark {
-        topic: match error.kind {
-            SpanErrorKind::Text => Topic::NotRead,
-            SpanErrorKind::Default => Topic::NeedsDefault,
-            SpanErrorKind::Zones => Topic::TwoZones,
-        },
-        message: error.message,
-        help: error.help,
-        at: (at, error.span),
-    }
 }

@@ -97,6 +97,12 @@ impl Week {
         parts
     }
 
+    /// Whether a part of it, or a gap between two, is one minute.
+    pub(in crate::convert) fn has_lone_minute(&self) -> bool {
+        let is_lone = |of: &Self| of.whole_parts().iter().any(|(from, to)| to - from == 1);
+        is_lone(self) || is_lone(&self.complement())
+    }
+
     /// The minutes at which it begins.
     pub(in crate::convert) fn begins(&self) -> Vec<u32> {
         if self.is_always() {

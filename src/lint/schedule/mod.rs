@@ -8,3 +8,4 @@ pub(in crate::lint) mod schedule_finding;
 pub(in crate::lint) mod schedule_rules;
 pub(in crate::lint) mod times;
 mod treated;
+mod unmeant;

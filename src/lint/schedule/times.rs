@@ -51,6 +51,8 @@ impl Look<'_> {
             self.too_often(key, found);
             self.either_day(key, found);
         }
+        self.one_minute(&spec.schedule, found);
+        self.fixed_offset(found);
         self.jitter_beyond_window(spec, found);
         self.never_again(spec, start, stop, found);
         self.past_dates(except, found);
@@ -359,7 +361,7 @@ fn just_before(at: NaiveDateTime) -> NaiveDateTime {
     at - TimeDelta::seconds(1)
 }
 
-fn shown(at: NaiveDateTime) -> String {
+pub(in crate::lint) fn shown(at: NaiveDateTime) -> String {
     let second = at.format("%S").to_string();
     let form = if second == "00" {
         "%Y-%m-%d %H:%M"

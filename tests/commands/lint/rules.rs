@@ -242,6 +242,33 @@ fn each_rule_finds_what_it_is_for_and_where() {
             vec!["too-often 6:22"],
         ),
         (
+            web(&["dayshift/hours: 00:00-23:59"]),
+            vec!["one-minute 6:21"],
+        ),
+        (
+            web(&["dayshift/hours: 'Mon 23:59-24:00; Tue 08:00-09:00'"]),
+            vec!["one-minute 6:22"],
+        ),
+        (
+            web(&["dayshift/start: '09:00'", "dayshift/stop: '09:01'"]),
+            vec!["one-minute 7:21"],
+        ),
+        (
+            web(&["dayshift/hours: '00:00-23:58; Sun 10:00-10:02'"]),
+            vec![],
+        ),
+        (
+            web(&[hours, "dayshift/timezone: Etc/GMT-5"]),
+            vec!["fixed-offset 7:24"],
+        ),
+        (
+            web(&[hours, "dayshift/timezone: EST"]),
+            vec!["fixed-offset 7:24"],
+        ),
+        (web(&[hours, "dayshift/timezone: EST5EDT"]), vec![]),
+        (web(&[hours, "dayshift/timezone: Etc/GMT"]), vec![]),
+        (web(&[hours, "dayshift/timezone: Etc/GMT-0"]), vec![]),
+        (
             web(&["dayshift/start: '* * * * * *'", "dayshift/stop: '19:00'"]),
             vec!["too-often 6:22", "same-instant 7:21"],
         ),

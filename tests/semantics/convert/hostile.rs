@@ -32,7 +32,7 @@ fn deep_long_and_repeated_files_are_answered() {
                 nth / 20,
                 nth % 20 * 3,
                 nth / 20,
-                nth % 20 * 3 + 1
+                nth % 20 * 3 + 2
             )
         })
         .collect();

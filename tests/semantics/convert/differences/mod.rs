@@ -3,6 +3,7 @@
 
 mod counts;
 mod downscaler;
+mod minute;
 mod triggers;
 
 use super::{cron_hpa, keda, kube_green};

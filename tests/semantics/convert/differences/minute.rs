@@ -1,0 +1,28 @@
+//! Days that end a minute too early.
+
+use crate::convert::converted::{annotated, change, convert, said};
+
+#[test]
+fn a_day_that_ends_a_minute_early_is_told() {
+    for (key, text, is_told) in [
+        ("uptime", "Mon-Fri 00:00-23:59 UTC", true),
+        ("downtime", "Mon-Sun 00:00-23:59 UTC", true),
+        (
+            "downtime",
+            "Mon-Fri 20:00-23:59 UTC, Mon-Fri 00:00-08:00 UTC",
+            true,
+        ),
+        ("uptime", "Mon-Sun 23:59-08:00 UTC", false),
+        ("uptime", "Mon-Fri 00:00-24:00 UTC", false),
+        (
+            "downtime",
+            "Mon-Fri 20:00-23:59 UTC, Mon-Fri 00:00-08:00 UTC, Mon-Fri 23:59-24:00 UTC",
+            false,
+        ),
+        ("uptime", "Mon-Fri 08:00-20:00 UTC", false),
+    ] {
+        let conversion = convert(&annotated("Deployment", &[(key, text)]));
+        let told = said(&conversion).contains(&"one-minute");
+        assert_eq!(told, is_told, "{text}: {:?}", change(&conversion));
+    }
+}
