@@ -25,14 +25,14 @@ fn deep_long_and_repeated_files_are_answered() {
     );
     assert_eq!(said(&convert(&long)), ["not-read"]);
     // What is read may still be more than dayshift takes.
-    let spans: Vec<_> = (0..400)
+    let spans: Vec<_> = (0..360)
         .map(|nth| {
             format!(
                 "Mon-Mon {:02}:{:02}-{:02}:{:02} UTC",
-                nth / 20,
-                nth % 20 * 3,
-                nth / 20,
-                nth % 20 * 3 + 2
+                nth / 15,
+                nth % 15 * 4,
+                nth / 15,
+                nth % 15 * 4 + 2
             )
         })
         .collect();
