@@ -83,6 +83,37 @@ impl Times {
         Some(cron.on_both_days())
     }
 
+    /// The minutes of the week at which these times come, from Monday 00:00, where they come in every
+    /// week and at whole minutes.
+    ///
+    /// ```
+    /// use dayshift::schedule::Times;
+    ///
+    /// let minutes = |text| Times::parse(text).unwrap().minutes_of_week();
+    /// assert_eq!(minutes("0 9 * * 1,2"), Some(vec![540, 1440 + 540]));
+    /// assert_eq!(minutes("0 9 1 * *"), None);
+    /// ```
+    pub fn minutes_of_week(&self) -> Option<Vec<u32>> {
+        if !self.monthly.is_empty() || !self.moments.is_empty() {
+            return None;
+        }
+        let mut minutes = Vec::new();
+        for cron in &self.crons {
+            let days = cron.only_weekdays().filter(|_| cron.seconds == 1)?;
+            let times = (0..MINUTES_OF_DAY).filter(|minute| cron.holds_second(minute * 60));
+            let times: Vec<_> = times.collect();
+            for day in (0..7).filter(|day| days >> day & 1 == 1) {
+                minutes.extend(times.iter().map(|minute| day * MINUTES_OF_DAY + minute));
+            }
+        }
+        for second in self.weekly.seconds() {
+            minutes.push((second % 60 == 0).then_some(second / 60)?);
+        }
+        minutes.sort_unstable();
+        minutes.dedup();
+        Some(minutes)
+    }
+
     /// The first of these times after a local time. No zone counts: clock changes are ignored.
     pub fn next_local(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
         let (except, treated) = Default::default();
@@ -221,6 +252,8 @@ impl Times {
         crons.filter(|cron| has(cron.days_in(&date.page), date.of_month))
     }
 }
+
+const MINUTES_OF_DAY: u32 = 1440;
 
 /// Sorted, each once.
 fn set<T: Ord>(mut items: Vec<T>) -> Box<[T]> {

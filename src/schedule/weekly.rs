@@ -17,6 +17,11 @@ impl Weekly {
         self.0.is_empty()
     }
 
+    /// Each of them.
+    pub(super) fn seconds(&self) -> &[u32] {
+        &self.0
+    }
+
     /// The days of the week that have any of the times; bit 0 is Monday.
     pub(super) fn days(&self) -> u32 {
         let (mut days, mut from) = (0, 0);

@@ -7,7 +7,7 @@ use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta};
 use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
 use crate::convert::settings::Converter;
-use crate::convert::times::cron_text::{self, Weekly};
+use crate::convert::times::cron_text::{self, days_of, minutes_of_week};
 use crate::convert::times::moments::dates;
 use crate::convert::tools::request::{Requests, Wanted};
 use crate::{
@@ -275,10 +275,9 @@ fn cron(schedule: &str, excluded: &Excluded) -> Option<String> {
             Some(fields.join(" "))
         };
     }
-    let weekly = Weekly::read(&five)?;
+    let known = days_of(&minutes_of_week(&five.join(" "))?);
     let names = ["1", "2", "3", "4", "5", "6", "0"];
-    let days =
-        (0..7).filter(|day| weekly.days >> day & 1 == 1 && excluded.weekdays >> day & 1 == 0);
+    let days = (0..7).filter(|day| known >> day & 1 == 1 && excluded.weekdays >> day & 1 == 0);
     let days: Vec<_> = days.filter_map(|day| names.get(day)).copied().collect();
     if days.is_empty() {
         return None;
@@ -299,6 +298,12 @@ struct Excluded {
     weekdays: u8,
     dates: BTreeSet<NaiveDate>,
 }
+
+const NO_DATE: &str = "is not a date that the controller reads, and no job is left out";
+const BY_HAND: &str = "write the dates into dayshift/except by hand";
+
+/// The most dates that are written out.
+const MOST_DATES: usize = 200;
 
 /// For how many years dates are written out.
 const YEARS: i64 = 5;
@@ -324,10 +329,7 @@ impl Excluded {
                     "names no whole days, and there leaves out only the jobs of some hours",
                     "no job is left out here; to leave out whole days, write three stars before them: * * * 15 11 *",
                 ),
-                _ => (
-                    "is not a date that the controller reads, and no job is left out",
-                    "write the dates into dayshift/except by hand",
-                ),
+                _ => (NO_DATE, BY_HAND),
             };
             requests.say(
                 Topic::ExcludeDates,
@@ -348,22 +350,25 @@ impl Excluded {
         converter: &Converter,
         requests: &mut Requests,
     ) {
-        if let Some(weekly) = Weekly::read(&["0", "0", days[0], days[1], days[2]]) {
-            self.weekdays |= weekly.days;
+        let midnights = format!("0 0 {}", days.join(" "));
+        if let Some(minutes) = minutes_of_week(&midnights) {
+            self.weekdays |= days_of(&minutes);
             return;
         }
-        let days = Times::parse(&["0", "0", days[0], days[1], days[2]].join(" "));
+        let Ok(days) = Times::parse(&midnights) else {
+            let message = format!("`{}` {NO_DATE}", quote(text));
+            requests.say(Topic::ExcludeDates, place, message, BY_HAND);
+            return;
+        };
         let today = converter.now.date_naive().and_time(Default::default());
         let until = today + TimeDelta::days(365 * YEARS);
-        let mut next = days.ok().map(|days| (days, today - TimeDelta::seconds(1)));
-        while let Some((days, at)) = next.take() {
-            if let Some(day) = days
-                .next_local(at)
-                .filter(|day| *day < until && self.dates.len() < 200)
-            {
-                self.dates.insert(day.date());
-                next = Some((days, day));
+        let mut at = today - TimeDelta::seconds(1);
+        while let Some(day) = days.next_local(at).filter(|day| *day < until) {
+            if self.dates.len() == MOST_DATES {
+                break;
             }
+            self.dates.insert(day.date());
+            at = day;
         }
         requests.say(
                 Topic::ExcludeDates,

@@ -2,7 +2,7 @@
 
 use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
-use crate::convert::times::cron_text::{self, Weekly};
+use crate::convert::times::cron_text::{self, minutes_of_week};
 use crate::convert::times::week::{WEEK, times};
 use crate::convert::tools::request::{Requests, Texts, Wanted};
 use crate::{
@@ -259,11 +259,7 @@ impl Trigger {
 
     /// Whether it is active in each minute of the week.
     fn active(&self) -> Option<Vec<bool>> {
-        let minutes = |cron: &str| {
-            let fields: Vec<_> = cron.split_whitespace().collect();
-            Some(Weekly::read(&fields)?.minutes())
-        };
-        let (starts, ends) = (minutes(&self.start)?, minutes(&self.end)?);
+        let (starts, ends) = (minutes_of_week(&self.start)?, minutes_of_week(&self.end)?);
         let mut active = vec![false; WEEK as usize];
         let mut is_on = false;
         // The first round finds out how the week begins.

@@ -64,7 +64,13 @@ fn an_exclusion_that_names_no_whole_day_is_said() {
         );
         assert_eq!(change(&conversion).set.len(), 2, "{exclude}: no except");
     }
-    for exclude in ["@dayly", "* * 15", "@every 1h"] {
+    for exclude in [
+        "@dayly",
+        "* * 15",
+        "@every 1h",
+        "* * * 35 11 *",
+        "* * * * * 9",
+    ] {
         let conversion = utc_jobs(&jobs(&[exclude], &["0 0 8 * * *"]));
         let message = &conversion.findings[1].message;
         assert!(
